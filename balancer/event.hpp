@@ -1,0 +1,88 @@
+// What a policy is told and what it answers. Both sets are closed; times are integers (ns), and
+// nothing here knows of MPI, threads or a clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "balancer/message.hpp"
+#include "balancer/types.hpp"
+
+namespace tessera::balancer {
+
+// ---- events: past tense
+
+// The ready fragments of some groups here are now `ready` (absolute; groups not named are as
+// before), and `finished` have completed since the last such event.
+struct LoadChanged {
+  std::vector<GroupLoad> ready;
+  std::vector<GroupDone> finished;
+};
+struct WentIdle {};      // no fragment is ready or running here
+struct WentBusy {};      // the opposite
+struct Received {
+  Rank from;
+  Message message;
+};
+struct Arrived {         // shipped fragments came in (they show in LoadChanged as well)
+  Rank from;
+  std::vector<GroupCount> fragments;
+};
+struct Shipped {         // the Ship action with this ticket was carried out, with what really moved
+  std::uint64_t ticket;
+  Rank to;
+  std::vector<GroupCount> fragments;
+  std::int64_t bytes;
+};
+struct TimerFired {
+  std::uint32_t timer;
+};
+struct LinkMeasured {    // between this rank and `peer`
+  Rank peer;
+  Time latency;          // ns, one way
+  double bandwidth;      // bytes per second
+};
+struct RankLeaving {
+  Rank rank;
+};
+struct RankJoined {
+  Rank rank;
+};
+
+using Event = std::variant<LoadChanged, WentIdle, WentBusy, Received, Arrived, Shipped, TimerFired,
+                           LinkMeasured, RankLeaving, RankJoined>;
+
+// ---- actions: imperative
+
+struct Send {
+  Rank to;
+  Message message;
+};
+struct Ship {            // answered by a Shipped event, maybe with fewer or none
+  std::uint64_t ticket;
+  Rank to;
+  std::vector<GroupCount> fragments;
+  bool unready_too = false;   // also fragments still waiting for inputs (faithful `steal`)
+};
+struct SetTimer {        // replaces a pending timer of the same number
+  std::uint32_t timer;
+  Time at;
+};
+struct CancelTimer {
+  std::uint32_t timer;
+};
+struct Decide {          // for the trace and the summary; has no effect
+  std::string why;       // "moved" or why nothing moves: "transfer costs more than it saves", ...
+  Rank from{-1};
+  Rank to{-1};
+  std::vector<GroupCount> fragments;
+  Time load_from = 0;
+  Time load_to = 0;
+};
+
+using Action = std::variant<Send, Ship, SetTimer, CancelTimer, Decide>;
+using Actions = std::vector<Action>;
+
+}  // namespace tessera::balancer

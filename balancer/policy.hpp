@@ -1,0 +1,80 @@
+// Policy: one rank's part of a load-balancing method, as a pure state machine.
+//
+// Owned by whatever drives it (the live runtime's communication thread, the simulator, a test); it
+// is told events and appends actions. Same construction and same events give the same actions, on
+// every machine: no clock, no threads, no MPI, no unordered containers, ties broken by rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "balancer/event.hpp"
+
+namespace tessera::balancer {
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // step takes one event that happened at `now` and appends what is to be done.
+  virtual void step(Time now, const Event& event, Actions& out) = 0;
+};
+
+// What is known of a group before the run.
+struct GroupInfo {
+  std::string label;                 // for decisions and profiles: `mul at matmul.fa:24`
+  bool stealable = false;            // the program says so
+  bool range = false;                // iterations of a `for`
+  std::vector<Group> body;           // range: groups of the calls in one iteration
+  // from a loaded profile; count 0: nothing known
+  std::int64_t profile_count = 0;
+  Time profile_weight = 0;           // mean, ns
+  double profile_variance = 0;       // ns^2
+  bool never_moved = false;          // profile says it is not worth reporting
+};
+
+using Settings = std::map<std::string, std::string>;  // parameter -> text, as in configs/balancer
+
+// Setup is all a policy gets at construction.
+struct Setup {
+  Rank rank{0};
+  std::int32_t ranks = 1;
+  std::int32_t workers = 1;          // threads that run fragments on this rank
+  std::uint64_t seed = 1;
+  std::vector<GroupInfo> groups;     // indexed by Group
+  Settings settings;                 // validated by check_settings
+};
+
+struct Parameter {
+  std::string_view name;             // "jobs_left_threshold"
+  std::string_view default_value;    // as text; "auto" where that is a value
+  std::string_view help;             // with unit and range
+  enum class Kind { number, integer, boolean, choice } kind = Kind::number;
+  double min = 0, max = 1e18;        // numbers
+  bool may_be_auto = false;
+  std::span<const std::string_view> choices{};
+};
+
+struct PolicyInfo {
+  std::string_view name;             // "central"
+  std::string_view summary;          // one line for --help
+  std::span<const Parameter> parameters;
+  std::unique_ptr<Policy> (*make)(const Setup&);
+  // True when with these settings the last rank executes nothing.
+  bool (*dedicates_last_rank)(const Settings&);
+};
+
+// The registry is a value, built here and passed down; no static registration.
+const std::vector<PolicyInfo>& policies();
+const PolicyInfo* find_policy(std::string_view name);
+// check_settings returns one message per unknown key or value out of range; empty means fine.
+// Underscores and dashes are the same.
+std::vector<std::string> check_settings(const PolicyInfo&, const Settings&);
+// The value of a parameter: from settings, else its default.
+std::string setting(const PolicyInfo&, const Settings&, std::string_view parameter);
+
+}  // namespace tessera::balancer

@@ -1,0 +1,58 @@
+// The translator as free functions: a `.fa` file in, a block program and C++ text out. Nothing here
+// prints or exits; mistakes of the user come back as diagnostics.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::compiler {
+
+enum class Severity { note, warning, error };
+
+struct Span {            // in the user's own file, before preprocessing
+  std::string file;
+  int line = 0;          // 1-based
+  int column = 0;        // 1-based, in bytes
+  int length = 1;
+};
+
+struct Note {
+  Span span;
+  std::string text;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  std::string code;      // stable: "T101"
+  Span span;
+  std::string text;
+  std::vector<Note> notes;
+};
+
+struct Options {
+  std::vector<std::pair<std::string, std::string>> defines;  // -D NAME[=VALUE]
+  std::vector<std::filesystem::path> include_path;           // --path
+  std::string dump_after;                                    // pass name: fill Output::dump
+};
+
+// A kernel written in place becomes a function of the text `kernels_cpp`.
+struct Output {
+  bool ok = false;                     // no errors among the diagnostics
+  std::vector<Diagnostic> diagnostics; // in order of position
+  std::string program_cpp;             // generated; includes tessera/abi.hpp only
+  std::string kernels_cpp;             // in-place kernels with #line; includes ucenv.h; may be empty
+  std::vector<std::string> imports;    // names of imported kernels ("extern C" symbols) the program uses
+  std::vector<std::pair<std::string, Span>> import_spans;  // symbol -> where it is imported
+  std::vector<std::filesystem::path> files;                // every source read (for the cache key)
+  std::string dump;
+};
+
+Output translate(const std::filesystem::path& source, const Options&);
+
+// render prints a diagnostic as people read it: file:line:column, the source line, a caret.
+std::string render(const Diagnostic&, bool colour);
+
+}  // namespace tessera::compiler

@@ -1,0 +1,381 @@
+// The contract between generated code and the runtime (docs/abi.md explains it with an example).
+//
+// Generated code includes this header and nothing else, so it stays cheap to compile: no standard
+// containers, no streams. A computation fragment (CF) is a `Cf` record: a few header words, then
+// its frame (the variables it captured) and its input slots. What a CF does is a chain of blocks;
+// `Block` is the static description of one of them.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::abi {
+
+inline constexpr std::uint32_t kAbiVersion = 1;
+
+// ---------------------------------------------------------------------------- identity
+
+// Id names a data fragment, a scope instance or a CF: 128 bits, derived only from the program's
+// own structure, hence the same on any number of ranks, threads and under any policy.
+struct Id {
+  std::uint64_t lo = 0;
+  std::uint64_t hi = 0;
+  friend bool operator==(const Id&, const Id&) = default;
+};
+
+inline std::uint64_t fold(std::uint64_t x, std::uint64_t k) {
+  const unsigned __int128 p = static_cast<unsigned __int128>(x) * k;
+  return static_cast<std::uint64_t>(p) ^ static_cast<std::uint64_t>(p >> 64);
+}
+
+// mix derives the id of child number `v` of `a`. For one parent it is injective in v, and for one
+// v injective in the parent (each line is a bijection of the 128-bit state).
+inline Id mix(Id a, std::uint64_t v) {
+  a.lo ^= (v + 1) * 0x9E3779B97F4A7C15u;
+  a.hi ^= fold(a.lo, 0xD6E8FEB86659FD93u);
+  a.lo ^= fold(a.hi, 0xA0761D6478BD642Fu);
+  a.hi ^= fold(a.lo, 0xE7037ED1A0B428DBu);
+  return a;
+}
+
+// Name is a data fragment as code holds it: its id, and the scope instance that declared it
+// (where its directory entry lives: an opaque word that only runtime/scope reads).
+struct Name {
+  Id id;
+  std::uint64_t scope = 0;
+};
+
+inline Name index(Name base, std::int64_t i) {
+  return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope};
+}
+
+// ---------------------------------------------------------------------------- values
+
+enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, bytes = 4 };
+
+// Value is an immutable reference-counted value. Scalars sit in the header; strings (zero
+// terminated) and bytes (64-byte aligned) behind `data`.
+struct Value {
+  std::uint32_t refs;  // touched with atomic operations only
+  Type type;
+  std::uint8_t pool;   // how to free it; the runtime's business
+  std::uint16_t unused;
+  std::uint64_t size;  // bytes of payload
+  union {
+    std::int32_t i;
+    double r;
+    void* data;
+  };
+};
+
+Value* value_int(std::int32_t);
+Value* value_real(double);
+Value* value_string(const char* text, std::uint64_t size);
+Value* value_bytes(std::uint64_t size);  // zeroed
+void value_free(Value*);                 // called by release() when the last reference goes
+
+inline Value* retain(Value* v) {
+  if (v != nullptr) __atomic_fetch_add(&v->refs, 1u, __ATOMIC_RELAXED);
+  return v;
+}
+inline void release(Value* v) {
+  if (v != nullptr && __atomic_fetch_sub(&v->refs, 1u, __ATOMIC_ACQ_REL) == 1) value_free(v);
+}
+
+// Df is what a kernel receives for a `value` or `name` parameter (by pointer or reference). The
+// class DF of ucenv.h has exactly this layout.
+struct Df {
+  Value* value = nullptr;      // owned reference; null: not assigned
+  const char* label = nullptr; // source name for messages, static
+};
+
+// ---------------------------------------------------------------------------- places in the source
+
+// Pos packs a position: file number (16 bits) | line (32) | column (16). Zero is "no position".
+using Pos = std::uint64_t;
+constexpr Pos make_pos(std::uint32_t file, std::uint32_t line, std::uint32_t column) {
+  return (static_cast<Pos>(file) << 48) | (static_cast<Pos>(line) << 16) |
+         (column > 0xFFFF ? 0xFFFF : column);
+}
+
+// ---------------------------------------------------------------------------- fragments
+
+struct Worker;  // the thread that runs the block; opaque here
+struct Cf;
+struct Block;
+
+// Scope is one instance of a construct that declares names. The runtime's scope record begins
+// with this.
+struct Scope {
+  Id id;
+  std::uint64_t ref;
+};
+
+struct Cf {
+  Cf* next;             // the runtime's queues
+  const Block* block;   // the block to run next
+  Scope* scope;         // the scope it belongs to; holds one count of it
+  Id id;
+  std::uint32_t pending;  // inputs still missing (atomic)
+  std::uint16_t flags;
+  std::uint16_t capacity; // words behind the header
+  // then: block->frame_words of frame, then the inputs' slots
+  std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+  const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
+};
+
+enum class Kind : std::uint8_t {
+  atomic,  // calls a kernel
+  sub,     // instantiates the body of a sub
+  range,   // `for`: iterate() is called for each index in words [0] .. [1]
+  loop,    // `while`: run() returns Next::wait to try the next index
+  branch,  // `if` that waits for its condition
+  eval,    // computes arguments, then becomes the next block of its chain
+};
+
+// Next is how a block ends: the CF is finished, or it has set cf->block (possibly to the same one)
+// and its frame, and wants that block's inputs now.
+enum class Next : std::uint8_t { finished, wait };
+
+// SlotInfo describes an input (first) or output (after the inputs) of a block for people.
+struct SlotInfo {
+  const char* text;        // `Csum[k-1]` as written
+  const char* base;        // `Csum`
+  std::uint16_t indices;   // how many numbers of Block::indices belong to it
+  const char* producers;   // inputs: who could assign it: "`init` at prog.fa:5, ..." or "nothing assigns it"
+};
+
+// VarInfo: one captured variable that a person wrote (counters, parameters), for messages.
+struct VarInfo {
+  const char* name;
+  char kind;              // as in Block::layout
+  std::uint16_t word;     // its first word in the frame
+};
+
+struct Block {
+  std::uint32_t index;         // in Program::blocks
+  std::uint32_t group;         // index of the first block of its chain: the balancing group
+  Kind kind;
+  std::uint8_t flags;          // kStealable, ...
+  std::uint16_t frame_words;   // same for all blocks of one chain
+  std::uint16_t input_count;
+  std::uint16_t capacity;      // words to allocate: max over the chain of frame + inputs
+  // One letter per variable of the frame: n Name (3 words), i int64, r double, s string Value*,
+  // v Value* (the last two may be null). Serialisation and destruction follow it.
+  const char* layout;
+  void (*inputs)(const Cf*, Name*);            // fills input_count names; null when none
+  Next (*run)(Worker*, Cf*);                   // null for ranges
+  void (*iterate)(Worker*, Cf*, std::int64_t); // ranges only
+  std::int64_t (*locator)(const Cf*);          // locator_cyclic; null when none
+  void (*indices)(const Cf*, std::int64_t*);   // index values of all slots, flattened; null when none
+  const char* label;           // `mul`, `for i`, `while`: what a table of groups prints
+  const char* text;            // the statement, shortened to one line
+  Pos pos;
+  const SlotInfo* slots;       // input_count inputs, then output_count outputs
+  std::uint16_t output_count;
+  std::uint16_t var_count;
+  const VarInfo* vars;
+  // range: groups of the atomic calls directly in one iteration (for weights); ends with ~0u
+  const std::uint32_t* body_groups;
+};
+inline constexpr std::uint8_t kStealable = 1;
+
+struct Program {
+  std::uint32_t abi_version;
+  std::uint32_t block_count;
+  const Block* const* blocks;
+  const char* const* files;      // Pos file numbers
+  std::uint32_t file_count;
+  std::uint64_t hash[2];         // of the translated text: what profiles belong to
+  const char* name;              // path of the .fa
+  const Block* main;             // frame: main's parameters in order
+  const char* main_layout;       // their kinds: i, r, s
+  const char* const* main_names;
+  std::uint32_t main_params;
+};
+
+// ---------------------------------------------------------------------------- what generated code calls
+
+// cf_new makes a CF of the chain that starts with `block`, belonging to `scope`; the caller fills
+// its frame (all words start at zero) and hands it over with cf_submit, which may run it at once.
+Cf* cf_new(Worker*, const Block&, Scope*, Id);
+void cf_submit(Worker*, Cf*);
+// Places the CF on a rank (evaluated locator); call before returning Next::wait.
+void cf_locate(Worker*, Cf*, std::int64_t rank);
+
+// scope_open starts a scope instance whose parent is `parent`; names in it are
+// scope_name(s, ordinal). The body closes it when it has created all its fragments.
+Scope* scope_open(Worker*, Scope* parent, Id);
+void scope_close(Worker*, Scope*);
+// When everything under the scope has finished: assign int 1 to `done` (for `>> (y)`).
+void scope_notify(Worker*, Scope*, Name done);
+inline Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
+
+// Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
+void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);
+void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
+
+// Advice that frees early: after this CF; after n reads.
+void hint_delete(Worker*, Cf*, const Name&);
+void hint_reads(Worker*, Cf*, const Name&, std::int64_t n);
+
+inline Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
+inline const Name& frame_name(const Cf* c, unsigned w) {
+  return *reinterpret_cast<const Name*>(c->words() + w);
+}
+inline std::int64_t& frame_int(Cf* c, unsigned w) { return reinterpret_cast<std::int64_t&>(c->words()[w]); }
+inline std::int64_t frame_int(const Cf* c, unsigned w) { return static_cast<std::int64_t>(c->words()[w]); }
+inline double& frame_real(Cf* c, unsigned w) { return reinterpret_cast<double&>(c->words()[w]); }
+inline double frame_real(const Cf* c, unsigned w) {
+  return reinterpret_cast<const double&>(c->words()[w]);
+}
+inline Value*& frame_value(Cf* c, unsigned w) { return reinterpret_cast<Value*&>(c->words()[w]); }
+inline Value* frame_value(const Cf* c, unsigned w) {
+  return reinterpret_cast<Value* const&>(c->words()[w]);
+}
+// The value of input k while the block runs (borrowed).
+inline Value* input(const Cf* c, const Block& b, unsigned k) {
+  return reinterpret_cast<Value* const&>(c->words()[b.frame_words + k]);
+}
+
+// ---------------------------------------------------------------------------- errors of the program
+
+enum class Fault : std::uint8_t {
+  division_by_zero,
+  overflow,
+  wrong_type,      // `detail` says what was expected and found
+  bad_argument,
+};
+[[noreturn]] void fail(Fault, Pos, const char* detail);
+[[noreturn]] void fail_type(Pos, const char* expected, Type found);
+
+// ---------------------------------------------------------------------------- expressions
+
+// Statically typed arithmetic on int; the rest of static arithmetic is plain C++.
+inline std::int32_t add(std::int32_t a, std::int32_t b, Pos p) {
+  std::int32_t r;
+  if (__builtin_add_overflow(a, b, &r)) fail(Fault::overflow, p, "+");
+  return r;
+}
+inline std::int32_t sub(std::int32_t a, std::int32_t b, Pos p) {
+  std::int32_t r;
+  if (__builtin_sub_overflow(a, b, &r)) fail(Fault::overflow, p, "-");
+  return r;
+}
+inline std::int32_t mul(std::int32_t a, std::int32_t b, Pos p) {
+  std::int32_t r;
+  if (__builtin_mul_overflow(a, b, &r)) fail(Fault::overflow, p, "*");
+  return r;
+}
+inline std::int32_t div(std::int32_t a, std::int32_t b, Pos p) {
+  if (b == 0) fail(Fault::division_by_zero, p, "/");
+  if (b == -1) return sub(0, a, p);
+  return a / b;
+}
+inline std::int32_t mod(std::int32_t a, std::int32_t b, Pos p) {
+  if (b == 0) fail(Fault::division_by_zero, p, "%");
+  return b == -1 ? 0 : a % b;
+}
+inline double div_real(double a, double b, Pos p) {
+  if (b == 0) fail(Fault::division_by_zero, p, "/");
+  return a / b;
+}
+std::int32_t truncate(double, Pos);  // real -> int, overflow is an error
+
+// Dyn is a value whose type is known when it runs: int, real or an owned string.
+struct Dyn {
+  Type type = Type::none;
+  union {
+    std::int32_t i;
+    double r;
+    Value* s;
+  };
+  Dyn() : i(0) {}
+  Dyn(std::int32_t v) : type(Type::integer), i(v) {}
+  Dyn(double v) : type(Type::real), r(v) {}
+  struct Take {};
+  Dyn(Value* string, Take) : type(Type::string), s(string) {}
+  Dyn(Dyn&& o) noexcept : type(o.type), r(o.r) { o.type = Type::none; }
+  Dyn(const Dyn& o) : type(o.type), r(o.r) {
+    if (type == Type::string) retain(s);
+  }
+  Dyn& operator=(Dyn o) noexcept {
+    const Type t = type;
+    const double bits = r;
+    type = o.type;
+    r = o.r;
+    o.type = t;
+    o.r = bits;
+    return *this;
+  }
+  ~Dyn() {
+    if (type == Type::string) release(s);
+  }
+};
+
+Dyn dyn_string(const char* text, std::uint64_t size);
+Dyn dyn_read_slow(const Value*, Pos);
+// dyn_read reads a fragment's value in an expression; opaque bytes are a fault.
+inline Dyn dyn_read(const Value* v, Pos p) {
+  if (v->type == Type::integer) return Dyn(v->i);
+  if (v->type == Type::real) return Dyn(v->r);
+  return dyn_read_slow(v, p);
+}
+
+enum class Op : std::uint8_t { add, sub, mul, div, mod, lt, gt, le, ge, eq, ne, land, lor };
+Dyn dyn_op_slow(Op, const Dyn&, const Dyn&, Pos);
+Dyn dyn_negate(const Dyn&, Pos);
+// dyn_op: int op int as above; a real operand makes it real; + joins strings; comparisons give int.
+inline Dyn dyn_op(Op op, const Dyn& a, const Dyn& b, Pos p) {
+  if (a.type == Type::integer && b.type == Type::integer) {
+    switch (op) {
+      case Op::add: return add(a.i, b.i, p);
+      case Op::sub: return sub(a.i, b.i, p);
+      case Op::mul: return mul(a.i, b.i, p);
+      case Op::div: return div(a.i, b.i, p);
+      case Op::mod: return mod(a.i, b.i, p);
+      case Op::lt: return static_cast<std::int32_t>(a.i < b.i);
+      case Op::gt: return static_cast<std::int32_t>(a.i > b.i);
+      case Op::le: return static_cast<std::int32_t>(a.i <= b.i);
+      case Op::ge: return static_cast<std::int32_t>(a.i >= b.i);
+      case Op::eq: return static_cast<std::int32_t>(a.i == b.i);
+      case Op::ne: return static_cast<std::int32_t>(a.i != b.i);
+      case Op::land: return static_cast<std::int32_t>(a.i && b.i);
+      case Op::lor: return static_cast<std::int32_t>(a.i || b.i);
+    }
+  }
+  return dyn_op_slow(op, a, b, p);
+}
+// Conversions for arguments (an int parameter from a real value is a fault without a cast) ...
+std::int32_t arg_int(const Dyn&, Pos);
+double arg_real(const Dyn&, Pos);
+Value* arg_string(const Dyn&, Pos);  // new reference; int and real are not converted
+bool truth(const Dyn&, Pos);
+// ... and casts int(e), real(e), string(e), which convert.
+std::int32_t cast_int(const Dyn&, Pos);
+double cast_real(const Dyn&, Pos);
+Dyn cast_string(const Dyn&, Pos);
+Value* to_value(const Dyn&);  // new reference: an expression as a fragment's value
+
+// Holds a Value for the time of a kernel call (string arguments, temporaries).
+struct Hold {
+  Value* v;
+  explicit Hold(Value* value) : v(value) {}
+  ~Hold() { release(v); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  const char* c_str() const { return static_cast<const char*>(v->data); }
+};
+
+// Holds what a kernel call receives as `const InputDF &` / `OutputDF &`.
+struct DfHold : Df {
+  explicit DfHold(const char* name) { label = name; }                // output
+  DfHold(Value* v, const char* name) { value = retain(v); label = name; }  // input
+  ~DfHold() { release(value); }
+  DfHold(const DfHold&) = delete;
+  DfHold& operator=(const DfHold&) = delete;
+};
+
+}  // namespace tessera::abi
+
+// Every generated program defines this one function.
+extern "C" const tessera::abi::Program* tessera_program();
