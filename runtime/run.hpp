@@ -1,0 +1,48 @@
+// The runtime's front door: run a translated program on this process's ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balancer/policy.hpp"
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime {
+
+// Exit codes, documented in docs/errors.md.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitProgram = 1;      // the program is wrong: diagnostics, deadlock, kernel failure
+inline constexpr int kExitUsage = 2;        // bad flags, files, profiles, arguments
+inline constexpr int kExitEnvironment = 3;  // no compiler, no mpirun, MPI failure
+inline constexpr int kExitInternal = 70;    // a bug of ours
+inline constexpr int kExitInterrupted = 130;
+
+struct RunOptions {
+  // Where the ranks are: "auto" (MPI when started by mpirun or srun, else one rank in this process),
+  // "mpi", or "inproc" with `ranks` ranks as threads of this process.
+  std::string transport = "auto";
+  std::int32_t ranks = 1;               // inproc only; with MPI the launcher decides
+  std::uint64_t seed = 0;               // inproc: reorder and delay deliveries under this seed; 0: off
+  std::int64_t max_delay_us = 200;      // with a seed
+  std::int64_t link_latency_us = 0;     // inproc: emulated link
+  double link_bandwidth = 0;            // inproc: bytes/s, 0 unlimited
+
+  std::int32_t threads = 0;             // workers per rank; 0: share the host's cores fairly
+  std::string balancer;                 // empty: "none" on one rank, else "central"
+  balancer::Settings settings;          // policy parameters from flags and --config
+  std::string save_groups;              // profile to write, empty: none
+  std::string load_groups;              // profile to read
+  bool load_groups_anyway = false;
+
+  std::string summary_json;             // --summary FILE.json
+  bool quiet = false;                   // no summary, no warnings on stderr
+  bool progress = false;                // the progress line (the CLI sets it when stderr is a terminal)
+  std::string log_level = "warn";       // spdlog level on stderr
+  std::int64_t cache_limit_mb = 1024;   // copies of remote data fragments kept per rank
+};
+
+// Runs `program` to its end; returns an exit code on every rank. Never throws.
+int run(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments);
+
+}  // namespace tessera::runtime
