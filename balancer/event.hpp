@@ -26,11 +26,14 @@ struct Received {
   Rank from;
   Message message;
 };
-struct Arrived {         // shipped fragments came in (they show in LoadChanged as well)
+struct Arrived {         // shipped fragments came in (a LoadChanged that shows them comes after)
   Rank from;
   std::vector<GroupCount> fragments;
+  std::uint64_t ticket = 0;  // of the Ship action at `from`
 };
-struct Shipped {         // the Ship action with this ticket was carried out, with what really moved
+// The Ship action with this ticket was carried out, with what really moved. Comes before any
+// LoadChanged that shows it.
+struct Shipped {
   std::uint64_t ticket;
   Rank to;
   std::vector<GroupCount> fragments;

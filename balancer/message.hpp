@@ -15,10 +15,15 @@ struct Report {
   std::vector<GroupLoad> ready;      // absolute, changed groups only
   std::vector<GroupDone> finished;   // since the last report
   bool idle = false;
+  std::int32_t workers = 1;          // threads that run fragments there
+  Time unmoved = 0;                  // ns of ready work in groups that are never reported
+  std::vector<std::uint64_t> arrived;  // tickets of shipments that came in since the last report;
+                                       // `ready` includes them
   friend bool operator==(const Report&, const Report&) = default;
 };
 // central, coordinator -> worker: the worker may send its next report.
 struct ReportSeen {
+  Time hold = 0;                     // ns to wait before it, unless the worker goes idle
   friend bool operator==(const ReportSeen&, const ReportSeen&) = default;
 };
 // central, coordinator -> source worker: ship these to `to`.
@@ -38,7 +43,7 @@ struct Confirm {
 };
 // central, worker -> coordinator: a measured link of this worker.
 struct LinkReport {
-  Rank peer{-1};
+  Rank peer{-1};                     // -1: what this worker sees towards anybody
   Time latency = 0;
   double bandwidth = 0;
   friend bool operator==(const LinkReport&, const LinkReport&) = default;
