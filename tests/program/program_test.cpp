@@ -1,0 +1,148 @@
+// Runs every program of programs/ and of the repository's examples in many configurations: its output
+// must be the same lines on any number of threads and ranks, under any balancer and any order of
+// message deliveries. Runs every program of faults/ and checks how it fails.
+//
+// Tests are registered from the folders: a new file is a new test.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "cases.hpp"
+#include "child.hpp"
+
+namespace tessera::tests {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::chrono::seconds kLimit{90};
+
+// One process: threads, then ranks with deliveries delayed and reordered under a seed.
+const std::vector<Words>& inproc_configurations() {
+  static const std::vector<Words> all = [] {
+    std::vector<Words> list = {{"-t", "1"}, {"-t", "2"}, {"-t", "4"}};
+    int seed = 0;
+    for (const char* ranks : {"2", "3", "5"})
+      for (const char* balancer : {"none", "steal", "central"})
+        for (const char* threads : {"1", "2"})
+          list.push_back({"--transport", "inproc", "-n", ranks, "-t", threads, "--seed",
+                          std::to_string(++seed), "--balancer", balancer});
+    return list;
+  }();
+  return all;
+}
+
+const std::vector<Words>& mpi_configurations() {
+  static const std::vector<Words> all = {
+      {"-n", "2", "-t", "1", "--balancer", "none"},
+      {"-n", "2", "-t", "2", "--balancer", "steal"},
+      {"-n", "4", "-t", "1", "--balancer", "central"},
+      {"-n", "4", "-t", "1", "--balancer", "steal"},
+  };
+  return all;
+}
+
+Words quiet(Words configuration) {
+  configuration.insert(configuration.begin(), "--quiet");
+  return configuration;
+}
+
+void expect_right_output(const Case& c, const Words& configuration) {
+  const Words words = command(c, quiet(configuration));
+  const Outcome run = run_child(words, kLimit);
+  const std::string context = shown(words) + "\nstdout:\n" + run.out + "stderr:\n" + run.err;
+  EXPECT_FALSE(run.timed_out) << context;
+  EXPECT_EQ(run.exit_code, 0) << context;
+  EXPECT_EQ(sorted_lines(run.out), sorted_lines(c.expected)) << context;
+  EXPECT_TRUE(run.err.empty()) << "--quiet and no faults, yet stderr has text\n" << context;
+  EXPECT_TRUE(run.survivors.empty()) << run.survivors.front() << "\n" << context;
+}
+
+void expect_right_failure(const Case& c, const Words& configuration) {
+  const Words words = command(c, configuration);
+  const Outcome run = run_child(words, kLimit);
+  const std::string context = shown(words) + "\nstdout:\n" + run.out + "stderr:\n" + run.err;
+  EXPECT_FALSE(run.timed_out) << context;
+  EXPECT_EQ(run.exit_code, c.exit_code) << context;
+  for (const std::string& text : c.in_stderr)
+    EXPECT_NE(run.err.find(text), std::string::npos) << "stderr lacks: " << text << "\n" << context;
+  if (c.stderr_lines_below > 0) {
+    EXPECT_LT(static_cast<int>(sorted_lines(run.err).size()), c.stderr_lines_below) << context;
+  }
+  EXPECT_TRUE(run.survivors.empty()) << run.survivors.front() << "\n" << context;
+}
+
+class Body : public testing::Test {
+ public:
+  explicit Body(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+void add_test(const char* suite, const std::string& name, std::function<void()> body) {
+  testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [body]() -> testing::Test* { return new Body(body); });
+}
+
+void run_in(const std::vector<Words>& configurations, const Case& c,
+            void (*check)(const Case&, const Words&)) {
+  for (const Words& configuration : configurations) {
+    check(c, configuration);
+    if (testing::Test::HasFailure()) return;  // one report is enough
+  }
+}
+
+void add_programs() {
+  for (const Case& c : find_cases(TESSERA_PROGRAMS "/programs", true)) {
+    add_test("Program", c.name, [c] { run_in(inproc_configurations(), c, expect_right_output); });
+    if (c.mpi)
+      add_test("ProgramMpi", c.name, [c] { run_in(mpi_configurations(), c, expect_right_output); });
+  }
+}
+
+void add_examples() {
+  // Smaller than their defaults, with the same output.
+  const std::vector<std::pair<std::string, Words>> sizes = {
+      {"matmul", {"-D", "BLOCK_SIZE=60"}},
+      {"rowreduce", {"-D", "COLUMNS=2000"}},
+      {"imbalance", {"-D", "STEP=20"}},
+  };
+  const std::vector<Words> configurations = {
+      {"-t", "1"},
+      {"-t", "4"},
+      {"--transport", "inproc", "-n", "3", "-t", "1", "--seed", "3", "--balancer", "steal"},
+      {"--transport", "inproc", "-n", "4", "-t", "1", "--seed", "4", "--balancer", "central"},
+      {"-n", "4", "-t", "1", "--balancer", "central"},
+      {"-n", "3", "-t", "1", "--balancer", "steal"},
+      {"-n", "2", "-t", "1", "--balancer", "none"},
+  };
+  for (Case c : find_cases(TESSERA_EXAMPLES, true)) {
+    for (const auto& [name, options] : sizes)
+      if (name == c.name) c.options = options;
+    add_test("Example", c.name, [c, configurations] { run_in(configurations, c, expect_right_output); });
+  }
+}
+
+void add_faults() {
+  for (const Case& c : find_cases(TESSERA_PROGRAMS "/faults", false)) {
+    add_test("Fault", c.name, [c] {
+      run_in({{"-t", "1"}, {"-t", "2"}, {"--transport", "inproc", "-n", "3", "-t", "1"},
+              {"-n", "3", "-t", "1"}},
+             c, expect_right_failure);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tessera::tests
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  tessera::tests::add_programs();
+  tessera::tests::add_examples();
+  tessera::tests::add_faults();
+  return RUN_ALL_TESTS();
+}
