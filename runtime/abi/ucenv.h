@@ -1,0 +1,33 @@
+// What a kernel includes. Kernels are `extern "C" void f(...)` in C++ files; a parameter of the .fa
+// program arrives as
+//
+//     int -> int    real -> double    string -> const char *
+//     value -> const InputDF &        name -> OutputDF &
+//
+//     extern "C" void scale(double k, const InputDF &x, OutputDF &y) {
+//       const double *in = x.getData<double>();
+//       double *out = y.create<double>(x.getSize() / sizeof(double));
+//       for (size_t i = 0; i < x.getSize() / sizeof(double); i++) out[i] = k * in[i];
+//     }
+//
+// The common C headers below are part of the interface: programs rely on them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tessera/df.hpp"
+
+using DF = tessera::DF;
+using InputDF = tessera::DF;
+using OutputDF = tessera::DF;
+
+namespace luna::ucenv {
+using DF = tessera::DF;
+using InputDF = tessera::DF;
+using OutputDF = tessera::DF;
+}  // namespace luna::ucenv

@@ -1,0 +1,57 @@
+// What can be known to fail before a run starts: policies, ranks, files.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/launch/options.hpp"
+
+namespace tessera::launch {
+
+std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks) {
+  if (!options.balancer.empty()) return options.balancer;
+  return ranks > 1 ? "central" : "none";
+}
+
+void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
+  const std::string name = policy_of(options, ranks);
+  const balancer::PolicyInfo* policy = balancer::find_policy(name);
+  if (policy == nullptr || ranks >= 2) return;
+  if (policy->dedicates_last_rank == nullptr || !policy->dedicates_last_rank(options.settings)) return;
+  throw OptionsError("the balancer `" + name + "` keeps the last rank as its coordinator, which runs " +
+                     "no fragments: it needs at least 2 ranks, and there is 1. Give it more " +
+                     "(-n 4), or run without it (--balancer none)");
+}
+
+namespace {
+
+[[noreturn]] void cannot_write(const std::filesystem::path& file, std::string_view what,
+                               const std::string& why) {
+  throw OptionsError(std::string(what) + ": can't write " + file.string() + ": " + why);
+}
+
+}  // namespace
+
+void check_writable(const std::filesystem::path& file, std::string_view what) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) cannot_write(file, what, "it is a directory");
+  if (std::filesystem::exists(file, ignored)) {
+    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) cannot_write(file, what, std::strerror(errno));
+    close(fd);
+    return;
+  }
+  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : ".";
+  if (!std::filesystem::is_directory(parent, ignored)) {
+    cannot_write(file, what, "there is no directory " + parent.string());
+  }
+  // Only trying tells: permissions say nothing to root, or about a full or read-only file system.
+  std::string probe = (parent / ".tessera-probe-XXXXXX").string();
+  const int fd = mkstemp(probe.data());
+  if (fd < 0) cannot_write(file, what, std::strerror(errno));
+  close(fd);
+  unlink(probe.c_str());
+}
+
+}  // namespace tessera::launch

@@ -1,0 +1,298 @@
+#include "runtime/launch/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "runtime/launch/config_file.hpp"
+#include "runtime/launch/words.hpp"
+
+namespace tessera::launch {
+namespace {
+
+// What the flags said about things that a --config file may say too; merged when all is parsed.
+struct Flags {
+  std::string balancer;
+  bool central = false;
+  std::optional<std::int32_t> threads;
+  std::string config;
+  std::vector<std::string> set;  // KEY=VALUE
+  balancer::Settings settings;
+  std::optional<std::int32_t> inproc_ranks;
+};
+
+std::string underscored(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+const balancer::PolicyInfo& known_policy(const std::string& name, const std::string& where) {
+  if (const balancer::PolicyInfo* found = balancer::find_policy(name)) return *found;
+  std::vector<std::string> names;
+  std::string list;
+  for (const balancer::PolicyInfo& p : balancer::policies()) {
+    names.emplace_back(p.name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  }
+  const std::string guess = nearest(name, names);
+  throw OptionsError(where + ": unknown balancer `" + name + "`" +
+                     (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
+                     " (there are: " + list + ")");
+}
+
+void check_settings_of(const balancer::PolicyInfo& policy, const balancer::Settings& settings,
+                       const std::map<std::string, std::string>& places) {
+  // One at a time, so that each complaint can say where the parameter came from.
+  for (const auto& [key, value] : settings) {
+    const std::vector<std::string> wrong = balancer::check_settings(policy, {{key, value}});
+    if (wrong.empty()) continue;
+    const auto at = places.find(key);
+    throw OptionsError((at == places.end() ? "--set " + key : at->second) + ": " + wrong.front() +
+                       "; `tessera policies " + std::string(policy.name) + "` lists its parameters");
+  }
+  const std::vector<std::string> together = balancer::check_settings(policy, settings);
+  if (!together.empty()) throw OptionsError(together.front());
+}
+
+void merge(const Flags& flags, runtime::RunOptions& options) {
+  ConfigFile config;
+  if (!flags.config.empty()) config = read_config(flags.config);
+  if (flags.central && !flags.balancer.empty() && flags.balancer != "central") {
+    throw OptionsError("-c means --balancer central, but --balancer " + flags.balancer + " is given");
+  }
+  const std::string asked = flags.central ? "central" : flags.balancer;
+  if (config.balancer) known_policy(*config.balancer, config.balancer_place);
+  if (!asked.empty() && config.balancer && asked != *config.balancer && !config.settings.empty()) {
+    throw OptionsError(config.balancer_place + ": the settings here are for the balancer `" +
+                       *config.balancer + "`, but the command line asks for `" + asked + "`");
+  }
+  options.balancer = asked.empty() ? config.balancer.value_or("") : asked;
+  options.threads = flags.threads.value_or(config.threads.value_or(0));
+
+  options.settings = config.settings;
+  auto places = config.places;
+  const auto put = [&](const std::string& key, const std::string& value, const std::string& from) {
+    options.settings[key] = value;
+    places[key] = from;
+  };
+  for (const auto& [key, value] : flags.settings) {
+    std::string flag = key;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    put(key, value, "--" + flag);
+  }
+  for (const std::string& pair : flags.set) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw OptionsError("--set: write KEY=VALUE, not `" + pair + "`");
+    }
+    const std::string key = underscored(pair.substr(0, equals));
+    put(key, pair.substr(equals + 1), "--set " + key);
+  }
+
+  // Without a name the policy depends on the number of ranks; parameters can only be central's.
+  const balancer::PolicyInfo& policy =
+      known_policy(options.balancer.empty() ? (options.settings.empty() ? "none" : "central")
+                                            : options.balancer,
+                   "--balancer");
+  check_settings_of(policy, options.settings, places);
+
+  if (flags.inproc_ranks) {
+    options.transport = "inproc";
+    options.ranks = *flags.inproc_ranks;
+  }
+}
+
+void check_files(const runtime::RunOptions& options) {
+  // Only the first rank of a run writes; other hosts may not even have the directory.
+  for (const char* number : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    const char* text = std::getenv(number);
+    if (text != nullptr && std::string_view(text) != "0") return;
+  }
+  if (!options.save_groups.empty()) check_writable(options.save_groups, "--save-groups");
+  if (!options.summary_json.empty()) check_writable(options.summary_json, "--summary");
+  std::error_code ignored;
+  if (!options.load_groups.empty() &&
+      !std::filesystem::is_regular_file(options.load_groups, ignored)) {
+    throw OptionsError("--load-groups: no such file: " + options.load_groups);
+  }
+}
+
+void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
+  const std::string group = "Balancing";
+  app.add_option("--balancer", flags->balancer,
+                 "how ranks are kept evenly loaded (see `tessera policies`); default: central, on one "
+                 "rank none")
+      ->option_text("NAME")
+      ->group(group);
+  app.add_flag("-c", flags->central, "the same as --balancer central")->group(group);
+  const auto parameter = [&](const std::string& name, const std::string& key,
+                             const std::string& value, const std::string& help) {
+    app.add_option_function<std::string>(
+           name, [flags, key](const std::string& text) { flags->settings[key] = text; }, help)
+        ->option_text(value)
+        ->group(group);
+  };
+  parameter("--jobs-left-threshold", "jobs_left_threshold", "S",
+            "do not move work when less than S seconds of it are left on all ranks (or auto)");
+  parameter("--jobs-difference-ratio", "jobs_difference_ratio", "R",
+            "do not move work between ranks whose loads differ by less than this part (or auto)");
+  app.add_option("--set", flags->set, "any parameter of the balancer; may be repeated")
+      ->option_text("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--config", flags->config, "balancer, threads and parameters from a TOML file")
+      ->option_text("FILE")
+      ->group(group);
+  app.add_option("--save-groups", options.save_groups,
+                 "write the measured weights of this run, a profile")
+      ->option_text("FILE")
+      ->group(group);
+  app.add_option("--load-groups", options.load_groups, "start with the weights of such a profile")
+      ->option_text("FILE")
+      ->group(group);
+  app.add_flag("--load-groups-anyway", options.load_groups_anyway,
+               "accept a profile of another version of the program")
+      ->group(group);
+}
+
+void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
+  const std::string group = "Advanced";
+  const auto number = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40);
+  app.add_option("--log-level", options.log_level, "what the runtime says on stderr; default warn")
+      ->option_text("LEVEL")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
+      ->group(group);
+  app.add_option("--cache-limit-mb", options.cache_limit_mb,
+                 "memory per rank for copies of remote data fragments; default 1024")
+      ->option_text("MB")
+      ->check(number)
+      ->group(group);
+  app.add_option("--transport", options.transport,
+                 "auto (MPI when started by mpirun or srun), mpi, inproc")
+      ->option_text("NAME")
+      ->check(CLI::IsMember({"auto", "mpi", "inproc"}))
+      ->group(group);
+  app.add_option("--inproc-ranks", flags->inproc_ranks, "N ranks as threads of one process, for tests")
+      ->option_text("N")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  app.add_option("--seed", options.seed, "inproc: delay and reorder messages under this seed; 0: off")
+      ->option_text("N")
+      ->group(group);
+  app.add_option("--max-delay-us", options.max_delay_us, "inproc, with a seed: longest delay")
+      ->option_text("US")
+      ->check(number)
+      ->group(group);
+  app.add_option("--link-latency-us", options.link_latency_us, "inproc: emulated link latency")
+      ->option_text("US")
+      ->check(number)
+      ->group(group);
+  app.add_option("--link-bandwidth", options.link_bandwidth,
+                 "inproc: emulated link bandwidth, bytes/s; 0: unlimited")
+      ->option_text("B")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  // Set by `tessera run` for its ranks, which can't see the terminal behind mpirun.
+  app.add_flag("--progress", options.progress)->group("");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, runtime::RunOptions& options) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("-t,--threads", flags->threads,
+                 "threads that run fragments, per rank; 0, the default: the cores of the host are "
+                 "shared between its ranks")
+      ->option_text("N")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--summary", options.summary_json, "write the summary of the run as JSON")
+      ->option_text("FILE");
+  app.add_flag("-q,--quiet", options.quiet, "no progress, no summary, no warnings");
+  add_balancing(app, options, flags);
+  add_advanced(app, options, flags);
+  app.parse_complete_callback([flags, &options] {
+    try {
+      merge(*flags, options);
+      check_files(options);
+    } catch (const OptionsError& e) {
+      throw CLI::ValidationError(e.what());
+    }
+  });
+}
+
+std::vector<std::string> normalise_flags(std::vector<std::string> words) {
+  for (std::string& w : words) {
+    if (w.compare(0, 2, "--") != 0) continue;
+    const std::size_t end = std::min(w.find('='), w.size());
+    const auto name_char = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
+    if (!std::all_of(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(end), name_char)) continue;
+    std::replace(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  }
+  return words;
+}
+
+runtime::RunOptions parse_options(std::string_view text) {
+  runtime::RunOptions options;
+  CLI::App app;
+  app.set_help_flag();
+  add_run_options(app, options);
+  try {
+    std::vector<std::string> words = normalise_flags(split_words(text));
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    app.parse(words);
+  } catch (const CLI::ParseError& e) {
+    throw OptionsError(e.what());
+  } catch (const std::invalid_argument& e) {
+    throw OptionsError(e.what());
+  }
+  return options;
+}
+
+runtime::RunOptions parse_environment_options() {
+  const char* text = std::getenv("TESSERA_OPTIONS");
+  try {
+    return parse_options(text == nullptr ? "" : text);
+  } catch (const OptionsError& e) {
+    throw OptionsError(std::string("in TESSERA_OPTIONS: ") + e.what());
+  }
+}
+
+std::string format_options(const runtime::RunOptions& o) {
+  const runtime::RunOptions d;
+  std::vector<std::string> words;
+  const auto text = [&](const char* flag, const std::string& v, const std::string& normal) {
+    if (v != normal) words.insert(words.end(), {flag, v});
+  };
+  const auto number = [&](const char* flag, auto v, auto normal) {
+    if (v != normal) words.insert(words.end(), {flag, std::to_string(v)});
+  };
+  const auto flag = [&](const char* name, bool v) {
+    if (v) words.emplace_back(name);
+  };
+  if (o.transport == "inproc") number("--inproc-ranks", o.ranks, -1);
+  else text("--transport", o.transport, d.transport);
+  number("--seed", o.seed, d.seed);
+  number("--max-delay-us", o.max_delay_us, d.max_delay_us);
+  number("--link-latency-us", o.link_latency_us, d.link_latency_us);
+  if (o.link_bandwidth > 0) {
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%.17g", o.link_bandwidth);
+    words.insert(words.end(), {"--link-bandwidth", buffer});
+  }
+  number("--threads", o.threads, d.threads);
+  text("--balancer", o.balancer, d.balancer);
+  for (const auto& [key, value] : o.settings) words.insert(words.end(), {"--set", key + "=" + value});
+  text("--save-groups", o.save_groups, d.save_groups);
+  text("--load-groups", o.load_groups, d.load_groups);
+  flag("--load-groups-anyway", o.load_groups_anyway);
+  text("--summary", o.summary_json, d.summary_json);
+  flag("--quiet", o.quiet);
+  flag("--progress", o.progress);
+  text("--log-level", o.log_level, d.log_level);
+  number("--cache-limit-mb", o.cache_limit_mb, d.cache_limit_mb);
+  return join_words(words);
+}
+
+}  // namespace tessera::launch

@@ -1,0 +1,53 @@
+// The options of a run, shared by the `tessera` command and by built programs: flags, the --config
+// file and TESSERA_OPTIONS all end in one RunOptions, checked before anything starts.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/run.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::launch {
+
+// What is wrong with an option, for a person; ends in exit code 2.
+struct OptionsError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// add_run_options adds every run option to `app`. When `app` has parsed them, `options` is complete:
+// the --config file is read (flags win over it), and balancer, parameters and files are checked.
+// Mistakes come out of app.parse() as CLI::ValidationError. `options` must outlive the parse.
+void add_run_options(CLI::App& app, runtime::RunOptions& options);
+
+// normalise_flags writes `--jobs_left_threshold` as `--jobs-left-threshold`, so that both spellings
+// mean the same option. Values are left alone.
+std::vector<std::string> normalise_flags(std::vector<std::string> words);
+
+// parse_options reads run options from a text in the shell's quoting; throws OptionsError.
+runtime::RunOptions parse_options(std::string_view text);
+
+// parse_environment_options reads them from TESSERA_OPTIONS: a built program has no flags of its own,
+// so that none of its arguments is ever eaten. Unset means the defaults; throws OptionsError.
+runtime::RunOptions parse_environment_options();
+
+// format_options is the inverse of parse_options: how options reach the ranks that mpirun starts.
+std::string format_options(const runtime::RunOptions& options);
+
+// policy_of names the policy that `options` select for this number of ranks.
+std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks);
+
+// check_ranks throws OptionsError when the policy needs more ranks than there are.
+void check_ranks(const runtime::RunOptions& options, std::int32_t ranks);
+
+// check_writable throws OptionsError when a file of this name can't be written, and leaves nothing
+// behind: an existing file keeps its contents. `what` is the option that named it.
+void check_writable(const std::filesystem::path& file, std::string_view what);
+
+}  // namespace tessera::launch

@@ -1,0 +1,56 @@
+#include "tessera/main.hpp"
+
+#include <dlfcn.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtime/launch/options.hpp"
+#include "runtime/launch/program_main.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::launch {
+
+void prepare_process() {
+  // A rank must not outlive the launcher that started it, however that one ends.
+  if (runtime::started_by_launcher()) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Fragments are the parallelism here: a BLAS that starts threads of its own per kernel call only
+  // gets in the way. Whoever sets these variables knows better.
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    if (std::getenv(name) != nullptr) return;
+  }
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);  // for a library that is loaded later
+  if (void* set = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {  // for one that is here
+    reinterpret_cast<void (*)(int)>(set)(1);
+  }
+}
+
+int run_with_environment(const abi::Program& program, const std::vector<std::string>& arguments) {
+  runtime::RunOptions options;
+  try {
+    if (program.abi_version != abi::kAbiVersion) {
+      throw OptionsError("the program was built for another version of Tessera (its interface is " +
+                         std::to_string(program.abi_version) + ", this one's " +
+                         std::to_string(abi::kAbiVersion) + "): build it again");
+    }
+    options = parse_environment_options();
+    if (!runtime::started_by_launcher() && options.transport != "mpi") {
+      check_ranks(options, options.transport == "inproc" ? options.ranks : 1);
+    }
+  } catch (const OptionsError& e) {
+    std::fprintf(stderr, "%s: error: %s\n", program.name, e.what());
+    return runtime::kExitUsage;
+  }
+  return runtime::run(program, options, arguments);
+}
+
+}  // namespace tessera::launch
+
+int tessera_program_main(const tessera::abi::Program* program, int argc, char** argv) {
+  tessera::launch::prepare_process();
+  return tessera::launch::run_with_environment(*program, {argv + (argc > 0 ? 1 : 0), argv + argc});
+}
