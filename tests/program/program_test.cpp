@@ -26,7 +26,7 @@ const std::vector<Words>& inproc_configurations() {
     for (const char* ranks : {"2", "3", "5"})
       for (const char* balancer : {"none", "steal", "central"})
         for (const char* threads : {"1", "2"})
-          list.push_back({"--transport", "inproc", "-n", ranks, "-t", threads, "--seed",
+          list.push_back({"--inproc-ranks", ranks, "-t", threads, "--seed",
                           std::to_string(++seed), "--balancer", balancer});
     return list;
   }();
@@ -113,8 +113,8 @@ void add_examples() {
   const std::vector<Words> configurations = {
       {"-t", "1"},
       {"-t", "4"},
-      {"--transport", "inproc", "-n", "3", "-t", "1", "--seed", "3", "--balancer", "steal"},
-      {"--transport", "inproc", "-n", "4", "-t", "1", "--seed", "4", "--balancer", "central"},
+      {"--inproc-ranks", "3", "-t", "1", "--seed", "3", "--balancer", "steal"},
+      {"--inproc-ranks", "4", "-t", "1", "--seed", "4", "--balancer", "central"},
       {"-n", "4", "-t", "1", "--balancer", "central"},
       {"-n", "3", "-t", "1", "--balancer", "steal"},
       {"-n", "2", "-t", "1", "--balancer", "none"},
@@ -129,7 +129,7 @@ void add_examples() {
 void add_faults() {
   for (const Case& c : find_cases(TESSERA_PROGRAMS "/faults", false)) {
     add_test("Fault", c.name, [c] {
-      run_in({{"-t", "1"}, {"-t", "2"}, {"--transport", "inproc", "-n", "3", "-t", "1"},
+      run_in({{"-t", "1"}, {"-t", "2"}, {"--inproc-ranks", "3", "-t", "1"},
               {"-n", "3", "-t", "1"}},
              c, expect_right_failure);
     });

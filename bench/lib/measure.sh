@@ -1,0 +1,75 @@
+# Shared by bench/run: running the command, taking numbers from its summary, medians.
+
+tessera=${TESSERA:-$root/build/release/cli/tessera}
+programs=$root/bench/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+die() {
+  echo "bench/run: $*" >&2
+  exit 1
+}
+
+[ -x "$tessera" ] || tessera=$(command -v tessera) || die "no tessera command: build it, or set TESSERA"
+
+# quiet WORDS...: runs `tessera run WORDS`, must succeed; output is dropped, stderr shown on failure.
+quiet() {
+  "$tessera" run --quiet "$@" >"$work/out" 2>"$work/err" ||
+    die "failed: tessera run $*"$'\n'"$(cat "$work/err")"
+}
+
+# seconds WORDS...: the time of the run itself, as the summary gives it (no start-up, no compiling).
+seconds() {
+  quiet --summary "$work/summary.json" "$@"
+  field seconds
+}
+
+# field NAME: the first number of that name in the last summary.
+field() {
+  local value
+  value=$(sed -n "s/^ *\"$1\": *\([-+0-9.eE]*\).*/\1/p" "$work/summary.json" | head -1)
+  [ -n "$value" ] || die "the summary has no number \"$1\""
+  echo "$value"
+}
+
+# wall COMMAND...: wall-clock seconds of a command.
+wall() {
+  local TIMEFORMAT=%3R
+  { time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || die "failed: $*"$'\n'"$(cat "$work/err")"
+  cat "$work/time"
+}
+
+# cpu COMMAND...: user + system seconds of a command and its children.
+cpu() {
+  local TIMEFORMAT='%3U %3S'
+  { time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || die "failed: $*"$'\n'"$(cat "$work/err")"
+  awk '{ printf "%.3f\n", $1 + $2 }' "$work/time"
+}
+
+# repeat N COMMAND...: its N answers, one per line.
+repeat() {
+  local n=$1 i
+  shift
+  for ((i = 0; i < n; i++)); do "$@" || return 1; done
+}
+
+# median / spread: of the numbers on stdin. Spread is "min..max".
+median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.6g\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# scaled FACTOR FORMAT: "median (min..max)" of the numbers on stdin times FACTOR.
+scaled() {
+  sort -g | awk -v k="$1" -v f="$2" '
+    { v[NR] = $1 * k }
+    END {
+      m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+      printf(NR > 1 ? f " (" f ".." f ")\n" : f "\n", m, v[1], v[NR])
+    }'
+}
+
+calc() { awk "BEGIN { printf \"%.6g\n\", $* }"; }
+
+machine() {
+  local model
+  model=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)
+  echo "Measured on: $(nproc) cores (${model:-unknown}), $(uname -sr), tessera $("$tessera" --version 2>/dev/null | head -1), commit $(git -C "$root" rev-parse --short HEAD), $(date -u +%Y-%m-%d)."
+}

@@ -1,0 +1,81 @@
+# Overheads: empty kernels, one worker, no balancer.
+
+# line NAME VALUE TARGET COMMAND
+line() { printf '| %s | %s | %s | `%s` |\n' "$@"; }
+
+# per_fragment PROGRAM N: median time per fragment.
+per_fragment() {
+  local scale=$1 format=$2 program=$3 n=$4
+  shift 4
+  repeat "$runs" seconds "$@" -D "N=$n" "$programs/$program.fa" | scaled "$(calc "$scale / $n")" "$format"
+}
+
+peak_mb() {
+  quiet --summary "$work/summary.json" "$@"
+  field peak_bytes
+}
+
+hello_compiled() {
+  XDG_CACHE_HOME=$(mktemp -d -p "$work") wall "$tessera" run --quiet "$programs/hello.fa"
+}
+
+# The processor time of 4 ranks that wait for one sleeping fragment, minus that of a run without sleep.
+idle_cpu() {
+  local asleep awake
+  asleep=$(cpu "$tessera" run --quiet -n 4 -t 1 --balancer none -D SECONDS=3 "$programs/idle.fa")
+  awake=$(cpu "$tessera" run --quiet -n 4 -t 1 --balancer none -D SECONDS=0 "$programs/idle.fa")
+  calc "($asleep - $awake) / 3"
+}
+
+two_workers() {
+  local one two
+  one=$(seconds -t 1 -D BLOCKS=7 "$root/examples/matmul/matmul.fa")
+  two=$(seconds -t 2 -D BLOCKS=7 "$root/examples/matmul/matmul.fa")
+  calc "$two / $one"
+}
+
+overhead() {
+  local n b=bench/programs
+  echo
+  echo "### Overheads"
+  echo
+  echo "Empty kernels, release build, median (min..max) of $runs."
+  echo
+  echo "| what | measured | first target | command |"
+  echo "|---|---|---|---|"
+  for n in 100000 1000000 10000000; do
+    line "independent fragment, loop of $n" "$(per_fragment 1e9 '%.0f' independent $n -t 1) ns" "300 ns" \
+      "tessera run $b/independent.fa -t 1 -D N=$n"
+  done
+  for n in 100000 10000000; do
+    line "peak memory of that loop of $n" "$(repeat "$runs" peak_mb -t 1 -D N=$n "$programs/independent.fa" | scaled 1e-6 '%.1f') MB" \
+      "constant" "tessera run $b/independent.fa -t 1 -D N=$n"
+  done
+  for n in 100000 1000000; do
+    line "link of a chain of $n" "$(per_fragment 1e9 '%.0f' chain $n -t 1) ns" "800 ns" \
+      "tessera run $b/chain.fa -t 1 -D N=$n"
+  done
+  line "memory per waiting fragment, 10^6 of them" \
+    "$(repeat "$runs" pending_bytes | scaled 1 '%.0f') bytes" "250 bytes" \
+    "tessera run $b/pending.fa -t 2 -D N=1000000"
+  line "hop between two ranks (MPI), chain of 20000" \
+    "$(per_fragment 1e6 '%.1f' hop 20000 -n 2 -t 1 --balancer none) us" "6 us" \
+    "tessera run $b/hop.fa -n 2 -t 1 --balancer none -D N=20000"
+  line "processor time of 4 waiting ranks, per second" \
+    "$(repeat "$runs" idle_cpu | scaled 1000 '%.1f') ms" "0" \
+    "tessera run $b/idle.fa -n 4 -t 1 --balancer none -D SECONDS=3"
+  line "7 x 7 blocks of 360 x 360: 2 workers / 1 worker" \
+    "$(repeat "$runs" two_workers | scaled 1 '%.3f')" "0.55" \
+    "tessera run examples/matmul/matmul.fa -D BLOCKS=7 -t 2"
+  quiet "$programs/hello.fa"
+  line "hello, unchanged since the last run" \
+    "$(repeat "$runs" wall "$tessera" run --quiet "$programs/hello.fa" | scaled 1 '%.3f') s" "0.15 s" \
+    "tessera run $b/hello.fa"
+  line "hello, compiled" "$(repeat "$runs" hello_compiled | scaled 1 '%.2f') s" "1.2 s" \
+    "tessera run $b/hello.fa, with an empty cache"
+}
+
+pending_bytes() {
+  quiet -t 2 -D N=1000000 "$programs/pending.fa"
+  cat "$work/out"
+}
