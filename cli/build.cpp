@@ -1,0 +1,123 @@
+#include "cli/build.hpp"
+
+#include <chrono>
+#include <set>
+
+#include "cli/cache.hpp"
+#include "cli/failure.hpp"
+#include "cli/hash.hpp"
+#include "cli/link.hpp"
+#include "cli/toolchain.hpp"
+#include "cli/units.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+constexpr std::uintmax_t kCacheBytes = std::uintmax_t{1} << 30;
+
+constexpr const char* kMain =
+    "#include \"tessera/main.hpp\"\n"
+    "int main(int argc, char** argv) {\n"
+    "  return tessera_program_main(tessera_program(), argc, argv);\n"
+    "}\n";
+
+fs::path folder_of(const fs::path& program) {
+  return program.has_parent_path() ? program.parent_path() : fs::path(".");
+}
+
+// Everything that is known before translation and decides the result.
+std::string key_of(const BuildRequest& r, const CompileSetup& s) {
+  Key key;
+  key.add("program").add(fs::absolute(r.program).string()).add(r.program.string());
+  key.add(std::to_string(r.kernels.size()));
+  for (const fs::path& k : r.kernels) key.add(fs::absolute(k).string()).add(k.string());
+  for (const auto& [name, value] : r.translation.defines) key.add(name).add(value);
+  key.add("path");
+  for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
+  key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
+  key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");
+  key.add(s.colour ? "colour" : "plain").add(s.compiler.command).add_identity(s.compiler.program);
+  key.add(s.installation.headers.string()).add_identity(s.installation.library);
+  // The translator is part of this very program.
+  return key.add_identity("/proc/self/exe").hex();
+}
+
+std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& program,
+                           const std::vector<fs::path>& kernels) {
+  const std::string name = r.program.string();
+  std::vector<Unit> units = {{Unit::Kind::program, name, {}, program.program_cpp}};
+  if (!program.kernels_cpp.empty()) units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
+  for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});
+  if (r.target == Target::executable) units.push_back({Unit::Kind::main, name, {}, kMain});
+  return units;
+}
+
+}  // namespace
+
+void check_program(const fs::path& program) {
+  std::error_code ignored;
+  if (!fs::exists(program, ignored)) throw usage_error("no such file: " + program.string());
+  if (!fs::is_regular_file(program, ignored)) throw usage_error(program.string() + " is not a file");
+}
+
+std::string render_all(const std::vector<compiler::Diagnostic>& diagnostics, bool colour) {
+  std::string text;
+  int errors = 0;
+  for (const compiler::Diagnostic& d : diagnostics) {
+    text += compiler::render(d, colour);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    errors += d.severity == compiler::Severity::error ? 1 : 0;
+  }
+  if (errors > 0) text += std::to_string(errors) + (errors == 1 ? " error\n" : " errors\n");
+  return text;
+}
+
+Built build(const BuildRequest& r) {
+  const auto started = std::chrono::system_clock::now();
+  check_program(r.program);
+  std::error_code ignored;
+  for (const fs::path& k : r.kernels) {
+    if (!fs::is_regular_file(k, ignored)) throw usage_error("no such kernel file: " + k.string());
+  }
+  CompileSetup s{find_compiler(), find_installation(), environment_cxxflags(), folder_of(r.program),
+                 {},              r.colour,            started};
+  s.flags.insert(s.flags.end(), r.cxxflags.begin(), r.cxxflags.end());
+
+  Cache cache;
+  const std::string key = key_of(r, s);
+  if (const auto hit = cache.find(key)) return {hit->file, hit->note};
+  const Cache::Lock lock = cache.lock(key);
+  if (const auto hit = cache.find(key)) return {hit->file, hit->note};  // made while we waited
+
+  const compiler::Output program = compiler::translate(r.program, r.translation);
+  std::string warnings = render_all(program.diagnostics, r.colour);
+  if (!program.ok) throw Failure(runtime::kExitProgram, warnings);
+
+  std::vector<Dependency> dependencies;
+  for (const fs::path& file : program.files) dependencies.push_back({fs::absolute(file), false});
+  std::vector<fs::path> kernels = r.kernels;
+  if (kernels.empty() && !program.imports.empty()) {
+    kernels = cpp_files(s.folder);
+    dependencies.push_back({fs::absolute(s.folder), true});
+  }
+
+  const Cache::Workspace workspace = cache.workspace();
+  s.workspace = workspace.path();
+  const std::vector<Object> objects = compile_units(units_of(r, program, kernels), s, cache);
+  const fs::path output = s.workspace / (r.target == Target::executable ? "program" : "program.so");
+  link_objects(objects, s, r, program, output);
+  std::set<fs::path> seen;
+  for (const Object& o : objects) {
+    warnings += o.warnings;
+    for (const Dependency& d : o.dependencies) {  // the units share most of their headers
+      if (seen.insert(d.path).second) dependencies.push_back(d);
+    }
+  }
+  const Cached stored = cache.store(key, output, warnings, dependencies, started);
+  cache.prune(kCacheBytes);
+  return {stored.file, stored.note};
+}
+
+}  // namespace tessera::cli

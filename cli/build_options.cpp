@@ -1,0 +1,71 @@
+// Options that several subcommands share.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "runtime/launch/words.hpp"
+
+namespace tessera::cli {
+
+bool colour_on_stderr() {
+  const char* no = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) != 0 && (no == nullptr || *no == '\0');
+}
+
+void add_translation_options(CLI::App& app, compiler::Options& options) {
+  app.add_option_function<std::vector<std::string>>(
+         "-D",
+         [&options](const std::vector<std::string>& defines) {
+           for (const std::string& text : defines) {
+             const std::size_t equals = text.find('=');
+             const std::string name = text.substr(0, equals);
+             const bool letter = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 ||
+                                                   name[0] == '_');
+             if (!letter) throw CLI::ValidationError("-D: write -D NAME or -D NAME=VALUE, not -D " + text);
+             options.defines.emplace_back(
+                 name, equals == std::string::npos ? std::string() : text.substr(equals + 1));
+           }
+         },
+         "define a macro, used in the program as $NAME; may be repeated")
+      ->option_text("NAME[=VALUE]")
+      ->allow_extra_args(false);
+  app.add_option("--path", options.include_path, "a folder where #include looks; may be repeated")
+      ->option_text("DIR")
+      ->allow_extra_args(false);
+}
+
+void add_build_options(CLI::App& app, BuildRequest& request) {
+  app.add_option("program", request.program, "the fragmented program")->option_text("PROG.fa")->required();
+  app.add_option("kernels", request.kernels,
+                 "C++ files with its kernels; default: all *.cpp beside the program, if it imports any")
+      ->option_text("KERNELS.cpp ...");
+  add_translation_options(app, request.translation);
+  const std::string group = "Compiling";
+  const auto words = [&app, &group](const char* name, const char* help, std::vector<std::string>& into) {
+    app.add_option_function<std::vector<std::string>>(
+           name,
+           [&into, name](const std::vector<std::string>& texts) {
+             try {
+               for (const std::string& text : texts) {
+                 for (std::string& w : launch::split_words(text)) into.push_back(std::move(w));
+               }
+             } catch (const std::invalid_argument& e) {
+               throw CLI::ValidationError(std::string(name) + ": " + e.what());
+             }
+           },
+           help)
+        ->option_text("\"FLAGS\"")
+        ->allow_extra_args(false)
+        ->group(group);
+  };
+  words("--cxxflags", "more flags for the C++ compiler, after those in CXXFLAGS", request.cxxflags);
+  words("--ldflags", "more flags for the linker, after those in LDFLAGS", request.ldflags);
+  app.add_option("-l", request.libraries, "link with this library; may be repeated")
+      ->option_text("LIB")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,152 @@
+#include "cli/cache.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <system_error>
+
+#include "cli/hash.hpp"
+#include "cli/manifest.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+fs::path cache_root() {
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && *xdg == '/') return fs::path(xdg) / "tessera";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fs::path(home) / ".cache" / "tessera";
+  return fs::temp_directory_path() / ("tessera-" + std::to_string(getuid()));
+}
+
+}  // namespace
+
+Cache::Cache() : root_(cache_root()) {
+  std::error_code failed;
+  for (const char* folder : {"entries", "tmp", "locks"}) {
+    fs::create_directories(root_ / folder, failed);
+    if (failed || access((root_ / folder).c_str(), W_OK) != 0) {
+      throw std::runtime_error("can't write the compilation cache " + root_.string() +
+                               "; set XDG_CACHE_HOME to a folder that can be written");
+    }
+  }
+}
+
+fs::path Cache::manifest(const std::string& key) const { return root_ / "entries" / (key + ".txt"); }
+
+std::optional<Cached> Cache::find(const std::string& key) {
+  const std::optional<Manifest> m = read_manifest(manifest(key));
+  if (!m) return std::nullopt;
+  const fs::path result = root_ / "entries" / m->result;
+  std::error_code ignored;
+  if (!fs::exists(result, ignored)) return std::nullopt;
+  if (!std::all_of(m->inputs.begin(), m->inputs.end(), unchanged)) return std::nullopt;
+  utimensat(AT_FDCWD, result.c_str(), nullptr, 0);  // used now: prune() goes by this
+  Cached found{result, m->note, {}};
+  for (const Input& input : m->inputs) found.dependencies.push_back(input.of);
+  return found;
+}
+
+Cached Cache::store(const std::string& key, const fs::path& made, const std::string& note,
+                    const std::vector<Dependency>& dependencies,
+                    std::chrono::system_clock::time_point started) {
+  Manifest m;
+  m.note = note;
+  Key identity;  // a result of other inputs must not replace the file that someone is loading
+  identity.add(key);
+  bool findable = true;
+  for (const Dependency& d : dependencies) {
+    const std::optional<Input> input = observe(d, started);
+    if (!input) {
+      findable = false;
+      continue;
+    }
+    identity.add(input->hash);
+    m.inputs.push_back(*input);
+  }
+  if (!findable) identity.add(made.string());
+  m.result = identity.hex() + made.extension().string();
+  const fs::path result = root_ / "entries" / m.result;
+  fs::rename(made, result);
+  if (findable) {
+    const fs::path temporary = made.string() + ".manifest";
+    write_manifest(temporary, m);
+    fs::rename(temporary, manifest(key));
+  }
+  return {result, note, dependencies};
+}
+
+Cache::Workspace::Workspace(const fs::path& parent) {
+  std::string name = (parent / "XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(), "can't make a folder in " + parent.string());
+  }
+  path_ = name;
+}
+
+Cache::Workspace::~Workspace() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Cache::Lock::Lock(const fs::path& file) : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  // Without locks (some network file systems) the work may be done twice; the result is the same.
+  if (fd_ >= 0) {
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+}
+
+Cache::Lock::~Lock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Cache::Lock Cache::lock(const std::string& key) const {
+  // A few lock files for all keys: two different programs seldom wait for each other.
+  return Lock(root_ / "locks" / key.substr(0, 2));
+}
+
+void Cache::prune(std::uintmax_t bytes) const {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t size;
+    fs::path path;
+  };
+  std::error_code failed;
+  const auto now = fs::file_time_type::clock::now();
+  for (const auto& e : fs::directory_iterator(root_ / "tmp", failed)) {
+    if (now - e.last_write_time(failed) > std::chrono::hours(24)) fs::remove_all(e.path(), failed);
+  }
+  std::vector<Entry> entries;
+  std::uintmax_t total = 0;
+  for (const auto& e : fs::directory_iterator(root_ / "entries", failed)) {
+    const std::uintmax_t size = e.file_size(failed);
+    if (failed) continue;
+    entries.push_back({e.last_write_time(failed), size, e.path()});
+    total += size;
+  }
+  std::sort(entries.begin(), entries.end(), [](auto& a, auto& b) { return a.used < b.used; });
+  for (const Entry& e : entries) {
+    if (total <= bytes) break;
+    if (fs::remove(e.path, failed)) total -= e.size;
+  }
+}
+
+std::vector<fs::path> cpp_files(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (const auto& e : fs::directory_iterator(folder, failed)) {
+    if (e.path().extension() == ".cpp" && e.is_regular_file(failed)) found.push_back(e.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace tessera::cli

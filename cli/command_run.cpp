@@ -1,0 +1,75 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/launch_ranks.hpp"
+#include "runtime/launch/options.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::cli {
+namespace {
+
+struct RunCommand {
+  BuildRequest build;
+  runtime::RunOptions options;
+  std::optional<std::int32_t> ranks;
+};
+
+// Everything that can be known to be wrong is, before a compiler starts.
+void check(const RunCommand& c) {
+  if (c.ranks && *c.ranks < 1) {
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at least 1 rank");
+  }
+  if (c.ranks && c.options.transport == "inproc") {
+    throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
+  }
+  if (!c.ranks && (runtime::started_by_launcher() || c.options.transport == "mpi")) return;
+  try {
+    const std::int32_t here = c.options.transport == "inproc" ? c.options.ranks : 1;
+    launch::check_ranks(c.options, c.ranks.value_or(here));
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
+}
+
+int run(RunCommand& c, const Arguments& arguments) {
+  check(c);
+  check_program(c.build.program);
+  if (c.ranks) find_mpirun();
+  c.build.colour = colour_on_stderr();
+  const Built program = build(c.build);
+  if (!c.options.quiet) std::fputs(program.warnings.c_str(), stderr);
+  c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;
+  return c.ranks ? run_on_ranks(program.file, *c.ranks, c.options, arguments)
+                 : run_here(program.file, c.options, arguments);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("run", "translate, compile and run a program");
+  const auto command = std::make_shared<RunCommand>();
+  add_build_options(*sub, command->build);
+  sub->add_option("-n,--ranks", command->ranks,
+                  "start this many ranks with mpirun; without -n the program runs in this process")
+      ->option_text("N");
+  launch::add_run_options(*sub, command->options);
+  sub->footer(
+      "Words after -- are the program's own arguments, whatever they look like.\n\n"
+      "Examples:\n"
+      "  tessera run hello.fa                       in this process, a thread per core\n"
+      "  tessera run matmul.fa -n 4 -c              4 ranks: 3 workers and the central coordinator\n"
+      "  tessera run matmul.fa -D N=20 -n 4 --balancer steal\n"
+      "  tessera run solve.fa kernels.cpp -t 2 -- 100 --tolerance 0.01\n"
+      "  tessera run app.fa -n 8 --save-groups app.profile       and next time\n"
+      "  tessera run app.fa -n 8 --load-groups app.profile");
+  sub->callback([command, &action] {
+    action = [command](const Arguments& arguments) { return run(*command, arguments); };
+  });
+}
+
+}  // namespace tessera::cli

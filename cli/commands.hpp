@@ -1,0 +1,36 @@
+// The subcommands of `tessera`. Each adds itself to the command line and, when it was the one asked
+// for, runs; results and mistakes come back as an exit code or as a Failure that main prints.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/build.hpp"
+#include "compiler/compiler.hpp"
+
+namespace tessera::cli {
+
+using Arguments = std::vector<std::string>;  // the program's own, after `--`
+
+// Set by a subcommand when it was asked for; gets the program's arguments.
+using Action = std::function<int(const Arguments&)>;
+
+void add_run(CLI::App& app, Action& action);
+void add_build(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
+void add_policies(CLI::App& app, Action& action);
+// What users never type: `exec-program`, what mpirun starts, and `precompile-headers`.
+void add_internal(CLI::App& app, Action& action);
+
+// Options of translation (-D, --path) into `options`, which must outlive the parse.
+void add_translation_options(CLI::App& app, compiler::Options& options);
+// The program, its kernels, and the options of compilation and linking.
+void add_build_options(CLI::App& app, BuildRequest& request);
+
+// Whether messages on stderr may be coloured.
+bool colour_on_stderr();
+
+}  // namespace tessera::cli

@@ -1,0 +1,60 @@
+#include "cli/launch_ranks.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cli/failure.hpp"
+#include "cli/process.hpp"
+#include "runtime/launch/options.hpp"
+#include "runtime/launch/program_main.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+const abi::Program& load(const fs::path& file) {
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) throw environment_error(std::string("can't load the program: ") + dlerror());
+  void* entry = dlsym(handle, "tessera_program");
+  if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
+  return *reinterpret_cast<const abi::Program* (*)()>(entry)();
+}
+
+}  // namespace
+
+fs::path find_mpirun() {
+  if (const auto found = find_program("mpirun")) return *found;
+  throw environment_error(
+      "no mpirun found in PATH: -n starts the ranks with it.\n"
+      "On Debian or Ubuntu: apt-get install openmpi-bin; without -n the program runs in this process");
+}
+
+int run_here(const fs::path& program, const runtime::RunOptions& options,
+             const std::vector<std::string>& arguments) {
+  launch::prepare_process();
+  return runtime::run(load(program), options, arguments);
+}
+
+int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
+  launch::prepare_process();
+  return launch::run_with_environment(load(program), arguments);
+}
+
+int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
+                 const std::vector<std::string>& arguments) {
+  std::error_code ignored;
+  Command command = {find_mpirun().string(), "-q", "-n", std::to_string(ranks)};
+  // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
+  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS"});
+  if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program",
+                                 program.string(), "--"});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
+  return run_foreground(command);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,27 @@
+// Running a compiled program: in this process, or on ranks that mpirun starts.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/run.hpp"
+
+namespace tessera::cli {
+
+// find_mpirun returns the path of mpirun; throws Failure (environment) that says how to install it.
+std::filesystem::path find_mpirun();
+
+// run_here loads the shared object and runs it; returns its exit code.
+int run_here(const std::filesystem::path& program, const runtime::RunOptions& options,
+             const std::vector<std::string>& arguments);
+
+// run_on_ranks starts `ranks` processes of `tessera exec-program` under mpirun and returns the first
+// exit code that is not zero. A signal to this process ends them all; so does its death.
+int run_on_ranks(const std::filesystem::path& program, std::int32_t ranks,
+                 const runtime::RunOptions& options, const std::vector<std::string>& arguments);
+
+// exec_program is one such rank: run options come from TESSERA_OPTIONS.
+int exec_program(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+
+}  // namespace tessera::cli

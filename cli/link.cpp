@@ -1,0 +1,140 @@
+#include "cli/link.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/failure.hpp"
+#include "cli/process.hpp"
+#include "cli/symbols.hpp"
+#include "runtime/launch/words.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+// A kernel that includes this header gets this library; the package is for the advice.
+struct KnownLibrary {
+  const char* header;
+  const char* library;
+  const char* package;
+};
+constexpr KnownLibrary kLibraries[] = {
+    {"cblas.h", "openblas", "libopenblas-dev"},
+    {"lapacke.h", "lapacke", "liblapacke-dev"},
+    {"fftw3.h", "fftw3", "libfftw3-dev"},
+};
+
+std::vector<const KnownLibrary*> wanted_libraries(const std::vector<Object>& objects) {
+  std::vector<const KnownLibrary*> found;
+  for (const KnownLibrary& known : kLibraries) {
+    const auto included = [&](const Object& o) {
+      return std::any_of(o.dependencies.begin(), o.dependencies.end(),
+                         [&](const Dependency& d) { return d.path.filename() == known.header; });
+    };
+    if (std::any_of(objects.begin(), objects.end(), included)) found.push_back(&known);
+  }
+  return found;
+}
+
+compiler::Diagnostic at_import(const compiler::Output& program, const std::string& kernel,
+                               const std::string& text) {
+  compiler::Diagnostic d;
+  d.code = "T900";
+  d.text = text;
+  for (const auto& [name, span] : program.import_spans) {
+    if (name == kernel) d.span = span;
+  }
+  return d;
+}
+
+struct Definitions {
+  std::map<std::string, std::vector<std::string>> strong;  // symbol -> names of its units
+  std::set<std::string> all;
+};
+
+Definitions definitions_of(const std::vector<Object>& objects) {
+  Definitions d;
+  for (const Object& o : objects) {
+    for (const Symbol& s : read_symbols(o.file)) {
+      if (!s.defined) continue;
+      d.all.insert(s.name);
+      if (!s.weak) d.strong[s.name].push_back(o.name);
+    }
+  }
+  return d;
+}
+
+// Why nothing is called `kernel`: perhaps its C++ function lacks extern "C", or is called otherwise.
+std::string missing_text(const std::string& kernel, const Definitions& defined) {
+  std::string text = "nothing defines the kernel `" + kernel + "`";
+  std::vector<std::string> names;
+  for (const auto& [symbol, units] : defined.strong) {
+    const std::string plain = plain_name(symbol);
+    if (plain == kernel) {
+      return text + ": " + units.front() + " has a C++ function of this name; write extern \"C\" before it";
+    }
+    if (plain.empty()) names.push_back(symbol);
+  }
+  const std::string guess = launch::nearest(kernel, names);
+  if (!guess.empty()) {
+    return text + "; did you mean `" + guess + "` of " + defined.strong.at(guess).front() + "?";
+  }
+  return text + " in the kernel files; add its file to the command, or its library with -l";
+}
+
+// The linker's complaint in terms of the program; empty when it is about something else.
+std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects,
+                                          const compiler::Output& program, const std::string& output) {
+  const Definitions defined = definitions_of(objects);
+  std::vector<compiler::Diagnostic> found;
+  for (const std::string& kernel : program.imports) {
+    const auto strong = defined.strong.find(kernel);
+    if (strong != defined.strong.end() && strong->second.size() > 1) {
+      found.push_back(at_import(program, kernel,
+                                "the kernel `" + kernel + "` is defined twice: in " + strong->second[0] +
+                                    " and in " + strong->second[1] +
+                                    "; name the kernel files to use on the command line"));
+    } else if (defined.all.count(kernel) == 0 && output.find(kernel) != std::string::npos) {
+      found.push_back(at_import(program, kernel, missing_text(kernel, defined)));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+void link_objects(const std::vector<Object>& objects, const CompileSetup& s, const BuildRequest& request,
+                  const compiler::Output& program, const fs::path& output) {
+  Command command = s.compiler.command;
+  for (const std::string& f : base_flags()) command.push_back(f);
+  if (request.target == Target::shared_object) {
+    // Undefined symbols are found now, not when it is loaded; and a kernel called `index` or `send`
+    // is the program's own, not libc's.
+    command.insert(command.end(), {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic-functions"});
+  }
+  for (const Object& o : objects) command.push_back(o.file.string());
+  command.insert(command.end(), {s.installation.library.string(), "-Xlinker", "-rpath", "-Xlinker",
+                                 s.installation.library.parent_path().string()});
+  for (const std::string& f : environment_ldflags()) command.push_back(f);
+  for (const std::string& f : request.ldflags) command.push_back(f);
+  for (const std::string& l : request.libraries) command.push_back("-l" + l);
+  const std::vector<const KnownLibrary*> known = wanted_libraries(objects);
+  for (const KnownLibrary* k : known) command.push_back(std::string("-l") + k->library);
+  command.insert(command.end(), {"-o", output.string()});
+
+  const Finished result = run_all({command}).front();
+  if (result.exit_code == 0) return;
+  const std::vector<compiler::Diagnostic> ours = explain(objects, program, result.output);
+  if (!ours.empty()) throw Failure(runtime::kExitProgram, render_all(ours, s.colour));
+  std::string text = "tessera: error: the program does not link:\n" + result.output;
+  for (const KnownLibrary* k : known) {
+    if (result.output.find(std::string("-l") + k->library) == std::string::npos) continue;
+    text += std::string("A kernel includes ") + k->header + ", so the program is linked with " + k->library +
+            ". On Debian or Ubuntu: apt-get install " + k->package + "\n";
+  }
+  throw Failure(runtime::kExitProgram, text);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,103 @@
+// The `tessera` command: parses, runs one subcommand, and is the only place that prints its mistakes
+// and picks the exit code.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "runtime/launch/options.hpp"
+#include "runtime/launch/words.hpp"
+
+namespace tessera::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Runs fragmented programs: a page of .fa says which pieces of data and computation there are,\n"
+    "sequential C++ kernels do the work, and threads, ranks and their balance are taken care of.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  tessera run hello.fa               translate, compile (once), run\n"
+    "  tessera run matmul.fa -n 4 -c      on 4 MPI ranks, balanced by a central coordinator\n"
+    "  tessera check matmul.fa            diagnostics only\n"
+    "  tessera build matmul.fa -o matmul  a program for mpirun or srun\n"
+    "  tessera policies central           what the balancer can be told\n\n"
+    "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
+    "line, a file or an argument is wrong, 3 no compiler or MPI, 130 interrupted.";
+
+// CLI11 names the first word that fits nothing; add the option that was probably meant.
+std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Arguments& words) {
+  std::string text = e.what();
+  if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const CLI::App& at = chosen.empty() ? app : *chosen.front();
+    const std::vector<std::string> extra = at.remaining();
+    const std::string word = extra.empty() ? (words.empty() ? "" : words.front()) : extra.front();
+    std::vector<std::string> known;
+    for (const CLI::Option* o : at.get_options()) {
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    }
+    for (const CLI::App* s : app.get_subcommands({})) {
+      if (chosen.empty() && !s->get_group().empty()) known.push_back(s->get_name());
+    }
+    const std::string guess = launch::nearest(word.substr(0, word.find('=')), known);
+    text = (chosen.empty() && word[0] != '-' ? "unknown command `" : "unknown option `") + word + "`";
+    if (!guess.empty()) text += "; did you mean `" + guess + "`?";
+    if (!chosen.empty() && guess.empty()) text += "; arguments of the program stand after --";
+  }
+  return text;
+}
+
+int parse_and_run(Arguments words) {
+  CLI::App app(kAbout, "tessera");
+  app.footer(kExamples);
+  app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  Action action;
+  add_run(app, action);
+  add_build(app, action);
+  add_check(app, action);
+  add_policies(app, action);
+  add_internal(app, action);
+
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const Arguments arguments(dashes == words.end() ? dashes : dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  words = launch::normalise_flags(std::move(words));
+  try {
+    Arguments reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
+    app.parse(std::move(reversed));
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app.exit(e, std::cout, std::cerr);
+  } catch (const CLI::ParseError& e) {
+    if (words.empty()) {
+      std::cerr << app.help();
+      return runtime::kExitUsage;
+    }
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "tessera" : "tessera " + chosen.front()->get_name();
+    throw usage_error(complaint(app, e, words) + "\n(" + command + " --help shows what can be given)");
+  }
+  return action(arguments);
+}
+
+}  // namespace
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+  try {
+    return tessera::cli::parse_and_run({argv + 1, argv + argc});
+  } catch (const tessera::cli::Failure& e) {
+    std::string text = e.what();
+    if (text.empty() || text.back() != '\n') text += '\n';
+    std::fputs(text.c_str(), stderr);
+    return e.exit_code();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tessera: error: %s\n", e.what());
+    return tessera::runtime::kExitEnvironment;
+  }
+}

@@ -1,0 +1,99 @@
+#include "cli/precompiled.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <string_view>
+
+#include "cli/hash.hpp"
+#include "cli/process.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+constexpr std::string_view header_of(Prelude p) {
+  return p == Prelude::kernel ? "ucenv.h" : "tessera/kernels.hpp";
+}
+
+fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
+                 const std::vector<std::string>& flags) {
+  const std::string key = Key()
+                              .add(c.command)
+                              .add(base_flags())
+                              .add(flags)
+                              .add_identity(c.program)
+                              .add(where.headers.string())
+                              .hex();
+  return where.precompiled / key / (p == Prelude::kernel ? "kernel.hpp" : "in_place.hpp");
+}
+
+}  // namespace
+
+fs::path precompiled_header(Prelude p, const Compiler& c, const Installation& where,
+                            const std::vector<std::string>& flags) {
+  if (!c.gcc) return {};
+  const fs::path file = file_of(p, c, where, flags);
+  std::error_code ignored;
+  return fs::exists(file.string() + ".gch", ignored) ? file : fs::path();
+}
+
+bool begins_with_ucenv(const fs::path& source) {
+  std::ifstream in(source, std::ios::binary);
+  std::string line;
+  bool comment = false;  // inside /* ... */
+  while (std::getline(in, line)) {
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      if (comment) {
+        const std::size_t end = rest.find("*/");
+        comment = end == std::string_view::npos;
+        rest = comment ? std::string_view() : rest.substr(end + 2);
+      } else if (rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\r') {
+        rest.remove_prefix(1);
+      } else if (rest.substr(0, 2) == "//") {
+        rest = {};
+      } else if (rest.substr(0, 2) == "/*") {
+        comment = true;
+        rest.remove_prefix(2);
+      } else if (rest.substr(0, 8) == "#include") {
+        if (rest.find("ucenv.h") != std::string_view::npos) return true;
+        if (rest.find('<') == std::string_view::npos) return false;
+        rest = {};
+      } else {
+        return false;
+      }
+    }
+  }
+  return false;
+}
+
+int precompile() {
+  const Compiler compiler = find_compiler();
+  if (!compiler.gcc) return 0;
+  const Installation where = find_installation();
+  const std::vector<std::string> flags = environment_cxxflags();
+  std::error_code ignored;
+  fs::remove_all(where.precompiled, ignored);
+  std::vector<Command> commands;
+  for (const Prelude p : {Prelude::kernel, Prelude::in_place}) {
+    const fs::path file = file_of(p, compiler, where, flags);
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "#include \"" << header_of(p) << "\"\n";
+    Command command = compiler.command;
+    for (const std::string& f : base_flags()) command.push_back(f);
+    command.insert(command.end(), {"-I", where.headers.string()});
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-x", "c++-header", file.string(), "-o", file.string() + ".gch"});
+    commands.push_back(std::move(command));
+  }
+  for (const Finished& f : run_all(commands)) {
+    if (f.exit_code != 0) {
+      std::fprintf(stderr, "%s", f.output.c_str());
+      return f.exit_code;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tessera::cli

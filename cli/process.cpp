@@ -1,0 +1,138 @@
+#include "cli/process.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <system_error>
+#include <thread>
+
+#include "runtime/run.hpp"
+
+namespace tessera::cli {
+
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+  const auto runnable = [](const std::filesystem::path& p) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(p, ignored) && access(p.c_str(), X_OK) == 0;
+  };
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos) {
+    return runnable(name) ? std::optional<std::filesystem::path>(name) : std::nullopt;
+  }
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    const std::string folder = rest.substr(0, colon);
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    const auto candidate = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    if (runnable(candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// In the child: dies with its parent by `signal`, then becomes the command. Never returns.
+[[noreturn]] void become(const Command& command, pid_t parent, int signal) {
+  prctl(PR_SET_PDEATHSIG, signal);
+  if (getppid() != parent) _exit(127);  // it went before prctl
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  _exit(127);
+}
+
+int exit_code(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char buffer[1 << 14];
+  lseek(fd, 0, SEEK_SET);
+  for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;) text.append(buffer, n);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Finished> run_all(const std::vector<Command>& commands) {
+  const std::size_t limit = std::max(1u, std::thread::hardware_concurrency());
+  const pid_t self = getpid();
+  std::vector<Finished> results(commands.size());
+  std::map<pid_t, std::pair<std::size_t, int>> running;  // pid -> command, its output's file
+  std::size_t next = 0;
+  while (next < commands.size() || !running.empty()) {
+    if (next < commands.size() && running.size() < limit) {
+      const int output = memfd_create("output", MFD_CLOEXEC);
+      const pid_t pid = fork();
+      if (pid == 0) {
+        dup2(output, 1);
+        dup2(output, 2);
+        become(commands[next], self, SIGKILL);
+      }
+      if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+      running[pid] = {next++, output};
+      continue;
+    }
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, 0);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
+    const auto it = running.find(pid);
+    if (it == running.end()) continue;
+    results[it->second.first] = {exit_code(status), read_all(it->second.second)};
+    close(it->second.second);
+    running.erase(it);
+  }
+  return results;
+}
+
+int run_foreground(const Command& command) {
+  // Signals are taken one by one with sigtimedwait, so nothing runs in a handler.
+  sigset_t waited, before;
+  sigemptyset(&waited);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited, s);
+  sigprocmask(SIG_BLOCK, &waited, &before);
+  const pid_t self = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    become(command, self, SIGTERM);
+  }
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+
+  bool interrupted = false;
+  timespec patience{5, 0};
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    siginfo_t info{};
+    const int signal = interrupted ? sigtimedwait(&waited, &info, &patience)
+                                   : sigwaitinfo(&waited, &info);
+    if (signal == SIGCHLD || (signal < 0 && errno == EINTR)) continue;
+    if (signal < 0) {  // it had its time to end
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      break;
+    }
+    // A Ctrl-C at the terminal reaches the child as well; a second one from us would make mpirun
+    // give up on its ranks instead of ending them.
+    const bool from_terminal = signal == SIGINT && info.si_code == SI_KERNEL;
+    if (!interrupted && !from_terminal) kill(child, SIGTERM);
+    interrupted = true;
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return interrupted ? runtime::kExitInterrupted : exit_code(status);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,30 @@
+// Child processes: compilers that run side by side with their output kept, and one program in the
+// foreground that gets our signals.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+using Command = std::vector<std::string>;
+
+// find_program looks a name up in PATH (or takes it as a path when it has a slash).
+std::optional<std::filesystem::path> find_program(const std::string& name);
+
+struct Finished {
+  int exit_code = 0;   // 128 + signal when a signal ended it; 127 when it could not start
+  std::string output;  // stdout and stderr together
+};
+
+// run_all runs the commands, as many at a time as there are cores, and returns what each said.
+// They die with this process.
+std::vector<Finished> run_all(const std::vector<Command>& commands);
+
+// run_foreground runs one command with our stdin, stdout and stderr. SIGINT, SIGTERM and SIGHUP end
+// it (by force after a few seconds) and make the result kExitInterrupted; it dies with this process.
+int run_foreground(const Command& command);
+
+}  // namespace tessera::cli

@@ -1,0 +1,23 @@
+// Symbols of object files, to explain in the user's words what a linker would not link.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+struct Symbol {
+  std::string name;       // as in the object: mangled for C++ functions
+  bool defined = false;   // else it is wanted from elsewhere
+  bool weak = false;      // templates and inline functions, which may come twice
+};
+
+// read_symbols lists the global symbols of a 64-bit ELF object; empty for anything else.
+std::vector<Symbol> read_symbols(const std::filesystem::path& object);
+
+// plain_name returns the name of a C++ function without namespace and parameters (`f` for `_Z1fi`),
+// or "" when `symbol` is not mangled.
+std::string plain_name(const std::string& symbol);
+
+}  // namespace tessera::cli

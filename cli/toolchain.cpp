@@ -1,0 +1,96 @@
+#include "cli/toolchain.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "cli/failure.hpp"
+#include "cli/process.hpp"
+#include "runtime/launch/words.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+std::vector<std::string> words_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  try {
+    return launch::split_words(text == nullptr ? "" : text);
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(std::string("in the environment variable ") + variable + ": " + e.what());
+  }
+}
+
+Compiler describe(std::vector<std::string> command, const fs::path& found) {
+  Compiler c;
+  command[0] = found.string();
+  c.command = std::move(command);
+  std::error_code ignored;
+  const fs::path real = fs::canonical(found, ignored);
+  c.program = ignored ? found : real;
+  const std::string name = c.program.filename().string();
+  c.gcc = name.find("g++") != std::string::npos && name.find("clang") == std::string::npos;
+  return c;
+}
+
+}  // namespace
+
+Compiler find_compiler() {
+  constexpr const char* kAdvice =
+      "Programs are translated to C++ and compiled on this machine. On Debian or Ubuntu: "
+      "apt-get install g++; or name a compiler in the environment variable CXX";
+  std::vector<std::string> asked = words_of("CXX");
+  if (!asked.empty()) {
+    if (const auto found = find_program(asked[0])) return describe(asked, *found);
+    throw environment_error("the C++ compiler `" + asked[0] + "` named by CXX is not there.\n" + kAdvice);
+  }
+  for (const char* name : {"c++", "g++", "clang++"}) {
+    if (const auto found = find_program(name)) return describe({name}, *found);
+  }
+  throw environment_error(std::string("no C++ compiler found (c++, g++ or clang++ in PATH).\n") + kAdvice);
+}
+
+Installation find_installation() {
+  Installation where;
+  // The library this very process runs on; `tessera_program_main` is in it.
+  Dl_info info{};
+  void* symbol = dlsym(RTLD_DEFAULT, "tessera_program_main");
+  if (symbol == nullptr || dladdr(symbol, &info) == 0) {
+    throw Failure(runtime::kExitInternal, "tessera: internal error: libtessera.so is not loaded");
+  }
+  std::error_code ignored;
+  where.library = fs::canonical(info.dli_fname, ignored);
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  if (fs::exists(prefix / "include" / "tessera" / "ucenv.h", ignored)) {
+    where.headers = prefix / "include" / "tessera";
+    where.precompiled = prefix / "lib" / "tessera" / "precompiled";
+  } else {
+    where.headers = TESSERA_BUILD_HEADERS;
+    where.precompiled = TESSERA_BUILD_PRECOMPILED;
+  }
+  if (!fs::exists(where.headers / "ucenv.h", ignored)) {
+    throw environment_error("ucenv.h is neither in " + (prefix / "include/tessera").string() + " nor in " +
+                            where.headers.string() + ": is the installation complete?");
+  }
+  return where;
+}
+
+std::vector<std::string> base_flags() {
+  std::vector<std::string> flags = {"-std=c++20", "-fPIC", "-O2"};
+  // A sanitized runtime needs sanitized programs.
+  const std::string sanitize = TESSERA_SANITIZE_FLAGS;
+  if (!sanitize.empty()) flags.insert(flags.end(), {"-fsanitize=" + sanitize, "-g"});
+  return flags;
+}
+
+std::vector<std::string> environment_cxxflags() {
+  std::vector<std::string> flags = words_of("CXX_FLAGS");
+  for (std::string& f : words_of("CXXFLAGS")) flags.push_back(std::move(f));
+  return flags;
+}
+
+std::vector<std::string> environment_ldflags() { return words_of("LDFLAGS"); }
+
+}  // namespace tessera::cli

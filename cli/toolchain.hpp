@@ -1,0 +1,37 @@
+// What programs are compiled with: the C++ compiler of this machine, and Tessera's own headers and
+// library.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+struct Compiler {
+  std::vector<std::string> command;   // as in CXX: a path, perhaps with words before or behind
+  std::filesystem::path program;      // the file that decides what comes out
+  bool gcc = false;
+};
+
+// find_compiler takes $CXX, else the first of c++, g++, clang++ in PATH. Throws Failure (environment)
+// that says how to install one.
+Compiler find_compiler();
+
+// Where this `tessera` keeps what programs are built from: beside the executable when installed, in
+// the source and build trees otherwise.
+struct Installation {
+  std::filesystem::path headers;      // has ucenv.h and tessera/abi.hpp
+  std::filesystem::path library;      // libtessera.so, the one this process itself uses
+  std::filesystem::path precompiled;  // folder of precompiled headers, one subfolder per compiler and flags
+};
+Installation find_installation();
+
+// Flags every unit is compiled with, before the user's own.
+std::vector<std::string> base_flags();
+
+// Flags from the environment: CXX_FLAGS and CXXFLAGS; LDFLAGS.
+std::vector<std::string> environment_cxxflags();
+std::vector<std::string> environment_ldflags();
+
+}  // namespace tessera::cli

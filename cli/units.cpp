@@ -1,0 +1,110 @@
+#include "cli/units.hpp"
+
+#include <fstream>
+
+#include "cli/depfile.hpp"
+#include "cli/failure.hpp"
+#include "cli/hash.hpp"
+#include "cli/precompiled.hpp"
+#include "cli/process.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli {
+namespace {
+
+bool generated(const Unit& u) { return u.kind != Unit::Kind::kernel; }
+
+// The flags of one unit: all that decides the object except the source itself.
+std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
+  std::vector<std::string> flags = base_flags();
+  // The generated program is thin calls of the runtime: optimising it more buys nothing.
+  if (u.kind == Unit::Kind::program) flags.insert(flags.end(), {"-O1", "-w"});
+  flags.insert(flags.end(), {"-I", s.installation.headers.string()});
+  if (u.kind == Unit::Kind::in_place) flags.insert(flags.end(), {"-iquote", s.folder.string()});
+  if (s.colour) flags.push_back("-fdiagnostics-color=always");
+  const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
+  if (user_code) {
+    const Prelude prelude = u.kind == Unit::Kind::in_place ? Prelude::in_place : Prelude::kernel;
+    const fs::path ready = precompiled_header(prelude, s.compiler, s.installation, s.flags);
+    if (u.kind == Unit::Kind::in_place) {
+      flags.insert(flags.end(), {"-include", ready.empty() ? "tessera/kernels.hpp" : ready.string()});
+    } else if (!ready.empty() && begins_with_ucenv(u.source)) {
+      flags.insert(flags.end(), {"-include", ready.string()});
+    }
+    flags.insert(flags.end(), s.flags.begin(), s.flags.end());
+  }
+  return flags;
+}
+
+std::string failure_text(const Unit& u, const std::string& output) {
+  const std::string what =
+      u.kind == Unit::Kind::kernel     ? "the kernel file " + u.name + " does not compile:"
+      : u.kind == Unit::Kind::in_place ? "the C++ kernels written in " + u.name + " do not compile:"
+                                       : "internal error: the C++ made from " + u.name + " does not compile:";
+  return "tessera: error: " + what + "\n" + output;
+}
+
+}  // namespace
+
+std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileSetup& s, Cache& cache) {
+  std::vector<Object> objects(units.size());
+  std::vector<std::string> keys(units.size());
+  std::vector<Command> commands;
+  std::vector<std::size_t> pending;  // the unit of each command
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Unit& u = units[i];
+    const std::vector<std::string> flags = flags_of(u, s);
+    keys[i] = Key()
+                  .add("object")
+                  .add(s.compiler.command)
+                  .add(flags)
+                  .add(generated(u) ? u.text : fs::absolute(u.source).string() + "\n" + u.source.string())
+                  .add_identity(s.compiler.program)
+                  .hex();
+    objects[i].name = u.name;
+    if (const auto hit = cache.find(keys[i])) {
+      objects[i].file = hit->file;
+      objects[i].warnings = hit->note;
+      objects[i].dependencies = hit->dependencies;
+      continue;
+    }
+    const fs::path base = s.workspace / std::to_string(i);
+    fs::path source = u.source;
+    if (generated(u)) {
+      source = base.string() + ".cpp";
+      std::ofstream(source, std::ios::binary) << u.text;
+    }
+    Command command = s.compiler.command;
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-MD", "-MF", base.string() + ".d", "-c", source.string(), "-o",
+                                   base.string() + ".o"});
+    commands.push_back(std::move(command));
+    pending.push_back(i);
+  }
+
+  const std::vector<Finished> results = run_all(commands);
+  std::string wrong;
+  int code = runtime::kExitProgram;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Unit& u = units[pending[k]];
+    Object& object = objects[pending[k]];
+    const fs::path base = s.workspace / std::to_string(pending[k]);
+    if (results[k].exit_code != 0) {
+      wrong += failure_text(u, results[k].output);
+      if (u.kind == Unit::Kind::program || u.kind == Unit::Kind::main) code = runtime::kExitInternal;
+      continue;
+    }
+    for (const fs::path& file : read_depfile(base.string() + ".d")) {
+      if (file.parent_path() != s.workspace) object.dependencies.push_back({file, false});
+    }
+    const Cached stored = cache.store(keys[pending[k]], base.string() + ".o", results[k].output,
+                                      object.dependencies, s.started);
+    object.file = stored.file;
+    object.warnings = stored.note;
+  }
+  if (!wrong.empty()) throw Failure(code, wrong);
+  return objects;
+}
+
+}  // namespace tessera::cli
