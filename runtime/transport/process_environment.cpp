@@ -1,0 +1,54 @@
+#include "runtime/transport/process_environment.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace tessera::runtime {
+namespace {
+
+void set_default(const char* name, const char* value) { setenv(name, value, 0); }
+
+// Some containers forbid reading another process's memory, which Open MPI finds out only in the
+// middle of the first large message.
+bool may_read_process_memory() {
+  char from = 1;
+  char to = 0;
+  const iovec local{&to, 1};
+  const iovec remote{&from, 1};
+  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+// mpirun starts more than this many ranks of a host from helper threads that end soon, and the
+// kernel takes the end of the thread that forked for the end of the parent.
+constexpr int kForkedByMainThread = 32;
+
+}  // namespace
+
+void prepare_process_for_mpi() {
+  // The runtime reports crashes itself, with the fragment and its source line.
+  set_default("OMPI_MCA_opal_signal", "");
+  // Not having InfiniBand is no news.
+  set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
+  // On an oversubscribed host Open MPI calls sched_yield in each progress that finds nothing. Our
+  // ranks poll once and then sleep; yielding to a busy worker would only delay that by its time slice.
+  set_default("OMPI_MCA_mpi_yield_when_idle", "0");
+  if (!may_read_process_memory()) set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+
+  const char* local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (local_ranks != nullptr && std::atoi(local_ranks) < kForkedByMainThread) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
+}
+
+cpu_set_t allowed_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_SET(0, &cores);
+  return cores;
+}
+
+}  // namespace tessera::runtime

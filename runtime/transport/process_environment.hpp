@@ -1,0 +1,18 @@
+// What a rank that is a process of its own arranges with the system: everything around MPI that does
+// not need mpi.h.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+
+namespace tessera::runtime {
+
+// Before MPI_Init. Sets MPI's parameters unless the user did, and has the kernel end this process
+// when its launcher dies.
+void prepare_process_for_mpi();
+
+// Cores this process may run on.
+cpu_set_t allowed_cores();
+
+}  // namespace tessera::runtime
