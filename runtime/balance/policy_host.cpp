@@ -1,0 +1,182 @@
+#include "runtime/balance/policy_host.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// The policy hears of ordinary changes at most this often.
+constexpr auto kPumpInterval = std::chrono::microseconds(500);
+
+}  // namespace
+
+std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
+  std::vector<balancer::GroupInfo> infos(program.block_count);
+  for (std::uint32_t i = 0; i < program.block_count; ++i) {
+    const abi::Block& b = *program.blocks[i];
+    if (b.group != b.index) continue;
+    balancer::GroupInfo& g = infos[i];
+    g.label = fmt::format("{} at {}", b.label, place(program, b.pos));
+    g.stealable = (b.flags & abi::kStealable) != 0;
+    g.range = b.kind == abi::Kind::range;
+    for (const std::uint32_t* p = b.body_groups; p != nullptr && *p != ~0u; ++p) {
+      g.body.push_back(balancer::Group{*p});
+    }
+  }
+  return infos;
+}
+
+PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup)
+    : node_(node),
+      policy_(info.make(setup)),
+      start_(Clock::now()),
+      last_pump_(start_),
+      ready_(node.program.block_count),
+      bytes_(node.program.block_count),
+      last_ready_(node.program.block_count),
+      last_done_(node.program.block_count) {}
+
+void PolicyHost::changed() {
+  if (dirty_.load(std::memory_order_relaxed) || dirty_.exchange(true)) return;
+  node_.wake_communication();
+}
+void PolicyHost::urgent() {
+  if (urgent_.load(std::memory_order_relaxed) || urgent_.exchange(true)) return;
+  dirty_.store(true);
+  node_.wake_communication();
+}
+
+void PolicyHost::tell(const balancer::Event& event) {
+  // An action may cause an event (Shipped) in the middle of a step: told after it.
+  queue_.push_back(event);
+  if (telling_) return;
+  telling_ = true;
+  while (!queue_.empty()) {
+    std::vector<balancer::Event> events;
+    events.swap(queue_);
+    for (const balancer::Event& e : events) {
+      balancer::Actions actions;
+      policy_->step((Clock::now() - start_).count(), e, actions);
+      for (const balancer::Action& a : actions) carry_out(a);
+    }
+  }
+  telling_ = false;
+}
+
+void PolicyHost::carry_out(const balancer::Action& action) {
+  if (const auto* send = std::get_if<balancer::Send>(&action)) {
+    if (send->to == node_.self()) {
+      tell(balancer::Received{node_.self(), send->message});
+    } else {
+      node_.comm.send(send->to, PolicyMessage{send->message});
+    }
+  } else if (const auto* ship = std::get_if<balancer::Ship>(&action)) {
+    balancer::Shipped done{ship->ticket, ship->to, {}, 0};
+    if (ship->to != node_.self()) {
+      done.fragments = node_.ship(ship->to, ship->fragments, ship->ticket, done.bytes);
+    }
+    dirty_.store(true);
+    tell(done);
+  } else if (const auto* set = std::get_if<balancer::SetTimer>(&action)) {
+    timers_[set->timer] = set->at;
+  } else if (const auto* cancel = std::get_if<balancer::CancelTimer>(&action)) {
+    timers_.erase(cancel->timer);
+  } else if (const auto* decide = std::get_if<balancer::Decide>(&action)) {
+    ++decisions_[decide->why];
+    spdlog::debug("rank {}: {} ({} -> {})", balancer::index(node_.self()), decide->why,
+                  balancer::index(decide->from), balancer::index(decide->to));
+  }
+}
+
+void PolicyHost::report_load() {
+  balancer::LoadChanged event;
+  std::fill(ready_.begin(), ready_.end(), 0);
+  std::fill(bytes_.begin(), bytes_.end(), 0);
+  for (auto& w : node_.workers) w->queue.count(ready_, bytes_);
+  const double ns = ns_per_tick();
+  for (std::uint32_t g = 0; g < ready_.size(); ++g) {
+    if (ready_[g] != last_ready_[g]) {
+      event.ready.push_back({balancer::Group{g}, ready_[g], bytes_[g]});
+      last_ready_[g] = ready_[g];
+    }
+    if (node_.program.blocks[g]->kind != abi::Kind::atomic) continue;
+    Done now;
+    for (auto& w : node_.workers) {
+      const GroupStats::Snapshot s = w->stats.read(g);
+      if (s.samples == 0) continue;
+      // Sampled groups: what was not measured weighs like what was.
+      now.count += static_cast<std::int64_t>(s.samples);
+      now.weight += s.sum * ns;
+      now.squares += s.squares * ns * ns;
+    }
+    Done& last = last_done_[g];
+    if (now.count > last.count) {
+      event.finished.push_back({balancer::Group{g}, now.count - last.count,
+                                static_cast<balancer::Time>(now.weight - last.weight),
+                                now.squares - last.squares});
+      last = now;
+    }
+  }
+  if (!event.ready.empty() || !event.finished.empty()) tell(event);
+}
+
+void PolicyHost::pump(Clock::time_point now) {
+  const bool due = dirty_.load() && (urgent_.load() || now - last_pump_ >= kPumpInterval);
+  if (due) {
+    dirty_.store(false);
+    urgent_.store(false);
+    last_pump_ = now;
+    if (node_.executes()) {
+      report_load();
+      const bool idle = node_.idle();
+      if (idle != idle_) {
+        idle_ = idle;
+        if (idle) {
+          tell(balancer::WentIdle{});
+        } else {
+          tell(balancer::WentBusy{});
+        }
+      }
+    }
+  }
+  const balancer::Time t = (now - start_).count();
+  while (!timers_.empty()) {
+    auto first = timers_.begin();
+    for (auto at = timers_.begin(); at != timers_.end(); ++at) {
+      if (at->second < first->second) first = at;
+    }
+    if (first->second > t) break;
+    const std::uint32_t timer = first->first;
+    timers_.erase(first);
+    tell(balancer::TimerFired{timer});
+  }
+}
+
+Clock::time_point PolicyHost::next(Clock::time_point now) const {
+  Clock::time_point at = now + std::chrono::hours(1);
+  if (dirty_.load()) at = std::min(at, last_pump_ + kPumpInterval);
+  for (const auto& [timer, when] : timers_) {
+    at = std::min(at, start_ + std::chrono::nanoseconds(when));
+  }
+  return at;
+}
+
+void PolicyHost::on(Rank from, PolicyMessage&& m) {
+  tell(balancer::Received{from, std::move(m.message)});
+}
+void PolicyHost::arrived(Rank from, std::vector<balancer::GroupCount> fragments,
+                         std::uint64_t ticket) {
+  tell(balancer::Arrived{from, std::move(fragments), ticket});
+  dirty_.store(true);
+}
+void PolicyHost::measured(Rank peer, balancer::Time latency, double bandwidth) {
+  tell(balancer::LinkMeasured{peer, latency, bandwidth});
+}
+
+}  // namespace tessera::runtime

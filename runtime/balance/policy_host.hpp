@@ -1,0 +1,67 @@
+// PolicyHost: the live driver of one rank's policy (balancer/policy.hpp). It turns what happens on
+// the rank into events, coalesced, and carries the actions out. Communication thread only, except
+// changed() and urgent().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "balancer/policy.hpp"
+#include "runtime/comm/messages.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+// What the host knows of the program's groups, as a policy wants it.
+std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
+
+class PolicyHost {
+ public:
+  PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup);
+
+  // Any thread: the load here has changed / is about to run out.
+  void changed();
+  void urgent();
+
+  // Tells the policy what has changed, when it is time; fires due timers.
+  void pump(Clock::time_point now);
+  // When pump wants to be called again.
+  Clock::time_point next(Clock::time_point now) const;
+
+  void on(Rank from, PolicyMessage&&);
+  void arrived(Rank from, std::vector<balancer::GroupCount>, std::uint64_t ticket);
+  void measured(Rank peer, balancer::Time latency, double bandwidth);
+
+  // Reasons of decisions and how often each was given: "moved", "too little left", ...
+  const std::map<std::string, std::int64_t>& decisions() const { return decisions_; }
+
+ private:
+  void tell(const balancer::Event&);
+  void carry_out(const balancer::Action&);
+  void report_load();
+
+  Node& node_;
+  std::unique_ptr<balancer::Policy> policy_;
+  Clock::time_point start_;
+  Clock::time_point last_pump_;
+  std::atomic<bool> dirty_{true};
+  std::atomic<bool> urgent_{false};
+  bool idle_ = true;
+  std::vector<std::int64_t> ready_, bytes_, last_ready_;
+  struct Done {
+    std::int64_t count = 0;
+    double weight = 0, squares = 0;
+  };
+  std::vector<Done> last_done_;
+  std::map<std::uint32_t, balancer::Time> timers_;
+  std::map<std::string, std::int64_t> decisions_;
+  std::vector<balancer::Event> queue_;  // events caused while one is being told
+  bool telling_ = false;
+};
+
+}  // namespace tessera::runtime

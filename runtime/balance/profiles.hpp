@@ -1,0 +1,19 @@
+// Profiles of groups across runs: between the runtime's numbers and balancer/profile.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "balancer/policy.hpp"
+#include "runtime/report/summary.hpp"
+#include "runtime/run.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+// Both return what is wrong, for a person; empty when all is well.
+std::string load_profile(const abi::Program&, const RunOptions&, std::vector<balancer::GroupInfo>&);
+std::string save_profile(Node&, const Summary&);
+
+}  // namespace tessera::runtime

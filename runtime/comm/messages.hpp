@@ -1,0 +1,146 @@
+// Everything ranks say to each other: a closed set of plain structs (docs/messages.md is the table
+// of who sends what to whom and when). A value travels beside its message (Parcel::values); the
+// struct carries a SmallValue, which holds scalars itself and says which parcel value it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "balancer/message.hpp"
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::runtime {
+
+// A value on its way: type none means "no value here".
+struct Passenger {
+  ValueRef value;
+};
+
+// ---- data fragments
+struct Request {        // consumer's rank -> home: send me this value when it exists
+  abi::Name name;
+};
+struct Publish {        // producer's rank -> home: assigned here
+  abi::Name name;
+  std::uint32_t block = 0;   // who assigned, for the report of a second assignment
+  std::uint64_t ack = 0;     // not 0: answer Acked with it (see scopes.hpp)
+  Passenger value;           // small values travel; none: it stays with the producer
+};
+struct Acked {          // home -> producer
+  std::uint64_t ack = 0;
+};
+struct Fetch {          // home -> the rank that keeps the value: give it to `to`
+  abi::Name name;
+  Rank to{-1};
+};
+struct Give {           // home or keeper -> consumer's rank; without a value: deleted by advice
+  abi::Name name;
+  Passenger value;
+};
+struct Copied {         // a rank that received the value with a shipment -> home
+  abi::Name name;
+};
+struct Drop {           // home -> every rank with a copy: nobody can name these any more
+  std::vector<abi::Id> ids;
+};
+struct DeleteHint {     // advice `delete` carried out on another rank -> home
+  abi::Name name;
+  std::uint32_t block = 0;
+};
+struct ReadsHint {      // advice `req_count` evaluated on another rank -> home
+  abi::Name name;
+  std::int64_t reads = 0;
+};
+
+// ---- computation fragments
+struct PackedCf {
+  std::uint32_t block = 0;
+  abi::Id id;
+  std::uint64_t scope = 0;
+  std::vector<std::uint64_t> frame;      // raw words; Value* words are numbers into `held`
+  std::vector<Passenger> held;
+};
+struct PackedInput {
+  abi::Name name;
+  Passenger value;
+};
+struct Ship {           // fragments and the inputs the receiver may lack
+  std::vector<PackedCf> fragments;
+  std::vector<PackedInput> inputs;
+  bool by_policy = false;                // else placed by a locator
+  std::uint64_t ticket = 0;              // of the policy's Ship action
+};
+struct ScopeReturn {    // the fragments you sent me under this scope have all finished
+  std::uint64_t scope = 0;
+};
+
+// ---- balancing
+struct PolicyMessage {
+  balancer::Message message;
+};
+struct LinkProbe {      // start-up measurement: echo it
+  std::uint32_t number = 0;
+  bool echo = false;
+  Passenger payload;
+};
+
+// ---- the run
+struct Wave {           // rank 0 -> all: are you idle, how much have you sent and received?
+  std::uint64_t number = 0;
+};
+struct WaveAnswer {
+  std::uint64_t number = 0;
+  bool idle = false;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+struct AskWaiting {};   // rank 0 -> all, when the program is stuck
+struct Waiting {        // answer: lines for the report
+  std::int64_t count = 0;
+  std::vector<std::string> lines;
+};
+struct Failed {         // any rank -> 0: the program failed here
+  std::string text;
+  std::int32_t exit_code = 1;
+};
+struct Stop {           // rank 0 -> all
+  std::int32_t exit_code = 0;
+};
+struct GroupTotals {
+  std::uint32_t group = 0;
+  std::int64_t count = 0;
+  double weight = 0;        // mean, ns
+  double variance = 0;      // ns^2
+  std::int64_t bytes = 0;   // input bytes, sum
+  std::int64_t moved_away = 0;
+};
+struct Totals {         // every rank -> 0, at the end and for the progress line
+  bool final = false;
+  std::int64_t finished = 0;
+  std::int64_t ready = 0;
+  double busy = 0;          // s, sum over this rank's workers
+  std::int64_t threads = 0;
+  std::int64_t moved_in = 0, moved_out = 0, shipments_out = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t messages_sent = 0;
+  std::int64_t peak_memory_kb = 0;
+  double cpu = 0;           // s, of the process (live ranks)
+  std::vector<GroupTotals> groups;
+  std::vector<std::string> decisions;   // "reason|count"
+};
+
+// Order fixes the tag on the wire; append, never reorder (a test freezes it).
+using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
+                             Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
+                             AskWaiting, Waiting, Failed, Stop, Totals>;
+
+// Messages that carry work or data: what termination waves count.
+bool counts_for_termination(const Message&);
+
+Parcel encode(const Message&);
+Message decode(Parcel&&);
+
+}  // namespace tessera::runtime

@@ -1,0 +1,43 @@
+// How the balancer's messages travel (balancer/ itself knows nothing of archives).
+#pragma once
+
+#include "balancer/message.hpp"
+
+namespace tessera::balancer {
+
+template <class A>
+void serialize(A& a, Report& x) {
+  a(x.ready, x.finished, x.idle, x.workers, x.unmoved, x.arrived);
+}
+template <class A>
+void serialize(A& a, ReportSeen& x) {
+  a(x.hold);
+}
+template <class A>
+void serialize(A& a, Order& x) {
+  a(x.ticket, x.to, x.fragments);
+}
+template <class A>
+void serialize(A& a, Confirm& x) {
+  a(x.ticket, x.to, x.fragments, x.bytes);
+}
+template <class A>
+void serialize(A& a, LinkReport& x) {
+  a(x.peer, x.latency, x.bandwidth);
+}
+template <class A>
+void serialize(A& a, StealRequest& x) {
+  a(x.number, x.idle);
+}
+template <class A>
+void serialize(A& a, StealRefuse& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A& a, StealRevoke& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A&, StealWake&) {}
+
+}  // namespace tessera::balancer

@@ -1,0 +1,445 @@
+#include "runtime/data/data_fragments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/input_slot.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/program_error.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+RemoteSide& remote(DfEntry* e) {
+  if (e->remote == nullptr) e->remote = new RemoteSide;
+  return *e->remote;
+}
+bool add(std::vector<Rank>& ranks, Rank r) {
+  if (std::find(ranks.begin(), ranks.end(), r) != ranks.end()) return false;
+  ranks.push_back(r);
+  return true;
+}
+Rank keeper(const DfEntry* e) { return e->remote == nullptr ? Rank{-1} : e->remote->keeper; }
+
+}  // namespace
+
+bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
+
+// The caller holds the shard's lock.
+DfEntry* DataFragments::find_or_insert(Shard& shard, const abi::Name& n) {
+  DfEntry* e = shard.find(n.id);
+  if (e != nullptr) return e;
+  e = shard.insert(n.id, n.scope);
+  if (is_home(n)) {
+    // On the scope's list; the scope is alive because whoever brought the name is under it.
+    ScopeRecord* scope = node_.scopes.find_home(n.scope);
+    if (scope != nullptr) {
+      DfEntry* head = scope->entries.load(std::memory_order_relaxed);
+      do {
+        e->scope_next = head;
+      } while (!scope->entries.compare_exchange_weak(head, e, std::memory_order_release,
+                                                     std::memory_order_relaxed));
+    }
+  }
+  return e;
+}
+
+bool DataFragments::gather(Worker& w, abi::Cf* c) {
+  const abi::Block& b = *c->block;
+  const unsigned n = b.input_count;
+  if (n == 0) return true;
+  std::array<abi::Name, 16> few;
+  std::vector<abi::Name> many;
+  abi::Name* names = few.data();
+  if (n > few.size()) {
+    many.resize(n);
+    names = many.data();
+  }
+  b.inputs(c, names);
+
+  bool waits = false;
+  unsigned have = 0;
+  for (unsigned k = 0; k < n; ++k) {
+    Shard& shard = table_.shard(names[k].id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(names[k].id);
+    if (e != nullptr && e->value != nullptr) {
+      slot_word(c, k) = reinterpret_cast<std::uint64_t>(abi::retain(e->value));
+      ++have;
+      if ((e->flags & (kCounted | kCopy)) != 0) count_read(e, c, k);
+      continue;
+    }
+    if (e == nullptr) e = find_or_insert(shard, names[k]);
+    if ((e->flags & kDeleted) != 0) {
+      throw ProgramError(0, fmt::format("reads `{}`, which {} has already deleted", slot_text(c, k),
+                                        describe(node_.program,
+                                                 *node_.program.blocks[remote(e).deleted_by - 1])));
+    }
+    if (!waits) {
+      waits = true;
+      node_.enroll(c);
+      __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
+      w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    slot_word(c, k) = e->waiters;
+    e->waiters = link_to(c, k);
+    if ((e->flags & kAsked) == 0) {
+      ask(names[k], e);
+      w.sent = true;
+    }
+  }
+  if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
+  if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  c->flags |= kGathered;
+  return true;
+}
+
+// The caller holds the shard's lock.
+void DataFragments::ask(const abi::Name& n, DfEntry* e) {
+  if (!is_home(n)) {
+    e->flags |= kAsked;
+    node_.comm.send(home_of(n), Request{n});
+  } else if (keeper(e) != Rank{-1}) {
+    e->flags |= kAsked;
+    node_.comm.send(keeper(e), Fetch{n, node_.self()});
+  }
+}
+
+// The caller holds the shard's lock.
+void DataFragments::count_read(DfEntry* e, const abi::Cf* c, unsigned slot) {
+  e->flags |= kTouched;
+  if ((e->flags & kCounted) == 0) return;
+  RemoteSide& side = remote(e);
+  if (--side.reads_left > 0 || !side.copies.empty()) return;
+  // Fragments that have gathered it hold references of their own.
+  abi::release(e->value);
+  e->value = nullptr;
+  e->flags |= kDeleted;
+  side.deleted_by = c->block->index + 1;
+  (void)slot;
+}
+
+void DataFragments::wake(Worker& w, std::uint64_t waiters, abi::Value* v) {
+  while (waiters != 0) {
+    const Waiter waiter = waiter_of(waiters);
+    std::uint64_t& word = slot_word(waiter.cf, waiter.slot);
+    waiters = word;
+    word = reinterpret_cast<std::uint64_t>(abi::retain(v));
+    if (__atomic_sub_fetch(&waiter.cf->pending, 1u, __ATOMIC_ACQ_REL) == 0) {
+      w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      node_.arrived(w, waiter.cf);
+    }
+  }
+}
+
+std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t second,
+                                          const std::string& name) const {
+  return fmt::format("`{}` is assigned twice: first by {}, then by {}", name,
+                     describe(node_.program, *node_.program.blocks[first]),
+                     describe(node_.program, *node_.program.blocks[second]));
+}
+
+void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) {
+  ValueRef guard(v);
+  Shard& shard = table_.shard(n.id);
+  std::uint64_t waiters = 0;
+  bool mute = false;
+  std::vector<Rank> asking;
+  {
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, n);
+    if (e->assigned_by != 0) {
+      throw ProgramError(
+          0, assigned_twice(e->assigned_by - 1, by.block,
+                            by.cf == nullptr ? ">> (...)"
+                                             : slot_text(by.cf, by.cf->block->input_count + by.output)));
+    }
+    e->assigned_by = by.block + 1;
+    waiters = e->waiters;
+    e->waiters = 0;
+    if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
+    if (e->remote != nullptr) asking.swap(e->remote->asking);
+    for (const Rank r : asking) add(remote(e).copies, r);
+    mute = waiters == 0 && asking.empty() && is_home(n);
+    if (!mute && (e->flags & kCounted) != 0 && waiters != 0) {
+      // Reads of the waiting fragments, counted at once.
+      for (std::uint64_t link = waiters; link != 0;) {
+        const Waiter waiter = waiter_of(link);
+        link = slot_word(waiter.cf, waiter.slot);
+        if (e->value != nullptr) count_read(e, waiter.cf, waiter.slot);
+      }
+    }
+  }
+  if (mute) return;
+  wake(w, waiters, v);
+  if (is_home(n)) {
+    for (const Rank r : asking) node_.comm.send(r, Give{n, {guard}});
+    w.sent = w.sent || !asking.empty();
+    return;
+  }
+  Publish p;
+  p.name = n;
+  p.block = by.block;
+  if (v->size <= kSmall) p.value.value = guard;
+  if (node_.scopes.way_home(by.scope) != home_of(n)) {
+    by.scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
+    p.ack = reinterpret_cast<std::uint64_t>(by.scope);
+  }
+  node_.comm.send(home_of(n), p);
+  w.sent = true;
+}
+
+// Sends the value of a home entry to `to`, or has its keeper do so. Lock held.
+void DataFragments::serve(DfEntry* e, const abi::Name& n, Rank to) {
+  add(remote(e).copies, to);
+  if (e->value != nullptr) {
+    node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
+  } else {
+    node_.comm.send(keeper(e), Fetch{n, to});
+  }
+}
+
+void DataFragments::on(Rank from, Request&& m) {
+  Shard& shard = table_.shard(m.name.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = find_or_insert(shard, m.name);
+  if ((e->flags & kDeleted) != 0) {
+    node_.comm.send(from, Give{m.name, {}});
+  } else if (e->value != nullptr || keeper(e) != Rank{-1}) {
+    serve(e, m.name, from);
+  } else {
+    add(remote(e).asking, from);
+  }
+}
+
+void DataFragments::on(Rank from, Publish&& m) {
+  Shard& shard = table_.shard(m.name.id);
+  std::uint64_t waiters = 0;
+  std::string twice;
+  {
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, m.name);
+    if (e->assigned_by != 0) {
+      const abi::Block& b = *node_.program.blocks[m.block];
+      const char* name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
+      twice = assigned_twice(e->assigned_by - 1, m.block, name);
+    } else {
+      e->assigned_by = m.block + 1;
+      RemoteSide& side = remote(e);
+      add(side.copies, from);
+      if (m.value.value && e->value == nullptr) {
+        e->value = abi::retain(m.value.value.get());
+      }
+      if (e->value != nullptr) {
+        waiters = e->waiters;
+        e->waiters = 0;
+      } else {
+        side.keeper = from;
+        if (e->waiters != 0) ask(m.name, e);
+      }
+      std::vector<Rank> asking;
+      asking.swap(side.asking);
+      for (const Rank r : asking) serve(e, m.name, r);
+    }
+  }
+  if (!twice.empty()) return node_.fail(twice, kExitProgram);
+  wake(*node_.outside, waiters, m.value.value.get());
+  if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
+}
+
+void DataFragments::on(Rank, Fetch&& m) {
+  ValueRef value;
+  {
+    Shard& shard = table_.shard(m.name.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(m.name.id);
+    if (e != nullptr) value = ValueRef(abi::retain(e->value));
+  }
+  node_.comm.send(m.to, Give{m.name, {std::move(value)}});
+}
+
+void DataFragments::on(Rank from, Give&& m) {
+  std::uint64_t waiters = 0;
+  {
+    Shard& shard = table_.shard(m.name.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(m.name.id);
+    // Dropped or brought by a shipment in the meantime: normal.
+    if (e == nullptr || e->value != nullptr) return;
+    waiters = e->waiters;
+    e->flags &= static_cast<std::uint8_t>(~kAsked);
+    if (m.value.value) {
+      e->waiters = 0;
+      e->value = abi::retain(m.value.value.get());
+      if (!is_home(m.name)) note_copy(e);
+    }
+  }
+  if (m.value.value) return wake(*node_.outside, waiters, m.value.value.get());
+  if (waiters == 0) return;
+  const Waiter first = waiter_of(waiters);
+  node_.fail_in(first.cf, 0,
+                fmt::format("reads `{}`, which an advice has already deleted",
+                            slot_text(first.cf, first.slot)));
+  (void)from;
+}
+
+void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
+  std::uint64_t waiters = 0;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, n);
+    if (e->value != nullptr || (e->flags & kDeleted) != 0) return;
+    e->value = abi::retain(value.get());
+    waiters = e->waiters;
+    e->waiters = 0;
+    if (!is_home(n)) note_copy(e);
+  }
+  if (!is_home(n) && home_of(n) != from) node_.comm.send(home_of(n), Copied{n});
+  wake(*node_.outside, waiters, value.get());
+}
+
+void DataFragments::on(Rank from, Copied&& m) {
+  Shard& shard = table_.shard(m.name.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = node_.scopes.find_home(m.name.scope) == nullptr ? nullptr : shard.find(m.name.id);
+  if (e == nullptr || (e->flags & kDeleted) != 0) {
+    node_.comm.send(from, Drop{{m.name.id}});
+  } else {
+    add(remote(e).copies, from);
+  }
+}
+
+void DataFragments::on(Rank, Drop&& m) {
+  for (const abi::Id& id : m.ids) {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e == nullptr || e->waiters != 0) continue;
+    if ((e->flags & kCopy) != 0 && e->value != nullptr) {
+      copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+    }
+    free_entry(shard.remove(id));
+  }
+}
+
+ValueRef DataFragments::for_shipment(const abi::Name& n, abi::Value* held, Rank to) {
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(n.id);
+  if (e == nullptr) return ValueRef(abi::retain(held));
+  // What we assigned and published with its value is at its home already.
+  if (to == home_of(n) && e->assigned_by != 0 && held->size <= kSmall) return {};
+  if (!add(remote(e).copies, to)) return {};
+  return ValueRef(abi::retain(held));
+}
+
+bool DataFragments::free_scope(ScopeRecord* scope) {
+  std::map<Rank, Drop> drops;
+  DfEntry* e = scope->entries.exchange(nullptr, std::memory_order_acquire);
+  while (e != nullptr) {
+    DfEntry* next = e->scope_next;
+    {
+      Shard& shard = table_.shard(e->id);
+      const std::lock_guard hold(shard.mutex);
+      shard.remove(e->id);
+    }
+    if (e->remote != nullptr) {
+      for (const Rank r : e->remote->copies) {
+        if (r != node_.self()) drops[r].ids.push_back(e->id);
+      }
+    }
+    free_entry(e);
+    e = next;
+  }
+  for (auto& [rank, drop] : drops) node_.comm.send(rank, drop);
+  return !drops.empty();
+}
+
+void DataFragments::delete_here(const abi::Name& n, std::uint32_t block) {
+  std::vector<Rank> copies;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, n);
+    if ((e->flags & kDeleted) != 0) return;
+    e->flags |= kDeleted;
+    remote(e).deleted_by = block + 1;
+    abi::release(e->value);
+    e->value = nullptr;
+    copies.swap(e->remote->copies);
+  }
+  for (const Rank r : copies) {
+    if (r != node_.self()) node_.comm.send(r, Drop{{n.id}});
+  }
+}
+
+void DataFragments::hint_delete(Worker& w, const abi::Cf* c, const abi::Name& n) {
+  if (is_home(n)) {
+    delete_here(n, c->block->index);
+  } else {
+    node_.comm.send(home_of(n), DeleteHint{n, c->block->index});
+  }
+  w.sent = true;
+}
+void DataFragments::on(Rank, DeleteHint&& m) {
+  if (node_.scopes.find_home(m.name.scope) != nullptr) delete_here(m.name, m.block);
+}
+
+void DataFragments::hint_reads(const abi::Name& n, std::int64_t reads) {
+  if (!is_home(n)) return node_.comm.send(home_of(n), ReadsHint{n, reads});
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = find_or_insert(shard, n);
+  if (reads <= 0 || (e->flags & kCounted) != 0) return;
+  e->flags |= kCounted;
+  remote(e).reads_left = reads;
+}
+void DataFragments::on(Rank, ReadsHint&& m) {
+  if (node_.scopes.find_home(m.name.scope) != nullptr) hint_reads(m.name, m.reads);
+}
+
+// The caller holds the shard's lock.
+void DataFragments::note_copy(DfEntry* e) {
+  e->flags |= kCopy;
+  copy_bytes_.fetch_add(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+  const std::lock_guard hold(copies_mutex_);
+  copies_.push_back(e->id);
+}
+
+void DataFragments::trim_copies() {
+  const std::int64_t limit = node_.options.cache_limit_mb << 20;
+  std::size_t tries = 0;
+  while (copy_bytes() > limit) {
+    abi::Id id;
+    {
+      const std::lock_guard hold(copies_mutex_);
+      if (copies_.empty() || tries++ > 2 * copies_.size()) return;
+      id = copies_.front();
+      copies_.pop_front();
+    }
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e == nullptr || e->value == nullptr || (e->flags & kCopy) == 0) continue;
+    const bool in_use = __atomic_load_n(&e->value->refs, __ATOMIC_RELAXED) > 1;
+    if (in_use || (e->flags & kTouched) != 0) {
+      e->flags &= static_cast<std::uint8_t>(~kTouched);
+      const std::lock_guard again(copies_mutex_);
+      copies_.push_back(id);
+      continue;
+    }
+    copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+    abi::release(e->value);
+    e->value = nullptr;
+    e->flags &= static_cast<std::uint8_t>(~(kCopy | kAsked));
+  }
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,93 @@
+// DataFragments: where values are, who waits for them, and how they travel (docs/messages.md).
+//
+// The home of a fragment is the rank where its scope instance lives. A value is assigned on some
+// rank: consumers there get it at once; the home is told (Publish, with the value itself when it is
+// small). A consumer elsewhere asks the home (Request) and gets the value (Give) from the home or
+// from its keeper (Fetch). One Request per value and rank, however many fragments wait there.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "runtime/comm/messages.hpp"
+#include "runtime/data/table.hpp"
+#include "runtime/fragment/scopes.hpp"
+
+namespace tessera::abi {
+struct Worker;
+}
+
+namespace tessera::runtime {
+
+class Node;
+using abi::Worker;
+
+class DataFragments {
+ public:
+  // Values up to this size travel to their home when assigned elsewhere.
+  static constexpr std::uint64_t kSmall = 4096;
+
+  explicit DataFragments(Node& node) : node_(node) {}
+
+  // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
+  // brings the last one calls Node::arrived (it may already have happened).
+  bool gather(Worker&, abi::Cf*);
+
+  // Who assigns: a statement (its block), under a scope whose count keeps the name alive.
+  struct Assigner {
+    std::uint32_t block;
+    ScopeRecord* scope;
+    const abi::Cf* cf = nullptr;  // with `output`, names the fragment in messages; may be null
+    std::uint32_t output = 0;
+  };
+  // Takes the reference. Throws ProgramError when the name has a value already.
+  void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*);
+
+  // Everything of this scope, here and elsewhere; true when other ranks had to be told.
+  bool free_scope(ScopeRecord*);
+
+  void hint_delete(Worker&, const abi::Cf*, const abi::Name&);
+  void hint_reads(const abi::Name&, std::int64_t n);
+
+  // For a shipment: the value if it is here and `to` may lack it (notes that `to` gets it).
+  ValueRef for_shipment(const abi::Name&, abi::Value* held, Rank to);
+
+  void on(Rank from, Request&&);
+  void on(Rank from, Publish&&);
+  void on(Rank from, Fetch&&);
+  void on(Rank from, Give&&);
+  void on(Rank from, Copied&&);
+  void on(Rank from, Drop&&);
+  void on(Rank from, DeleteHint&&);
+  void on(Rank from, ReadsHint&&);
+  // An input that came with a shipment.
+  void take_copy(Rank from, const abi::Name&, ValueRef);
+
+  // Communication thread: evicts copies beyond the limit, oldest untouched first.
+  void trim_copies();
+
+  Table& table() { return table_; }
+  std::int64_t copy_bytes() const { return copy_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  DfEntry* find_or_insert(Shard&, const abi::Name&);
+  void ask(const abi::Name&, DfEntry*);
+  void wake(Worker&, std::uint64_t waiters, abi::Value*);
+  void serve(DfEntry*, const abi::Name&, Rank to);
+  std::string assigned_twice(std::uint32_t first, std::uint32_t second,
+                             const std::string& name) const;
+  void note_copy(DfEntry*);
+  void delete_here(const abi::Name&, std::uint32_t block);
+  bool is_home(const abi::Name& n) const;
+  void count_read(DfEntry*, const abi::Cf*, unsigned slot);
+
+  Node& node_;
+  Table table_;
+  std::atomic<std::int64_t> copy_bytes_{0};
+  SpinMutex copies_mutex_;
+  std::deque<abi::Id> copies_;
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,185 @@
+// Expressions over values whose types are known only when they run (language reference, types).
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/report/program_error.hpp"
+
+namespace tessera::abi {
+namespace {
+
+const char* symbol(Op op) {
+  switch (op) {
+    case Op::add: return "+";
+    case Op::sub: return "-";
+    case Op::mul: return "*";
+    case Op::div: return "/";
+    case Op::mod: return "%";
+    case Op::lt: return "<";
+    case Op::gt: return ">";
+    case Op::le: return "<=";
+    case Op::ge: return ">=";
+    case Op::eq: return "==";
+    case Op::ne: return "!=";
+    case Op::land: return "&&";
+    case Op::lor: return "||";
+  }
+  return "?";
+}
+
+std::string_view text(const Dyn& d) { return {static_cast<const char*>(d.s->data), d.s->size}; }
+
+std::string shown(const Dyn& d) {
+  switch (d.type) {
+    case Type::integer: return std::to_string(d.i);
+    case Type::real: {
+      // The shortest text that reads back as the same number, and that still looks like a real.
+      std::string s = fmt::format("{}", d.r);
+      return s;
+    }
+    case Type::string: return std::string(text(d));
+    default: return {};
+  }
+}
+
+[[noreturn]] void fail_operands(Op op, const Dyn& a, const Dyn& b, Pos p) {
+  throw runtime::ProgramError(
+      p, fmt::format("`{}` cannot be applied to {} and {}", symbol(op), runtime::type_name(a.type),
+                     runtime::type_name(b.type)));
+}
+
+double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
+
+}  // namespace
+
+void fail(Fault f, Pos p, const char* detail) {
+  switch (f) {
+    case Fault::division_by_zero: throw runtime::ProgramError(p, "division by zero");
+    case Fault::overflow:
+      throw runtime::ProgramError(
+          p, fmt::format("int overflow in `{}`: the result does not fit 32 bits", detail));
+    case Fault::wrong_type:
+    case Fault::bad_argument: throw runtime::ProgramError(p, detail);
+  }
+  throw runtime::ProgramError(p, detail);
+}
+
+void fail_type(Pos p, const char* expected, Type found) {
+  throw runtime::ProgramError(
+      p, fmt::format("{} is needed here, but the value is {}", expected, runtime::type_name(found)));
+}
+
+std::int32_t truncate(double d, Pos p) {
+  if (!(d > -2147483649.0 && d < 2147483648.0)) {
+    throw runtime::ProgramError(p, fmt::format("{} does not fit an int", d));
+  }
+  return static_cast<std::int32_t>(d);
+}
+
+Dyn dyn_string(const char* t, std::uint64_t size) {
+  return Dyn(value_string(t, size), Dyn::Take{});
+}
+
+Dyn dyn_read_slow(const Value* v, Pos p) {
+  if (v->type == Type::string) return Dyn(retain(const_cast<Value*>(v)), Dyn::Take{});
+  fail_type(p, "an int, a real or a string", v->type);
+}
+
+Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
+  if (a.type == Type::string || b.type == Type::string) {
+    if (op == Op::add) {
+      const std::string joined = shown(a) + shown(b);
+      return dyn_string(joined.data(), joined.size());
+    }
+    if (a.type == b.type && op == Op::eq) return static_cast<std::int32_t>(text(a) == text(b));
+    if (a.type == b.type && op == Op::ne) return static_cast<std::int32_t>(text(a) != text(b));
+    fail_operands(op, a, b, p);
+  }
+  const double x = number(a), y = number(b);
+  switch (op) {
+    case Op::add: return x + y;
+    case Op::sub: return x - y;
+    case Op::mul: return x * y;
+    case Op::div: return div_real(x, y, p);
+    case Op::mod: fail_operands(op, a, b, p);
+    case Op::lt: return static_cast<std::int32_t>(x < y);
+    case Op::gt: return static_cast<std::int32_t>(x > y);
+    case Op::le: return static_cast<std::int32_t>(x <= y);
+    case Op::ge: return static_cast<std::int32_t>(x >= y);
+    case Op::eq: return static_cast<std::int32_t>(x == y);
+    case Op::ne: return static_cast<std::int32_t>(x != y);
+    case Op::land: return static_cast<std::int32_t>(x != 0 && y != 0);
+    case Op::lor: return static_cast<std::int32_t>(x != 0 || y != 0);
+  }
+  fail_operands(op, a, b, p);
+}
+
+Dyn dyn_negate(const Dyn& d, Pos p) {
+  if (d.type == Type::integer) return sub(0, d.i, p);
+  if (d.type == Type::real) return -d.r;
+  fail_type(p, "a number", d.type);
+}
+
+std::int32_t arg_int(const Dyn& d, Pos p) {
+  if (d.type == Type::integer) return d.i;
+  if (d.type == Type::real) {
+    throw runtime::ProgramError(p, "an int is needed here, but the value is a real; write int(...) to cut it");
+  }
+  fail_type(p, "an int", d.type);
+}
+double arg_real(const Dyn& d, Pos p) {
+  if (d.type == Type::real) return d.r;
+  if (d.type == Type::integer) return d.i;
+  fail_type(p, "a real", d.type);
+}
+Value* arg_string(const Dyn& d, Pos p) {
+  if (d.type != Type::string) fail_type(p, "a string", d.type);
+  return retain(d.s);
+}
+bool truth(const Dyn& d, Pos p) {
+  if (d.type == Type::integer) return d.i != 0;
+  if (d.type == Type::real) return d.r != 0;
+  fail_type(p, "a number", d.type);
+}
+
+std::int32_t cast_int(const Dyn& d, Pos p) {
+  if (d.type == Type::integer) return d.i;
+  if (d.type == Type::real) return truncate(d.r, p);
+  std::int32_t out = 0;
+  const std::string_view t = text(d);
+  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
+  if (error != std::errc() || end != t.data() + t.size()) {
+    throw runtime::ProgramError(p, fmt::format("int(\"{}\"): this string is not an int", t));
+  }
+  return out;
+}
+double cast_real(const Dyn& d, Pos p) {
+  if (d.type == Type::real) return d.r;
+  if (d.type == Type::integer) return d.i;
+  double out = 0;
+  const std::string_view t = text(d);
+  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
+  if (error != std::errc() || end != t.data() + t.size()) {
+    throw runtime::ProgramError(p, fmt::format("real(\"{}\"): this string is not a number", t));
+  }
+  return out;
+}
+Dyn cast_string(const Dyn& d, Pos) {
+  if (d.type == Type::string) return d;
+  const std::string s = shown(d);
+  return dyn_string(s.data(), s.size());
+}
+
+Value* to_value(const Dyn& d) {
+  switch (d.type) {
+    case Type::integer: return value_int(d.i);
+    case Type::real: return value_real(d.r);
+    default: return retain(d.s);
+  }
+}
+
+}  // namespace tessera::abi

@@ -1,0 +1,84 @@
+// Table: the data fragments this rank knows, by id. Sharded; each shard is a small open-addressing
+// table under its own lock. Whoever touches an entry holds its shard's lock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/memory/lock.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::runtime {
+
+// What an entry needs once other ranks are involved.
+struct RemoteSide {
+  std::vector<Rank> copies;   // home: ranks that hold, or are being sent, the value
+  std::vector<Rank> asking;   // home: ranks that wait for the assignment
+  Rank keeper{-1};            // home: the rank that keeps a value too large to travel
+  std::int64_t reads_left = 0;      // home: advice req_count, for reads on this rank
+  std::uint32_t deleted_by = 0;     // home: block + 1 of the fragment whose advice deleted it
+};
+
+// DfEntry: one data fragment on one rank.
+//
+// Invariant: `value` set means no waiters. At its home an entry lives until its scope ends (it is on
+// the scope's list); elsewhere until the home says Drop, or until the copy cache evicts it.
+struct DfEntry {
+  abi::Id id;
+  std::uint64_t scope;
+  abi::Value* value;        // owned
+  std::uint64_t waiters;    // head of the list of waiting input slots (fragment/input_slot.hpp)
+  DfEntry* scope_next;      // home only
+  RemoteSide* remote;       // owned, often null
+  std::uint32_t assigned_by;  // block + 1 of the statement that assigned it; 0: not assigned
+  std::uint8_t flags;
+};
+inline constexpr std::uint8_t kAsked = 1;     // a Request or Fetch is under way
+inline constexpr std::uint8_t kCopy = 2;      // a copy the cache may evict
+inline constexpr std::uint8_t kDeleted = 4;   // home: freed early by advice
+inline constexpr std::uint8_t kTouched = 8;   // read since the cache last looked
+inline constexpr std::uint8_t kCounted = 16;  // home: has a read count (reads_left)
+
+class Shard {
+ public:
+  Shard();
+  ~Shard();
+  SpinMutex mutex;
+  DfEntry* find(const abi::Id& id) const;
+  DfEntry* insert(const abi::Id& id, std::uint64_t scope);  // not there yet
+  // Takes the entry out and returns it; null when absent.
+  DfEntry* remove(const abi::Id& id);
+  template <class F>
+  void for_each(F f) {
+    for (auto& s : slots_) {
+      if (s.entry != nullptr) f(*s.entry);
+    }
+  }
+  std::size_t size() const { return used_; }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    DfEntry* entry = nullptr;
+  };
+  void grow();
+  std::vector<Slot> slots_;
+  std::uint64_t mask_;
+  std::size_t used_ = 0;
+};
+
+void free_entry(DfEntry*);  // with its value and remote side
+
+class Table {
+ public:
+  static constexpr std::size_t kShards = 256;
+  Table() : shards_(kShards) {}
+  Shard& shard(const abi::Id& id) { return shards_[id.hi >> 56]; }
+  std::vector<Shard>& shards() { return shards_; }
+
+ private:
+  std::vector<Shard> shards_;
+};
+
+}  // namespace tessera::runtime

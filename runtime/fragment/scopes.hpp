@@ -1,0 +1,89 @@
+// Scopes: which scope instances are alive, and when one has ended.
+//
+// A scope instance is *home* on the rank where it was opened; its data fragments' directory entries
+// live there. It counts what is under it: the body that is still creating fragments, its fragments,
+// its child scopes. When the count reaches zero nobody can name its fragments: they are freed
+// everywhere and the parent loses one count. The root scope reaching zero is the end of the program.
+//
+// Fragments that move take the count along, as in Dijkstra and Scholten's algorithm: a rank that
+// receives the first fragment of a foreign scope opens a *proxy* that owes the sender one
+// ScopeReturn; later arrivals are returned at once, because the proxy already keeps the sender's
+// chain to the home alive. When the proxy's own count reaches zero it pays its debt and closes.
+//
+// An assignment made here for a foreign scope must reach the home before the scope can end there.
+// Parcels between two ranks keep their order, so that holds when the next rank on the way of our
+// count is the home itself; otherwise the Publish asks for an Acked, and the fragment's scope keeps
+// a count until it comes (`way_home`).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/data/table.hpp"
+#include "runtime/memory/lock.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::runtime {
+
+// ref: home rank (16 bits) | generation (20) | slot (28)
+inline constexpr unsigned kSlotBits = 28;
+inline constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
+inline constexpr std::uint32_t kGenerationMask = (1u << 20) - 1;
+inline Rank home_of(std::uint64_t ref) { return Rank{static_cast<std::int32_t>(ref >> 48)}; }
+inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
+
+struct ScopeRecord : abi::Scope {
+  std::atomic<std::int64_t> count{1};
+  ScopeRecord* parent = nullptr;           // home records; null for the root
+  Rank engaged_by{-1};                     // proxies: whom we owe the return
+  std::atomic<DfEntry*> entries{nullptr};  // home records: entries to free at the end
+  abi::Name notify{};                      // assign 1 to it at the end
+  std::uint32_t notify_block = 0;          // whose statement said so
+  bool has_notify = false;
+  bool proxy = false;
+};
+
+class Scopes {
+ public:
+  explicit Scopes(Rank self) : self_(self) {}
+  ~Scopes();
+
+  ScopeRecord* open(ScopeRecord* parent, abi::Id id);
+  // The record of a home scope, or null when it has ended (stale references are normal).
+  ScopeRecord* find_home(std::uint64_t ref);
+
+  // The home record or the proxy of this scope, or null.
+  ScopeRecord* find(std::uint64_t ref);
+
+  // A fragment of foreign or home scope `ref` arrived from `from`; returns its record with one count
+  // for the fragment. `owed` is set when a ScopeReturn must be sent back to `from` at once.
+  ScopeRecord* arrive(std::uint64_t ref, Rank from, bool& owed);
+
+  // A proxy's count reached zero. True: it was closed, and `engaged_by` must get a ScopeReturn.
+  bool close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by);
+  // Frees a home record whose count reached zero (its entries are the caller's business).
+  void close_home(ScopeRecord*);
+
+  // The first other rank that our counts of this scope return to, or -1 if they end here.
+  Rank way_home(const ScopeRecord* scope) const;
+
+  Rank self() const { return self_; }
+
+ private:
+  struct Slot {
+    ScopeRecord* record = nullptr;
+    std::uint32_t generation = 1;
+  };
+  Rank self_;
+  SpinMutex mutex_;  // slots_ and free_
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::mutex proxies_mutex_;
+  std::unordered_map<std::uint64_t, ScopeRecord*> proxies_;
+};
+
+}  // namespace tessera::runtime

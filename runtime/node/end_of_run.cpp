@@ -1,0 +1,128 @@
+#include "runtime/node/end_of_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "runtime/node/node.hpp"
+#include "runtime/report/stuck.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr auto kFirstPace = std::chrono::milliseconds(1);
+constexpr auto kSlowestPace = std::chrono::milliseconds(100);
+
+}  // namespace
+
+EndOfRun::EndOfRun(Node& node) : node_(node), waves_(node.ranks()), pace_(kFirstPace) {}
+
+bool EndOfRun::leads() const { return node_.self() == Rank{0}; }
+
+void EndOfRun::root_finished() {
+  root_finished_.store(true);
+  node_.wake_communication();
+}
+
+void EndOfRun::failed(const std::string& text, int exit_code) {
+  {
+    const std::lock_guard hold(failure_mutex_);
+    if (failure_code_ != 0) return;
+    failure_ = text;
+    failure_code_ = exit_code;
+  }
+  has_failure_.store(true);
+  node_.wake_communication();
+}
+
+void EndOfRun::stop_all(int exit_code) {
+  if (stopped_) return;
+  for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Stop{exit_code});
+  stopped_ = true;
+  exit_code_ = exit_code;
+}
+
+void EndOfRun::turn(Clock::time_point now) {
+  if (stopped_) return;
+  if (has_failure_.exchange(false)) {
+    Failed m;
+    {
+      const std::lock_guard hold(failure_mutex_);
+      m = {failure_, failure_code_};
+    }
+    if (leads()) {
+      on(Rank{0}, std::move(m));
+    } else {
+      node_.comm.send(Rank{0}, m);
+    }
+    return;
+  }
+  if (!leads()) return;
+  if (root_finished_.load()) return stop_all(kExitOk);
+  if (waves_.running() || asked_waiting_ || now < next_wave_ || !node_.idle()) return;
+  const std::uint64_t number = waves_.begin();
+  for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Wave{number});
+  on(Rank{0}, wave_answer(number));
+}
+
+Clock::time_point EndOfRun::next(Clock::time_point now) const {
+  if (!leads() || waves_.running() || asked_waiting_) return now + std::chrono::hours(1);
+  if (node_.sleepers.count() < static_cast<std::int32_t>(node_.workers.size())) {
+    return now + std::chrono::hours(1);  // the last worker to fall asleep wakes us
+  }
+  return next_wave_;
+}
+
+WaveAnswer EndOfRun::wave_answer(std::uint64_t number) {
+  // Idle first: whatever happens after it only makes the sums grow, and the second wave sees that.
+  const bool idle = node_.idle();
+  const std::uint64_t received = node_.comm.received();
+  return {number, idle, node_.comm.sent(), received};
+}
+
+void EndOfRun::on(Rank from, Wave&& m) { node_.comm.send(from, wave_answer(m.number)); }
+
+void EndOfRun::on(Rank, WaveAnswer&& m) {
+  switch (waves_.answer(m.number, {m.idle, m.sent, m.received})) {
+    case Waves::Verdict::waiting: return;
+    case Waves::Verdict::busy:
+      next_wave_ = Clock::now() + pace_;
+      pace_ = std::min<Clock::duration>(pace_ * 2, kSlowestPace);
+      return;
+    case Waves::Verdict::ask_again:
+      next_wave_ = Clock::time_point{};
+      return;
+    case Waves::Verdict::quiet:
+      if (root_finished_.load()) return;
+      asked_waiting_ = true;
+      for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, AskWaiting{});
+      on(Rank{0}, list_waiting(node_));
+  }
+}
+
+void EndOfRun::on(Rank from, AskWaiting&&) { node_.comm.send(from, list_waiting(node_)); }
+
+void EndOfRun::on(Rank, Waiting&& m) {
+  waiting_count_ += m.count;
+  for (std::string& line : m.lines) waiting_lines_.push_back(std::move(line));
+  if (++waiting_answers_ < node_.ranks()) return;
+  std::fflush(stdout);
+  const std::string report = stuck_report(node_.program, waiting_count_, waiting_lines_);
+  std::fputs(report.c_str(), stderr);
+  stop_all(kExitProgram);
+}
+
+void EndOfRun::on(Rank, Failed&& m) {
+  if (stopped_) return;
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", m.text.c_str());
+  node_.failed.store(true);
+  stop_all(m.exit_code);
+}
+
+void EndOfRun::on(Rank, Stop&& m) {
+  stopped_ = true;
+  exit_code_ = m.exit_code;
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,68 @@
+// EndOfRun: how a run ends, for one rank. Communication thread, except root_finished() and failed().
+//
+//   all well:  the root scope's count reaches zero on rank 0 (fragment/scopes.hpp) -> Stop(0)
+//   stuck:     waves (comm/waves.hpp) find the run quiet and the root scope alive -> every rank lists
+//              what waits -> rank 0 prints the report -> Stop(1)
+//   failed:    some rank tells rank 0 -> rank 0 prints -> Stop(code)
+// After Stop every rank sends its totals, and all leave together through a barrier.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/comm/messages.hpp"
+#include "runtime/comm/waves.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+class EndOfRun {
+ public:
+  explicit EndOfRun(Node& node);
+
+  void root_finished();                                  // rank 0
+  void failed(const std::string& text, int exit_code);  // any rank; the first one counts
+
+  // Does what is due; called in each turn of the communication thread.
+  void turn(Clock::time_point now);
+  Clock::time_point next(Clock::time_point now) const;
+  // Workers went idle: worth looking again.
+  void look() { next_wave_ = Clock::time_point{}; }
+
+  void on(Rank from, Wave&&);
+  void on(Rank from, WaveAnswer&&);
+  void on(Rank from, AskWaiting&&);
+  void on(Rank from, Waiting&&);
+  void on(Rank from, Failed&&);
+  void on(Rank from, Stop&&);
+
+  bool stopped() const { return stopped_; }
+  int exit_code() const { return exit_code_; }
+
+ private:
+  bool leads() const;
+  void stop_all(int exit_code);
+  void report_stuck();
+  WaveAnswer wave_answer(std::uint64_t number);
+
+  Node& node_;
+  Waves waves_;
+  Clock::time_point next_wave_;
+  Clock::duration pace_;
+  std::atomic<bool> root_finished_{false};
+  std::mutex failure_mutex_;
+  std::string failure_;           // told by this rank, not yet passed on
+  int failure_code_ = 0;
+  std::atomic<bool> has_failure_{false};
+  bool asked_waiting_ = false;
+  std::int32_t waiting_answers_ = 0;
+  std::int64_t waiting_count_ = 0;
+  std::vector<std::string> waiting_lines_;
+  bool stopped_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace tessera::runtime

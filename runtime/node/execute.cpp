@@ -1,0 +1,196 @@
+// A fragment's way through one rank: submitted, gathered, ready, run, finished.
+#include <fmt/format.h>
+
+#include "runtime/fragment/cf.hpp"
+#include "runtime/node/end_of_run.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/program_error.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// Structured fragments run inside one another up to this depth; deeper ones are queued.
+constexpr int kMaxDepth = 64;
+
+bool structured(const Cf* c) {
+  return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
+}
+
+Rank located(std::int64_t e, std::int32_t ranks) {
+  const std::int64_t r = e % ranks;
+  return Rank{static_cast<std::int32_t>(r < 0 ? r + ranks : r)};
+}
+
+}  // namespace
+
+void Node::enroll(Cf* c) {
+  if ((c->flags & kEnrolled) != 0) return;
+  c->flags |= kEnrolled;
+  static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Node::leave_scope(Worker& w, ScopeRecord* scope) {
+  while (scope != nullptr) {
+    const std::uint64_t ref = scope->ref;
+    const bool proxy = scope->proxy;
+    if (scope->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (proxy) {
+      Rank engaged_by{-1};
+      if (scopes.close_proxy(scope, ref, engaged_by)) {
+        comm.send(engaged_by, ScopeReturn{ref});
+        w.sent = true;
+      }
+      return;
+    }
+    ScopeRecord* parent = scope->parent;
+    if (scope->has_notify) {
+      // `>> (y)`: y belongs to the parent, which our count still keeps alive.
+      try {
+        data.assign(w, {scope->notify_block, parent}, scope->notify, abi::value_int(1));
+      } catch (const ProgramError& e) {
+        return fail(fmt::format("{}: error: {}", runtime::place(program, program.blocks[scope->notify_block]->pos),
+                                e.what()), kExitProgram);
+      }
+    }
+    if (data.free_scope(scope)) w.sent = true;
+    scopes.close_home(scope);
+    if (parent == nullptr) return end->root_finished();
+    scope = parent;
+  }
+}
+
+void Node::submit(Worker& w, Cf* c) {
+  if (c->block->locator != nullptr && ranks() > 1) {
+    const Rank to = located(c->block->locator(c), worker_ranks);
+    c->flags |= kPlaced;
+    if (to != self()) return place(w, c, to);
+  }
+  start(w, c);
+}
+
+void Node::start(Worker& w, Cf* c) {
+  if (data.gather(w, c)) ready(w, c, w.number >= 0);
+}
+
+void Node::arrived(Worker& w, Cf* c) {
+  c->flags |= kGathered;
+  // The worker that completed the inputs runs the consumer next, while its data is warm.
+  if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic &&
+      w.stats.tiny(c->block->group)) {
+    w.chained = c;
+    return;
+  }
+  ready(w, c, false);
+}
+
+// Running at once saves a queue's worth of work, but hides the fragment from siblings and from the
+// balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
+bool Node::in_place(const Worker& w, const Cf* c) const {
+  if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
+  return structured(c) && w.depth < kMaxDepth && !(sleepers.any() && workers.size() > 1);
+}
+
+void Node::ready(Worker& w, Cf* c, bool may_run_now) {
+  if (may_run_now && in_place(w, c)) return execute(w, c);
+  enroll(c);
+  Worker& to = w.number >= 0 ? w : any_worker();
+  to.queue.push(c);
+  ++w.queued;
+  sleepers.wake_one();
+}
+
+Worker& Node::any_worker() {
+  const std::uint32_t n = next_worker_.fetch_add(1, std::memory_order_relaxed);
+  return *workers[n % workers.size()];
+}
+
+void Node::execute(Worker& w, Cf* c) {
+  Cf* const outer = w.current;
+  w.current = c;
+  ++w.depth;
+  const abi::Block* block = c->block;
+  bool finished = false;
+  try {
+    for (;;) {
+      block = c->block;
+      const bool measure = w.stats.begin(block->group);
+      const std::uint64_t from = measure ? ticks() : 0;
+      const abi::Next next = block->run(&w, c);
+      if (measure) w.stats.measured(block->group, ticks() - from);
+      if ((c->flags & kGathered) != 0) {
+        // The slots belong to the block that ran, which may not be c->block any more.
+        const abi::Block* then = c->block;
+        c->block = block;
+        release_inputs(c);
+        c->block = then;
+      }
+      if (next == abi::Next::finished) {
+        finished = true;
+        break;
+      }
+      if (w.moving_to >= 0 || w.moving_to < -1) {
+        const Rank to = located(w.moving_to, worker_ranks);
+        w.moving_to = -1;
+        c->flags |= kPlaced;
+        if (ranks() > 1 && to != self()) {
+          place(w, c, to);
+          break;
+        }
+      }
+      if (!data.gather(w, c)) break;
+    }
+  } catch (const ProgramError& e) {
+    c->block = block;
+    fail_in(c, e.pos(), e.what());
+    // The fragment stays as it is: the run is over, and its scope must not end.
+  } catch (const std::exception& e) {
+    c->block = block;
+    fail_in(c, 0, e.what());
+  } catch (...) {
+    c->block = block;
+    fail_in(c, 0, "the kernel threw something that is not a std::exception");
+  }
+  --w.depth;
+  w.current = outer;
+  if (!finished) return;
+  auto* scope = static_cast<ScopeRecord*>(c->scope);
+  const bool enrolled = (c->flags & kEnrolled) != 0;
+  free_cf(c);
+  if (enrolled) leave_scope(w, scope);
+}
+
+void Node::run_chunk(Worker& w, const Work& work) {
+  Cf* c = work.cf;
+  Cf* const outer = w.current;
+  w.current = c;
+  ++w.depth;
+  const std::uint64_t queued = w.queued;
+  try {
+    for (std::int64_t i = work.first; i <= work.last; ++i) {
+      c->block->iterate(&w, c, i);
+      if (failed.load(std::memory_order_relaxed)) break;
+    }
+  } catch (const ProgramError& e) {
+    fail_in(c, e.pos(), e.what());
+  } catch (const std::exception& e) {
+    fail_in(c, 0, e.what());
+  }
+  // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
+  // leave fragments in the queue in small ones, so that the queue stays short.
+  const bool all_ran = w.queued == queued;
+  w.chunk = all_ran ? std::min<std::int64_t>(w.chunk * 2, 1024) : std::min<std::int64_t>(w.chunk * 2, 32);
+  --w.depth;
+  w.current = outer;
+  if (!ReadyQueue::chunk_done(c)) return;
+  auto* scope = static_cast<ScopeRecord*>(c->scope);
+  free_cf(c);
+  leave_scope(w, scope);
+}
+
+void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text) {
+  const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
+  fail(fmt::format("{}: error: {}\n  in {}", where, text, describe(program, c)), kExitProgram);
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,274 @@
+#include "runtime/node/node.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "runtime/balance/link_meter.hpp"
+#include "runtime/balance/policy_host.hpp"
+#include "runtime/fragment/cf.hpp"
+#include "runtime/node/arguments.hpp"
+#include "runtime/node/end_of_run.hpp"
+#include "runtime/report/progress.hpp"
+#include "runtime/report/summary.hpp"
+#include "runtime/report/totals.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// With a balancer each worker keeps up to this many ready fragments in its sight before it runs any.
+constexpr std::int64_t kVisible = 4096;
+// ... unless this many fragments of the rank wait for inputs already.
+constexpr std::int64_t kManyWaiting = 200000;
+// How long a failed run waits for kernels to return before the process ends without them.
+constexpr auto kGrace = std::chrono::seconds(1);
+
+}  // namespace
+
+thread_local Worker* thread_worker = nullptr;
+
+Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& transport_,
+           std::vector<std::string> arguments_)
+    : program(program_),
+      options(options_),
+      transport(transport_),
+      arguments(std::move(arguments_)),
+      comm(transport_),
+      scopes(transport_.rank()),
+      data(*this),
+      moved_by_group(program_.block_count),
+      block_count_(program_.block_count) {
+  const std::string name =
+      !options.balancer.empty() ? options.balancer : (ranks() > 1 ? "central" : "none");
+  policy_info = balancer::find_policy(name);
+  if (policy_info == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
+  settings = options.settings;
+  const bool coordinator = policy_info->dedicates_last_rank(settings) && ranks() > 1;
+  worker_ranks = coordinator ? ranks() - 1 : ranks();
+  balancing = policy_info->name != "none" && ranks() > 1;
+  visible = balancing ? kVisible : 0;
+
+  std::int32_t threads = options.threads;
+  if (threads <= 0) {
+    // The cores of this host, shared fairly between its ranks that execute.
+    const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+    const std::int32_t sharing =
+        std::max(1, transport.host_size() - (coordinator && transport.host_size() == ranks() ? 1 : 0));
+    threads = std::max(1, cores / sharing);
+  }
+  if (coordinator && balancer::index(self()) == ranks() - 1) threads = 0;
+  for (std::int32_t i = 0; i < threads; ++i) {
+    workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing));
+  }
+  outside = std::make_unique<Worker>(*this, -1, 0, false);
+  end = std::make_unique<EndOfRun>(*this);
+}
+
+Node::~Node() = default;
+
+void Node::wake_communication() { transport.wake(); }
+
+std::int64_t Node::waiting() const {
+  std::int64_t n = outside->waits.load(std::memory_order_relaxed) -
+                   outside->wakes.load(std::memory_order_relaxed);
+  for (const auto& w : workers) {
+    n += w->waits.load(std::memory_order_relaxed) - w->wakes.load(std::memory_order_relaxed);
+  }
+  return n;
+}
+
+bool Node::idle() {
+  // Called by the communication thread, which is also the only one besides the workers that brings
+  // work: if nobody woke between the two readings and the queues were empty, nothing runs.
+  const std::uint64_t before = sleepers.transitions();
+  if (sleepers.count() != static_cast<std::int32_t>(workers.size())) return false;
+  for (auto& w : workers) {
+    if (!w->queue.empty()) return false;
+  }
+  return sleepers.transitions() == before;
+}
+
+void Node::fail(const std::string& text, int exit_code) {
+  failed.store(true);
+  end->failed(text, exit_code);
+}
+
+bool Node::find_work(Worker& w, Work& work) {
+  if (w.chained != nullptr) {
+    work.cf = w.chained;
+    w.chained = nullptr;
+    return true;
+  }
+  const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < kManyWaiting;
+  if (w.queue.pop(work, expand, w.chunk)) return true;
+  for (std::size_t i = 1; i < workers.size(); ++i) {
+    Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
+    if (!victim.queue.looks_empty() && victim.queue.pop(work, false, 1)) return true;
+  }
+  return false;
+}
+
+void Node::worker_loop(Worker& w) {
+  thread_worker = &w;
+  bool had_work = true;
+  while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
+    Work work;
+    if (!find_work(w, work)) {
+      const std::uint32_t ticket = sleepers.announce();
+      if (stopping.load() || failed.load()) {
+        sleepers.cancel();
+        break;
+      }
+      if (find_work(w, work)) {
+        sleepers.cancel();
+      } else {
+        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) {
+          if (policy != nullptr) {
+            policy->urgent();
+          } else if (had_work || ranks() == 1) {
+            wake_communication();
+          }
+        }
+        had_work = false;
+        sleepers.sleep(ticket);
+        continue;
+      }
+    }
+    had_work = true;
+    if (work.cf->block->kind == abi::Kind::range) {
+      run_chunk(w, work);
+    } else {
+      if (policy != nullptr && w.queue.looks_empty()) policy->urgent();
+      execute(w, work.cf);
+    }
+    if (policy != nullptr) policy->changed();
+    if (w.sent) {
+      w.sent = false;
+      wake_communication();
+    }
+  }
+  left_.fetch_add(1);
+}
+
+void Node::start_main() {
+  // The root scope is what main runs under; the program ends when it does.
+  ScopeRecord* root = scopes.open(nullptr, abi::Id{0x7465737365726121u, 0x6D61696E2E726F6Fu});
+  Cf* main = allocate_cf(*program.main, root, abi::mix(root->id, 0));
+  set_main_arguments(program, arguments, main);
+  enroll(main);
+  leave_scope(*outside, root);
+  any_worker().queue.push(main);
+  sleepers.wake_one();
+}
+
+void Node::handle(Rank from, Message&& m) {
+  const bool counts = counts_for_termination(m);
+  std::visit(
+      [&](auto&& x) {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, Ship>) {
+          on_ship(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, ScopeReturn>) {
+          leave_scope(*outside, scopes.find(x.scope));
+        } else if constexpr (std::is_same_v<T, Acked>) {
+          leave_scope(*outside, reinterpret_cast<ScopeRecord*>(x.ack));
+        } else if constexpr (std::is_same_v<T, PolicyMessage>) {
+          if (policy != nullptr) policy->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, LinkProbe>) {
+          links->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, Totals>) {
+          totals->take(from, std::move(x));
+        } else if constexpr (requires { end->on(from, std::move(x)); }) {
+          end->on(from, std::move(x));
+        } else {
+          data.on(from, std::move(x));
+        }
+      },
+      std::move(m));
+  comm.received(counts);
+}
+
+void Node::communication_loop() {
+  const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
+  Progress progress(*this);
+  while (!end->stopped()) {
+    const bool moved = transport.progress(sink);
+    const auto now = Clock::now();
+    if (policy != nullptr) policy->pump(now);
+    end->turn(now);
+    progress.turn(now);
+    if (data.copy_bytes() > options.cache_limit_mb << 20) data.trim_copies();
+    if (moved || end->stopped()) continue;
+    auto until = std::min(end->next(now), progress.next(now));
+    if (policy != nullptr) until = std::min(until, policy->next(now));
+    if (until > now) transport.wait(until);
+  }
+  progress.clear();
+}
+
+int Node::run() {
+  const auto started = Clock::now();
+  totals = std::make_unique<TotalsOfAll>(ranks());
+  links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
+    if (policy != nullptr) policy->measured(peer, l, b);
+  });
+  if (balancing) {
+    balancer::Setup setup;
+    setup.rank = self();
+    setup.ranks = ranks();
+    setup.workers = static_cast<std::int32_t>(workers.size());
+    setup.groups = infos;
+    setup.settings = settings;
+    policy = std::make_unique<PolicyHost>(*this, *policy_info, std::move(setup));
+    links->start(worker_ranks);
+  }
+  if (self() == Rank{0}) start_main();
+  for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
+  try {
+    communication_loop();
+  } catch (const std::exception& e) {
+    // A bug of ours or a failing network: say so on this rank and end them all.
+    std::fprintf(stderr, "tessera: internal error on rank %d: %s\n", balancer::index(self()), e.what());
+    std::fflush(nullptr);
+    transport.abort(kExitInternal);
+  }
+  elapsed = std::chrono::duration<double>(Clock::now() - started).count();
+  return finish(end->exit_code());
+}
+
+int Node::finish(int exit_code) {
+  stopping.store(true);
+  if (exit_code != 0) failed.store(true);
+  sleepers.wake_all();
+  const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
+  if (exit_code != 0) {
+    const auto deadline = Clock::now() + kGrace;
+    while (!all_workers_left() && Clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      sleepers.wake_all();
+    }
+    if (!all_workers_left()) {
+      std::fflush(nullptr);
+      transport.abort(exit_code);
+    }
+  }
+  for (auto& w : workers) w->thread.join();
+  if (self() == Rank{0}) {
+    totals->take(Rank{0}, own_totals(*this, true));
+  } else {
+    comm.send(Rank{0}, own_totals(*this, true));
+  }
+  transport.barrier(sink);
+  std::fflush(stdout);
+  if (self() == Rank{0} && exit_code == 0) return write_results(*this);
+  return exit_code;
+}
+
+bool Node::all_workers_left() const {
+  return left_.load() == static_cast<std::int32_t>(workers.size());
+}
+
+}  // namespace tessera::runtime

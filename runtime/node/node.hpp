@@ -1,0 +1,144 @@
+// Node: everything one rank is made of. One object per rank; with the in-process transport several
+// live in one process and share nothing but the transport's queues.
+//
+// Threads: W workers run fragments; one communication thread owns the transport's progress, handles
+// arriving messages, drives the policy and the end of the run. Components that both touch say so.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/fragment/scopes.hpp"
+#include "runtime/run.hpp"
+#include "runtime/work/group_stats.hpp"
+#include "runtime/work/ready_queue.hpp"
+#include "runtime/work/sleepers.hpp"
+
+namespace tessera::runtime {
+class Node;
+class PolicyHost;
+class EndOfRun;
+class LinkMeter;
+class TotalsOfAll;
+}  // namespace tessera::runtime
+
+namespace tessera::abi {
+
+// One worker thread (or, with number -1, the communication thread where it acts as one).
+struct Worker {
+  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, bool weigh)
+      : node(n), number(number_), queue(groups, weigh), stats(groups) {}
+  runtime::Node& node;
+  std::int32_t number;
+  runtime::ReadyQueue queue;
+  runtime::GroupStats stats;
+  Cf* chained = nullptr;        // to run right after the current fragment, before the queue
+  Cf* current = nullptr;        // for crash reports
+  int depth = 0;                // structured fragments being run inside one another
+  std::int64_t moving_to = -1;  // set by cf_locate while a block runs
+  bool sent = false;            // something went to the outbox since the last flush
+  std::int64_t chunk = 1;       // iterations to claim of a range
+  std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
+  std::atomic<std::int64_t> waits{0}, wakes{0};  // fragments that began / ceased to wait
+  std::thread thread;
+};
+
+}  // namespace tessera::abi
+
+namespace tessera::runtime {
+
+using abi::Worker;
+
+// The worker this thread is, for crash reports; null on other threads.
+extern thread_local Worker* thread_worker;
+
+class Node {
+ public:
+  Node(const abi::Program& program, const RunOptions& options, Transport& transport,
+       std::vector<std::string> arguments);
+  ~Node();
+
+  // Runs the program to its end; every rank of the run calls it. Returns the exit code.
+  int run();
+
+  // ---- fragments (node/execute.cpp); worker threads
+  void submit(Worker&, Cf*);            // new fragment: place it, gather its inputs, run or queue it
+  void start(Worker&, Cf*);             // the same without asking its locator
+  void ready(Worker&, Cf*, bool may_run_now);
+  void execute(Worker&, Cf*);           // a ready fragment, to its end or until it waits again
+  void run_chunk(Worker&, const Work&);
+  // ---- waiting fragments become ready; any thread
+  void arrived(Worker&, Cf*);           // its last missing input is here
+  void enroll(Cf*);                     // takes a count of its scope, if it has none yet
+  void leave_scope(Worker&, ScopeRecord*);  // gives one back; ends the scope at zero
+
+  // ---- moving fragments (node/moving.cpp)
+  void place(Worker&, Cf*, Rank to);    // one fragment, by its locator
+  // Balancer: takes what there is of these and ships it; returns what really went.
+  std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&,
+                                         std::uint64_t ticket, std::int64_t& bytes);
+  void on_ship(Rank from, Ship&&);
+
+  // ---- failure; any thread, first one wins
+  void fail(const std::string& text, int exit_code);
+  void fail_in(const Cf*, abi::Pos, const std::string& text);
+
+  // True when nothing here can run, nothing is being run, and all that was sent is counted.
+  bool idle();
+  void wake_communication();
+  std::int64_t waiting() const;
+  Worker& any_worker();                 // for work that comes from outside
+
+  std::int32_t ranks() const { return transport.size(); }
+  Rank self() const { return transport.rank(); }
+  bool executes() const { return !workers.empty(); }
+
+  const abi::Program& program;
+  const RunOptions& options;
+  Transport& transport;
+  const std::vector<std::string> arguments;
+  const balancer::PolicyInfo* policy_info = nullptr;
+  balancer::Settings settings;
+  std::int32_t worker_ranks = 1;        // ranks that execute: all, or all but the coordinator
+  bool balancing = false;               // a policy other than none, and somebody to ship to
+  std::int64_t visible = 0;             // ready fragments to keep in sight of the balancer, per worker
+
+  Communicator comm;
+  Scopes scopes;
+  DataFragments data;
+  Sleepers sleepers;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<Worker> outside;      // the communication thread's
+  std::unique_ptr<PolicyHost> policy;
+  std::unique_ptr<EndOfRun> end;
+  std::unique_ptr<LinkMeter> links;
+  std::unique_ptr<TotalsOfAll> totals;
+  std::vector<balancer::GroupInfo> infos;    // set before run(), with what a profile knows
+  double elapsed = 0;                        // s, of the finished run
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> failed{false};
+  std::atomic<std::int64_t> moved_in{0}, moved_out{0}, shipments_out{0};
+  std::vector<std::int64_t> moved_by_group;  // communication thread
+
+ private:
+  friend class EndOfRun;
+  void start_main();
+  void worker_loop(Worker&);
+  bool find_work(Worker&, Work&);
+  void communication_loop();
+  void handle(Rank from, Message&&);
+  bool in_place(const Worker&, const Cf*) const;
+  int finish(int exit_code);
+  bool all_workers_left() const;
+
+  std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
+  std::atomic<std::uint32_t> next_worker_{0};
+  std::uint32_t block_count_;
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,70 @@
+#include "runtime/report/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "runtime/report/program_error.hpp"
+
+namespace tessera::runtime {
+
+const char* type_name(abi::Type t) {
+  switch (t) {
+    case abi::Type::none: return "nothing";
+    case abi::Type::integer: return "an int";
+    case abi::Type::real: return "a real";
+    case abi::Type::string: return "a string";
+    case abi::Type::bytes: return "opaque bytes";
+  }
+  return "unknown";
+}
+
+std::string place(const abi::Program& program, abi::Pos pos) {
+  const auto file = static_cast<std::uint32_t>(pos >> 48);
+  const auto line = static_cast<std::uint32_t>(pos >> 16);
+  const char* name = file < program.file_count ? program.files[file] : program.name;
+  return fmt::format("{}:{}", name, line);
+}
+
+std::string describe(const abi::Program& program, const abi::Block& b) {
+  return fmt::format("`{}` at {}", b.label, place(program, b.pos));
+}
+
+std::string describe(const abi::Program& program, const abi::Cf* c) {
+  const abi::Block& b = *c->block;
+  std::string vars;
+  for (unsigned i = 0; i < b.var_count; ++i) {
+    const abi::VarInfo& v = b.vars[i];
+    if (!vars.empty()) vars += ", ";
+    if (v.kind == 'i') {
+      vars += fmt::format("{}={}", v.name, abi::frame_int(c, v.word));
+    } else if (v.kind == 'r') {
+      vars += fmt::format("{}={}", v.name, abi::frame_real(c, v.word));
+    } else if (v.kind == 's' && abi::frame_value(c, v.word) != nullptr) {
+      const abi::Value* s = abi::frame_value(c, v.word);
+      vars += fmt::format("{}=\"{:.40}\"", v.name, static_cast<const char*>(s->data));
+    }
+  }
+  if (!vars.empty()) vars = " (" + vars + ")";
+  return fmt::format("`{}` at {}{}", b.text, place(program, b.pos), vars);
+}
+
+std::string slot_text(const abi::Cf* c, unsigned slot) {
+  const abi::Block& b = *c->block;
+  if (slot >= static_cast<unsigned>(b.input_count) + b.output_count) return "?";
+  unsigned all = 0, before = 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(b.input_count) + b.output_count; ++i) {
+    if (i < slot) before += b.slots[i].indices;
+    all += b.slots[i].indices;
+  }
+  std::string text = b.slots[slot].base;
+  if (b.indices == nullptr || b.slots[slot].indices == 0) return text;
+  std::vector<std::int64_t> values(all);
+  b.indices(c, values.data());
+  for (unsigned i = 0; i < b.slots[slot].indices; ++i) {
+    text += fmt::format("[{}]", values[before + i]);
+  }
+  return text;
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,19 @@
+// How fragments and places are named to people.
+#pragma once
+
+#include <string>
+
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime {
+
+// "matmul.fa:24"
+std::string place(const abi::Program&, abi::Pos);
+// "`mul(A[i][k], B[k][j], Ctmp[k])` at matmul.fa:24 (i=2, j=5, k=0)"
+std::string describe(const abi::Program&, const abi::Cf*);
+// "`mul` at matmul.fa:24"
+std::string describe(const abi::Program&, const abi::Block&);
+// Input or output number `slot` (inputs first) with its index values: "Csum[3]".
+std::string slot_text(const abi::Cf*, unsigned slot);
+
+}  // namespace tessera::runtime

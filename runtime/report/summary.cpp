@@ -1,0 +1,181 @@
+#include "runtime/report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "balancer/profile.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/totals.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+std::string seconds_text(double s) {
+  if (s < 1e-6) return fmt::format("{:.0f} ns", s * 1e9);
+  if (s < 1e-3) return fmt::format("{:.1f} us", s * 1e6);
+  if (s < 1) return fmt::format("{:.1f} ms", s * 1e3);
+  return fmt::format("{:.2f} s", s);
+}
+std::string bytes_text(double b) {
+  for (const char* unit : {"B", "kB", "MB"}) {
+    if (b < 1000) return fmt::format("{:.{}f} {}", b, *unit == 'B' ? 0 : 1, unit);
+    b /= 1000;
+  }
+  return fmt::format("{:.1f} GB", b);
+}
+std::string bar(double share) {
+  constexpr int kWidth = 24;
+  const int full = std::clamp(static_cast<int>(share * kWidth + 0.5), 0, kWidth);
+  return std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(kWidth - full), '.');
+}
+
+double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_cast<double>(g.count); }
+
+std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) {
+  std::map<std::string, std::int64_t> all;
+  for (const Totals& t : ranks) {
+    for (const std::string& d : t.decisions) {
+      const auto bar_at = d.rfind('|');
+      all[d.substr(0, bar_at)] += std::stoll(d.substr(bar_at + 1));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+double Summary::efficiency() const {
+  double busy = 0, threads = 0;
+  for (const Totals& t : ranks) {
+    busy += t.busy;
+    threads += static_cast<double>(t.threads);
+  }
+  return seconds > 0 && threads > 0 ? std::min(1.0, busy / (seconds * threads)) : 0;
+}
+
+double Summary::imbalance() const {
+  double most = 0, least = 1e300, sum = 0;
+  for (std::int32_t r = 0; r < worker_ranks; ++r) {
+    const double busy = ranks[static_cast<std::size_t>(r)].busy;
+    most = std::max(most, busy);
+    least = std::min(least, busy);
+    sum += busy;
+  }
+  return sum > 0 ? (most - least) / (sum / worker_ranks) : 0;
+}
+
+std::string Summary::decision() const {
+  std::int64_t moved = 0;
+  for (const Totals& t : ranks) moved += t.moved_out;
+  if (moved > 0) return {};
+  std::string why;
+  std::int64_t most = 0;
+  for (const auto& [reason, times] : decisions(ranks)) {
+    if (times > most) {
+      most = times;
+      why = reason;
+    }
+  }
+  return why.empty() ? why : "nothing worth moving: " + why;
+}
+
+Summary summarise(Node& node) {
+  Summary s;
+  s.program = &node.program;
+  s.balancer = std::string(node.policy_info->name);
+  s.worker_ranks = node.worker_ranks;
+  s.seconds = node.elapsed;
+  s.ranks = node.totals->by_rank();
+  s.groups = merge_groups(s.ranks);
+  std::stable_sort(s.groups.begin(), s.groups.end(), [](const auto& a, const auto& b) {
+    return kernel_seconds(a) > kernel_seconds(b);
+  });
+  return s;
+}
+
+std::string text_of(const Summary& s) {
+  std::int64_t fragments = 0, moved = 0, shipments = 0, threads = 0;
+  double bytes = 0;
+  for (const Totals& t : s.ranks) {
+    fragments += t.finished;
+    moved += t.moved_out;
+    shipments += t.shipments_out;
+    threads += t.threads;
+    bytes += static_cast<double>(t.bytes_sent);
+  }
+  const auto ranks = s.ranks.size();
+  std::string out = fmt::format("\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name,
+                                seconds_text(s.seconds), ranks, ranks == 1 ? "" : "s", threads,
+                                threads == 1 ? "" : "s",
+                                s.worker_ranks < static_cast<std::int32_t>(ranks)
+                                    ? fmt::format(", rank {} coordinates", ranks - 1) : "");
+  out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
+  if (s.worker_ranks > 1) out += fmt::format("   imbalance {:.0f} %", 100 * s.imbalance());
+  out += "\n";
+  if (ranks > 1) {
+    out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}, {} sent in all\n",
+                       s.balancer, moved, moved == 1 ? "" : "s", shipments, shipments == 1 ? "" : "s",
+                       bytes_text(bytes));
+    if (const std::string d = s.decision(); !d.empty()) out += fmt::format("  {}\n", d);
+    out += "  rank  busy\n";
+    for (std::int32_t r = 0; r < s.worker_ranks; ++r) {
+      const Totals& t = s.ranks[static_cast<std::size_t>(r)];
+      const double share = t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
+      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out\n", r, bar(share), 100 * share,
+                         seconds_text(t.busy), t.moved_in, t.moved_out);
+    }
+  }
+  // Sixteen rows tell the story; the JSON file has all.
+  constexpr std::size_t kRows = 16;
+  std::size_t rows = 0;
+  out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", "group", "at", "count", "mean weight", "total");
+  for (const GroupTotals& g : s.groups) {
+    const abi::Block& b = *s.program->blocks[g.group];
+    if (b.kind != abi::Kind::atomic) continue;
+    if (rows++ == kRows) {
+      out += "  ...\n";
+      break;
+    }
+    out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", b.label, place(*s.program, b.pos),
+                       g.count, seconds_text(g.weight * 1e-9), seconds_text(kernel_seconds(g)));
+  }
+  return out;
+}
+
+std::string json_of(const Summary& s) {
+  nlohmann::ordered_json j;
+  j["format"] = "tessera-summary-1";
+  j["program"] = s.program->name;
+  j["program_hash"] = fmt::format("{:016x}{:016x}", s.program->hash[0], s.program->hash[1]);
+  j["balancer"] = s.balancer;
+  j["seconds"] = s.seconds;
+  j["efficiency"] = s.efficiency();
+  j["imbalance"] = s.imbalance();
+  j["worker_ranks"] = s.worker_ranks;
+  j["decision"] = s.decision();
+  j["decisions"] = decisions(s.ranks);
+  for (const Totals& t : s.ranks) {
+    j["ranks"].push_back({{"threads", t.threads}, {"busy_seconds", t.busy}, {"fragments", t.finished},
+                          {"moved_in", t.moved_in}, {"moved_out", t.moved_out},
+                          {"shipments_out", t.shipments_out}, {"bytes_sent", t.bytes_sent},
+                          {"messages_sent", t.messages_sent}, {"peak_memory_kb", t.peak_memory_kb},
+                          {"cpu_seconds", t.cpu}});
+  }
+  for (const GroupTotals& g : s.groups) {
+    const abi::Block& b = *s.program->blocks[g.group];
+    j["groups"].push_back({{"label", b.label}, {"at", place(*s.program, b.pos)},
+                           {"atomic", b.kind == abi::Kind::atomic}, {"count", g.count},
+                           {"mean_ns", g.weight}, {"variance_ns2", g.variance},
+                           {"moved", g.moved_away}});
+  }
+  return j.dump(2) + "\n";
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,35 @@
+// What a run tells at its end: the text summary on stderr, the JSON file, the profile of groups.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/comm/messages.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+struct Summary {
+  const abi::Program* program = nullptr;
+  std::string balancer;
+  std::int32_t worker_ranks = 1;
+  double seconds = 0;
+  std::vector<Totals> ranks;
+  std::vector<GroupTotals> groups;      // merged, heaviest first
+
+  // Share of the workers' time spent in kernels, 0..1.
+  double efficiency() const;
+  // (max - min) / mean of the busy time of the ranks that execute; 0 for one.
+  double imbalance() const;
+  std::string decision() const;         // the balancer's verdict in one line, may be empty
+};
+
+Summary summarise(Node&);
+std::string text_of(const Summary&);
+std::string json_of(const Summary&);
+
+// Rank 0 at the end of a good run: prints and writes what the options ask for; the exit code.
+int write_results(Node&);
+
+}  // namespace tessera::runtime

@@ -1,0 +1,64 @@
+// GroupStats: what one worker has measured of each group. Written by its worker, read by anybody
+// (each number on its own is consistent; a reader may see the last fragment half counted).
+//
+// Weights are time-stamp-counter ticks here; node/ticks.hpp converts. Groups whose fragments are so
+// short that measuring would cost more than 5 % of them are sampled, one fragment in kSample.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace tessera::runtime {
+
+inline std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+double ns_per_tick();  // measured over the time since the process started
+
+class GroupStats {
+ public:
+  static constexpr std::uint64_t kSample = 16;
+
+  explicit GroupStats(std::uint32_t groups) : groups_(groups) {}
+
+  // Counts a fragment about to run; true when it is to be measured.
+  bool begin(std::uint32_t group) {
+    One& g = groups_[group];
+    const std::uint64_t n = g.count.load(std::memory_order_relaxed);
+    g.count.store(n + 1, std::memory_order_relaxed);
+    return !g.short_lived || n % kSample == 0;
+  }
+  void measured(std::uint32_t group, std::uint64_t t) {
+    One& g = groups_[group];
+    const double w = static_cast<double>(t);
+    const std::uint64_t n = g.samples.load(std::memory_order_relaxed) + 1;
+    const double sum = g.sum.load(std::memory_order_relaxed) + w;
+    g.sum.store(sum, std::memory_order_relaxed);
+    g.squares.store(g.squares.load(std::memory_order_relaxed) + w * w, std::memory_order_relaxed);
+    g.samples.store(n, std::memory_order_relaxed);
+    if (n >= 4) g.short_lived = sum < static_cast<double>(n) * kShortTicks;
+  }
+  // Known to take a few microseconds at most: cheaper to run at once than to queue.
+  bool tiny(std::uint32_t group) const { return groups_[group].short_lived; }
+
+  struct Snapshot {
+    std::uint64_t count = 0, samples = 0;
+    double sum = 0, squares = 0;  // ticks
+  };
+  Snapshot read(std::uint32_t group) const {
+    const One& g = groups_[group];
+    return {g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
+            g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed)};
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
+
+ private:
+  static constexpr double kShortTicks = 8000;  // about 3 us
+  struct One {
+    std::atomic<std::uint64_t> count{0}, samples{0};
+    std::atomic<double> sum{0}, squares{0};
+    bool short_lived = false;  // its worker only
+  };
+  std::vector<One> groups_;
+};
+
+}  // namespace tessera::runtime

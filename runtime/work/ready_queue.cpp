@@ -1,0 +1,162 @@
+#include "runtime/work/ready_queue.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tessera::runtime {
+namespace {
+
+std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
+
+// A range's `pending` counts the chunks being run, plus one while it is listed.
+bool drop_hold(Cf* range) {
+  return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0;
+}
+
+}  // namespace
+
+void ReadyQueue::push(Cf* c) {
+  const std::lock_guard hold(mutex_);
+  if (c->block->kind == abi::Kind::range) {
+    __atomic_store_n(&c->pending, 1u, __ATOMIC_RELAXED);
+    c->next = ranges_;
+    ranges_ = c;
+    add_others(1);
+    return;
+  }
+  if (c->block->kind != abi::Kind::atomic) {
+    c->next = structured_;
+    structured_ = c;
+    add_others(1);
+    return;
+  }
+  const std::uint32_t g = c->block->group;
+  GroupList& list = groups_[g];
+  c->next = nullptr;
+  if (list.head == nullptr) {
+    list.head = c;
+    list.older = newest_;
+    list.newer = kNone;
+    if (newest_ != kNone) groups_[newest_].newer = g;
+    newest_ = g;
+  } else {
+    list.tail->next = c;
+  }
+  list.tail = c;
+  ++list.count;
+  if (weigh_) list.bytes += input_bytes(c);
+  add_atomics(1);
+}
+
+Cf* ReadyQueue::pop_front(std::uint32_t group) {
+  GroupList& list = groups_[group];
+  Cf* c = list.head;
+  list.head = c->next;
+  --list.count;
+  if (weigh_) list.bytes -= input_bytes(c);
+  if (list.head == nullptr) {
+    list.tail = nullptr;
+    if (list.newer != kNone) groups_[list.newer].older = list.older;
+    if (list.older != kNone) groups_[list.older].newer = list.newer;
+    if (newest_ == group) newest_ = list.older;
+    list.newer = list.older = kNone;
+  }
+  add_atomics(-1);
+  return c;
+}
+
+Cf* ReadyQueue::pop_atomic() { return newest_ == kNone ? nullptr : pop_front(newest_); }
+
+void ReadyQueue::unlink_range(Cf* range, Cf* before) {
+  (before == nullptr ? ranges_ : before->next) = range->next;
+  add_others(-1);
+}
+
+bool ReadyQueue::pop_expandable(Work& work, std::int64_t chunk) {
+  if (structured_ != nullptr) {
+    work.cf = structured_;
+    structured_ = structured_->next;
+    add_others(-1);
+    return true;
+  }
+  if (ranges_ == nullptr) return false;
+  Cf* range = ranges_;
+  std::int64_t& first = abi::frame_int(range, 0);
+  work.cf = range;
+  work.first = first;
+  work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
+  first = work.last + 1;
+  if (left(range) > 0) {
+    __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
+  } else {
+    unlink_range(range, nullptr);  // the listing's hold becomes the chunk's
+  }
+  return true;
+}
+
+bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
+  const std::lock_guard hold(mutex_);
+  if (expand_first && pop_expandable(work, chunk)) return true;
+  work.cf = pop_atomic();
+  if (work.cf != nullptr) return true;
+  return pop_expandable(work, chunk);
+}
+
+bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
+
+std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
+                              std::vector<Cf*>& exhausted) {
+  const std::lock_guard hold(mutex_);
+  std::int64_t taken = 0;
+  while (taken < n && groups_[group].head != nullptr) {
+    out.push_back(pop_front(group));
+    ++taken;
+  }
+  Cf* before = nullptr;
+  for (Cf* c = structured_; c != nullptr && taken < n;) {
+    Cf* next = c->next;
+    if (c->block->group == group) {
+      (before == nullptr ? structured_ : before->next) = next;
+      add_others(-1);
+      out.push_back(c);
+      ++taken;
+    } else {
+      before = c;
+    }
+    c = next;
+  }
+  before = nullptr;
+  for (Cf* c = ranges_; c != nullptr && taken < n;) {
+    Cf* next = c->next;
+    if (c->block->group != group) {
+      before = c;
+      c = next;
+      continue;
+    }
+    const std::int64_t part = std::min(n - taken, left(c));
+    std::int64_t& last = abi::frame_int(c, 1);
+    out.push_back(copy_range(c, last - part + 1, last));
+    last -= part;
+    taken += part;
+    if (left(c) == 0) {
+      unlink_range(c, before);
+      if (drop_hold(c)) exhausted.push_back(c);
+    } else {
+      before = c;
+    }
+    c = next;
+  }
+  return taken;
+}
+
+void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes) {
+  const std::lock_guard hold(mutex_);
+  for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
+    ready[g] += groups_[g].count;
+    bytes[g] += groups_[g].bytes;
+  }
+  for (Cf* c = structured_; c != nullptr; c = c->next) ++ready[c->block->group];
+  for (Cf* c = ranges_; c != nullptr; c = c->next) ready[c->block->group] += left(c);
+}
+
+}  // namespace tessera::runtime

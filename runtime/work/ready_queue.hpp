@@ -1,0 +1,83 @@
+// ReadyQueue: one worker's ready fragments. The worker pops from it, its siblings and the balancer
+// take from it; each operation holds the queue's own lock for a few nanoseconds.
+//
+// Atomic fragments wait in one first-in-first-out list per group, so the balancer takes n of a group
+// in O(n) and the worker runs a loop's fragments in the order of the loop. Of several groups the
+// one that became non-empty last goes first: consumers run before more producers do, which keeps
+// data short-lived. Structured fragments (subs, ifs, whiles) wait on a stack: newest first keeps
+// recursion depth-first. Ranges (`for`) come last and are claimed in chunks, so a loop of any length
+// is one record; they stay listed while iterations remain.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "balancer/types.hpp"
+#include "runtime/fragment/cf.hpp"
+#include "runtime/memory/lock.hpp"
+
+namespace tessera::runtime {
+
+// What a worker got to do: a fragment, or iterations first..last of a range.
+struct Work {
+  Cf* cf = nullptr;
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+};
+
+class ReadyQueue {
+ public:
+  // `weigh`: keep the bytes of inputs per group (only needed when there is somebody to ship to).
+  ReadyQueue(std::uint32_t groups, bool weigh) : groups_(groups), weigh_(weigh) {}
+
+  void push(Cf*);
+  // Next thing to do. `expand_first`: prefer structured fragments and ranges, so that more
+  // fragments become visible to the balancer. `chunk`: iterations to claim of a range.
+  bool pop(Work&, bool expand_first, std::int64_t chunk);
+  // Takes up to n fragments of a group. Iterations are split off into new range fragments (one per
+  // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
+  std::int64_t take(std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
+                    std::vector<Cf*>& exhausted);
+  // A chunk claimed by pop has been run. True: the range is finished.
+  static bool chunk_done(Cf* range);
+
+  // Adds this queue's fragments to `ready[group]` and `bytes[group]`.
+  void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes);
+  bool empty() {
+    const std::lock_guard hold(mutex_);
+    return atomics_ == 0 && structured_ == nullptr && ranges_ == nullptr;
+  }
+  // Atomic fragments waiting here; may be stale when read by others.
+  std::int64_t atomics() const { return __atomic_load_n(&atomics_, __ATOMIC_RELAXED); }
+  // Anything at all; may be stale.
+  bool looks_empty() const {
+    return atomics() == 0 && __atomic_load_n(&others_, __ATOMIC_RELAXED) == 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+  struct GroupList {
+    Cf* head = nullptr;
+    Cf* tail = nullptr;
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    std::uint32_t newer = kNone, older = kNone;  // neighbours among non-empty groups
+  };
+  Cf* pop_atomic();
+  Cf* pop_front(std::uint32_t group);
+  bool pop_expandable(Work&, std::int64_t chunk);
+  void unlink_range(Cf* range, Cf* before);
+  void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
+  void add_others(std::int64_t n) { __atomic_store_n(&others_, others_ + n, __ATOMIC_RELAXED); }
+
+  SpinMutex mutex_;
+  std::vector<GroupList> groups_;
+  std::uint32_t newest_ = kNone;
+  Cf* structured_ = nullptr;
+  Cf* ranges_ = nullptr;
+  std::int64_t atomics_ = 0;
+  std::int64_t others_ = 0;
+  bool weigh_;
+};
+
+}  // namespace tessera::runtime
