@@ -1,0 +1,122 @@
+// Programs that run: in this process, on ranks, built; and how they end.
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+constexpr const char* kSleep =
+    "C++ sub nap(int i) ${{ printf(\"napping\\n\"); fflush(stdout); sleep(60); $}}\n"
+    "sub main() { for i = 1..8 { nap(i) @ { locator_cyclic: i; }; } }\n";
+
+TEST_F(Command, RunsHereAndOnRanks) {
+  write("p.fa", kHello);
+  for (const Words& words : {Words{"run", "p.fa"}, Words{"run", "p.fa", "-n", "1"},
+                             Words{"run", "p.fa", "-n", "2"}, Words{"run", "p.fa", "-n", "3", "-c"},
+                             Words{"run", "p.fa", "-n", "2", "--balancer", "steal"}}) {
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0)) << shown(words);
+    EXPECT_EQ(o.out, "hello\n") << "stdout is the program's alone";
+  }
+}
+
+TEST_F(Command, QuietIsSilent) {
+  write("p.fa", kHello);
+  EXPECT_EQ(tessera({"run", "-q", "p.fa"}).err, "");
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "-n", "2"}).err, "");
+}
+
+TEST_F(Command, NoProgressLineWithoutATerminal) {
+  write("p.fa", kHello);
+  EXPECT_EQ(tessera({"run", "p.fa"}).err.find('\r'), std::string::npos);
+}
+
+TEST_F(Command, ArgumentsAfterTheDashesAreThePrograms) {
+  write("p.fa", kEcho);
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "--", "5", "--help"}).out, "5 --help\n");
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "-n", "2", "--", "-5", "-n 7 'x"}).out, "-5 -n 7 'x\n");
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "--", "5", "--"}).out, "5 --\n");
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "-n", "2", "--", "5", ""}).out, "5 \n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 2)) << "two arguments are missing";
+}
+
+TEST_F(Command, PathsMayHaveBlanks) {
+  write("a folder/my program.fa", "import f(int) as f;\nsub main() { f(3); }\n");
+  write("a folder/my kernels.cpp", "#include \"ucenv.h\"\n#include \"my header.h\"\n"
+                                   "extern \"C\" void f(int n) { printf(\"%d\\n\", n + ONE); }\n");
+  write("a folder/my header.h", "#define ONE 1\n");
+  EXPECT_EQ(tessera({"run", "-q", "a folder/my program.fa"}).out, "4\n");
+  EXPECT_EQ(tessera({"run", "-q", "a folder/my program.fa", "-n", "2"}).out, "4\n");
+  EXPECT_TRUE(ended(tessera({"build", "a folder/my program.fa", "-o", "a folder/it runs"}), 0));
+  EXPECT_EQ(run({"./a folder/it runs"}).out, "4\n");
+}
+
+TEST_F(Command, MacrosComeFromTheCommandLine) {
+  write("p.fa", "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\nsub main() { show($N); }\n");
+  EXPECT_EQ(tessera({"run", "-q", "p.fa", "-D", "N=3"}).out, "3\n");
+  EXPECT_EQ(tessera({"run", "-q", "-DN=4", "p.fa"}).out, "4\n");
+}
+
+TEST_F(Command, BuiltProgramsStartByThemselves) {
+  write("p.fa", kEcho);
+  EXPECT_TRUE(ended(tessera({"build", "p.fa"}), 0));
+  EXPECT_EQ(run({"./p", "1", "--threads"}).out, "1 --threads\n");
+  environment_ = {"TESSERA_OPTIONS=--quiet --balancer none"};
+  const Words mpirun = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2"};
+  Words words = mpirun;
+  words.insert(words.end(), {"./p", "2", "x"});
+  const Outcome o = run(words);
+  EXPECT_EQ(o.out, "2 x\n") << o.err;
+  EXPECT_EQ(o.err, "");
+  environment_ = {"TESSERA_OPTIONS=--no-such"};
+  EXPECT_TRUE(ended(run({"./p", "1", "x"}), 2, {"TESSERA_OPTIONS", "--no-such"}));
+}
+
+TEST_F(Command, TheSummaryIsWritten) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--summary", "s.json"}), 0));
+  EXPECT_EQ(read("s.json").front(), '{');
+}
+
+TEST_F(Command, AFailureOnARankIsTheExitCode) {
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"oh dear", "p.fa:2"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 1, {"oh dear", "p.fa:2"}));
+}
+
+TEST_F(Command, SignalsEndEveryRank) {
+  write("p.fa", kSleep);
+  tessera({"build", "p.fa"});  // so that the signal meets the run, not the compiler
+  EXPECT_EQ(tessera_signalled("INT", "4", {"run", "p.fa"}).exit_code, 130);
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    const Outcome o = tessera_signalled(signal, "4", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+    EXPECT_EQ(o.exit_code, 130) << signal << "\n" << o.err;
+    EXPECT_NE(o.out.find("napping"), std::string::npos) << "it had begun";
+  }
+  // Nothing can be done on SIGKILL, and still nothing stays behind (the fixture looks).
+  tessera_signalled("KILL", "4", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+}
+
+TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
+  write("p.fa", "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main() { for i = 1..20 { work(i); } }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--save-groups", "good"}), 0));
+  const std::string good = read("good");
+  ASSERT_FALSE(good.empty());
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--load-groups", "good"}), 0));
+  EXPECT_EQ(read("good"), good) << "only read";
+  write("broken", "this is no profile\n");
+  write("cut", good.substr(0, good.size() / 2));
+  for (const char* name : {"broken", "cut"}) {
+    const std::string before = read(name);
+    const Outcome o = tessera({"run", "p.fa", "-n", "2", "-c", "--load-groups", name});
+    EXPECT_TRUE(ended(o, 2, {name}));
+    EXPECT_EQ(read(name), before);
+  }
+  write("other.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
+  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good",
+                             "--load-groups-anyway"}),
+                    0));
+}
+
+}  // namespace
+}  // namespace tessera::tests

@@ -1,0 +1,79 @@
+// The command line itself: help, wrong words, wrong files; nothing is run.
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+TEST_F(Command, HelpTeaches) {
+  const Outcome all = tessera({"--help"});
+  EXPECT_TRUE(ended(all, 0));
+  EXPECT_NE(all.out.find("tessera run hello.fa"), std::string::npos) << all.out;
+  EXPECT_EQ(all.out.find("exec-program"), std::string::npos) << "internal commands are not shown";
+  for (const char* command : {"run", "build", "check", "policies"}) {
+    const Outcome one = tessera({command, "--help"});
+    EXPECT_TRUE(ended(one, 0)) << command;
+    EXPECT_NE(one.out.find("Usage"), std::string::npos) << one.out;
+  }
+  EXPECT_TRUE(ended(tessera({}), 2, {"Usage"}));
+  EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
+}
+
+TEST_F(Command, UnknownWordsAreRefusedWithAGuess) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"rum", "p.fa"}), 2, {"unknown command `rum`", "did you mean `run`"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--quite"}), 2, {"--quite", "did you mean `--quiet`"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "many"}), 2, {"-n"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "-3"}), 2, {"threads"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-D", "=3"}), 2, {"-D"}));
+  EXPECT_TRUE(ended(tessera({"run"}), 2, {"program"}));
+}
+
+TEST_F(Command, NoSuchFile) {
+  EXPECT_TRUE(ended(tessera({"run", "absent.fa"}), 2, {"no such file: absent.fa"}));
+  EXPECT_TRUE(ended(tessera({"check", "absent.fa"}), 2, {"no such file: absent.fa"}));
+  EXPECT_TRUE(ended(tessera({"run", "."}), 2, {"is not a file"}));
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "absent.cpp"}), 2, {"absent.cpp"}));
+}
+
+TEST_F(Command, RanksAreCounted) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "0"}), 2, {"at least 1 rank"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "-2"}), 2, {"at least 1 rank"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "1", "-c"}), 2, {"at least 2 ranks"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-c"}), 2, {"at least 2 ranks", "-n 4"}));
+}
+
+TEST_F(Command, PoliciesAndParametersAreChecked) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--balancer", "centrall"}), 2,
+                    {"unknown balancer `centrall`", "did you mean `central`"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--set", "jobs_left=1"}), 2, {"jobs_left"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--jobs_difference_ratio", "-4"}), 2,
+                    {"--jobs-difference-ratio"}));
+  write("c.toml", "balancer = \"central\"\n[settings]\njobs_left_treshold = 1\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--config", "c.toml"}), 2, {"c.toml:3"}));
+}
+
+TEST_F(Command, PoliciesAreListed) {
+  const Outcome all = tessera({"policies"});
+  EXPECT_TRUE(ended(all, 0));
+  for (const char* name : {"none", "central", "steal"}) EXPECT_NE(all.out.find(name), std::string::npos);
+  EXPECT_NE(tessera({"policies", "central"}).out.find("jobs_left_threshold"), std::string::npos);
+  EXPECT_TRUE(ended(tessera({"policies", "steel"}), 2, {"did you mean `steal`"}));
+}
+
+TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {
+  write("p.fa", kHello);
+  for (const char* option : {"--summary", "--save-groups"}) {
+    const Outcome o = tessera({"run", "p.fa", option, "no/such/folder/file"});
+    EXPECT_TRUE(ended(o, 2, {option, "no/such/folder"}));
+    EXPECT_EQ(o.out, "") << "it ran";
+  }
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "no/such/program"}), 2, {"-o"}));
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p.fa"}), 2, {"is the program itself"}));
+  EXPECT_EQ(read("p.fa"), kHello);
+}
+
+}  // namespace
+}  // namespace tessera::tests

@@ -1,0 +1,73 @@
+// Programs and kernels that are wrong, and machines that lack a tool.
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+TEST_F(Command, CheckSaysWhatIsWrong) {
+  write("good.fa", kHello);
+  const Outcome good = tessera({"check", "good.fa"});
+  EXPECT_TRUE(ended(good, 0));
+  EXPECT_EQ(good.err, "");
+  write("bad.fa", "C++ sub f() ${{ $}}\nsub main() {\n  f()\n}\n");
+  EXPECT_TRUE(ended(tessera({"check", "bad.fa"}), 1, {"bad.fa:", "error"}));
+  EXPECT_TRUE(ended(tessera({"run", "bad.fa"}), 1, {"bad.fa:", "error"}));
+}
+
+TEST_F(Command, UnknownKernelAndNoMain) {
+  write("unknown.fa", "sub main() { prnt(5); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "unknown.fa"}), 1, {"unknown.fa:1:14", "prnt"}));
+  write("empty.fa", "C++ sub f() ${{ $}}\n");
+  EXPECT_TRUE(ended(tessera({"run", "empty.fa"}), 1, {"main"}));
+}
+
+TEST_F(Command, AKernelFileThatDoesNotCompile) {
+  write("p.fa", "import f(int) as f;\nsub main() { f(1); }\n");
+  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" void f(int n) {\n  int x = undeclared;\n}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1,
+                    {"the kernel file ./kernels.cpp does not compile", "kernels.cpp:3:", "undeclared"}));
+}
+
+TEST_F(Command, AKernelWrittenInPlaceThatDoesNotCompile) {
+  write("p.fa", "sub main() { f(); }\nC++ sub f() ${{\n  int x = undeclared;\n$}}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1,
+                    {"the C++ kernels written in p.fa do not compile", "p.fa:3:", "undeclared"}));
+}
+
+TEST_F(Command, AnImportedKernelThatNothingDefines) {
+  write("p.fa", "import compute(int) as f;\nsub main() { f(1); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"p.fa:1:", "`compute`"})) << "no kernel file at all";
+  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" void compte(int n) {}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"p.fa:1:", "`compute`", "did you mean `compte`"}));
+  write("kernels.cpp", "#include \"ucenv.h\"\nvoid compute(int n) {}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"p.fa:1:", "write extern \"C\" before it"}));
+  write("kernels.cpp", "extern \"C\" void compute(int n) {}\n");
+  write("more.cpp", "extern \"C\" void compute(int n) {}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"defined twice", "kernels.cpp", "more.cpp"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "more.cpp"}), 0));
+}
+
+TEST_F(Command, NoCompiler) {
+  write("p.fa", kHello);
+  environment_ = {"CXX=no-such-compiler"};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"no-such-compiler", "apt-get install g++"}));
+  environment_ = {"-u", "CXX", "PATH=/nonexistent"};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"no C++ compiler found", "apt-get install g++"}));
+}
+
+TEST_F(Command, NoMpirun) {
+  write("p.fa", kHello);
+  environment_ = {"PATH=/nonexistent"};
+  const Outcome o = tessera({"run", "p.fa", "-n", "2"});
+  EXPECT_TRUE(ended(o, 3, {"no mpirun", "apt-get install openmpi-bin"}));
+}
+
+TEST_F(Command, ACacheThatCannotBeWritten) {
+  write("p.fa", kHello);
+  write("file", "");
+  cache_ = path("file");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"XDG_CACHE_HOME"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests

@@ -1,0 +1,156 @@
+#include "runtime/launch/options.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace tessera::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Options : public testing::Test {
+ protected:
+  Options() {
+    std::string name = (fs::temp_directory_path() / "tessera options XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Options() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return "'" + (folder_ / name).string() + "'";
+  }
+  // What parse_options says is wrong with `text`.
+  static std::string complaint(const std::string& text) {
+    try {
+      parse_options(text);
+    } catch (const OptionsError& e) {
+      return e.what();
+    }
+    return "";
+  }
+  static testing::AssertionResult says(const std::string& options, const std::string& part) {
+    const std::string text = complaint(options);
+    if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << options << "\nsays: " << text << "\nwithout: " << part;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Options, NoneAreTheDefaults) {
+  const runtime::RunOptions o = parse_options("");
+  EXPECT_EQ(o.transport, "auto");
+  EXPECT_EQ(o.threads, 0);
+  EXPECT_EQ(o.balancer, "");
+  EXPECT_FALSE(o.quiet);
+}
+
+TEST_F(Options, BothSpellingsAreTheSame) {
+  for (const char* text : {"-c --jobs-left-threshold 2.5 --jobs-difference-ratio=0.25",
+                           "--balancer central --jobs_left_threshold=2.5 --jobs_difference_ratio 0.25"}) {
+    const runtime::RunOptions o = parse_options(text);
+    EXPECT_EQ(o.balancer, "central");
+    EXPECT_EQ(o.settings.at("jobs_left_threshold"), "2.5");
+    EXPECT_EQ(o.settings.at("jobs_difference_ratio"), "0.25");
+  }
+}
+
+TEST_F(Options, SurviveTheWayToTheRanks) {
+  runtime::RunOptions o;
+  o.threads = 3;
+  o.balancer = "steal";
+  o.save_groups = (folder_ / "it's here").string();
+  o.summary_json = (folder_ / "s.json").string();
+  o.quiet = true;
+  o.progress = true;
+  o.log_level = "debug";
+  o.transport = "inproc";
+  o.ranks = 4;
+  o.seed = 17;
+  o.link_bandwidth = 1.5e9;
+  const runtime::RunOptions back = parse_options(format_options(o));
+  EXPECT_EQ(back.threads, 3);
+  EXPECT_EQ(back.balancer, "steal");
+  EXPECT_EQ(back.save_groups, o.save_groups);
+  EXPECT_EQ(back.summary_json, o.summary_json);
+  EXPECT_TRUE(back.quiet);
+  EXPECT_TRUE(back.progress);
+  EXPECT_EQ(back.log_level, "debug");
+  EXPECT_EQ(back.transport, "inproc");
+  EXPECT_EQ(back.ranks, 4);
+  EXPECT_EQ(back.seed, 17u);
+  EXPECT_EQ(back.link_bandwidth, 1.5e9);
+  EXPECT_EQ(format_options(runtime::RunOptions{}), "");
+}
+
+TEST_F(Options, UnknownNamesAreRefusedWithAGuess) {
+  EXPECT_TRUE(says("--balancer centrl", "did you mean `central`"));
+  EXPECT_TRUE(says("--balancer nothing-like-it", "there are: "));
+  EXPECT_TRUE(says("--balancer central --set jobs_lef_threshold=1", "--set jobs_lef_threshold"));
+  EXPECT_TRUE(says("-c --jobs-left-threshold many", "--jobs-left-threshold"));
+  EXPECT_TRUE(says("-c --balancer steal", "-c means --balancer central"));
+  EXPECT_TRUE(says("--set threshold", "KEY=VALUE"));
+  EXPECT_TRUE(says("--no-such-option", "--no-such-option"));
+  EXPECT_TRUE(says("-t -1", "-t"));
+  EXPECT_TRUE(says("--config 'x", "quote"));
+}
+
+TEST_F(Options, ComeFromAFileAndFlagsWin) {
+  const std::string file = write("central.toml",
+                                 "balancer = \"central\"\nthreads = 2\n"
+                                 "[settings]\njobs-left-threshold = 3\njobs_difference_ratio = 0.5\n");
+  const runtime::RunOptions o = parse_options("--config " + file + " -t 5 --jobs-left-threshold 7");
+  EXPECT_EQ(o.balancer, "central");
+  EXPECT_EQ(o.threads, 5);
+  EXPECT_EQ(o.settings.at("jobs_left_threshold"), "7");
+  EXPECT_EQ(o.settings.at("jobs_difference_ratio"), "0.5");
+}
+
+TEST_F(Options, AWrongFileIsRefusedWithItsLine) {
+  EXPECT_TRUE(says("--config /no/such.toml", "no such file"));
+  EXPECT_TRUE(says("--config " + write("a.toml", "\nbalancr = \"central\"\n"), "a.toml:2: unknown key"));
+  EXPECT_TRUE(says("--config " + write("b.toml", "balancer = \n"), "b.toml:1"));
+  EXPECT_TRUE(says("--config " + write("c.toml", "balancer = 3\n"), "c.toml:1"));
+  EXPECT_TRUE(says("--config " + write("d.toml", "balancer = \"centrl\"\n"), "d.toml:1: unknown balancer"));
+  EXPECT_TRUE(says("--config " + write("e.toml", "balancer = \"central\"\n[settings]\n\nspeling = 1\n"),
+                   "e.toml:4"));
+  EXPECT_TRUE(says("--config " + write("f.toml", "threads = -3\n"), "f.toml:1"));
+  EXPECT_TRUE(says("--balancer steal --config " +
+                       write("g.toml", "balancer = \"central\"\n[settings]\njobs_left_threshold = 1\n"),
+                   "g.toml:1"));
+}
+
+TEST_F(Options, OutputPathsAreTriedBeforeAndLeftAlone) {
+  EXPECT_TRUE(says("--summary /no/such/folder/s.json", "no directory /no/such/folder"));
+  EXPECT_TRUE(says("--save-groups '" + folder_.string() + "'", "is a directory"));
+  EXPECT_TRUE(says("--load-groups /no/such/profile", "no such file"));
+  parse_options("--summary '" + (folder_ / "new.json").string() + "'");
+  EXPECT_TRUE(fs::is_empty(folder_));
+  const std::string old = write("old.json", "kept");
+  parse_options("--summary " + old);
+  EXPECT_EQ(fs::file_size(folder_ / "old.json"), 4u);
+}
+
+TEST_F(Options, ACoordinatorNeedsASecondRank) {
+  runtime::RunOptions o;
+  EXPECT_NO_THROW(check_ranks(o, 1));
+  o.balancer = "central";
+  EXPECT_THROW(check_ranks(o, 1), OptionsError);
+  EXPECT_NO_THROW(check_ranks(o, 2));
+}
+
+TEST_F(Options, ComeFromTheEnvironment) {
+  setenv("TESSERA_OPTIONS", "-t 2 --quiet", 1);
+  EXPECT_EQ(parse_environment_options().threads, 2);
+  setenv("TESSERA_OPTIONS", "--tread 2", 1);
+  EXPECT_THROW(parse_environment_options(), OptionsError);
+  unsetenv("TESSERA_OPTIONS");
+  EXPECT_EQ(parse_environment_options().threads, 0);
+}
+
+}  // namespace
+}  // namespace tessera::launch
