@@ -51,6 +51,7 @@ struct LinkReport {
 // steal, thief -> victim.
 struct StealRequest {
   std::uint64_t number = 0;   // the thief's request count, to recognise late answers
+  bool idle = false;          // nothing runs at the thief; else it asks ahead
   friend bool operator==(const StealRequest&, const StealRequest&) = default;
 };
 // steal, victim -> thief: nothing to give now (default mode).

@@ -1,0 +1,209 @@
+#include "balancer/central/cluster_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::balancer {
+namespace {
+
+constexpr double kSpeedMemory = 1000;  // completions
+
+}  // namespace
+
+ClusterView::ClusterView(const std::vector<GroupInfo>& groups, std::int32_t workers,
+                         double weight_memory)
+    : never_moved_(groups.size()),
+      weights_(groups, weight_memory),
+      bytes_factor_(groups.size(), 1.0),
+      workers_(static_cast<std::size_t>(workers)) {
+  for (std::size_t g = 0; g < groups.size(); ++g) never_moved_[g] = groups[g].never_moved;
+  for (Worker& w : workers_) w.ready.resize(groups.size());
+}
+
+void ClusterView::report(Time now, Rank from, const Report& r) {
+  if (!valid(from)) return;
+  Worker& w = workers_[at(from)];
+  completed(now, w, r.finished);
+  for (const GroupLoad& g : r.ready) {
+    if (index(g.group) >= w.ready.size()) w.ready.resize(index(g.group) + 1);
+    w.ready[index(g.group)] = {std::max<std::int64_t>(0, g.ready), std::max<std::int64_t>(0, g.bytes)};
+  }
+  if (w.idle && !r.idle) w.completed_at = now;  // what runs there has just begun
+  w.idle = r.idle;
+  w.threads = std::max(1, r.workers);
+  w.unmoved = r.unmoved;
+  for (const std::uint64_t ticket : r.arrived) {
+    const auto it = under_way_.find(ticket);
+    if (it == under_way_.end()) continue;
+    it->second.arrived = true;
+    if (it->second.confirmed) under_way_.erase(it);
+  }
+}
+
+void ClusterView::completed(Time now, Worker& w, const std::vector<GroupDone>& finished) {
+  double count = 0, weight = 0;
+  for (const GroupDone& d : finished) {
+    if (d.count <= 0) continue;
+    // The group's weight is what it takes at speed 1; a slow rank's times are scaled to that.
+    const double speed = w.speed();
+    if (weights_.known(d.group)) {
+      const Moments m = weights_.moments(d.group);
+      const auto n = static_cast<double>(d.count);
+      w.actual += static_cast<double>(d.weight);
+      w.expected += n * m.mean;
+      w.variance += n * m.variance();
+      w.samples += n;
+    }
+    GroupDone scaled = d;
+    scaled.weight = static_cast<Time>(static_cast<double>(d.weight) * speed);
+    scaled.weight_squared = d.weight_squared * speed * speed;
+    weights_.completed(scaled);
+    w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared, 0);
+    count += static_cast<double>(d.count);
+    weight += static_cast<double>(d.weight);
+  }
+  if (w.samples > kSpeedMemory) {
+    const double keep = kSpeedMemory / w.samples;
+    w.actual *= keep;
+    w.expected *= keep;
+    w.variance *= keep;
+    w.samples = kSpeedMemory;
+  }
+  if (count > 0) {
+    w.running_weight = static_cast<Time>(weight / count);
+    w.completed_at = now;
+  }
+}
+
+// The speed differs from 1 only where the measurements leave no doubt: iterations of different
+// weight are not a slow rank.
+double ClusterView::Worker::speed() const {
+  if (samples < 32 || actual <= 0 || expected <= 0) return 1;
+  const double doubt = 3 * std::sqrt(std::max(0.0, variance));
+  if (std::abs(actual - expected) < std::max(doubt, 0.15 * expected)) return 1;
+  return std::clamp(expected / actual, 0.1, 10.0);
+}
+
+void ClusterView::ordered(Time, std::uint64_t ticket, Rank from, Rank to,
+                          const std::vector<GroupCount>& fragments, std::int64_t bytes) {
+  under_way_[ticket] = {from, to, fragments, bytes, false, false};
+}
+
+void ClusterView::confirmed(const Confirm& c) {
+  const auto it = under_way_.find(c.ticket);
+  if (it == under_way_.end() || it->second.confirmed) return;
+  UnderWay& order = it->second;
+  Worker& source = workers_[at(order.from)];
+  std::int64_t asked = 0, moved = 0;
+  for (const GroupCount& want : order.fragments) {
+    std::int64_t went = 0;
+    for (const GroupCount& f : c.fragments) went += f.group == want.group ? f.count : 0;
+    asked += want.count;
+    moved += went;
+    if (index(want.group) >= source.ready.size()) continue;
+    Ready& ready = source.ready[index(want.group)];
+    const std::int64_t left = went < want.count ? 0 : std::max<std::int64_t>(0, ready.count - went);
+    ready.bytes = ready.count > 0 ? ready.bytes / ready.count * left : 0;
+    ready.count = left;
+  }
+  // Values that were at the destination already did not travel: expect the same of the next ones.
+  if (moved > 0 && order.bytes > 0) {
+    const double planned =
+        static_cast<double>(order.bytes) * static_cast<double>(moved) / static_cast<double>(asked);
+    const double factor = static_cast<double>(c.bytes) / planned;
+    for (const GroupCount& f : c.fragments) {
+      if (index(f.group) >= bytes_factor_.size()) continue;
+      double& known = bytes_factor_[index(f.group)];
+      known = std::clamp(known * (1 + (factor - 1) / 4), 0.05, 1.0);
+    }
+  }
+  order.fragments = c.fragments;
+  order.bytes = c.bytes;
+  order.confirmed = true;
+  if (order.arrived || moved == 0) under_way_.erase(it);
+}
+
+void ClusterView::present(Rank r, bool here) {
+  if (!valid(r)) return;
+  workers_[at(r)].present = here;
+  if (here) return;
+  std::erase_if(under_way_, [&](const auto& o) { return o.second.from == r || o.second.to == r; });
+  std::fill(workers_[at(r)].ready.begin(), workers_[at(r)].ready.end(), Ready{});
+}
+
+bool ClusterView::unconfirmed(Rank from, Rank to) const {
+  return std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& o) {
+    return !o.second.confirmed && o.second.from == from && o.second.to == to;
+  });
+}
+
+bool ClusterView::any_unconfirmed() const {
+  return std::any_of(under_way_.begin(), under_way_.end(),
+                     [](const auto& o) { return !o.second.confirmed; });
+}
+
+std::int64_t ClusterView::bytes_under_way(Rank from) const {
+  std::int64_t sum = 0;
+  for (const auto& [ticket, o] : under_way_) sum += o.from == from ? o.bytes : 0;
+  return sum;
+}
+
+bool ClusterView::starving(Rank r) const {
+  return workers_[at(r)].idle &&
+         std::none_of(under_way_.begin(), under_way_.end(),
+                      [&](const auto& o) { return o.second.to == r; });
+}
+
+Time ClusterView::weight(Rank r, Group g) const {
+  const Worker& w = workers_[at(r)];
+  // The source's rule for a group with nothing completed: the mean of everything on that rank.
+  if (!weights_.known(g) && w.completed.count > 0) {
+    return std::max(Weights::kNeutral, static_cast<Time>(w.completed.mean));
+  }
+  return weights_.weight(g);
+}
+
+// What is left of the fragment that runs there, as far as one can tell.
+Time ClusterView::running(Time now, const Worker& w) const {
+  if (w.idle) return 0;
+  if (w.threads > 1) return w.running_weight / 2;
+  return std::max(w.running_weight - (now - w.completed_at), w.running_weight / 8);
+}
+
+std::vector<Load> ClusterView::loads(Time now) const {
+  std::vector<Load> loads(workers_.size());
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const Worker& w = workers_[i];
+    const Rank rank{static_cast<std::int32_t>(i)};
+    Load& load = loads[i];
+    load.receives = w.present;
+    load.capacity = w.threads * w.speed();
+    load.busy = running(now, w) + static_cast<Time>(static_cast<double>(w.unmoved) / load.capacity);
+    for (std::size_t g = 0; g < w.ready.size(); ++g) {
+      if (w.ready[g].count <= 0) continue;
+      const Group group{static_cast<std::uint32_t>(g)};
+      const auto each = static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
+      const double factor = g < bytes_factor_.size() ? bytes_factor_[g] : 1;
+      load.groups.push_back({group, w.ready[g].count, weight(rank, group),
+                             static_cast<std::int64_t>(each * factor),
+                             !(g < never_moved_.size() && never_moved_[g])});
+    }
+  }
+  for (const auto& [ticket, o] : under_way_) {
+    for (const GroupCount& f : o.fragments) {
+      if (!o.confirmed) {
+        for (GroupWork& g : loads[at(o.from)].groups) {
+          if (g.group == f.group) g.count = std::max<std::int64_t>(0, g.count - f.count);
+        }
+      }
+      if (!o.arrived) {
+        Load& to = loads[at(o.to)];
+        to.busy += static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
+      }
+    }
+  }
+  for (Load& load : loads) std::erase_if(load.groups, [](const GroupWork& g) { return g.count <= 0; });
+  return loads;
+}
+
+}  // namespace tessera::balancer

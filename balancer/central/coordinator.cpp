@@ -1,0 +1,267 @@
+#include "balancer/central/coordinator.hpp"
+
+#include <algorithm>
+
+#include "balancer/settings.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+constexpr std::uint32_t kCheckTimer = 2;
+constexpr Time kLongestHold = 10 * kMillisecond;
+constexpr Time kRepeatRefusal = 5 * kSecond;
+
+constexpr const char* kCosts = "transfer costs more than it saves";
+constexpr const char* kLittle = "too little work left";
+constexpr const char* kAlike = "loads differ too little";
+constexpr const char* kBalanced = "balanced";
+
+double work_of(const Load& from, const Move& move) {
+  double work = 0;
+  for (const GroupCount& f : move.fragments) {
+    for (const GroupWork& g : from.groups) {
+      if (g.group == f.group) work += static_cast<double>(f.count) * static_cast<double>(g.weight);
+    }
+  }
+  return work;
+}
+
+std::int64_t bytes_of(const Load& from, const Move& move) {
+  std::int64_t bytes = 0;
+  for (const GroupCount& f : move.fragments) {
+    for (const GroupWork& g : from.groups) {
+      if (g.group == f.group) bytes += f.count * g.bytes;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, std::int32_t workers)
+    : self_(setup.rank), p_(p), view_(setup.groups, workers, p.weight_memory) {}
+
+void Coordinator::step(Time now, const Event& event, Actions& out) {
+  std::visit([&](const auto& e) { handle(now, e, out); }, event);
+  check_when_due(now, out);
+}
+
+void Coordinator::handle(Time now, const Received& r, Actions& out) {
+  if (const auto* report = std::get_if<Report>(&r.message)) {
+    view_.report(now, r.from, *report);
+    wanted_ = true;
+    out.push_back(Send{r.from, ReportSeen{hold_}});
+  } else if (const auto* confirm = std::get_if<Confirm>(&r.message)) {
+    view_.confirmed(*confirm);
+    wanted_ = true;
+  } else if (const auto* link = std::get_if<LinkReport>(&r.message)) {
+    const Link measured{link->latency, link->bandwidth};
+    if (index(link->peer) < 0) {
+      links_.set(r.from, measured);
+    } else {
+      links_.set(r.from, link->peer, measured);
+    }
+  }
+}
+
+void Coordinator::handle(Time, const TimerFired& e, Actions&) {
+  if (e.timer == kCheckTimer) timer_set_ = false;
+}
+
+void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
+  const Link link{e.latency, e.bandwidth};
+  links_.set(self_, e.peer, link);
+  if (own_links_.measured(link) == LinkDigest::News::anybody) {
+    usual_ = link;
+    links_.set_default(link);
+  }
+}
+
+void Coordinator::handle(Time, const RankLeaving& e, Actions&) {
+  view_.present(e.rank, false);
+  wanted_ = true;
+}
+
+void Coordinator::handle(Time, const RankJoined& e, Actions&) {
+  view_.present(e.rank, true);
+  wanted_ = true;
+}
+
+void Coordinator::check_when_due(Time now, Actions& out) {
+  if (!wanted_) return;
+  if (now < next_check_) {
+    if (!timer_set_) out.push_back(SetTimer{kCheckTimer, next_check_});
+    timer_set_ = true;
+    return;
+  }
+  wanted_ = false;
+  next_check_ = now + p_.plan_interval;
+  check(now, out);
+}
+
+// A message is worth its trip when it gains more than the trip's own latency: order, shipment and
+// the handling at both ends.
+Time Coordinator::min_gain() const {
+  return p_.min_gain_auto ? 4 * usual_.latency + 200 * kMicrosecond : p_.min_gain;
+}
+
+// mark_unworthy makes immovable what costs more to move than to run; true when there is any.
+bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
+  bool any = false;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const Rank from{static_cast<std::int32_t>(i)};
+    const Link& link = links_.between(from, Rank{-1});
+    for (GroupWork& g : loads[i].groups) {
+      if (!g.movable || worth_moving(g.weight, g.bytes, link, p_.transfer_margin)) continue;
+      g.movable = false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+void Coordinator::check(Time now, Actions& out) {
+  if (p_.faithful && view_.any_unconfirmed()) return;  // rebalance_count != 0
+  std::vector<Load> loads = view_.loads(now);
+  double total = 0, latest = 0, earliest = 1e300;
+  for (const Load& load : loads) {
+    total += load.work();
+    latest = std::max(latest, load.finish());
+    if (load.receives) earliest = std::min(earliest, load.finish());
+  }
+  if (total <= 0) return;
+  const bool unworthy = mark_unworthy(loads);
+  bool moved = probe(now, loads, out);
+
+  const bool little = p_.jobs_left_auto
+                          ? latest < static_cast<double>(min_gain())
+                          : total < static_cast<double>(p_.jobs_left_threshold);
+  if (little) {
+    if (!moved) refuse(now, kLittle, nullptr, out);
+  } else {
+    PlanCosts costs;
+    costs.min_gain = min_gain();
+    costs.transfer = [this](std::size_t from, std::size_t to, std::int64_t bytes) {
+      const Rank a{static_cast<std::int32_t>(from)}, b{static_cast<std::int32_t>(to)};
+      return usual_.latency + transfer_time(links_.between(a, b), bytes);
+    };
+    Plan plan = p_.makespan ? plan_makespan(loads, costs) : plan_mean(loads);
+    if (plan.empty() && !moved) {
+      const bool uneven = latest - earliest > static_cast<double>(min_gain());
+      refuse(now, unworthy && uneven ? kCosts : kBalanced, nullptr, out);
+    }
+    std::erase_if(plan, [&](const Move& m) { return !pays(loads, m, out, now); });
+    std::stable_sort(plan.begin(), plan.end(), [&](const Move& a, const Move& b) {
+      return loads[a.to].finish() < loads[b.to].finish();
+    });
+    cut_to_window(loads, plan);
+    for (const Move& m : plan) {
+      order(now, loads, m, "moved", out);
+      moved = true;
+    }
+  }
+  // While nothing moves for long, reports may come more rarely.
+  hold_ = moved ? 0 : std::min(kLongestHold, std::max(hold_ * 5 / 4, 50 * kMicrosecond));
+}
+
+// probe sends one fragment per thread of a group nobody has measured to ranks with nothing to do:
+// that costs them nothing, and soon its weight is known.
+bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) {
+  bool any = false;
+  for (std::size_t from = 0; from < loads.size(); ++from) {
+    for (const GroupWork& g : loads[from].groups) {
+      if (view_.known(g.group) || g.movable || g.count < 2) continue;
+      std::int64_t left = g.count - 1;
+      const Rank source{static_cast<std::int32_t>(from)};
+      for (std::size_t to = 0; to < loads.size() && left > 0; ++to) {
+        const Rank target{static_cast<std::int32_t>(to)};
+        if (to == from || !loads[to].receives || !view_.starving(target)) continue;
+        if (wire_time(links_.between(source, target), g.bytes) > p_.ship_window) continue;
+        if (!probed_.emplace(std::pair{g.group, target}, 1).second) continue;
+        const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
+        left -= n;
+        order(now, loads, Move{from, to, {{g.group, n}}}, "measuring", out);
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& out, Time now) {
+  const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
+  if (view_.unconfirmed(from, to)) return false;
+  const double before = loads[m.from].finish(), after = loads[m.to].finish();
+  const double work = work_of(loads[m.from], m);
+  const auto transfer =
+      static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], m)));
+  if (transfer * p_.transfer_margin > work) {
+    refuse(now, kCosts, &m, out);
+    return false;
+  }
+  // auto: far from the end a small difference is left alone, for it may vanish by itself; near the
+  // end the same difference is a large part.
+  const double ratio = p_.difference_auto ? 0.15 : p_.jobs_difference_ratio;
+  if (loads[m.from].receives && before - after < ratio * before) {
+    refuse(now, kAlike, &m, out);
+    return false;
+  }
+  return true;
+}
+
+// cut_to_window shortens orders so that a source never has more under way than ship_window of
+// transfer: one huge message would leave its receiver, and all behind it, waiting. What is cut off is
+// planned again when this has arrived. Receivers come earliest finish first.
+void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) const {
+  std::vector<std::int64_t> receivers(loads.size(), 0);
+  for (const Move& m : plan) ++receivers[m.from];
+  std::vector<std::int64_t> spent(loads.size(), 0);
+  for (Move& m : plan) {
+    const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
+    const double window = links_.between(from, to).bandwidth *
+                          static_cast<double>(p_.ship_window) / static_cast<double>(kSecond);
+    const std::int64_t left = static_cast<std::int64_t>(std::min(window, 1e18)) -
+                              view_.bytes_under_way(from) - spent[m.from];
+    std::int64_t budget = left / std::max<std::int64_t>(1, receivers[m.from]--);
+    std::int64_t at_least = view_.starving(to) ? view_.threads(to) : left > 0 ? 1 : 0;
+    for (GroupCount& f : m.fragments) {
+      std::int64_t each = 0;
+      for (const GroupWork& g : loads[m.from].groups) each = g.group == f.group ? g.bytes : each;
+      if (each > 0) f.count = std::min(f.count, std::max(at_least, budget / each));
+      f.count = std::max<std::int64_t>(f.count, 0);
+      at_least = std::max<std::int64_t>(0, at_least - f.count);
+      budget -= f.count * each;
+      spent[m.from] += f.count * each;
+    }
+    std::erase_if(m.fragments, [](const GroupCount& f) { return f.count <= 0; });
+  }
+  std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
+}
+
+void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m, const char* why,
+                        Actions& out) {
+  const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
+  view_.ordered(now, ++ticket_, from, to, m.fragments, bytes_of(loads[m.from], m));
+  out.push_back(Send{from, Order{ticket_, to, m.fragments}});
+  out.push_back(Decide{why, from, to, m.fragments, static_cast<Time>(loads[m.from].finish()),
+                       static_cast<Time>(loads[m.to].finish())});
+  refused_.clear();
+}
+
+void Coordinator::refuse(Time now, const char* why, const Move* m, Actions& out) {
+  const auto [said, first] = refused_.emplace(why, now);
+  if (!first) {
+    if (now - said->second < kRepeatRefusal) return;
+    said->second = now;
+  }
+  Decide d;
+  d.why = why;
+  if (m != nullptr) {
+    d.from = Rank{static_cast<std::int32_t>(m->from)};
+    d.to = Rank{static_cast<std::int32_t>(m->to)};
+    d.fragments = m->fragments;
+  }
+  out.push_back(std::move(d));
+}
+
+}  // namespace tessera::balancer

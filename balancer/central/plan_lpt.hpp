@@ -1,0 +1,20 @@
+// LPT (longest processing time first) over groups, and lower bounds of any plan.
+#pragma once
+
+#include "balancer/central/plan.hpp"
+
+namespace tessera::balancer {
+
+struct LowerBound {
+  double level = 0;           // where all who can share would finish if fragments were water
+  double finish = 0;          // no plan finishes earlier
+  std::size_t receivers = 0;  // workers that can take work
+};
+LowerBound lower_bound(const std::vector<Load>&);
+
+// plan_lpt deals all movable fragments anew, heaviest first, each to the worker that would finish
+// first, and moves what is not where it was dealt to. Fragments of equal weight are one class, dealt
+// at once: O(classes x workers x log workers) however many fragments there are.
+Plan plan_lpt(const std::vector<Load>&);
+
+}  // namespace tessera::balancer

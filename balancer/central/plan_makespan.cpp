@@ -1,0 +1,191 @@
+// Beyond the source: minimise the largest finishing time.
+//
+// 1. fill: the fluid level T is where all would finish if fragments were water. The latest worker
+//    gives to the earliest, heaviest first, while the giver stays above T and the receiver below.
+// 2. refine: fragments are no water. While one move of some fragments from the latest worker to the
+//    earliest makes the later of the two finish sooner, make the best such move.
+// 3. Where the result is not provably within LPT's bound of the optimum, LPT from scratch is tried
+//    (plan_lpt.cpp; it moves more), and the source's plan always; the earliest finish wins.
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "balancer/central/plan_lpt.hpp"
+#include "balancer/central/plan_queue.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+class Planner {
+ public:
+  Planner(const std::vector<Load>& loads, const std::vector<double>& finish, const PlanCosts& costs)
+      : loads_(loads), costs_(costs), queues_(loads), finish_(finish) {}
+
+  Plan plan(double level) {
+    fill(level);
+    refine();
+    Plan result;
+    for (const auto& [pair, fragments] : moves_) {
+      Move move{pair.first, pair.second, {}};
+      for (const auto& [group, count] : fragments) move.fragments.push_back({group, count});
+      result.push_back(std::move(move));
+    }
+    return result;
+  }
+
+ private:
+  using Place = std::pair<double, std::size_t>;  // finish, worker
+
+  double gain_needed(double finish) const {
+    return std::max(static_cast<double>(costs_.min_gain), finish * 1e-9);
+  }
+  // When `to` could start a fragment with such inputs from `from`, at the end of its own queue.
+  double start(std::size_t from, std::size_t to, std::int64_t bytes) const {
+    if (!costs_.transfer) return finish_[to];
+    return std::max(finish_[to], static_cast<double>(costs_.transfer(from, to, bytes)));
+  }
+  void move(std::size_t from, std::size_t to, Queues::Item& item, std::int64_t n) {
+    const double work = static_cast<double>(n) * item.weight;
+    finish_[to] = start(from, to, item.bytes) + work / loads_[to].capacity;
+    finish_[from] -= work / loads_[from].capacity;
+    item.left -= n;
+    moves_[{from, to}][item.group] += n;
+  }
+
+  void fill(double level) {
+    std::priority_queue<Place> givers;
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> receivers;
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      if (finish_[i] > level || !loads_[i].receives) {
+        if (finish_[i] > 0) givers.emplace(finish_[i], i);
+      } else {
+        receivers.emplace(finish_[i], i);
+      }
+    }
+    while (!givers.empty() && !receivers.empty()) {
+      const std::size_t from = givers.top().second;
+      const std::size_t to = receivers.top().second;
+      const double floor = loads_[from].receives ? level : 0;  // who leaves gives everything
+      double excess = 0, room = 0;
+      for (Queues::Item& item : queues_.of(from)) {
+        const double begin = start(from, to, item.bytes);
+        excess = (finish_[from] - floor) * loads_[from].capacity;
+        room = (level - begin) * loads_[to].capacity;
+        // A millionth of slack: five of 8 are to fit into 40 whatever the rounding.
+        const auto n = std::min(item.left, static_cast<std::int64_t>(
+                                               std::min(excess, room) / item.weight + 1e-6));
+        if (n <= 0) continue;
+        const double work = static_cast<double>(n) * item.weight;
+        const double after = std::max(finish_[from] - work / loads_[from].capacity,
+                                      begin + work / loads_[to].capacity);
+        if (loads_[from].receives && finish_[from] - after <= gain_needed(finish_[from])) continue;
+        move(from, to, item, n);
+      }
+      excess = (finish_[from] - floor) * loads_[from].capacity;
+      room = (level - finish_[to]) * loads_[to].capacity;
+      // Nothing more fits between these two; the one that is nearer to the level is done.
+      if (excess <= room) {
+        givers.pop();
+      } else {
+        receivers.pop();
+      }
+    }
+  }
+
+  void refine() {
+    std::set<Place> order;      // of who can receive
+    std::set<Place> givers;
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      if (loads_[i].receives) order.emplace(finish_[i], i);
+      if (finish_[i] > 0) givers.emplace(finish_[i], i);
+    }
+    std::size_t steps = 4 * loads_.size() + 256;
+    while (!order.empty() && !givers.empty() && steps-- > 0) {
+      const std::size_t from = std::prev(givers.end())->second;
+      const std::size_t to = order.begin()->second;
+      if (from == to || finish_[from] <= finish_[to]) break;
+      const auto [item, count] = best_move(from, to);
+      if (item == nullptr) {
+        givers.erase(std::prev(givers.end()));  // as good as it gets; others may still gain
+        continue;
+      }
+      for (std::set<Place>* set : {&order, &givers}) {
+        set->erase({finish_[from], from});
+      }
+      order.erase({finish_[to], to});
+      const bool gives_too = givers.erase({finish_[to], to}) > 0;
+      move(from, to, *item, count);
+      if (loads_[from].receives) order.emplace(finish_[from], from);
+      order.emplace(finish_[to], to);
+      givers.emplace(finish_[from], from);
+      if (gives_too) givers.emplace(finish_[to], to);
+    }
+  }
+
+  // best_move finds how many of which group to move so that the later of the two finishes soonest;
+  // null when no move gains enough.
+  std::pair<Queues::Item*, std::int64_t> best_move(std::size_t from, std::size_t to) {
+    Queues::Item* best = nullptr;
+    std::int64_t best_count = 0;
+    double best_after = finish_[from] - gain_needed(finish_[from]);
+    for (Queues::Item& item : queues_.of(from)) {
+      if (item.left <= 0) continue;
+      const double here = item.weight / loads_[from].capacity;
+      const double there = item.weight / loads_[to].capacity;
+      const double begin = start(from, to, item.bytes);
+      const auto even = static_cast<std::int64_t>((finish_[from] - begin) / (here + there));
+      for (const std::int64_t n : {even, even + 1}) {
+        if (n <= 0 || n > item.left) continue;
+        const double after = std::max(finish_[from] - static_cast<double>(n) * here,
+                                      begin + static_cast<double>(n) * there);
+        if (after < best_after) {
+          best = &item;
+          best_count = n;
+          best_after = after;
+        }
+      }
+      if (item.left <= even && item.left > 0) {
+        const auto n = static_cast<double>(item.left);
+        const double after = std::max(finish_[from] - n * here, begin + n * there);
+        if (after < best_after) {
+          best = &item;
+          best_count = item.left;
+          best_after = after;
+        }
+      }
+    }
+    return {best, best_count};
+  }
+
+  const std::vector<Load>& loads_;
+  const PlanCosts& costs_;
+  Queues queues_;
+  std::vector<double> finish_;
+  std::map<std::pair<std::size_t, std::size_t>, std::map<Group, std::int64_t>> moves_;
+};
+
+}  // namespace
+
+Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
+  std::vector<double> finish(loads.size());
+  for (std::size_t i = 0; i < loads.size(); ++i) finish[i] = loads[i].finish();
+  const LowerBound bound = lower_bound(loads);
+  if (bound.receivers == 0) return {};
+
+  Plan best = Planner(loads, finish, costs).plan(bound.level);
+  double best_finish = makespan(loads, best, costs);
+  const auto consider = [&](Plan other) {
+    const double other_finish = makespan(loads, other, costs);
+    if (other_finish < best_finish - 1e-9 * best_finish) {
+      best = std::move(other);
+      best_finish = other_finish;
+    }
+  };
+  const double m = static_cast<double>(bound.receivers);
+  if (best_finish > (4.0 / 3 - 1 / (3 * m)) * bound.finish) consider(plan_lpt(loads));
+  consider(plan_mean(loads));
+  return best;
+}
+
+}  // namespace tessera::balancer

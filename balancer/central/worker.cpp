@@ -1,0 +1,178 @@
+#include "balancer/central/worker.hpp"
+
+#include <algorithm>
+
+#include "balancer/settings.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+constexpr std::uint32_t kReportTimer = 1;
+constexpr Time kIdleHold = 2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
+
+}  // namespace
+
+CentralWorker::CentralWorker(const Setup& setup, const CentralParameters& p, Rank coordinator)
+    : coordinator_(coordinator),
+      workers_(std::max(1, setup.workers)),
+      p_(p),
+      never_moved_(setup.groups.size()),
+      weights_(setup.groups, p.weight_memory),
+      ready_(setup.groups.size()),
+      sent_(setup.groups.size()) {
+  for (std::size_t g = 0; g < setup.groups.size(); ++g) {
+    never_moved_[g] = setup.groups[g].never_moved;
+  }
+}
+
+void CentralWorker::step(Time now, const Event& event, Actions& out) {
+  std::visit([&](const auto& e) { handle(now, e, out); }, event);
+  report_when_due(now, out);
+}
+
+void CentralWorker::handle(Time now, const LoadChanged& e, Actions&) {
+  ready_.told(e);
+  if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
+  for (const GroupDone& d : e.finished) {
+    if (d.count <= 0) continue;
+    weights_.completed(d);
+    const std::size_t g = index(d.group);
+    if (silent(g)) continue;
+    if (g >= finished_.size()) finished_.resize(g + 1, GroupDone{Group{0}, 0, 0, 0});
+    GroupDone& sum = finished_[g];
+    sum.group = d.group;
+    sum.count += d.count;
+    sum.weight += d.weight;
+    sum.weight_squared += d.weight_squared;
+  }
+  changed(now);
+}
+
+void CentralWorker::handle(Time now, const WentIdle&, Actions&) {
+  idle_ = true;
+  if (!sent_idle_) changed(now);
+}
+
+void CentralWorker::handle(Time now, const WentBusy&, Actions&) {
+  idle_ = false;
+  if (sent_idle_) changed(now);
+}
+
+void CentralWorker::handle(Time now, const Received& r, Actions& out) {
+  if (const auto* order = std::get_if<Order>(&r.message)) {
+    orders_[order->ticket] = order->fragments;
+    out.push_back(Ship{order->ticket, order->to, order->fragments});
+  } else if (const auto* seen = std::get_if<ReportSeen>(&r.message)) {
+    in_flight_ = false;
+    hold_until_ = now + seen->hold;
+  }
+}
+
+void CentralWorker::handle(Time now, const Arrived& e, Actions&) {
+  ready_.arrived(e.fragments);
+  if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
+  arrived_.push_back(e.ticket);
+  changed(now);
+}
+
+void CentralWorker::handle(Time now, const Shipped& e, Actions& out) {
+  const auto order = orders_.find(e.ticket);
+  if (order == orders_.end()) return;
+  ready_.shipped(order->second, e.fragments);
+  if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
+  // The coordinator corrects its own view by the Confirm; the next report sets it right in any case.
+  for (const GroupCount& f : order->second) sent_[index(f.group)].ready = -1;
+  orders_.erase(order);
+  out.push_back(Send{coordinator_, Confirm{e.ticket, e.to, e.fragments, e.bytes}});
+  changed(now);
+}
+
+void CentralWorker::handle(Time, const TimerFired& e, Actions&) {
+  if (e.timer == kReportTimer) timer_at_ = -1;
+}
+
+void CentralWorker::handle(Time, const LinkMeasured& e, Actions& out) {
+  latency_ = std::max(latency_, e.latency);
+  switch (links_.measured({e.latency, e.bandwidth})) {
+    case LinkDigest::News::nothing:
+      return;
+    case LinkDigest::News::anybody:
+      latency_ = e.latency;
+      out.push_back(Send{coordinator_, LinkReport{Rank{-1}, e.latency, e.bandwidth}});
+      return;
+    case LinkDigest::News::this_peer:
+      out.push_back(Send{coordinator_, LinkReport{e.peer, e.latency, e.bandwidth}});
+  }
+}
+
+void CentralWorker::changed(Time now) {
+  if (!dirty_) dirty_since_ = now;
+  dirty_ = true;
+}
+
+bool CentralWorker::urgent() const {
+  if (!arrived_.empty() || (idle_ && !sent_idle_)) return true;
+  const Time load = ready_.load(weights_) / workers_;
+  const Time dry = 4 * latency_ + kMillisecond;
+  if (load < dry && sent_load_ >= dry) return true;
+  const Time change = load > sent_load_ ? load - sent_load_ : sent_load_ - load;
+  return static_cast<double>(change) >
+         p_.report_change * static_cast<double>(std::max({load, sent_load_, Time{1}}));
+}
+
+void CentralWorker::report_when_due(Time now, Actions& out) {
+  if (!dirty_ || in_flight_) return;
+  Time due = urgent() ? now : dirty_since_ + p_.report_delay;
+  if (reported_) {
+    const bool idle_news = idle_ && !sent_idle_;
+    const Time hold = idle_news ? std::min(hold_until_, sent_at_ + kIdleHold) : hold_until_;
+    due = std::max({due, sent_at_ + p_.report_interval, hold});
+  }
+  if (due > now) {
+    if (timer_at_ != due) {
+      out.push_back(SetTimer{kReportTimer, due});
+      timer_at_ = due;
+    }
+    return;
+  }
+  if (timer_at_ >= 0) out.push_back(CancelTimer{kReportTimer});
+  timer_at_ = -1;
+  dirty_ = false;
+  Report report = make_report();
+  // What flipped and flipped back meanwhile is no news.
+  if (reported_ && report.ready.empty() && report.finished.empty() && report.arrived.empty() &&
+      idle_ == sent_idle_ && report.unmoved == sent_unmoved_) {
+    return;
+  }
+  sent_unmoved_ = report.unmoved;
+  in_flight_ = true;
+  reported_ = true;
+  sent_at_ = now;
+  sent_idle_ = idle_;
+  sent_load_ = ready_.load(weights_) / workers_;
+  out.push_back(Send{coordinator_, std::move(report)});
+}
+
+Report CentralWorker::make_report() {
+  Report r;
+  r.idle = idle_;
+  r.workers = workers_;
+  for (std::size_t g = 0; g < ready_.size(); ++g) {
+    const Group group{static_cast<std::uint32_t>(g)};
+    const Sent now{ready_[g].count(), ready_[g].bytes_now()};
+    if (silent(g)) {
+      r.unmoved += now.ready * weights_.weight(group);
+    } else if (now != sent_[g]) {
+      r.ready.push_back({group, now.ready, now.bytes});
+      sent_[g] = now;
+    }
+  }
+  for (GroupDone& d : finished_) {
+    if (d.count > 0) r.finished.push_back(d);
+  }
+  finished_.clear();
+  r.arrived.swap(arrived_);
+  return r;
+}
+
+}  // namespace tessera::balancer

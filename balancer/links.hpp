@@ -1,0 +1,54 @@
+// What moving fragments costs: links and the comparison of a transfer with the work it moves.
+#pragma once
+
+#include <map>
+
+#include "balancer/types.hpp"
+
+namespace tessera::balancer {
+
+// Link is one direction between two ranks. The defaults stand in until a link is measured.
+struct Link {
+  Time latency = 50'000;   // ns, one way
+  double bandwidth = 1e9;  // bytes per second
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+// transfer_time is how long `bytes` take over the link, latency included, in ns.
+Time transfer_time(const Link&, std::int64_t bytes);
+// wire_time is the same without the latency: what the link is occupied for.
+Time wire_time(const Link&, std::int64_t bytes);
+
+// worth_moving tells whether a fragment of this weight repays moving its inputs. `margin` is how
+// many times its transfer the weight must be: results travel too, and moving costs both ends time
+// that the link measurement does not see.
+bool worth_moving(Time weight, std::int64_t bytes_each, const Link&, double margin);
+
+// Links is what one rank knows of links: a default, and per pair where it was told otherwise.
+class Links {
+ public:
+  void set_default(const Link& l) { default_ = l; }
+  // What `from` sees towards anybody.
+  void set(Rank from, const Link& l) { of_rank_[from] = l; }
+  void set(Rank from, Rank to, const Link& l) { of_pair_[{from, to}] = l; }
+  const Link& between(Rank from, Rank to) const;
+
+ private:
+  Link default_;
+  std::map<Rank, Link> of_rank_;
+  std::map<std::pair<Rank, Rank>, Link> of_pair_;
+};
+
+// LinkDigest decides which measured links of a rank are worth telling others: the first, as what
+// this rank sees towards anybody, then only those that differ from it by more than a factor of 2.
+class LinkDigest {
+ public:
+  enum class News { nothing, anybody, this_peer };
+  News measured(const Link&);
+
+ private:
+  bool known_ = false;
+  Link usual_;
+};
+
+}  // namespace tessera::balancer

@@ -1,0 +1,22 @@
+// The closed list of policies. A new policy is one line here; the conformance suite, --help and
+// the parameter checks iterate this list.
+#include "balancer/central/central.hpp"
+#include "balancer/none/none.hpp"
+#include "balancer/policy.hpp"
+#include "balancer/steal/steal.hpp"
+
+namespace tessera::balancer {
+
+const std::vector<PolicyInfo>& policies() {
+  static const std::vector<PolicyInfo> all = {none_info(), central_info(), steal_info()};
+  return all;
+}
+
+const PolicyInfo* find_policy(std::string_view name) {
+  for (const PolicyInfo& p : policies()) {
+    if (p.name == name) return &p;
+  }
+  return nullptr;
+}
+
+}  // namespace tessera::balancer

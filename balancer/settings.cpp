@@ -1,0 +1,161 @@
+#include "balancer/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+
+namespace tessera::balancer {
+namespace {
+
+// `--jobs_left_threshold` and `--jobs-left-threshold` are the same parameter.
+std::string canonical(std::string_view name) {
+  std::string s(name);
+  std::replace(s.begin(), s.end(), '-', '_');
+  return s;
+}
+
+const Parameter* find_parameter(const PolicyInfo& info, std::string_view name) {
+  const std::string wanted = canonical(name);
+  for (const Parameter& p : info.parameters) {
+    if (p.name == wanted) return &p;
+  }
+  return nullptr;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string unknown_parameter(const PolicyInfo& info, std::string_view name) {
+  const std::string wanted = canonical(name);
+  std::string text = "balancer '" + std::string(info.name) + "' has no parameter '" +
+                     std::string(name) + "'";
+  if (info.parameters.empty()) return text + "; it has none";
+  const Parameter* nearest = nullptr;
+  std::size_t best = wanted.size() / 2 + 1;  // farther away than this is no misspelling
+  std::string list;
+  for (const Parameter& p : info.parameters) {
+    const std::size_t d = edit_distance(wanted, p.name);
+    if (d < best) {
+      best = d;
+      nearest = &p;
+    }
+    list += (list.empty() ? "" : ", ") + std::string(p.name);
+  }
+  if (nearest != nullptr) text += "; did you mean '" + std::string(nearest->name) + "'?";
+  return text + " (known: " + list + ")";
+}
+
+// Numbers as people write them in parameter files: `1`, `0.5`, `1e6`. Not `nan`, not `0x10`.
+std::optional<double> parse_number(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || text.empty() || !(value == value)) return std::nullopt;
+  return value;
+}
+
+std::string shown(double x) {
+  if (x == static_cast<double>(static_cast<std::int64_t>(x)) && x < 1e15 && x > -1e15) {
+    return std::to_string(static_cast<std::int64_t>(x));
+  }
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x).ptr;
+  return std::string(buffer, end);
+}
+
+std::string expected(const Parameter& p) {
+  std::string text;
+  switch (p.kind) {
+    case Parameter::Kind::boolean:
+      return "true or false";
+    case Parameter::Kind::choice:
+      for (std::size_t i = 0; i < p.choices.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == p.choices.size() ? " or " : ", ");
+        text += p.choices[i];
+      }
+      return text;
+    case Parameter::Kind::integer:
+      text = "a whole number";
+      break;
+    case Parameter::Kind::number:
+      text = "a number";
+      break;
+  }
+  text += p.max >= 1e18 ? ", at least " + shown(p.min)
+                        : " from " + shown(p.min) + " to " + shown(p.max);
+  return p.may_be_auto ? text + ", or auto" : text;
+}
+
+bool valid(const Parameter& p, const std::string& value) {
+  if (p.may_be_auto && value == "auto") return true;
+  if (p.kind == Parameter::Kind::boolean) return value == "true" || value == "false";
+  if (p.kind == Parameter::Kind::choice) {
+    return std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end();
+  }
+  const auto number = parse_number(value);
+  if (!number || *number < p.min || *number > p.max) return false;
+  return p.kind == Parameter::Kind::number ||
+         *number == static_cast<double>(static_cast<std::int64_t>(*number));
+}
+
+}  // namespace
+
+std::vector<std::string> check_settings(const PolicyInfo& info, const Settings& settings) {
+  std::vector<std::string> errors;
+  Settings seen;
+  for (const auto& [name, value] : settings) {
+    const Parameter* p = find_parameter(info, name);
+    if (p == nullptr) {
+      errors.push_back(unknown_parameter(info, name));
+    } else if (!valid(*p, value)) {
+      errors.push_back("parameter '" + name + "' of balancer '" + std::string(info.name) +
+                       "' is '" + value + "'; expected " + expected(*p));
+    } else if (!seen.emplace(canonical(name), value).second && seen[canonical(name)] != value) {
+      errors.push_back("parameter '" + canonical(name) + "' is given twice: '" +
+                       seen[canonical(name)] + "' and '" + value + "'");
+    }
+  }
+  return errors;
+}
+
+std::string setting(const PolicyInfo& info, const Settings& settings, std::string_view parameter) {
+  const Parameter* p = find_parameter(info, parameter);
+  if (p == nullptr) {
+    throw std::logic_error("balancer '" + std::string(info.name) + "' does not list parameter '" +
+                           std::string(parameter) + "'");
+  }
+  const std::string wanted = canonical(parameter);
+  for (const auto& [name, value] : settings) {
+    if (canonical(name) == wanted) return value;
+  }
+  return std::string(p->default_value);
+}
+
+double SettingsReader::number(std::string_view parameter) const {
+  return parse_number(text(parameter)).value_or(0);
+}
+
+std::int64_t SettingsReader::integer(std::string_view parameter) const {
+  return static_cast<std::int64_t>(number(parameter));
+}
+
+Time SettingsReader::duration(std::string_view parameter) const {
+  const double ns = number(parameter) * static_cast<double>(kSecond);
+  return ns >= 9e18 ? Time{9'000'000'000'000'000'000} : static_cast<Time>(ns);
+}
+
+}  // namespace tessera::balancer

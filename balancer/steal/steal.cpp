@@ -1,0 +1,62 @@
+#include "balancer/steal/steal.hpp"
+
+#include "balancer/settings.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+using Kind = Parameter::Kind;
+
+constexpr Parameter kParameters[] = {
+    {.name = "faithful",
+     .default_value = "false",
+     .help = "true: the protocol of LuNA's own balancer (only fragments marked stealable, one per "
+             "request); false: any ready fragment, half of the surplus per request",
+     .kind = Kind::boolean},
+    {.name = "steal_ranks",
+     .default_value = "0",
+     .help = "faithful: how many ranks a request goes to at once; 0: all others",
+     .kind = Kind::integer,
+     .max = 1e6},
+    {.name = "backoff",
+     .default_value = "0.001",
+     .help = "seconds before asking the next ranks when all asked so far had nothing; doubles "
+             "each time until every rank was asked, then the rank sleeps until woken",
+     .min = 1e-6,
+     .max = 60},
+    {.name = "attempts",
+     .default_value = "64",
+     .help = "victims asked in a row before backing off",
+     .kind = Kind::integer,
+     .min = 1,
+     .max = 1e6},
+    {.name = "transfer_margin",
+     .default_value = "4",
+     .help = "a fragment moves when its weight is at least this many times the transfer of its "
+             "inputs",
+     .max = 1e6},
+    {.name = "max_transfer",
+     .default_value = "0.02",
+     .help = "seconds of transfer that one shipment may take, so that the thief can start soon",
+     .min = 1e-6,
+     .max = 3600},
+};
+
+}  // namespace
+
+const PolicyInfo& steal_info() {
+  static const PolicyInfo info{
+      .name = "steal",
+      .summary = "ranks that run out of work ask others for some",
+      .parameters = kParameters,
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
+        return setting(steal_info(), setup.settings, "faithful") == "true"
+                   ? make_faithful_stealer(setup)
+                   : make_stealer(setup);
+      },
+      .dedicates_last_rank = [](const Settings&) { return false; },
+  };
+  return info;
+}
+
+}  // namespace tessera::balancer

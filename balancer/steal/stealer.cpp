@@ -1,0 +1,314 @@
+// The default stealer.
+//
+// Thief: needs work when idle, or when what is ready lasts less than a steal takes. It has at most
+// one request out, to: the rank that woke it, else the rank that last gave, else a random one that
+// does not remember it yet. A refusal means "I remember you"; a rank remembered everywhere is
+// silent and sleeps.
+// Victim: gives half of what is ready and worth moving, never what its own threads take next, in
+// shipments short enough for the thief to start soon. It remembers refused thieves and wakes as many
+// as it has fragments to give when surplus appears; a woken thief is forgotten.
+//
+// So each refusal is paid for by one wake-up, each wake-up by new surplus: with nothing stealable
+// anywhere no message is sent.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "balancer/links.hpp"
+#include "balancer/random.hpp"
+#include "balancer/ready_view.hpp"
+#include "balancer/settings.hpp"
+#include "balancer/steal/steal.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+constexpr std::uint32_t kBackoffTimer = 1;
+
+class Stealer : public Policy {
+ public:
+  explicit Stealer(const Setup& setup)
+      : self_(setup.rank),
+        ranks_(setup.ranks),
+        workers_(std::max(1, setup.workers)),
+        never_moved_(setup.groups.size()),
+        weights_(setup.groups, kWeightMemory),
+        ready_(setup.groups.size()),
+        random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))),
+        known_at_(static_cast<std::size_t>(setup.ranks), Known::no),
+        present_(static_cast<std::size_t>(setup.ranks), true) {
+    for (std::size_t g = 0; g < setup.groups.size(); ++g) {
+      never_moved_[g] = setup.groups[g].never_moved;
+    }
+    const SettingsReader read(steal_info(), setup.settings);
+    margin_ = read.number("transfer_margin");
+    max_transfer_ = read.duration("max_transfer");
+    backoff_ = read.duration("backoff");
+    attempts_ = read.integer("attempts");
+  }
+
+  void step(Time now, const Event& event, Actions& out) override {
+    if (ranks_ < 2) return;
+    std::visit([&](const auto& e) { handle(now, e, out); }, event);
+    wake_thieves(out);
+    ask(now, out);
+  }
+
+ private:
+  // Where this thief is remembered: a victim that refused while something ran here would have
+  // refused less readily had nothing run, so an idle thief may ask it once more.
+  enum class Known : std::uint8_t { no, as_busy, as_idle };
+  struct Thief {
+    Rank rank;
+    bool idle;
+  };
+  static constexpr double kWeightMemory = 1000;
+
+  void handle(Time, const LoadChanged& e, Actions&) {
+    for (const GroupDone& d : e.finished) weights_.completed(d);
+    ready_.told(e);
+  }
+  void handle(Time, const WentIdle&, Actions&) { idle_ = true; }
+  void handle(Time, const WentBusy&, Actions&) { idle_ = false; }
+  void handle(Time, const LinkMeasured& e, Actions&) {
+    links_.set(self_, e.peer, Link{e.latency, e.bandwidth});
+    if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
+  }
+  void handle(Time now, const Received& r, Actions& out) {
+    if (const auto* request = std::get_if<StealRequest>(&r.message)) {
+      give(r.from, request->number, request->idle, out);
+    } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
+      if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
+        known_at(r.from) = asked_->idle ? Known::as_idle : Known::as_busy;
+        asked_.reset();
+        ++refused_;
+      }
+    } else if (std::holds_alternative<StealWake>(r.message)) {
+      known_at(r.from) = Known::no;
+      woken_by_ = r.from;
+    }
+  }
+  void handle(Time now, const Arrived& e, Actions& out) {
+    ready_.arrived(e.fragments);
+    last_giver_ = e.from;
+    refused_ = 0;
+    rounds_ = 0;
+    if (asked_ && asked_->victim == e.from) {
+      steal_measured_ = true;
+      steal_time_ += (now - asked_->at - steal_time_) / 4;
+      asked_.reset();
+    }
+    if (waiting_) out.push_back(CancelTimer{kBackoffTimer});
+    waiting_ = false;
+  }
+  void handle(Time, const Shipped& e, Actions& out) {
+    const auto it = shipping_.find(e.ticket);
+    if (it == shipping_.end()) return;
+    ready_.shipped(it->second.asked, e.fragments);
+    if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
+    shipping_.erase(it);
+  }
+  void handle(Time, const TimerFired&, Actions&) { waiting_ = false; }
+  void handle(Time, const RankLeaving& e, Actions&) {
+    present_[static_cast<std::size_t>(index(e.rank))] = false;
+    std::erase_if(thieves_, [&](const Thief& t) { return t.rank == e.rank; });
+    if (asked_ && asked_->victim == e.rank) asked_.reset();
+  }
+  void handle(Time, const RankJoined& e, Actions&) {
+    if (index(e.rank) >= ranks_) return;
+    present_[static_cast<std::size_t>(index(e.rank))] = true;
+    known_at(e.rank) = Known::no;
+  }
+
+  // ---- thief
+
+  bool needs_work() const {
+    if (!present_[static_cast<std::size_t>(index(self_))]) return false;
+    if (idle_ && ready_.total() == 0) return true;
+    return ready_.load(weights_) / workers_ < steal_time();
+  }
+  Time steal_time() const { return steal_time_ > 0 ? steal_time_ : 3 * Link{}.latency; }
+
+  void ask(Time now, Actions& out) {
+    if (asked_ || waiting_ || !needs_work()) return;
+    // Backing off: the ranks asked so far had nothing, so most of the cluster has nothing.
+    if (refused_ >= attempts_) {
+      refused_ = 0;
+      waiting_ = true;
+      out.push_back(SetTimer{kBackoffTimer, now + (backoff_ << std::min(rounds_++, 16))});
+      return;
+    }
+    const std::optional<Rank> victim = choose_victim();
+    if (!victim) return;  // remembered everywhere: sleep
+    asked_ = Request{*victim, ++number_, now, idle_};
+    out.push_back(Send{*victim, StealRequest{number_, idle_}});
+  }
+
+  bool may_ask(Rank v) const {
+    if (v == self_ || !present_[static_cast<std::size_t>(index(v))]) return false;
+    const Known k = known_at_[static_cast<std::size_t>(index(v))];
+    return k == Known::no || (k == Known::as_busy && idle_);
+  }
+  std::optional<Rank> choose_victim() {
+    for (std::optional<Rank>* favourite : {&woken_by_, &last_giver_}) {
+      const std::optional<Rank> v = *favourite;
+      favourite->reset();
+      if (v && may_ask(*v)) return v;
+    }
+    // A random start, then the next that may be asked: every rank is reached in turn.
+    const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
+    for (std::int32_t i = 0; i < ranks_; ++i) {
+      const Rank v{(start + i) % ranks_};
+      if (may_ask(v)) return v;
+    }
+    return std::nullopt;
+  }
+  Known& known_at(Rank r) { return known_at_[static_cast<std::size_t>(index(r))]; }
+
+  // ---- victim
+
+  // share is what a request would get now: half of each group (a lone last fragment only for a thief
+  // where nothing runs), while the shipment takes at most max_transfer, and only if what moves
+  // outweighs the message. Empty: nothing.
+  std::vector<GroupCount> share(Rank thief, bool thief_idle) const {
+    if (idle_ && ready_.total() <= workers_) return {};  // just arrived; our own threads take it
+    const Link& link = links_.between(self_, thief);
+    std::vector<GroupCount> parts;
+    Time weight = 0;
+    std::int64_t bytes = 0;
+    bool unmeasured = false;
+    const auto add = [&](std::size_t g, std::int64_t count) {
+      const Group group{static_cast<std::uint32_t>(g)};
+      const std::int64_t each = ready_[g].bytes_now() / ready_[g].count();
+      if (count <= 0) return;
+      if (!weights_.known(group)) {
+        count = 1;  // nothing measured yet: an idle thief finds out what one weighs
+        unmeasured = true;
+        if (!thief_idle) return;
+      } else if (!worth_moving(weights_.weight(group), each, link, margin_)) {
+        return;
+      }
+      if (each > 0 && wire_time(link, each) > 0) {
+        const Time left = max_transfer_ - wire_time(link, bytes);
+        count = std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
+      }
+      if (count <= 0) return;
+      parts.push_back({group, count});
+      weight += count * weights_.weight(group);
+      bytes += count * each;
+    };
+    for (std::size_t g = 0; g < ready_.size(); ++g) {
+      if (movable(g) > 0) add(g, movable(g) / 2);
+    }
+    if (parts.empty()) {
+      // One of each at most: the heaviest goes if another stays, or if the thief has nothing at all.
+      std::size_t best = ready_.size();
+      std::int64_t left = 0;
+      for (std::size_t g = 0; g < ready_.size(); ++g) {
+        left += ready_[g].count() - in_shipment(g);
+        if (movable(g) > 0 && (best == ready_.size() || heavier(g, best))) best = g;
+      }
+      if (best < ready_.size() && (left > 1 || thief_idle)) add(best, 1);
+    }
+    const bool pays = static_cast<double>(weight) >=
+                      margin_ * static_cast<double>(transfer_time(link, bytes));
+    return pays || unmeasured ? parts : std::vector<GroupCount>{};
+  }
+  std::int64_t movable(std::size_t g) const {
+    return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
+  }
+  bool heavier(std::size_t a, std::size_t b) const {
+    return weights_.weight(Group{static_cast<std::uint32_t>(a)}) >
+           weights_.weight(Group{static_cast<std::uint32_t>(b)});
+  }
+  std::int64_t in_shipment(std::size_t g) const {
+    std::int64_t n = 0;
+    for (const auto& [ticket, s] : shipping_) {
+      for (const GroupCount& f : s.asked) n += index(f.group) == g ? f.count : 0;
+    }
+    return n;
+  }
+
+  void give(Rank thief, std::uint64_t number, bool thief_idle, Actions& out) {
+    std::erase_if(thieves_, [&](const Thief& t) { return t.rank == thief; });
+    std::vector<GroupCount> parts = share(thief, thief_idle);
+    if (parts.empty()) {
+      refuse(thief, number, thief_idle, out);
+      return;
+    }
+    out.push_back(Ship{++ticket_, thief, parts});
+    out.push_back(Decide{"stolen", self_, thief, parts, ready_.load(weights_), 0});
+    shipping_[ticket_] = {thief, number, thief_idle, std::move(parts)};
+  }
+  void refuse(Rank thief, std::uint64_t number, bool thief_idle, Actions& out) {
+    out.push_back(Send{thief, StealRefuse{number}});
+    thieves_.push_back({thief, thief_idle});
+  }
+  // wake_thieves wakes sleepers in the order they came, one per fragment that could be given.
+  void wake_thieves(Actions& out) {
+    if (thieves_.empty() || ready_.total() == 0 || needs_work()) return;
+    std::int64_t budget = 0;
+    for (std::size_t g = 0; g < ready_.size(); ++g) budget += std::max<std::int64_t>(movable(g), 0);
+    std::vector<Thief> asleep;
+    for (const Thief& t : thieves_) {
+      if (budget > 0 && !share(t.rank, t.idle).empty()) {
+        out.push_back(Send{t.rank, StealWake{}});
+        --budget;
+      } else {
+        asleep.push_back(t);
+      }
+    }
+    thieves_ = std::move(asleep);
+  }
+
+  struct Request {
+    Rank victim;
+    std::uint64_t number;
+    Time at;
+    bool idle;
+  };
+  struct Shipment {
+    Rank thief;
+    std::uint64_t number;
+    bool idle;
+    std::vector<GroupCount> asked;
+  };
+
+  const Rank self_;
+  const std::int32_t ranks_;
+  const std::int32_t workers_;
+  std::vector<bool> never_moved_;
+  Weights weights_;
+  ReadyView ready_;
+  Links links_;
+  Random random_;
+  double margin_ = 0;
+  Time max_transfer_ = 0;
+  Time backoff_ = 0;
+  std::int64_t attempts_ = 0;
+  bool idle_ = true;  // until told otherwise; rank 0 is, at once
+
+  std::vector<Known> known_at_;
+  std::vector<bool> present_;
+  std::optional<Request> asked_;
+  std::optional<Rank> woken_by_, last_giver_;
+  std::uint64_t number_ = 0;
+  std::int64_t refused_ = 0;  // in a row
+  int rounds_ = 0;
+  bool waiting_ = false;      // the back-off timer is set
+  Time steal_time_ = 0;       // from a request to the work
+  bool steal_measured_ = false;
+
+  std::vector<Thief> thieves_;  // refused, asleep or busy; woken in this order
+  std::uint64_t ticket_ = 0;
+  std::map<std::uint64_t, Shipment> shipping_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_stealer(const Setup& setup) {
+  return std::make_unique<Stealer>(setup);
+}
+
+}  // namespace tessera::balancer

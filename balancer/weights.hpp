@@ -1,0 +1,119 @@
+// Weights of groups, learned from what was completed: mean and variance in O(1) memory per group.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "balancer/policy.hpp"
+
+namespace tessera::balancer {
+
+// Moments is a running mean and variance (Welford's update, in batches). With `memory` > 0 old
+// samples fade: the count never exceeds it, so the mean follows a program whose weights change.
+// memory 0 is the arithmetic mean over everything.
+struct Moments {
+  double count = 0;
+  double mean = 0;  // ns
+  double m2 = 0;    // sum of squared deviations, ns^2
+
+  double variance() const { return count > 1 ? m2 / count : 0; }
+
+  // Adds a batch of n samples given by their sum and their sum of squares.
+  void add(double n, double sum, double sum_squares, double memory) {
+    if (n <= 0) return;
+    const double batch_mean = sum / n;
+    const double batch_m2 = std::max(0.0, sum_squares - sum * batch_mean);
+    const double delta = batch_mean - mean;
+    const double total = count + n;
+    m2 += batch_m2 + delta * delta * count * n / total;
+    mean += delta * n / total;
+    count = total;
+    if (memory > 0 && count > memory) {
+      m2 *= memory / count;
+      count = memory;
+    }
+  }
+};
+
+// Weights answers "how long does a fragment of this group take?" in this order: the mean of what
+// completed (a loaded profile counts as completed before), else the mean of everything completed,
+// else a neutral constant. The mean of everything is never taken below that constant: sub calls and
+// branches take microseconds and say nothing of a kernel that has not run yet.
+// A range group weighs the sum of the groups of its body per iteration.
+class Weights {
+ public:
+  static constexpr Time kNeutral = 1'000'000;  // 1 ms: worth a message, not worth megabytes
+
+  Weights() = default;
+  Weights(const std::vector<GroupInfo>& groups, double memory) : memory_(memory) {
+    groups_.resize(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const GroupInfo& info = groups[g];
+      if (info.range) groups_[g].body = info.body;
+      if (info.profile_count > 0) {
+        // A prior, not a verdict: this run's own measurements outweigh it soon.
+        const double n = std::min<double>(static_cast<double>(info.profile_count), 8);
+        Moments& m = groups_[g].moments;
+        m.count = n;
+        m.mean = static_cast<double>(info.profile_weight);
+        m.m2 = info.profile_variance * n;
+      }
+    }
+  }
+
+  void completed(const GroupDone& done) {
+    Entry& e = entry(done.group);
+    const auto n = static_cast<double>(done.count);
+    e.moments.add(n, static_cast<double>(done.weight), done.weight_squared, memory_);
+    if (e.body.empty()) {
+      all_.add(n, static_cast<double>(done.weight), done.weight_squared, memory_);
+    }
+  }
+
+  // known: something completed, or a profile said; for a range, all groups of its body.
+  bool known(Group g) const {
+    if (index(g) >= groups_.size()) return false;
+    const Entry& e = groups_[index(g)];
+    if (e.body.empty()) return e.moments.count > 0;
+    return std::all_of(e.body.begin(), e.body.end(), [&](Group b) {
+      return index(b) < groups_.size() && groups_[index(b)].moments.count > 0;
+    });
+  }
+
+  Time weight(Group g) const {
+    if (index(g) >= groups_.size()) return fallback();
+    const Entry& e = groups_[index(g)];
+    if (e.body.empty()) return of(e);
+    double sum = 0;
+    for (const Group b : e.body) {
+      sum += static_cast<double>(index(b) < groups_.size() ? of(groups_[index(b)]) : fallback());
+    }
+    return std::max<Time>(1, static_cast<Time>(sum));
+  }
+
+  Moments moments(Group g) const {
+    return index(g) < groups_.size() ? groups_[index(g)].moments : Moments{};
+  }
+  // The mean over everything completed, at least the neutral constant.
+  Time fallback() const { return std::max(kNeutral, static_cast<Time>(all_.mean)); }
+
+ private:
+  struct Entry {
+    Moments moments;
+    std::vector<Group> body;
+  };
+  Time of(const Entry& e) const {
+    return e.moments.count > 0 ? std::max<Time>(1, static_cast<Time>(e.moments.mean)) : fallback();
+  }
+  Entry& entry(Group g) {
+    if (index(g) >= groups_.size()) groups_.resize(index(g) + 1);
+    return groups_[index(g)];
+  }
+
+  double memory_ = 0;
+  Moments all_;
+  std::vector<Entry> groups_;
+};
+
+}  // namespace tessera::balancer
