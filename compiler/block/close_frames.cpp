@@ -1,0 +1,112 @@
+#include "compiler/block/close_frames.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "compiler/block/walk.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+using semantics::Expr;
+
+// A frame's size is a 16-bit number of words.
+constexpr std::size_t kMostWords = 60000;
+
+// Uses is a set of variables in order of first mention.
+class Uses {
+ public:
+  void add(const Variable* v) {
+    if (seen_.insert(v).second) order_.push_back(v);
+  }
+  void add(const ExprPtr& e) {
+    if (e == nullptr) return;
+    if (e->variable != nullptr) add(e->variable);
+    if (e->kind == Expr::Kind::read) add(e->name);
+    for (const ExprPtr& k : e->kids) add(k);
+  }
+  void add(const NameUse& n) {
+    add(n.base);
+    for (const ExprPtr& i : n.indices) add(i);
+  }
+  void add(const semantics::Argument& a) {
+    if (a.type == semantics::ParameterType::name) {
+      add(a.name);
+    } else {
+      add(a.value);
+    }
+  }
+  const std::vector<const Variable*>& order() const { return order_; }
+
+ private:
+  std::vector<const Variable*> order_;
+  std::unordered_set<const Variable*> seen_;
+};
+
+class Closing {
+ public:
+  explicit Closing(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void close(Chain& chain) {
+    Uses uses;
+    std::unordered_set<const Variable*> own(chain.parameters.begin(), chain.parameters.end());
+    own.insert(chain.temporaries.begin(), chain.temporaries.end());
+    uses.add(chain.locator);
+    for (auto& b : chain.blocks) {
+      if (b->kind == Kind::range) own.insert(b->counter);
+      for (const NameUse& n : b->inputs) uses.add(n);
+      visit(*b, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
+      if (b->body) body(*b->body, uses, own);
+    }
+    for (const Variable* v : uses.order()) {
+      if (own.count(v) == 0) chain.captured.push_back(v);
+    }
+    lay_out(chain);
+  }
+
+ private:
+  void body(Body& b, Uses& uses, std::unordered_set<const Variable*>& own) {
+    for (const Declared& d : b.names) own.insert(d.variable);
+    for (Step& step : b.steps) {
+      if (auto* spawn = std::get_if<Spawn>(&step)) {
+        visit(*spawn, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
+        if (spawn->owned == nullptr) continue;
+        close(*spawn->owned);
+        for (const Variable* v : spawn->owned->captured) uses.add(v);
+      } else if (auto* count = std::get_if<CountReads>(&step)) {
+        uses.add(count->name);
+        uses.add(count->count);
+      } else {
+        When& when = *std::get<std::unique_ptr<When>>(step);
+        uses.add(when.condition);
+        body(when.body, uses, own);
+      }
+    }
+  }
+
+  void lay_out(Chain& chain) {
+    std::size_t word = 0;
+    for (const auto* list : {&chain.parameters, &chain.captured, &chain.temporaries}) {
+      for (const Variable* v : *list) {
+        chain.frame.push_back({v, static_cast<std::uint16_t>(word)});
+        word += v->letter == 'n' ? 3 : 1;
+      }
+    }
+    std::size_t inputs = 0;
+    for (const auto& b : chain.blocks) inputs = std::max(inputs, b->inputs.size());
+    if (word + inputs > kMostWords) {
+      diagnostics_.error("T230", chain.at, "this uses too many variables and data fragments");
+    }
+    chain.frame_words = static_cast<std::uint16_t>(word);
+  }
+
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void close_frames(Program& program, Diagnostics& diagnostics) {
+  for (auto& sub : program.subs) Closing(diagnostics).close(*sub);
+}
+
+}  // namespace tessera::compiler::block

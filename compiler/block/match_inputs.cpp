@@ -1,0 +1,42 @@
+#include "compiler/block/match_inputs.hpp"
+
+#include <unordered_map>
+
+#include "compiler/block/walk.hpp"
+#include "compiler/semantics/expression.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+using semantics::Expr;
+
+void match(Block& block) {
+  std::unordered_map<std::string, std::int32_t> numbers;
+  for (const NameUse& n : block.inputs) {
+    numbers.emplace(semantics::key(n), static_cast<std::int32_t>(numbers.size()));
+  }
+  const auto swap = [&](const ExprPtr& node) -> ExprPtr {
+    if (node->kind != Expr::Kind::read) return nullptr;
+    const auto [it, fresh] = numbers.emplace(semantics::key(*node),
+                                             static_cast<std::int32_t>(numbers.size()));
+    if (fresh) block.inputs.push_back(node->name);
+    auto e = std::make_shared<Expr>();
+    e->kind = Expr::Kind::input;
+    e->type = node->type;
+    e->at = node->at;
+    e->integer = it->second;
+    return e;
+  };
+  visit(block, {[&](ExprPtr& e) { e = rewrite(e, swap); },
+                [&](NameUse& n) { n = rewrite(n, swap); }});
+}
+
+}  // namespace
+
+void match_inputs(Program& program, Diagnostics&) {
+  for_each_chain(program, [](Chain& chain) {
+    for (auto& block : chain.blocks) match(*block);
+  });
+}
+
+}  // namespace tessera::compiler::block

@@ -1,0 +1,29 @@
+#include "compiler/block/passes.hpp"
+
+#include "compiler/block/close_frames.hpp"
+#include "compiler/block/defer_arguments.hpp"
+#include "compiler/block/inline_conditions.hpp"
+#include "compiler/block/match_inputs.hpp"
+#include "compiler/block/number_blocks.hpp"
+#include "compiler/block/stage_indices.hpp"
+
+namespace tessera::compiler::block {
+
+std::vector<Pass> pipeline() {
+  return {
+      // First, while conditions still show whether they read anything.
+      {"inline-conditions", inline_conditions},
+      // Makes new chains whose arguments and locators the next pass may have to split.
+      {"defer-arguments", defer_arguments},
+      // Needs reads in place, not yet numbered as inputs.
+      {"stage-indices", stage_indices},
+      // Now every index can be computed from the frame: reads become inputs.
+      {"match-inputs", match_inputs},
+      // After all rewriting: what a statement mentions now is what it must capture.
+      {"close-frames", close_frames},
+      // Last: nothing is added or removed any more.
+      {"number-blocks", number_blocks},
+  };
+}
+
+}  // namespace tessera::compiler::block

@@ -1,0 +1,138 @@
+// The block program as text, for people and goldens.
+//
+//   sub main() names(x#0)
+//     B1 atomic init(int 5, name x) #1 frame(x n@0)
+#include "compiler/block/program.hpp"
+#include "compiler/semantics/expression.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+class Printer {
+ public:
+  std::string run(const Program& program) {
+    for (const auto& sub : program.subs) {
+      out_ += sub->text + "(" + names(sub->parameters) + ")\n";
+      chain(*sub, 1);
+    }
+    return out_;
+  }
+
+ private:
+  static std::string names(const std::vector<const Variable*>& list) {
+    std::string out;
+    for (const Variable* v : list) {
+      out += (out.empty() ? "" : ", ") + std::string(1, v->letter) + " " + v->name;
+    }
+    return out;
+  }
+
+  static std::string show(const NameUse& n) {
+    std::string out = n.base->name;
+    for (const ExprPtr& i : n.indices) out += "[" + show(i) + "]";
+    return out;
+  }
+
+  static std::string show(const ExprPtr& p) {
+    using semantics::Expr;
+    const Expr& e = *p;
+    switch (e.kind) {
+      case Expr::Kind::integer: return std::to_string(e.integer);
+      case Expr::Kind::real: return e.text;
+      case Expr::Kind::string: return "\"" + e.text + "\"";
+      case Expr::Kind::variable: return e.variable->name;
+      case Expr::Kind::read: return "read " + show(e.name);
+      case Expr::Kind::input: return "in" + std::to_string(e.integer);
+      case Expr::Kind::negate: return "-" + show(e.kids[0]);
+      case Expr::Kind::binary:
+        return "(" + show(e.kids[0]) + " " + syntax::spelling(e.op) + " " + show(e.kids[1]) + ")";
+      case Expr::Kind::choice:
+        return "(" + show(e.kids[0]) + " ? " + show(e.kids[1]) + " : " + show(e.kids[2]) + ")";
+      case Expr::Kind::cast: return std::string(semantics::spelling(e.type)) + "(" +
+                                    show(e.kids[0]) + ")";
+    }
+    return "?";
+  }
+
+  static std::string show(const semantics::Argument& a) {
+    return a.type == semantics::ParameterType::name ? "&" + show(a.name) : show(a.value);
+  }
+
+  static std::string show(const std::vector<semantics::Argument>& list) {
+    std::string out;
+    for (const auto& a : list) out += (out.empty() ? "" : ", ") + show(a);
+    return out;
+  }
+
+  static std::string show(const std::vector<NameUse>& list) {
+    std::string out;
+    for (const auto& n : list) out += (out.empty() ? "" : ", ") + show(n);
+    return out;
+  }
+
+  void line(int depth, const std::string& text) {
+    out_ += std::string(static_cast<std::size_t>(depth) * 2, ' ') + text + "\n";
+  }
+
+  void chain(const Chain& c, int depth) {
+    if (!c.frame.empty()) {
+      std::string frame;
+      for (const FrameVariable& f : c.frame) {
+        frame += (frame.empty() ? "" : ", ") + std::string(1, f.variable->letter) + " " +
+                 f.variable->name + "@" + std::to_string(f.word);
+      }
+      line(depth, "frame(" + frame + ")");
+    }
+    if (c.locator != nullptr) line(depth, "locator " + show(c.locator));
+    if (c.stealable) line(depth, "stealable");
+    for (const auto& b : c.blocks) block(*b, depth);
+  }
+
+  void block(const Block& b, int depth) {
+    std::string head = "B" + std::to_string(b.index) + " " + spelling(b.kind);
+    if (b.kind == Kind::range) head += " " + b.counter->name;
+    if (!b.inputs.empty()) head += " in(" + show(b.inputs) + ")";
+    line(depth, head);
+    ++depth;
+    for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));
+    if (b.locate != nullptr) line(depth, "locate " + show(b.locate));
+    if (b.call) line(depth, "call " + b.call->kernel->symbol + "(" + show(b.call->arguments) + ")");
+    if (b.condition != nullptr) line(depth, "condition " + show(b.condition));
+    for (const auto& c : b.counts) line(depth, "reads " + show(c.name) + " = " + show(c.count));
+    if (!b.out.empty()) line(depth, "out " + show(b.out));
+    if (!b.done.empty()) line(depth, "done " + show(b.done));
+    if (!b.deletes.empty()) line(depth, "delete " + show(b.deletes));
+    if (b.body) body(*b.body, depth);
+  }
+
+  void body(const Body& b, int depth) {
+    for (const Declared& d : b.names) {
+      line(depth, "df " + d.variable->name + " #" + std::to_string(d.ordinal));
+    }
+    for (const Step& step : b.steps) {
+      if (const auto* s = std::get_if<Spawn>(&step)) {
+        std::string text = "spawn #" + std::to_string(s->ordinal) + " " + spelling(s->chain->kind) +
+                           " " + s->chain->label;
+        if (!s->arguments.empty()) text += "(" + show(s->arguments) + ")";
+        if (!s->done.empty()) text += " >> (" + show(s->done) + ")";
+        if (s->locator != nullptr) text += " locator " + show(s->locator);
+        line(depth, text);
+        if (s->owned != nullptr) chain(*s->owned, depth + 1);
+      } else if (const auto* r = std::get_if<CountReads>(&step)) {
+        line(depth, "reads " + show(r->name) + " = " + show(r->count));
+      } else {
+        const When& w = *std::get<std::unique_ptr<When>>(step);
+        line(depth, "when #" + std::to_string(w.ordinal) + " " + show(w.condition));
+        body(w.body, depth + 1);
+      }
+    }
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print(const Program& program) { return Printer().run(program); }
+
+}  // namespace tessera::compiler::block

@@ -1,0 +1,41 @@
+#include "compiler/block/program.hpp"
+
+#include <algorithm>
+
+namespace tessera::compiler::block {
+
+const char* spelling(Kind k) {
+  static constexpr const char* kText[] = {"atomic", "sub", "range", "loop", "branch", "eval"};
+  return kText[static_cast<int>(k)];
+}
+
+std::vector<const NameUse*> Block::outputs() const {
+  std::vector<const NameUse*> result;
+  if (call) {
+    for (const semantics::Argument& a : call->arguments) {
+      if (a.type == semantics::ParameterType::name) result.push_back(&a.name);
+    }
+  }
+  for (const NameUse& n : out) result.push_back(&n);
+  for (const NameUse& n : done) result.push_back(&n);
+  return result;
+}
+
+std::size_t Chain::capacity() const {
+  std::size_t inputs = 0;
+  for (const auto& b : blocks) inputs = std::max(inputs, b->inputs.size());
+  return frame_words + inputs;
+}
+
+const Variable* Program::temporary(char letter, std::string name, Extent at) {
+  Variable v;
+  v.kind = Variable::Kind::temporary;
+  v.letter = letter;
+  v.name = std::move(name);
+  v.at = at;
+  v.id = next_id++;
+  temporaries.push_back(std::move(v));
+  return &temporaries.back();
+}
+
+}  // namespace tessera::compiler::block

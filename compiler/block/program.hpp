@@ -1,0 +1,141 @@
+// The block program: what generated code will do, before it is text.
+//
+// A statement becomes a chain of blocks: a CF runs the first one, perhaps waits, runs the next. All
+// blocks of a chain share one frame, the variables that the statement captured. A body (of a sub, a
+// loop, a branch) is straight-line code that creates the CFs of its statements.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/semantics/model.hpp"
+
+namespace tessera::compiler::block {
+
+using semantics::ExprPtr;
+using semantics::NameUse;
+using semantics::Variable;
+
+enum class Kind : std::uint8_t { atomic, sub, range, loop, branch, eval };
+const char* spelling(Kind);
+
+struct Chain;
+struct When;
+
+// Spawn creates one CF of `chain`.
+struct Spawn {
+  std::uint32_t ordinal = 0;        // its id is mix(id of the body, ordinal)
+  Chain* chain = nullptr;           // the chain of a sub, or `owned`
+  std::unique_ptr<Chain> owned;
+  // Values of chain->parameters, in order. Other captured variables are copied under their name.
+  std::vector<semantics::Argument> arguments;
+  std::vector<NameUse> done;        // subs only: assigned 1 when everything under the CF has finished
+  std::uint32_t done_ordinal = 0;   // of the scope opened for that
+  ExprPtr locator;                  // subs only: until pass defer-arguments gives it a chain
+  Extent at;
+};
+
+// CountReads tells that a fragment will be read `count` times and is then free.
+struct CountReads {
+  NameUse name;
+  ExprPtr count;
+};
+
+using Step = std::variant<Spawn, CountReads, std::unique_ptr<When>>;
+
+struct Declared {
+  const Variable* variable = nullptr;
+  std::uint32_t ordinal = 0;
+};
+
+// Body: a scope is opened for it when it declares names.
+struct Body {
+  std::vector<Declared> names;
+  std::vector<Step> steps;
+};
+
+// When runs its body in place: an `if` that waits for nothing. The id of its body is
+// mix(id of the body around it, ordinal), the same as if a CF ran it.
+struct When {
+  std::uint32_t ordinal = 0;
+  ExprPtr condition;
+  Body body;
+};
+
+struct KernelCall {
+  const semantics::Kernel* kernel = nullptr;
+  std::vector<semantics::Argument> arguments;
+};
+
+struct Set {  // a word of the frame gets a value, for the blocks that follow
+  const Variable* variable = nullptr;
+  ExprPtr value;
+};
+
+// Block: waits for `inputs`, then does what is present of the rest, in this order: sets, locate,
+// call, condition, body, done, deletes.
+struct Block {
+  Kind kind = Kind::eval;
+  std::uint32_t index = 0;              // pass number-blocks
+  std::vector<NameUse> inputs;          // pass match-inputs
+  std::vector<Set> sets;
+  ExprPtr locate;
+  std::optional<KernelCall> call;
+  ExprPtr condition;                    // loop, branch
+  std::optional<Body> body;
+  const Variable* counter = nullptr;    // range: of one iteration; loop: a parameter of the chain
+  std::vector<NameUse> out;             // loop: gets the last counter (one name)
+  std::vector<semantics::ReadCount> counts;
+  std::vector<NameUse> done;            // atomic: assigned 1 after the kernel
+  std::vector<NameUse> deletes;
+
+  // outputs lists what the block assigns, in the order of its output numbers.
+  std::vector<const NameUse*> outputs() const;
+};
+
+struct FrameVariable {
+  const Variable* variable = nullptr;
+  std::uint16_t word = 0;
+};
+
+struct Chain {
+  Kind kind = Kind::atomic;             // of its last block
+  std::string label;
+  std::string text;                     // the statement on one line
+  Extent at;
+  ExprPtr locator;
+  bool stealable = false;
+  std::vector<const Variable*> parameters;   // filled by Spawn::arguments
+  std::vector<const Variable*> captured;     // pass close-frames
+  std::vector<const Variable*> temporaries;  // set by the chain's own blocks
+  std::vector<FrameVariable> frame;          // all three, in this order; pass close-frames
+  std::uint16_t frame_words = 0;
+  std::vector<std::unique_ptr<Block>> blocks;
+
+  Block& last() { return *blocks.back(); }
+  const Block& last() const { return *blocks.back(); }
+  std::uint32_t group() const { return blocks.front()->index; }
+  std::size_t capacity() const;
+};
+
+struct Program {
+  std::deque<Variable> temporaries;                 // owned here, ids follow the model's
+  std::uint32_t next_id = 0;
+  std::vector<std::unique_ptr<Chain>> subs;         // those reachable from main, main first
+  std::vector<Chain*> chains;                       // all, in order of index; pass number-blocks
+
+  const Variable* temporary(char letter, std::string name, Extent at);
+};
+
+// print shows the program as text: what `--dump-after` and the goldens use.
+std::string print(const Program& program);
+
+// verify returns what is broken in the form itself (a bug of ours), or "".
+std::string verify(const Program& program);
+
+}  // namespace tessera::compiler::block

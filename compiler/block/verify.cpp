@@ -1,0 +1,114 @@
+// verify: what must hold for the emitter's dumb walk to be right, after all passes.
+#include <unordered_set>
+
+#include "compiler/block/program.hpp"
+#include "compiler/block/walk.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+class Verifier {
+ public:
+  std::string run(const Program& program) {
+    for (const auto& sub : program.subs) {
+      if (!sub->captured.empty()) {
+        fail(*sub, "a sub captures " + sub->captured.front()->name);
+      }
+      chain(*sub);
+    }
+    return problem_;
+  }
+
+ private:
+  using Visible = std::unordered_set<const Variable*>;
+
+  void fail(const Chain& c, const std::string& what) {
+    if (problem_.empty()) problem_ = c.label + ": " + what;
+  }
+
+  void expr(const Chain& c, const Block& b, const Visible& visible, const ExprPtr& e) {
+    if (e == nullptr) return;
+    if (e->kind == semantics::Expr::Kind::read) fail(c, "a read is left: " + e->name.base->name);
+    if (e->kind == semantics::Expr::Kind::input &&
+        static_cast<std::size_t>(e->integer) >= b.inputs.size()) {
+      fail(c, "an input that does not exist");
+    }
+    if (e->variable != nullptr && visible.count(e->variable) == 0) {
+      fail(c, e->variable->name + " is neither captured nor declared");
+    }
+    for (const ExprPtr& k : e->kids) expr(c, b, visible, k);
+  }
+  void name(const Chain& c, const Block& b, const Visible& visible, const NameUse& n) {
+    if (visible.count(n.base) == 0) fail(c, n.base->name + " is neither captured nor declared");
+    for (const ExprPtr& i : n.indices) expr(c, b, visible, i);
+  }
+
+  void chain(Chain& c) {
+    if (c.blocks.empty() || c.last().kind != c.kind) fail(c, "the last block has another kind");
+    Visible frame;
+    std::size_t words = 0;
+    for (const FrameVariable& f : c.frame) {
+      if (f.word != words) fail(c, "the frame has a gap before " + f.variable->name);
+      words += f.variable->letter == 'n' ? 3 : 1;
+      if (!frame.insert(f.variable).second) fail(c, f.variable->name + " is twice in the frame");
+    }
+    if (words != c.frame_words) fail(c, "frame_words is wrong");
+    for (auto& b : c.blocks) {
+      Visible visible = frame;
+      if (b->kind == Kind::range) visible.insert(b->counter);
+      for (const NameUse& n : b->inputs) {
+        // Inputs are computed before the block runs: from the frame alone.
+        Block nothing;
+        name(c, nothing, frame, n);
+      }
+      if (b->body && b->kind == Kind::eval) declare(*b->body, visible);
+      visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); },
+                 [&](NameUse& n) { name(c, *b, visible, n); }});
+      for (const NameUse* n : b->outputs()) {
+        Block nothing;  // their indices are shown to people while the block waits
+        name(c, nothing, frame, *n);
+      }
+      if (b->body) body(c, *b, *b->body, visible);
+    }
+  }
+
+  static void declare(const Body& body, Visible& visible) {
+    for (const Declared& d : body.names) visible.insert(d.variable);
+  }
+
+  void body(const Chain& c, const Block& b, Body& body, Visible visible) {
+    declare(body, visible);
+    std::unordered_set<std::uint32_t> ordinals;
+    const auto ordinal = [&](std::uint32_t k) {
+      if (!ordinals.insert(k).second) fail(c, "ordinal " + std::to_string(k) + " is used twice");
+    };
+    for (const Declared& d : body.names) ordinal(d.ordinal);
+    for (Step& step : body.steps) {
+      if (auto* s = std::get_if<Spawn>(&step)) {
+        ordinal(s->ordinal);
+        if (!s->done.empty()) ordinal(s->done_ordinal);
+        if (s->locator != nullptr) fail(c, "a spawn still has a locator");
+        if (s->arguments.size() != s->chain->parameters.size()) fail(c, "arguments are missing");
+        visit(*s, {[&](ExprPtr& e) { expr(c, b, visible, e); },
+                   [&](NameUse& n) { name(c, b, visible, n); }});
+        if (s->owned == nullptr) continue;
+        for (const Variable* v : s->owned->captured) {
+          if (visible.count(v) == 0) fail(*s->owned, v->name + " can't be captured here");
+        }
+        chain(*s->owned);
+      } else if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+        ordinal((*when)->ordinal);
+        expr(c, b, visible, (*when)->condition);
+        this->body(c, b, (*when)->body, visible);
+      }
+    }
+  }
+
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string verify(const Program& program) { return Verifier().run(program); }
+
+}  // namespace tessera::compiler::block

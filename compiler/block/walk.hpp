@@ -1,0 +1,36 @@
+// Walking and rewriting the expressions of the block program: the passes are written with these.
+#pragma once
+
+#include <functional>
+
+#include "compiler/block/program.hpp"
+
+namespace tessera::compiler::block {
+
+// A visitor gets each expression and each name of a block (or argument), outermost only; it may
+// replace them. Names stand for outputs and name arguments, not for reads inside expressions.
+struct Visitor {
+  std::function<void(ExprPtr&)> expr;
+  std::function<void(NameUse&)> name;
+};
+
+void visit(Block& block, const Visitor& visitor);  // not its body's statements
+void visit(Spawn& spawn, const Visitor& visitor);  // arguments, done, locator; not the chain
+void visit(semantics::Argument& argument, const Visitor& visitor);
+
+// for_each_chain calls f for every chain, those nested in bodies after the one around them.
+void for_each_chain(Program& program, const std::function<void(Chain&)>& f);
+void for_each_chain(Body& body, const std::function<void(Chain&)>& f);
+
+// rewrite returns e with `f` applied to every node, outermost first; a null answer keeps the node
+// and goes on with its parts (the indices of reads included).
+ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f);
+NameUse rewrite(const NameUse& name, const std::function<ExprPtr(const ExprPtr&)>& f);
+
+// reads_in calls f for each read in e, the outermost before those in its indices.
+void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f);
+
+bool indices_read(const NameUse& name);  // some index needs a fragment's value
+bool argument_reads(const semantics::Argument& argument);
+
+}  // namespace tessera::compiler::block

@@ -1,0 +1,97 @@
+#include "compiler/diagnostics.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tessera::compiler {
+namespace {
+
+// More than this and the first ones are what the person has to look at anyway.
+constexpr std::size_t kMostMessages = 300;
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Diagnostics& Diagnostics::add(Severity severity, std::string_view code, Span span,
+                              std::string text) {
+  muted_ = all_.size() >= kMostMessages;
+  if (severity == Severity::error) ++errors_;
+  for (const Diagnostic& d : all_) {  // one message per place and text
+    if (d.span.line == span.line && d.span.column == span.column && d.text == text &&
+        d.span.file == span.file) {
+      muted_ = true;
+    }
+  }
+  if (!muted_) all_.push_back({severity, std::string(code), std::move(span), std::move(text), {}});
+  return *this;
+}
+
+Diagnostics& Diagnostics::error(std::string_view code, Span span, std::string text) {
+  return add(Severity::error, code, std::move(span), std::move(text));
+}
+Diagnostics& Diagnostics::error(std::string_view code, Extent extent, std::string text) {
+  return add(Severity::error, code, span(extent), std::move(text));
+}
+Diagnostics& Diagnostics::warning(std::string_view code, Span span, std::string text) {
+  return add(Severity::warning, code, std::move(span), std::move(text));
+}
+Diagnostics& Diagnostics::warning(std::string_view code, Extent extent, std::string text) {
+  return add(Severity::warning, code, span(extent), std::move(text));
+}
+Diagnostics& Diagnostics::note(Extent extent, std::string text) {
+  return note(span(extent), std::move(text));
+}
+Diagnostics& Diagnostics::note(Span span, std::string text) {
+  if (!muted_ && !all_.empty()) all_.back().notes.push_back({std::move(span), std::move(text)});
+  return *this;
+}
+
+std::vector<Diagnostic> Diagnostics::take() {
+  std::map<std::string, std::uint32_t> order;
+  for (std::uint32_t k = 0; k < sources_.size(); ++k) order.emplace(sources_.file(k).name, k);
+  std::stable_sort(all_.begin(), all_.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    return std::tuple(order[a.span.file], a.span.line, a.span.column) <
+           std::tuple(order[b.span.file], b.span.line, b.span.column);
+  });
+  return std::move(all_);
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& c : candidates) {
+    if (c == word || c.size() > word.size() + 3 || word.size() > c.size() + 3) continue;
+    const std::size_t d = distance(word, c);
+    if (d < least && d < std::max(word.size(), c.size())) {
+      least = d;
+      best = c;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string best = nearest(word, candidates);
+  return best.empty() ? "" : "; did you mean " + quote(best) + "?";
+}
+
+std::string count_of(std::size_t n, std::string_view noun) {
+  return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+}  // namespace tessera::compiler

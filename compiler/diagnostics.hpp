@@ -1,0 +1,53 @@
+// Diagnostics collects what is wrong with the user's program; nothing is printed here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/compiler.hpp"
+#include "compiler/source/sources.hpp"
+
+namespace tessera::compiler {
+
+// One translation's messages. The stage that reports gives an extent of the preprocessed text (or
+// a span); notes belong to the message reported last.
+class Diagnostics {
+ public:
+  Diagnostics(const Sources& sources, const MappedText& text) : sources_(sources), text_(text) {}
+
+  Diagnostics& error(std::string_view code, Span span, std::string text);
+  Diagnostics& error(std::string_view code, Extent extent, std::string text);
+  Diagnostics& warning(std::string_view code, Span span, std::string text);
+  Diagnostics& warning(std::string_view code, Extent extent, std::string text);
+  Diagnostics& note(Extent extent, std::string text);
+  Diagnostics& note(Span span, std::string text);
+
+  bool failed() const { return errors_ != 0; }
+  std::size_t error_count() const { return errors_; }
+  Span span(Extent extent) const { return sources_.span(text_, extent); }
+  // take returns the messages in order of position (file as read, line, column).
+  std::vector<Diagnostic> take();
+
+ private:
+  Diagnostics& add(Severity, std::string_view code, Span, std::string text);
+
+  const Sources& sources_;
+  const MappedText& text_;
+  std::vector<Diagnostic> all_;
+  std::size_t errors_ = 0;
+  bool muted_ = false;  // the last message was dropped; its notes go with it
+};
+
+// nearest returns the candidate that `word` is probably a misspelling of, or "".
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// did_you_mean returns "; did you mean `x`?" or "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+inline std::string quote(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+// "1 argument", "2 arguments".
+std::string count_of(std::size_t n, std::string_view noun);
+
+}  // namespace tessera::compiler

@@ -1,0 +1,285 @@
+#include "compiler/emit/block.hpp"
+
+#include "compiler/emit/body.hpp"
+#include "compiler/emit/expression.hpp"
+
+namespace tessera::compiler::emit {
+namespace {
+
+using block::Kind;
+using semantics::ParameterType;
+
+// Writer holds what the functions of one block share.
+class Writer {
+ public:
+  Writer(const Context& context, const block::Chain& chain, std::size_t position)
+      : context_(context),
+        chain_(chain),
+        position_(position),
+        block_(*chain.blocks[position]),
+        number_(std::to_string(block_.index)),
+        environment_(chain),
+        expr_(context, environment_, block_.index) {}
+
+  std::string all() {
+    std::string out = inputs() + locator() + indices() + run();
+    out += slots() + variables() + groups();
+    return out + descriptor();
+  }
+
+  std::string run() { return block_.kind == Kind::range ? iterate() : run_function(); }
+
+ private:
+  // The frame's place of a variable of this chain.
+  block::FrameVariable place(const semantics::Variable* v) const {
+    for (const block::FrameVariable& f : chain_.frame) {
+      if (f.variable == v) return f;
+    }
+    return {v, 0};
+  }
+
+  std::string inputs() const {
+    if (block_.inputs.empty()) return "";
+    std::string out = "void in" + number_ + "(const Cf* c, Name* n) {\n";
+    for (std::size_t k = 0; k < block_.inputs.size(); ++k) {
+      out += "  n[" + std::to_string(k) + "] = " + expr_.name(block_.inputs[k]) + ";\n";
+    }
+    return out + "}\n";
+  }
+
+  std::string locator() const {
+    if (chain_.locator == nullptr) return "";
+    return "std::int64_t loc" + number_ + "([[maybe_unused]] const Cf* c) { return " +
+           expr_.integer(*chain_.locator) + "; }\n";
+  }
+
+  std::vector<const semantics::NameUse*> all_slots() const {
+    std::vector<const semantics::NameUse*> result;
+    for (const auto& n : block_.inputs) result.push_back(&n);
+    for (const auto* n : block_.outputs()) result.push_back(n);
+    return result;
+  }
+
+  std::size_t index_count() const {
+    std::size_t count = 0;
+    for (const auto* n : all_slots()) count += n->indices.size();
+    return count;
+  }
+
+  std::string indices() const {
+    if (index_count() == 0) return "";
+    std::string out = "void ix" + number_ + "([[maybe_unused]] const Cf* c, std::int64_t* o) {\n";
+    std::size_t k = 0;
+    for (const auto* n : all_slots()) {
+      for (const auto& i : n->indices) {
+        out += "  o[" + std::to_string(k++) + "] = " + expr_.integer(*i) + ";\n";
+      }
+    }
+    return out + "}\n";
+  }
+
+  std::string iterate() {
+    environment_.set(block_.counter, "int(i)");
+    return "void it" + number_ +
+           "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c, std::int64_t i) {\n"
+           "  [[maybe_unused]] const Id id = mix(c->id, i);\n" +
+           BodyWriter(context_, environment_, block_.index).write(*block_.body) + "}\n";
+  }
+
+  std::string run_function() {
+    std::string out =
+        "Next run" + number_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
+    for (const block::Set& s : block_.sets) out += set(s);
+    if (block_.locate != nullptr) {
+      out += "  cf_locate(w, c, " + expr_.integer(*block_.locate) + ");\n";
+    }
+    if (block_.call) out += call();
+    if (block_.kind == Kind::branch) {
+      out += "  if (!" + expr_.condition(*block_.condition) + ") return Next::finished;\n";
+    }
+    if (block_.kind == Kind::loop) {
+      const std::string counter = expr_.integer(*semantics_counter());
+      out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
+             expr_.name(block_.out[0]) + ", value_int(" + counter +
+             "));\n    return Next::finished;\n  }\n";
+    }
+    if (block_.body) {
+      const bool loop = block_.kind == Kind::loop;
+      out += "  [[maybe_unused]] const Id id = " +
+             std::string(loop ? "mix(c->id, " + environment_[block_.counter] + ")" : "c->id") +
+             ";\n" + BodyWriter(context_, environment_, block_.index).write(*block_.body);
+    }
+    if (!block_.call) {
+      for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
+    }
+    return out + next() + "}\n";
+  }
+
+  semantics::ExprPtr semantics_counter() const {
+    auto e = std::make_shared<semantics::Expr>();
+    e->kind = semantics::Expr::Kind::variable;
+    e->type = semantics::Type::integer;
+    e->variable = block_.counter;
+    e->at = chain_.at;
+    return e;
+  }
+
+  std::string next() const {
+    if (block_.kind == Kind::loop) {
+      return "  " + slot(place(block_.counter), "c") + " = add(" + environment_[block_.counter] +
+             ", 1, " + context_.pos(chain_.at) + ");\n" + wait_for(*chain_.blocks.front());
+    }
+    if (position_ + 1 < chain_.blocks.size()) return wait_for(*chain_.blocks[position_ + 1]);
+    return "  return Next::finished;\n";
+  }
+
+  static std::string wait_for(const block::Block& b) {
+    return "  c->block = &B" + std::to_string(b.index) + ";\n  return Next::wait;\n";
+  }
+
+  // A loop comes here again: what the word held goes first.
+  std::string set(const block::Set& s) const {
+    const std::string to = slot(place(s.variable), "c");
+    if (s.variable->letter == 'i') return "  " + to + " = " + expr_.integer(*s.value) + ";\n";
+    return "  replace(" + to + ", " + expr_.new_value(*s.value) + ");\n";
+  }
+
+  std::string call() const {
+    std::string before;
+    std::string list;
+    std::string after;
+    std::size_t output = 0;
+    for (std::size_t k = 0; k < block_.call->arguments.size(); ++k) {
+      const semantics::Argument& a = block_.call->arguments[k];
+      const std::string name = "a" + std::to_string(k);
+      if (k != 0) list += ", ";
+      switch (a.type) {
+        case ParameterType::integer:
+          before += "  const int " + name + " = " + expr_.integer(*a.value) + ";\n";
+          list += name;
+          break;
+        case ParameterType::real:
+          before += "  const double " + name + " = " + expr_.real(*a.value) + ";\n";
+          list += name;
+          break;
+        case ParameterType::string:
+          if (a.value->kind == semantics::Expr::Kind::string) {
+            list += literal(a.value->text);
+            break;
+          }
+          before += "  const Hold " + name + "(" + expr_.new_string(*a.value) + ");\n";
+          list += name + ".c_str()";
+          break;
+        case ParameterType::value: {
+          std::string value = expr_.borrowed(*a.value);
+          if (value.empty()) {
+            before += "  const Hold h" + name + "(" + expr_.new_value(*a.value) + ");\n";
+            value = "h" + name + ".v";
+          }
+          before += "  DfHold " + name + "(" + value + ", " + context_.written(a.value->at) + ");\n";
+          list += "&" + name;
+          break;
+        }
+        case ParameterType::name:
+          before += "  DfHold " + name + "(" + context_.written(a.name.at) + ");\n";
+          list += "&" + name;
+          after += "  assign(w, c, " + std::to_string(output++) + ", " + expr_.name(a.name) + ", " +
+                   name + ");\n";
+          break;
+      }
+    }
+    std::string out = before + "  k_" + block_.call->kernel->symbol + "(" + list + ");\n";
+    for (const auto& c : block_.counts) {
+      out += "  hint_reads(w, c, " + expr_.name(c.name) + ", " + expr_.integer(*c.count) + ");\n";
+    }
+    out += after;
+    for (const auto& n : block_.done) {
+      out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) +
+             ", value_int(1));\n";
+    }
+    for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
+    return out;
+  }
+
+  std::string slots() const {
+    const auto list = all_slots();
+    if (list.empty()) return "";
+    std::string out = "const SlotInfo sl" + number_ + "[] = {\n";
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const semantics::NameUse& n = *list[k];
+      const bool input = k < block_.inputs.size();
+      out += "  {" + context_.written(n.at) + ", " + literal(n.base->name) + ", " +
+             std::to_string(n.indices.size()) + ", " +
+             (input ? literal(n.base->producers) : std::string("nullptr")) + "},\n";
+    }
+    return out + "};\n";
+  }
+
+  std::string variables() {
+    std::string out;
+    for (const block::FrameVariable& f : chain_.frame) {
+      if (!f.variable->shown() || f.variable->is_name() || f.variable->letter == 'v') continue;
+      out += (out.empty() ? "" : ", ");
+      out += "{" + literal(f.variable->name) + ", '" + f.variable->letter + "', " +
+             std::to_string(f.word) + "}";
+      ++shown_;
+    }
+    return out.empty() ? "" : "const VarInfo va" + number_ + "[] = {" + out + "};\n";
+  }
+
+  // The groups of the kernels that one iteration calls directly.
+  std::string groups() const {
+    if (block_.kind != Kind::range) return "";
+    std::string out = "const std::uint32_t gr" + number_ + "[] = {";
+    for (const block::Step& step : block_.body->steps) {
+      const auto* spawn = std::get_if<block::Spawn>(&step);
+      if (spawn == nullptr || spawn->chain->kind != Kind::atomic) continue;
+      out += std::to_string(spawn->chain->group()) + ", ";
+    }
+    return out + "~0u};\n";
+  }
+
+  std::string descriptor() const {
+    const auto name = [&](bool present, const char* prefix) {
+      return present ? prefix + number_ : std::string("nullptr");
+    };
+    const bool range = block_.kind == Kind::range;
+    std::string layout;
+    for (const block::FrameVariable& f : chain_.frame) layout += f.variable->letter;
+    std::string out = "const Block B" + number_ + " = {" + number_ + ", " +
+                      std::to_string(chain_.group()) + ", Kind::" + block::spelling(block_.kind) +
+                      ", " + (chain_.stealable ? "kStealable" : "0") + ", " +
+                      std::to_string(chain_.frame_words) + ", " +
+                      std::to_string(block_.inputs.size()) + ", " +
+                      std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
+    out += name(!block_.inputs.empty(), "in") + ", " + name(!range, "run") + ", " +
+           name(range, "it") + ", " + name(chain_.locator != nullptr, "loc") + ", " +
+           name(index_count() != 0, "ix") + ",\n  ";
+    out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) +
+           ",\n  ";
+    out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) + ", " +
+           std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " + name(range, "gr");
+    return out + "};\n\n";
+  }
+
+  const Context& context_;
+  const block::Chain& chain_;
+  const std::size_t position_;
+  const block::Block& block_;
+  const std::string number_;
+  Environment environment_;
+  ExpressionWriter expr_;
+  std::size_t shown_ = 0;
+};
+
+}  // namespace
+
+std::string block_text(const Context& context, const block::Chain& chain, std::size_t position) {
+  return Writer(context, chain, position).all();
+}
+
+std::string run_text(const Context& context, const block::Chain& chain, std::size_t position) {
+  return Writer(context, chain, position).run();
+}
+
+}  // namespace tessera::compiler::emit

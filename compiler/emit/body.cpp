@@ -1,0 +1,115 @@
+#include "compiler/emit/body.hpp"
+
+namespace tessera::compiler::emit {
+namespace {
+
+std::string mixed(const std::string& id, std::uint32_t ordinal) {
+  return "mix(" + id + ", " + std::to_string(ordinal) + ")";
+}
+
+}  // namespace
+
+std::string slot(const block::FrameVariable& f, const std::string& cf) {
+  const char* kind = f.variable->letter == 'n'   ? "frame_name("
+                     : f.variable->letter == 'i' ? "frame_int("
+                     : f.variable->letter == 'r' ? "frame_real("
+                                                 : "frame_value(";
+  return kind + cf + ", " + std::to_string(f.word) + ")";
+}
+
+std::string BodyWriter::write(const block::Body& body) {
+  out_.clear();
+  depth_ = 0;
+  statements(body, "id", "c->scope", "  ");
+  return out_;
+}
+
+void BodyWriter::statements(const block::Body& body, const std::string& id,
+                            const std::string& outer_scope, const std::string& indent) {
+  std::string scope = outer_scope;
+  if (!body.names.empty()) {
+    scope = "s" + std::to_string(depth_);
+    out_ += indent + "Scope* " + scope + " = scope_open(w, " + outer_scope + ", " + id + ");\n";
+    for (const block::Declared& d : body.names) {
+      environment_.set(d.variable, "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")");
+    }
+  }
+  for (const block::Step& step : body.steps) {
+    if (const auto* s = std::get_if<block::Spawn>(&step)) {
+      spawn(*s, id, scope, indent);
+    } else if (const auto* r = std::get_if<block::CountReads>(&step)) {
+      out_ += indent + "hint_reads(w, c, " + expr_.name(r->name) + ", " + expr_.integer(*r->count) +
+              ");\n";
+    } else {
+      const block::When& when = *std::get<std::unique_ptr<block::When>>(step);
+      ++depth_;
+      const std::string inner = "id" + std::to_string(depth_);
+      out_ += indent + "if " + expr_.condition(*when.condition) + " {\n";
+      out_ += indent + "  [[maybe_unused]] const Id " + inner + " = " + mixed(id, when.ordinal) +
+              ";\n";
+      statements(when.body, inner, scope, indent + "  ");
+      out_ += indent + "}\n";
+      --depth_;
+    }
+  }
+  if (!body.names.empty()) out_ += indent + "scope_close(w, " + scope + ");\n";
+}
+
+void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::string& outer,
+                       const std::string& indent) {
+  const bool range = s.chain->kind == block::Kind::range;
+  std::string scope = outer;
+  out_ += indent + "{\n";
+  if (range) {
+    out_ += indent + "  const int first = " + expr_.integer(*s.arguments[0].value) +
+            ", last = " + expr_.integer(*s.arguments[1].value) + ";\n" + indent +
+            "  if (first <= last) {\n";
+  }
+  const std::string inside = indent + (range ? "    " : "  ");
+  if (!s.done.empty()) {
+    scope = "d";
+    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.done_ordinal) + ");\n";
+    for (const auto& n : s.done) {
+      out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
+    }
+  }
+  out_ += inside + "Cf* t = cf_new(w, B" + std::to_string(s.chain->group()) + ", " + scope + ", " +
+          mixed(id, s.ordinal) + ");\n";
+  for (std::size_t k = 0; k < s.chain->parameters.size(); ++k) {
+    const block::FrameVariable& to = s.chain->frame[k];
+    out_ += inside;
+    if (range) {
+      out_ += slot(to, "t") + (k == 0 ? " = first;\n" : " = last;\n");
+    } else {
+      argument(to, s.arguments[k]);
+    }
+  }
+  for (std::size_t k = 0; k < s.chain->captured.size(); ++k) {
+    out_ += inside;
+    copy(s.chain->frame[s.chain->parameters.size() + k]);
+  }
+  out_ += inside + "cf_submit(w, t);\n";
+  if (!s.done.empty()) out_ += inside + "scope_close(w, d);\n";
+  if (range) out_ += indent + "  }\n";
+  out_ += indent + "}\n";
+}
+
+void BodyWriter::argument(const block::FrameVariable& to, const semantics::Argument& a) {
+  out_ += slot(to, "t") + " = ";
+  switch (a.type) {
+    case semantics::ParameterType::integer: out_ += expr_.integer(*a.value); break;
+    case semantics::ParameterType::real: out_ += expr_.real(*a.value); break;
+    case semantics::ParameterType::string: out_ += expr_.new_string(*a.value); break;
+    case semantics::ParameterType::value: out_ += expr_.new_value(*a.value); break;
+    case semantics::ParameterType::name: out_ += expr_.name(a.name); break;
+  }
+  out_ += ";\n";
+}
+
+void BodyWriter::copy(const block::FrameVariable& to) {
+  const std::string& from = environment_[to.variable];
+  const bool counted = to.variable->letter == 's' || to.variable->letter == 'v';
+  out_ += slot(to, "t") + " = " + (counted ? "retain(" + from + ")" : from) + ";\n";
+}
+
+}  // namespace tessera::compiler::emit

@@ -1,0 +1,36 @@
+// Bodies as C++ text: straight-line code that creates CFs.
+#pragma once
+
+#include <string>
+
+#include "compiler/emit/expression.hpp"
+
+namespace tessera::compiler::emit {
+
+// BodyWriter writes the body of one block. The text may use `w`, `c` and `id`, the id of the body.
+class BodyWriter {
+ public:
+  BodyWriter(const Context& context, Environment& environment, std::uint32_t block)
+      : context_(context), environment_(environment), expr_(context, environment, block) {}
+
+  std::string write(const block::Body& body);
+
+ private:
+  void statements(const block::Body& body, const std::string& id, const std::string& scope,
+                  const std::string& indent);
+  void spawn(const block::Spawn& spawn, const std::string& id, const std::string& scope,
+             const std::string& indent);
+  void argument(const block::FrameVariable& to, const semantics::Argument& a);
+  void copy(const block::FrameVariable& to);
+
+  const Context& context_;
+  Environment& environment_;
+  ExpressionWriter expr_;
+  std::string out_;
+  int depth_ = 0;
+};
+
+// slot is the left side of an assignment to a variable in the frame of CF `cf`.
+std::string slot(const block::FrameVariable& f, const std::string& cf);
+
+}  // namespace tessera::compiler::emit

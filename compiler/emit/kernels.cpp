@@ -1,0 +1,47 @@
+// In-place kernels: `C++ head` and `C++ sub` texts as functions that the program calls.
+#include "compiler/emit/program.hpp"
+
+namespace tessera::compiler::emit {
+namespace {
+
+// line_directive makes the C++ compiler speak of the user's file.
+std::string line_directive(const Context& context, Extent at) {
+  Place place = at.begin < context.text.at.size() ? context.text.at[at.begin] : Place{};
+  return "#line " + std::to_string(context.sources.line_column(place).line) + " " +
+         literal(context.sources.file(place.file).name) + "\n";
+}
+
+const char* c_type(semantics::ParameterType t) {
+  switch (t) {
+    case semantics::ParameterType::integer: return "int ";
+    case semantics::ParameterType::real: return "double ";
+    case semantics::ParameterType::string: return "const char *";
+    case semantics::ParameterType::value: return "const InputDF &";
+    case semantics::ParameterType::name: return "OutputDF &";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string kernels_text(const Context& context, const semantics::Model& model) {
+  if (model.heads.empty() && model.in_place.empty()) return "";
+  std::string out = "#include \"ucenv.h\"\n";
+  for (const semantics::ForeignText& head : model.heads) {
+    out += line_directive(context, head.at) + head.text + "\n";
+  }
+  for (const semantics::InPlaceKernel& k : model.in_place) {
+    std::string list;
+    for (std::size_t p = 0; p < k.kernel->parameters.size(); ++p) {
+      list += (p == 0 ? "" : ", ") + std::string(c_type(k.kernel->parameters[p])) +
+              k.kernel->parameter_names[p];
+    }
+    out += line_directive(context, k.kernel->at);
+    out += "extern \"C\" void " + k.kernel->symbol + "(" + list + ")";
+    out += "\n" + line_directive(context, k.body.at);
+    out += (k.body.braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : "\n");
+  }
+  return out;
+}
+
+}  // namespace tessera::compiler::emit

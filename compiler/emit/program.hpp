@@ -1,0 +1,19 @@
+// The two C++ texts of a program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/block/program.hpp"
+#include "compiler/emit/text.hpp"
+
+namespace tessera::compiler::emit {
+
+// program_text is the translated program; it includes tessera/abi.hpp only.
+std::string program_text(const Context& context, const semantics::Model& model,
+                         const block::Program& program, const std::uint64_t (&hash)[2]);
+
+// kernels_text is the in-place kernels, each under a #line of the user's file; empty when none.
+std::string kernels_text(const Context& context, const semantics::Model& model);
+
+}  // namespace tessera::compiler::emit

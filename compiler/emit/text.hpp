@@ -1,0 +1,23 @@
+// Small pieces of C++ text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/source/sources.hpp"
+
+namespace tessera::compiler::emit {
+
+// literal is `text` as a C++ string literal.
+std::string literal(std::string_view text);
+
+// Context: what every part of the emitter needs.
+struct Context {
+  const Sources& sources;
+  const MappedText& text;
+
+  std::string pos(Extent at) const;      // an expression of type Pos
+  std::string written(Extent at) const;  // the source text on one line, as a literal
+};
+
+}  // namespace tessera::compiler::emit

@@ -1,0 +1,29 @@
+// Typing: how resolved expressions are made. Every rule of the language's arithmetic stands here.
+#pragma once
+
+#include "compiler/diagnostics.hpp"
+#include "compiler/semantics/model.hpp"
+
+namespace tessera::compiler::semantics {
+
+ExprPtr make_integer(std::int32_t value, Extent at);
+ExprPtr make_real(std::string text, Extent at);
+ExprPtr make_string(std::string value, Extent at);
+ExprPtr make_variable(const Variable* variable, Extent at);
+ExprPtr make_read(NameUse name);
+
+// The following report type errors and then return something to go on with.
+ExprPtr make_negate(ExprPtr e, Extent at, Diagnostics& diagnostics);
+ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& diagnostics);
+ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at, Diagnostics& diagnostics);
+ExprPtr make_cast(Type to, ExprPtr e, Extent at);
+
+// check_condition and check_index refuse strings.
+void check_condition(const Expr& e, Diagnostics& diagnostics);
+void check_index(const Expr& e, std::string_view what, Diagnostics& diagnostics);
+
+// key is equal for two expressions that mean the same source expression.
+std::string key(const Expr& e);
+std::string key(const NameUse& name);
+
+}  // namespace tessera::compiler::semantics

@@ -1,0 +1,167 @@
+#include "compiler/semantics/producers.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <numeric>
+
+namespace tessera::compiler::semantics {
+namespace {
+
+constexpr std::size_t kMostProducers = 4;
+
+class Analysis {
+ public:
+  Analysis(Model& model, Diagnostics& diagnostics)
+      : model_(model), diagnostics_(diagnostics), parent_(model.variables.size()) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+  }
+
+  void run() {
+    for (const Sub& s : model_.subs) {
+      if (s.used) body(s.body);
+    }
+    for (Variable& v : model_.variables) {
+      if (v.is_name()) v.producers = text_of(producers_[root(v.id)]);
+    }
+    for (const Variable& v : model_.variables) {
+      const auto it = reads_.find(root(v.id));
+      if (it == reads_.end() || v.kind != Variable::Kind::fragment) continue;
+      if (!producers_[it->first].empty() || !reported_.insert({it->first, true}).second) continue;
+      diagnostics_
+          .error("T301", it->second,
+                 "data fragment " + quote(v.name) + " is read here but never assigned")
+          .note(v.at, "it is declared here; nothing in the program gives it a value");
+    }
+  }
+
+ private:
+  std::uint32_t root(std::uint32_t v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void unite(const Variable* a, const Variable* b) {
+    const std::uint32_t ra = root(a->id);
+    const std::uint32_t rb = root(b->id);
+    if (ra == rb) return;
+    parent_[rb] = ra;
+    auto& all = producers_[ra];
+    auto& moved = producers_[rb];
+    all.insert(all.end(), moved.begin(), moved.end());
+    moved.clear();
+    if (const auto it = reads_.find(rb); it != reads_.end()) reads_.emplace(ra, it->second);
+  }
+
+  void assigned(const NameUse& name, const std::string& by, Extent at) {
+    const Span span = diagnostics_.span(at);
+    producers_[root(name.base->id)].push_back(quote(by) + " at " +
+                                              std::filesystem::path(span.file).filename().string() +
+                                              ":" + std::to_string(span.line));
+  }
+  void read(const NameUse& name) {
+    reads_.emplace(root(name.base->id), name.at);
+    for (const ExprPtr& i : name.indices) read(i);
+  }
+  void read(const ExprPtr& e) {
+    if (e == nullptr || !e->reads) return;
+    if (e->kind == Expr::Kind::read) read(e->name);
+    for (const ExprPtr& k : e->kids) read(k);
+  }
+  void read_indices(const NameUse& name) {
+    for (const ExprPtr& i : name.indices) read(i);
+  }
+
+  void call(const Call& c, Extent at) {
+    for (std::size_t k = 0; k < c.arguments.size(); ++k) {
+      const Argument& a = c.arguments[k];
+      if (a.type != ParameterType::name) {
+        read(a.value);
+        continue;
+      }
+      read_indices(a.name);
+      if (c.kernel != nullptr) {
+        assigned(a.name, c.kernel->name, at);
+      } else {
+        unite(a.name.base, c.sub->parameters[k]);
+      }
+    }
+    for (const NameUse& n : c.done) {
+      read_indices(n);
+      assigned(n, (c.kernel != nullptr ? c.kernel->name : c.sub->name) + " >>", at);
+    }
+  }
+
+  void body(const Body& b) {
+    for (const Statement& s : b.statements) {
+      if (const auto* c = std::get_if<Call>(&s.node)) {
+        call(*c, s.at);
+      } else if (const auto* f = std::get_if<For>(&s.node)) {
+        read(f->first);
+        read(f->last);
+        body(*f->body);
+      } else if (const auto* w = std::get_if<While>(&s.node)) {
+        read(w->start);
+        read(w->condition);
+        read_indices(w->out);
+        assigned(w->out, "while", s.at);
+        body(*w->body);
+      } else if (const auto* i = std::get_if<If>(&s.node)) {
+        read(i->condition);
+        body(*i->body);
+      }
+    }
+  }
+
+  static std::string text_of(const std::vector<std::string>& all) {
+    if (all.empty()) return "nothing assigns it";
+    std::string out;
+    for (std::size_t k = 0; k < all.size() && k < kMostProducers; ++k) {
+      out += (k == 0 ? "" : ", ") + all[k];
+    }
+    if (all.size() > kMostProducers) {
+      out += " and " + std::to_string(all.size() - kMostProducers) + " more";
+    }
+    return out;
+  }
+
+  Model& model_;
+  Diagnostics& diagnostics_;
+  std::vector<std::uint32_t> parent_;
+  std::map<std::uint32_t, std::vector<std::string>> producers_;  // by root
+  std::map<std::uint32_t, Extent> reads_;                        // by root: one reading place
+  std::map<std::uint32_t, bool> reported_;
+};
+
+void each_call(const Body& body, const std::function<void(const Call&)>& f) {
+  for (const Statement& s : body.statements) {
+    if (const auto* c = std::get_if<Call>(&s.node)) f(*c);
+    if (const auto* n = std::get_if<For>(&s.node)) each_call(*n->body, f);
+    if (const auto* n = std::get_if<While>(&s.node)) each_call(*n->body, f);
+    if (const auto* n = std::get_if<If>(&s.node)) each_call(*n->body, f);
+  }
+}
+
+}  // namespace
+
+void mark_used(Model& model) {
+  std::map<const Sub*, Sub*> own;
+  for (Sub& s : model.subs) own[&s] = &s;
+  std::vector<Sub*> open;
+  const auto mark = [&](const Sub* s) {
+    Sub* sub = own.at(s);
+    if (!sub->used) open.push_back(sub);
+    sub->used = true;
+  };
+  if (model.main != nullptr) mark(model.main);
+  while (!open.empty()) {
+    const Sub* s = open.back();
+    open.pop_back();
+    each_call(s->body, [&](const Call& c) {
+      if (c.sub != nullptr) mark(c.sub);
+    });
+  }
+}
+
+void find_producers(Model& model, Diagnostics& diagnostics) { Analysis(model, diagnostics).run(); }
+
+}  // namespace tessera::compiler::semantics

@@ -1,0 +1,158 @@
+// Declarations: kernels, subs, main.
+#include "compiler/semantics/resolver.hpp"
+
+#include <algorithm>
+
+namespace tessera::compiler::semantics {
+namespace {
+
+ParameterType parameter_type(syntax::TypeName t) {
+  return static_cast<ParameterType>(static_cast<int>(t));
+}
+
+char letter_of(syntax::TypeName t) {
+  switch (t) {
+    case syntax::TypeName::integer: return 'i';
+    case syntax::TypeName::real: return 'r';
+    case syntax::TypeName::string: return 's';
+    case syntax::TypeName::name: return 'n';
+    case syntax::TypeName::value: return 'v';
+  }
+  return 'v';
+}
+
+Kernel kernel_of(const syntax::Word& name, std::string symbol,
+                 const std::vector<syntax::Parameter>& parameters) {
+  Kernel k;
+  k.name = name.text;
+  k.at = name.at;
+  k.symbol = std::move(symbol);
+  for (const syntax::Parameter& p : parameters) {
+    k.parameters.push_back(parameter_type(p.type));
+    k.parameter_names.push_back(p.name.text);
+  }
+  return k;
+}
+
+}  // namespace
+
+Variable* Resolver::variable(Variable::Kind kind, char letter, const syntax::Word& name) {
+  Variable v;
+  v.kind = kind;
+  v.letter = letter;
+  v.name = name.text;
+  v.at = name.at;
+  v.id = static_cast<std::uint32_t>(model_.variables.size());
+  model_.variables.push_back(std::move(v));
+  return &model_.variables.back();
+}
+
+void Resolver::bind(Variable* v, std::string_view what) {
+  const auto [it, fresh] = scopes_.back().try_emplace(v->name, Meaning{v, nullptr, v->at});
+  if (fresh) return;
+  diagnostics_.error("T201", v->at, std::string(what) + " " + quote(v->name) + " is declared twice")
+      .note(it->second.at, "it was declared here");
+}
+
+void Resolver::declare(const std::string& name, Callee callee) {
+  const auto [it, fresh] = callees_.try_emplace(name, callee);
+  if (fresh) return;
+  diagnostics_.error("T202", callee.at, quote(name) + " is declared twice")
+      .note(it->second.at, "it was declared here");
+}
+
+void Resolver::declare_import(const syntax::Import& import) {
+  Kernel k = kernel_of(import.alias, import.symbol.text, import.parameters);
+  // The same import met again through an include is no mistake.
+  const auto it = callees_.find(k.name);
+  if (it != callees_.end() && it->second.kernel != nullptr && !it->second.kernel->in_place &&
+      it->second.kernel->symbol == k.symbol && it->second.kernel->parameters == k.parameters) {
+    return;
+  }
+  for (const Kernel& other : model_.kernels) {
+    if (!other.in_place && other.symbol == k.symbol && other.parameters != k.parameters) {
+      diagnostics_
+          .error("T203", import.symbol.at,
+                 "kernel " + quote(k.symbol) + " is imported with different parameters")
+          .note(other.at, "it was imported here");
+      return;
+    }
+  }
+  k.at = import.symbol.at;
+  model_.kernels.push_back(std::move(k));
+  declare(import.alias.text, {&model_.kernels.back(), nullptr, import.alias.at});
+}
+
+void Resolver::declare_cxx(const syntax::CxxSub& sub) {
+  Kernel k = kernel_of(sub.name, "tessera_kernel_" + sub.name.text, sub.parameters);
+  k.in_place = true;
+  for (std::size_t i = 0; i < sub.parameters.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (sub.parameters[i].name.text != sub.parameters[j].name.text) continue;
+      diagnostics_
+          .error("T201", sub.parameters[i].name.at,
+                 "parameter " + quote(sub.parameters[i].name.text) + " is declared twice")
+          .note(sub.parameters[j].name.at, "it was declared here");
+    }
+  }
+  model_.kernels.push_back(std::move(k));
+  model_.in_place.push_back(
+      {&model_.kernels.back(), {sub.body.text, sub.body.at, sub.body.braces}});
+  declare(sub.name.text, {&model_.kernels.back(), nullptr, sub.name.at});
+}
+
+void Resolver::declare_sub(const syntax::Sub& sub) {
+  model_.subs.emplace_back();
+  Sub& s = model_.subs.back();
+  s.name = sub.name.text;
+  s.at = sub.name.at;
+  for (const syntax::Parameter& p : sub.parameters) {
+    s.parameters.push_back(variable(Variable::Kind::parameter, letter_of(p.type), p.name));
+  }
+  nfparams(sub.body.advice, s);
+  declare(sub.name.text, {nullptr, &s, sub.name.at});
+}
+
+void Resolver::check_main(const syntax::Program& program) {
+  const auto it = callees_.find("main");
+  if (it == callees_.end() || it->second.sub == nullptr) {
+    Extent at{};
+    if (!program.subs.empty()) at = program.subs.front().name.at;
+    if (it != callees_.end()) at = it->second.at;
+    std::vector<std::string> names;
+    for (const syntax::Sub& s : program.subs) names.push_back(s.name.text);
+    diagnostics_.error("T204", at,
+                       "the program has no `sub main`: nothing would run" +
+                           did_you_mean("main", names));
+    return;
+  }
+  model_.main = it->second.sub;
+  for (const Variable* p : model_.main->parameters) {
+    if (p->letter != 'n' && p->letter != 'v') continue;
+    diagnostics_.error("T205", p->at,
+                       "a parameter of `main` is a program argument: it must be `int`, `real` or "
+                       "`string`");
+  }
+}
+
+Model Resolver::run(const syntax::Program& program) {
+  for (const syntax::Import& i : program.imports) declare_import(i);
+  for (const syntax::CxxSub& s : program.cxx_subs) declare_cxx(s);
+  for (const syntax::ForeignText& h : program.heads) {
+    model_.heads.push_back({h.text, h.at, h.braces});
+  }
+  for (const syntax::Sub& s : program.subs) declare_sub(s);
+  for (std::size_t k = 0; k < program.subs.size(); ++k) {
+    Sub& s = model_.subs[k];
+    scopes_.assign(1, {});
+    labels_.clear();
+    for (const Variable* p : s.parameters) {
+      bind(&model_.variables[p->id], "parameter");
+    }
+    block(program.subs[k].body, s.body);
+  }
+  check_main(program);
+  return std::move(model_);
+}
+
+}  // namespace tessera::compiler::semantics

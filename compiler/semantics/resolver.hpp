@@ -1,0 +1,84 @@
+// Names, types and arity: the syntax tree in, the model out, every mistake reported.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "compiler/diagnostics.hpp"
+#include "compiler/semantics/model.hpp"
+#include "compiler/syntax/ast.hpp"
+
+namespace tessera::compiler::semantics {
+
+// Resolver makes the model of one program. After errors the model is incomplete and must not be
+// translated further.
+class Resolver {
+ public:
+  explicit Resolver(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  Model run(const syntax::Program& program);
+
+ private:
+  // What a local name means: a variable, or the expression a `let` binds it to.
+  struct Meaning {
+    const Variable* variable = nullptr;
+    ExprPtr let;
+    Extent at;
+  };
+  using Scope = std::unordered_map<std::string, Meaning>;
+  struct Callee {
+    const Kernel* kernel = nullptr;
+    Sub* sub = nullptr;
+    Extent at;
+  };
+
+  // resolve_program.cpp
+  void declare(const std::string& name, Callee callee);
+  void declare_import(const syntax::Import& import);
+  void declare_cxx(const syntax::CxxSub& sub);
+  void declare_sub(const syntax::Sub& sub);
+  void check_main(const syntax::Program& program);
+  Variable* variable(Variable::Kind kind, char letter, const syntax::Word& name);
+  void bind(Variable* variable, std::string_view what);
+
+  // resolve_statement.cpp
+  void block(const syntax::Block& block, Body& body);
+  void statement(const syntax::Statement& statement, Body& body);
+  void call(const syntax::Call& call, Extent at, Body& body);
+  void let(const syntax::Let& let, Body& body);
+  std::unique_ptr<Body> inner(const syntax::Block& block, const Variable* counter);
+  Argument argument(ParameterType type, const syntax::Expr& e, std::string_view what);
+  void label(const syntax::Id& label);
+  NameUse output(const syntax::Id& id, std::string_view what);
+
+  // resolve_advice.cpp
+  void call_advice(const syntax::Advice& advice, Call& call);
+  void block_advice(const syntax::Advice& advice, Body& body);
+  void nfparams(const syntax::Advice& advice, Sub& sub);
+  void give_nfparams(const syntax::Advice& advice, Call& call, Extent at);
+  void unused_rule(const syntax::Rule& rule);
+  const NameUse* advised(const syntax::Id& id, NameUse& storage);
+  void count(const syntax::Rule& rule, std::vector<ReadCount>& counts);
+  bool known(const syntax::Rule& rule);
+
+  // resolve_expression.cpp
+  ExprPtr expression(const syntax::Expr& e);
+  ExprPtr id(const syntax::Id& id);
+  bool fragment(const syntax::Id& id, NameUse& out, bool complain, std::string_view what);
+  std::vector<ExprPtr> indices(const syntax::Id& id);
+  ExprPtr limited(ExprPtr e);
+  const Meaning* find(const std::string& name) const;
+  void unknown(const syntax::Word& name);
+  void used(const NameUse& name);
+
+  Diagnostics& diagnostics_;
+  Model model_;
+  std::vector<Scope> scopes_;
+  std::map<std::string, Callee> callees_;
+  std::unordered_map<const Variable*, std::pair<std::size_t, Extent>> arity_;  // first full use
+  std::unordered_map<std::string, bool> labels_;
+};
+
+}  // namespace tessera::compiler::semantics

@@ -1,0 +1,54 @@
+// Preprocessing: files in, one text without comments, directives and macros out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.hpp"
+#include "compiler/diagnostics.hpp"
+#include "compiler/source/macro.hpp"
+#include "compiler/source/sources.hpp"
+
+namespace tessera::compiler {
+
+// Preprocessor reads the program and everything it includes. Each byte of the result remembers
+// where the user wrote it. Strings and foreign blocks pass through unchanged.
+class Preprocessor {
+ public:
+  // `out` is the text that `diagnostics` maps extents with; it grows while files are read.
+  Preprocessor(Sources& sources, Diagnostics& diagnostics, const Options& options, MappedText& out);
+
+  // run preprocesses the main file, which is already loaded as `file`.
+  void run(std::uint32_t file);
+
+ private:
+  struct Condition {
+    bool taken;        // this branch is read
+    bool outer_taken;  // the text around the #ifdef is read
+    bool seen_else;
+    Place place;
+  };
+  void file(std::uint32_t number);
+  std::size_t comment(std::uint32_t number, std::size_t pos, bool line_ends);
+  std::size_t directive(std::uint32_t number, std::size_t pos);
+  // line_of collects a directive's line without comments, continuation lines joined.
+  MappedText line_of(std::uint32_t number, std::size_t& pos);
+  void define(const MappedText& line, std::size_t pos);
+  void include(const MappedText& line, std::size_t pos, std::uint32_t from);
+  void condition(const std::string& word, const std::string& name, const MappedText& line);
+  bool reading() const { return conditions_.empty() || conditions_.back().taken; }
+  void flush();
+  void error(std::string_view code, Place place, std::uint32_t length, std::string text);
+
+  Sources& sources_;
+  Diagnostics& diagnostics_;
+  const Options& options_;
+  MappedText& out_;
+  MacroExpander macros_;
+  MappedText pending_;  // read since the last directive, macros not substituted yet
+  std::vector<Condition> conditions_;
+  std::vector<std::uint32_t> including_;
+};
+
+}  // namespace tessera::compiler

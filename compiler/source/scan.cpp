@@ -1,0 +1,52 @@
+#include "compiler/source/scan.hpp"
+
+namespace tessera::compiler {
+
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
+
+std::size_t end_of_name(std::string_view text, std::size_t pos) {
+  if (pos >= text.size() || !is_name_start(text[pos])) return pos;
+  while (pos < text.size() && is_name_char(text[pos])) ++pos;
+  return pos;
+}
+
+std::optional<std::size_t> end_of_string(std::string_view text, std::size_t pos) {
+  for (std::size_t k = pos + 1; k < text.size(); ++k) {
+    if (text[k] == '\\') {
+      ++k;
+    } else if (text[k] == '"') {
+      return k + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Foreign> foreign_at(std::string_view text, std::size_t pos) {
+  const std::string_view rest = text.substr(pos);
+  Foreign f;
+  if (rest.substr(0, 3) == "${{") {
+    f.braces = true;
+    f.terminator = "$}}";
+    f.begin = pos + 3;
+  } else if (rest.substr(0, 3) == "${<") {
+    std::size_t end = pos + 3;
+    while (end < text.size() && std::string_view(" \t\r\n").find(text[end]) == text.npos) ++end;
+    f.terminator = text.substr(pos + 3, end - pos - 3);
+    f.begin = end;
+    if (f.terminator.empty()) return f;  // after == 0: not terminated
+  } else {
+    return std::nullopt;
+  }
+  f.end = text.find(f.terminator, f.begin);
+  if (f.end == text.npos) {
+    f.end = text.size();
+  } else {
+    f.after = f.end + f.terminator.size();
+  }
+  return f;
+}
+
+}  // namespace tessera::compiler

@@ -1,0 +1,45 @@
+// The files of one translation.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.hpp"
+#include "compiler/source/mapped_text.hpp"
+
+namespace tessera::compiler {
+
+struct SourceFile {
+  std::string name;                       // as messages print it
+  std::filesystem::path path;             // empty: not a file (command line)
+  std::string text;
+  std::vector<std::uint32_t> line_starts; // offset of the first byte of each line
+};
+
+struct LineColumn {
+  int line = 1;
+  int column = 1;
+};
+
+// Sources owns every text read in one translation and turns places into lines and columns.
+class Sources {
+ public:
+  // load reads a file; nothing when it can't be read. A file loaded twice gets one number.
+  std::optional<std::uint32_t> load(const std::filesystem::path& path);
+  std::uint32_t add(std::string name, std::string text);  // a text that is not a file
+
+  const SourceFile& file(std::uint32_t number) const { return files_[number]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(files_.size()); }
+  LineColumn line_column(Place place) const;
+
+  // span of `length` bytes from `place`; a macro's use is underlined whole.
+  Span span(Place place, std::uint32_t length) const;
+  Span span(const MappedText& text, Extent extent) const;
+
+ private:
+  std::vector<SourceFile> files_;
+};
+
+}  // namespace tessera::compiler

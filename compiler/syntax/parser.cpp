@@ -1,0 +1,230 @@
+#include "compiler/syntax/parser.hpp"
+
+#include <algorithm>
+
+namespace tessera::compiler::syntax {
+namespace {
+
+constexpr int kDeepest = 200;
+
+std::string shown(const Token& t) {
+  if (t.kind == TokenKind::end) return "the end of the program";
+  if (t.kind == TokenKind::foreign) return "a foreign block";
+  if (t.kind == TokenKind::string) return "a string";
+  if (t.kind == TokenKind::keyword) return "the keyword " + quote(t.text);
+  return quote(t.text);
+}
+
+}  // namespace
+
+const char* spelling(Operator op) {
+  static constexpr const char* kText[] = {"+", "-",  "*",  "/",  "%",  "<", ">",
+                                          "<=", ">=", "==", "!=", "&&", "||"};
+  return kText[static_cast<int>(op)];
+}
+
+const char* spelling(TypeName t) {
+  static constexpr const char* kText[] = {"int", "real", "string", "name", "value"};
+  return kText[static_cast<int>(t)];
+}
+
+Parser::Depth::Depth(Parser& p) : parser(p) {
+  if (++p.depth_ > kDeepest) {
+    --p.depth_;
+    p.fail("T130", p.peek().extent, "this is nested too deeply");
+  }
+}
+
+// ---------------------------------------------------------------------------- tokens
+
+const Token& Parser::peek(std::size_t ahead) const {
+  return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
+}
+
+const Token& Parser::take() {
+  const Token& t = peek();
+  if (pos_ + 1 < tokens_.size()) ++pos_;
+  return t;
+}
+
+bool Parser::accept(std::string_view word) {
+  if (!peek().is(word)) return false;
+  take();
+  return true;
+}
+
+Extent Parser::behind() const {
+  if (pos_ == 0) return peek().extent;
+  const Extent last = tokens_[pos_ - 1].extent;
+  return {last.end == 0 ? 0 : last.end - 1, last.end};
+}
+
+void Parser::fail(std::string_view code, Extent at, std::string text) {
+  diagnostics_.error(code, at, std::move(text));
+  throw Failure{};
+}
+
+void Parser::unexpected(std::string_view wanted) {
+  fail("T131", peek().extent, "expected " + std::string(wanted) + ", found " + shown(peek()));
+}
+
+const Token& Parser::expect(std::string_view word, std::string_view where) {
+  if (peek().is(word)) return take();
+  const std::string wanted = quote(word) + " " + std::string(where);
+  if (word == ";") {
+    // What is missing is missing behind the last token, not at the next one.
+    fail("T132", behind(), "expected " + wanted + ", found " + shown(peek()));
+  }
+  unexpected(wanted);
+}
+
+Word Parser::name(std::string_view what) {
+  const Token& t = peek();
+  if (t.kind == TokenKind::name) {
+    take();
+    return {std::string(t.text), t.extent};
+  }
+  if (t.kind == TokenKind::keyword) {
+    fail("T133", t.extent,
+         quote(t.text) + " is a keyword and can't be " + std::string(what));
+  }
+  unexpected(what);
+}
+
+// ---------------------------------------------------------------------------- declarations
+
+Program Parser::program() {
+  Program result;
+  while (peek().kind != TokenKind::end) {
+    try {
+      declaration(result);
+    } catch (const Failure&) {
+      depth_ = 0;
+      skip_declaration();
+    }
+  }
+  return result;
+}
+
+void Parser::declaration(Program& program) {
+  if (peek().is("sub")) return sub(program);
+  if (peek().is("import")) return import(program);
+  if (peek().is("C++")) return cxx(program);
+  const Token& t = peek();
+  std::string hint;
+  if (t.kind == TokenKind::name) {
+    hint = did_you_mean(t.text, {"sub", "import"});
+    if (t.text == "C") hint = "; did you mean `C++ sub`?";
+  }
+  fail("T134", t.extent, "expected `sub`, `import` or `C++ sub`, found " + shown(t) + hint);
+}
+
+void Parser::skip_declaration() {
+  // The failing token may itself begin a declaration; otherwise at least one token is dropped.
+  if (peek().is("sub") || peek().is("import") || peek().is("C++")) {
+    if (!(pos_ > 0 && tokens_[pos_ - 1].is("C++"))) return;
+  }
+  int depth = 0;
+  while (peek().kind != TokenKind::end) {
+    const Token& t = take();
+    if (t.is("{")) ++depth;
+    if (t.is("}") && depth > 0) --depth;
+    if (depth == 0 && (peek().is("sub") || peek().is("import") || peek().is("C++"))) return;
+  }
+}
+
+void Parser::pragma() {
+  if (!accept("<<")) return;
+  const Word word = name("a pragma's name");
+  static const std::vector<std::string> kKnown = {"rush", "static", "static_for", "unrolling"};
+  if (std::find(kKnown.begin(), kKnown.end(), word.text) == kKnown.end()) {
+    diagnostics_.warning("T302", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
+                                              did_you_mean(word.text, kKnown));
+  }
+  for (int k = 0; k < 2 && accept(","); ++k) expression();
+  expect(">>", "at the end of the pragma");
+}
+
+void Parser::sub(Program& program) {
+  expect("sub", "");
+  pragma();
+  Sub result;
+  result.name = name("a sub's name");
+  result.parameters = parameters(true);
+  result.body = block();
+  program.subs.push_back(std::move(result));
+}
+
+std::vector<Parameter> Parser::parameters(bool names_needed) {
+  std::vector<Parameter> result;
+  expect("(", "before the parameters");
+  if (accept(")")) return result;
+  do {
+    Parameter p;
+    static constexpr TypeName kTypes[] = {TypeName::integer, TypeName::real, TypeName::string,
+                                          TypeName::name, TypeName::value};
+    bool found = false;
+    for (const TypeName t : kTypes) {
+      if (peek().is(spelling(t))) {
+        p.type = t;
+        found = true;
+      }
+    }
+    if (!found) unexpected("a type (`int`, `real`, `string`, `name` or `value`)");
+    take();
+    if (p.type == TypeName::value) accept("&");
+    if (names_needed || peek().kind == TokenKind::name) {
+      p.name = name("a parameter's name");
+    } else {
+      p.name.at = behind();
+    }
+    result.push_back(std::move(p));
+  } while (accept(","));
+  expect(")", "after the parameters");
+  return result;
+}
+
+void Parser::import(Program& program) {
+  expect("import", "");
+  Import result;
+  result.symbol = name("a kernel's name");
+  result.parameters = parameters(false);
+  result.alias = result.symbol;
+  if (accept("as")) result.alias = name("a kernel's name");
+  if (accept(":")) {
+    const auto word = [&](std::string_view wanted) {
+      if (peek().text != wanted) unexpected(quote(wanted));
+      take();
+    };
+    word("CUDA");
+    if (accept(",")) word("NOCPU");
+  }
+  program.imports.push_back(std::move(result));
+  expect(";", "after the import");
+}
+
+ForeignText Parser::foreign() {
+  if (peek().kind != TokenKind::foreign) unexpected("C++ text in `${{ ... $}}`");
+  const Token& t = take();
+  const auto begin = t.value_begin;
+  return {t.value, {begin, begin + static_cast<std::uint32_t>(t.value.size())}, t.braces};
+}
+
+void Parser::cxx(Program& program) {
+  expect("C++", "");
+  if (accept("sub")) {
+    CxxSub result;
+    result.name = name("a kernel's name");
+    result.parameters = parameters(true);
+    result.body = foreign();
+    program.cxx_subs.push_back(std::move(result));
+  } else if (peek().kind == TokenKind::name && peek().text == "head") {
+    take();
+    program.heads.push_back(foreign());
+  } else {
+    unexpected("`sub` or `head` after `C++`");
+  }
+  accept(";");
+}
+
+}  // namespace tessera::compiler::syntax

@@ -1,0 +1,114 @@
+// The pipeline: files -> text -> tokens -> tree -> model -> block program -> C++.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "compiler/block/lower.hpp"
+#include "compiler/block/passes.hpp"
+#include "compiler/compiler.hpp"
+#include "compiler/diagnostics.hpp"
+#include "compiler/emit/program.hpp"
+#include "compiler/semantics/producers.hpp"
+#include "compiler/semantics/resolver.hpp"
+#include "compiler/source/preprocessor.hpp"
+#include "compiler/syntax/lexer.hpp"
+#include "compiler/syntax/parser.hpp"
+
+namespace tessera::compiler {
+namespace {
+
+// A bug of ours, not the user's mistake: stop here rather than emit wrong code.
+void must_hold(const std::string& problem, const char* after) {
+  if (problem.empty()) return;
+  std::fprintf(stderr, "tessera: internal error: block program after %s: %s\n", after,
+               problem.c_str());
+  std::abort();
+}
+
+// run_passes lowers and runs all passes; false when a pass reported an error.
+block::Program run_passes(const semantics::Model& model, const MappedText& text,
+                          const Options& options, Diagnostics& diagnostics, Output& output) {
+  block::Program program = block::lower(model, text);
+  if (options.dump_after == "lower") output.dump = block::print(program);
+  for (const block::Pass& pass : block::pipeline()) {
+    pass.run(program, diagnostics);
+    if (options.dump_after == pass.name) output.dump = block::print(program);
+  }
+  must_hold(block::verify(program), "all passes");
+  return program;
+}
+
+void check_dump_name(const Options& options, const Sources& sources, Diagnostics& diagnostics) {
+  if (options.dump_after.empty() || options.dump_after == "lower") return;
+  std::string known = "lower";
+  for (const block::Pass& pass : block::pipeline()) {
+    if (options.dump_after == pass.name) return;
+    known += std::string(", ") + pass.name;
+  }
+  diagnostics.error("T190", Span{sources.file(0).name, 0, 0, 1},
+                    "there is no pass " + quote(options.dump_after) + "; the passes are " + known);
+}
+
+void list_imports(const block::Program& program, const Diagnostics& diagnostics, Output& output) {
+  std::set<std::string> seen;
+  for (const block::Chain* chain : program.chains) {
+    for (const auto& b : chain->blocks) {
+      if (!b->call || b->call->kernel->in_place) continue;
+      const semantics::Kernel& k = *b->call->kernel;
+      if (!seen.insert(k.symbol).second) continue;
+      output.imports.push_back(k.symbol);
+      output.import_spans.emplace_back(k.symbol, diagnostics.span(k.at));
+    }
+  }
+}
+
+void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
+                const Options& options, Output& output) {
+  Preprocessor(sources, diagnostics, options, text).run(0);
+  check_dump_name(options, sources, diagnostics);
+  const syntax::Program tree =
+      syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
+  const bool broken = diagnostics.failed();
+  if (broken && tree.subs.empty()) return;  // nothing left worth looking at
+  semantics::Model model = semantics::Resolver(diagnostics).run(tree);
+  if (diagnostics.failed()) return;
+  semantics::mark_used(model);
+  semantics::find_producers(model, diagnostics);
+  if (diagnostics.failed()) return;
+  const block::Program program = run_passes(model, text, options, diagnostics, output);
+  if (diagnostics.failed()) return;
+  const emit::Context context{sources, text};
+  output.kernels_cpp = emit::kernels_text(context, model);
+  const std::string hashed = text.text + output.kernels_cpp;
+  const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
+  output.program_cpp = emit::program_text(context, model, program, {hash.low64, hash.high64});
+  list_imports(program, diagnostics, output);
+}
+
+}  // namespace
+
+Output translate(const std::filesystem::path& source, const Options& options) {
+  Output output;
+  Sources sources;
+  MappedText text;
+  Diagnostics diagnostics(sources, text);
+  if (sources.load(source)) {
+    run_stages(sources, text, diagnostics, options, output);
+    for (std::uint32_t k = 0; k < sources.size(); ++k) {
+      if (!sources.file(k).path.empty()) output.files.push_back(sources.file(k).path);
+    }
+  } else {
+    std::error_code ignored;
+    const bool exists = std::filesystem::exists(source, ignored);
+    diagnostics.error("T100", Span{source.string(), 0, 0, 1},
+                      exists ? "this file can't be read" : "there is no such file");
+  }
+  output.ok = !diagnostics.failed();
+  output.diagnostics = diagnostics.take();
+  return output;
+}
+
+}  // namespace tessera::compiler
