@@ -79,7 +79,9 @@ Built build(const BuildRequest& r) {
   check_program(r.program);
   std::error_code ignored;
   for (const fs::path& k : r.kernels) {
-    if (!fs::is_regular_file(k, ignored)) throw usage_error("no such kernel file: " + k.string());
+    if (fs::is_regular_file(k, ignored)) continue;
+    throw usage_error("no such kernel file: " + k.string() +
+                      "; arguments of the program itself stand after --");
   }
   CompileSetup s{find_compiler(), find_installation(), environment_cxxflags(), folder_of(r.program),
                  {},              r.colour,            started};
@@ -99,7 +101,7 @@ Built build(const BuildRequest& r) {
   for (const fs::path& file : program.files) dependencies.push_back({fs::absolute(file), false});
   std::vector<fs::path> kernels = r.kernels;
   if (kernels.empty() && !program.imports.empty()) {
-    kernels = cpp_files(s.folder);
+    for (const fs::path& k : cpp_files(s.folder)) kernels.push_back(k.lexically_normal());
     dependencies.push_back({fs::absolute(s.folder), true});
   }
 

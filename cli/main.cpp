@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/commands.hpp"
@@ -28,27 +29,31 @@ constexpr const char* kExamples =
     "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
     "line, a file or an argument is wrong, 3 no compiler or MPI, 130 interrupted.";
 
-// CLI11 names the first word that fits nothing; add the option that was probably meant.
+// What is wrong with the words, with the option or command that was probably meant.
 std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Arguments& words) {
-  std::string text = e.what();
-  if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    const std::vector<CLI::App*> chosen = app.get_subcommands();
-    const CLI::App& at = chosen.empty() ? app : *chosen.front();
-    const std::vector<std::string> extra = at.remaining();
-    const std::string word = extra.empty() ? (words.empty() ? "" : words.front()) : extra.front();
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty() && words.front()[0] != '-') {
     std::vector<std::string> known;
-    for (const CLI::Option* o : at.get_options()) {
-      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
-    }
     for (const CLI::App* s : app.get_subcommands({})) {
-      if (chosen.empty() && !s->get_group().empty()) known.push_back(s->get_name());
+      if (!s->get_group().empty()) known.push_back(s->get_name());
     }
-    const std::string guess = launch::nearest(word.substr(0, word.find('=')), known);
-    text = (chosen.empty() && word[0] != '-' ? "unknown command `" : "unknown option `") + word + "`";
-    if (!guess.empty()) text += "; did you mean `" + guess + "`?";
-    if (!chosen.empty() && guess.empty()) text += "; arguments of the program stand after --";
+    const bool program = std::filesystem::path(words.front()).extension() == ".fa";
+    const std::string guess = program ? "run " + words.front() : launch::nearest(words.front(), known);
+    return "unknown command `" + words.front() + "`" +
+           (guess.empty() ? "" : "; did you mean `" + std::string(program ? "tessera " : "") + guess + "`?");
   }
-  return text;
+  if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return e.what();
+  const CLI::App& at = chosen.empty() ? app : *chosen.front();
+  const std::vector<std::string> extra = at.remaining();
+  const std::string word = extra.empty() ? words.front() : extra.front();
+  std::vector<std::string> known;
+  for (const CLI::Option* o : at.get_options()) {
+    for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string guess = launch::nearest(word.substr(0, word.find('=')), known);
+  if (!guess.empty()) return "unknown option `" + word + "`; did you mean `" + guess + "`?";
+  return (word[0] == '-' ? "unknown option `" : "a word too many: `") + word + "`" +
+         (chosen.empty() ? "" : "; arguments of the program itself stand after --");
 }
 
 int parse_and_run(Arguments words) {

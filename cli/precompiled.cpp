@@ -18,14 +18,14 @@ constexpr std::string_view header_of(Prelude p) {
 
 fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
                  const std::vector<std::string>& flags) {
-  const std::string key = Key()
-                              .add(c.command)
-                              .add(base_flags())
-                              .add(flags)
-                              .add_identity(c.program)
-                              .add(where.headers.string())
-                              .hex();
-  return where.precompiled / key / (p == Prelude::kernel ? "kernel.hpp" : "in_place.hpp");
+  Key key;
+  key.add(c.command).add(base_flags()).add(flags).add_identity(c.program);
+  // A header that changed since is another key: a stale one is never used.
+  for (const char* header : {"ucenv.h", "tessera/abi.hpp", "tessera/df.hpp", "tessera/kernel_error.hpp",
+                             "tessera/kernels.hpp"}) {
+    key.add_identity(where.headers / header);
+  }
+  return where.precompiled / key.hex() / (p == Prelude::kernel ? "kernel.hpp" : "in_place.hpp");
 }
 
 }  // namespace
@@ -84,7 +84,9 @@ int precompile() {
     for (const std::string& f : base_flags()) command.push_back(f);
     command.insert(command.end(), {"-I", where.headers.string()});
     command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), {"-x", "c++-header", file.string(), "-o", file.string() + ".gch"});
+    // -MD: what it includes stands in the dependencies of whatever uses it.
+    command.insert(command.end(), {"-MD", "-MF", file.string() + ".d", "-x", "c++-header", file.string(), "-o",
+                                   file.string() + ".gch"});
     commands.push_back(std::move(command));
   }
   for (const Finished& f : run_all(commands)) {

@@ -32,6 +32,8 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
     } else if (!ready.empty() && begins_with_ucenv(u.source)) {
       flags.insert(flags.end(), {"-include", ready.string()});
     }
+    // A precompiled header keeps silent about what it includes unless asked.
+    if (!ready.empty()) flags.push_back("-fpch-deps");
     flags.insert(flags.end(), s.flags.begin(), s.flags.end());
   }
   return flags;

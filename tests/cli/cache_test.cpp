@@ -12,8 +12,6 @@ class Cached : public Command {
     write("compiler", "#!/bin/sh\necho x >> '" + path("calls").string() + "'\nexec g++ \"$@\"\n");
     std::filesystem::permissions(path("compiler"), std::filesystem::perms::owner_all);
     environment_ = {"CXX='" + path("compiler").string() + "'"};
-    write("p.fa", "import value(name) as value;\nC++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
-                  "sub main() { df x; value(x); show(x + $K); }\n#define K 0\n");
     write("p.fa", "#define K 0\nimport value(name) as value;\n"
                   "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
                   "sub main() { df x; value(x); show(x + $K); }\n");

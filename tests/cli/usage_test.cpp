@@ -21,8 +21,10 @@ TEST_F(Command, HelpTeaches) {
 TEST_F(Command, UnknownWordsAreRefusedWithAGuess) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"rum", "p.fa"}), 2, {"unknown command `rum`", "did you mean `run`"}));
+  EXPECT_TRUE(ended(tessera({"p.fa"}), 2, {"did you mean `tessera run p.fa`"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "5"}), 2, {"after --"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--quite"}), 2, {"--quite", "did you mean `--quiet`"}));
-  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "many"}), 2, {"-n"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "many"}), 2, {"--ranks", "many"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "-3"}), 2, {"threads"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-D", "=3"}), 2, {"-D"}));
   EXPECT_TRUE(ended(tessera({"run"}), 2, {"program"}));

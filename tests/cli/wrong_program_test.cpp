@@ -25,7 +25,7 @@ TEST_F(Command, AKernelFileThatDoesNotCompile) {
   write("p.fa", "import f(int) as f;\nsub main() { f(1); }\n");
   write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" void f(int n) {\n  int x = undeclared;\n}\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1,
-                    {"the kernel file ./kernels.cpp does not compile", "kernels.cpp:3:", "undeclared"}));
+                    {"the kernel file kernels.cpp does not compile", "kernels.cpp:3:", "undeclared"}));
 }
 
 TEST_F(Command, AKernelWrittenInPlaceThatDoesNotCompile) {
