@@ -51,4 +51,19 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
   result_(from, s.round_trip / 2, s.bandwidth);
 }
 
+bool LinkMeter::typical(balancer::Time& latency, double& bandwidth) const {
+  std::int64_t n = 0;
+  double sum_latency = 0, sum_bandwidth = 0;
+  for (const auto& [peer, s] : states_) {
+    if (s.step < kSteps.size()) continue;
+    ++n;
+    sum_latency += static_cast<double>(s.round_trip) / 2;
+    sum_bandwidth += s.bandwidth;
+  }
+  if (n == 0) return false;
+  latency = static_cast<balancer::Time>(sum_latency / static_cast<double>(n));
+  bandwidth = sum_bandwidth / static_cast<double>(n);
+  return true;
+}
+
 }  // namespace tessera::runtime

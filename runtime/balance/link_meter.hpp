@@ -22,6 +22,9 @@ class LinkMeter {
   void start(std::int32_t worker_ranks);
   void on(Rank from, LinkProbe&&);
 
+  // What moving costs from here, by the measured peers; false when nothing is measured (yet).
+  bool typical(balancer::Time& latency, double& bandwidth) const;
+
  private:
   struct State {
     std::uint32_t step = 0;

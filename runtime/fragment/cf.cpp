@@ -54,11 +54,11 @@ void release_inputs(Cf* c) {
   }
 }
 
-std::int64_t input_bytes(const Cf* c) {
+std::int64_t input_bytes(const abi::Block& block, const Cf* c) {
   if ((c->flags & kGathered) == 0) return 0;
   std::int64_t sum = 0;
-  for (unsigned k = 0; k < c->block->input_count; ++k) {
-    sum += static_cast<std::int64_t>(abi::input(c, *c->block, k)->size);
+  for (unsigned k = 0; k < block.input_count; ++k) {
+    sum += static_cast<std::int64_t>(abi::input(c, block, k)->size);
   }
   return sum;
 }

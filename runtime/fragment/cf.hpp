@@ -24,7 +24,7 @@ void free_cf(Cf*);
 void release_inputs(Cf*);
 
 // The bytes of everything its inputs hold; each value counts once per fragment.
-std::int64_t input_bytes(const Cf*);
+std::int64_t input_bytes(const abi::Block&, const Cf*);
 
 // pack copies the frame (a fragment in transit shares the values it holds); unpack rebuilds it.
 PackedCf pack(const Cf*);

@@ -119,6 +119,7 @@ void Node::execute(Worker& w, Cf* c) {
       const abi::Next next = block->run(&w, c);
       if (measure) w.stats.measured(block->group, ticks() - from);
       if ((c->flags & kGathered) != 0) {
+        if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         // The slots belong to the block that ran, which may not be c->block any more.
         const abi::Block* then = c->block;
         c->block = block;

@@ -40,12 +40,14 @@ Totals own_totals(Node& node, bool final) {
       all.samples += s.samples;
       all.sum += s.sum;
       all.squares += s.squares;
+      all.bytes += s.bytes;
     }
     if (all.count == 0) continue;
     const bool atomic = node.program.blocks[g]->kind == abi::Kind::atomic;
     GroupTotals x;
     x.group = g;
     x.count = static_cast<std::int64_t>(all.count);
+    x.bytes = all.bytes;
     x.moved_away = node.moved_by_group[g];
     // The time of a structured fragment is that of the fragments it ran on the spot.
     if (atomic && all.samples > 0) {
@@ -86,6 +88,7 @@ std::vector<GroupTotals> merge_groups(const std::vector<Totals>& ranks) {
       m.weight += delta * n / sum;
       m.count += g.count;
       m.moved_away += g.moved_away;
+      m.bytes += g.bytes;
     }
   }
   std::vector<GroupTotals> list;

@@ -37,17 +37,23 @@ class GroupStats {
     g.samples.store(n, std::memory_order_relaxed);
     if (n >= 4) g.short_lived = sum < static_cast<double>(n) * kShortTicks;
   }
+  void add_bytes(std::uint32_t group, std::int64_t n) {
+    std::atomic<std::int64_t>& b = groups_[group].bytes;
+    b.store(b.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   // Known to take a few microseconds at most: cheaper to run at once than to queue.
   bool tiny(std::uint32_t group) const { return groups_[group].short_lived; }
 
   struct Snapshot {
     std::uint64_t count = 0, samples = 0;
     double sum = 0, squares = 0;  // ticks
+    std::int64_t bytes = 0;       // of inputs, where somebody weighs them
   };
   Snapshot read(std::uint32_t group) const {
     const One& g = groups_[group];
     return {g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
-            g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed)};
+            g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
+            g.bytes.load(std::memory_order_relaxed)};
   }
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
@@ -56,6 +62,7 @@ class GroupStats {
   struct One {
     std::atomic<std::uint64_t> count{0}, samples{0};
     std::atomic<double> sum{0}, squares{0};
+    std::atomic<std::int64_t> bytes{0};
     bool short_lived = false;  // its worker only
   };
   std::vector<One> groups_;

@@ -44,7 +44,7 @@ void ReadyQueue::push(Cf* c) {
   }
   list.tail = c;
   ++list.count;
-  if (weigh_) list.bytes += input_bytes(c);
+  if (weigh_) list.bytes += input_bytes(*c->block, c);
   add_atomics(1);
 }
 
@@ -53,7 +53,7 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
   Cf* c = list.head;
   list.head = c->next;
   --list.count;
-  if (weigh_) list.bytes -= input_bytes(c);
+  if (weigh_) list.bytes -= input_bytes(*c->block, c);
   if (list.head == nullptr) {
     list.tail = nullptr;
     if (list.newer != kNone) groups_[list.newer].older = list.older;

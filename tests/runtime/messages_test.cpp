@@ -1,0 +1,124 @@
+// Every message survives the wire, and its bytes are frozen: ranks of one run share a binary, but a
+// change of the layout should be seen in review.
+#include "runtime/comm/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tessera::runtime {
+namespace {
+
+std::string hex(const Parcel& p) {
+  std::string s;
+  for (const std::byte b : p.bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    s += kDigits[std::to_integer<unsigned>(b) >> 4];
+    s += kDigits[std::to_integer<unsigned>(b) & 15];
+  }
+  return s;
+}
+
+const abi::Name kName{{0x1122, 0x3344}, 0x5566};
+
+template <class T>
+T round_trip(const T& m) {
+  return std::get<T>(decode(encode(Message(m))));
+}
+
+TEST(Messages, TagsAreFrozen) {
+  EXPECT_EQ(Message(Request{}).index(), 0u);
+  EXPECT_EQ(Message(Give{}).index(), 4u);
+  EXPECT_EQ(Message(Ship{}).index(), 9u);
+  EXPECT_EQ(Message(PolicyMessage{}).index(), 11u);
+  EXPECT_EQ(Message(Totals{}).index(), 19u);
+  EXPECT_EQ(std::variant_size_v<Message>, 20u);
+}
+
+TEST(Messages, BytesAreFrozen) {
+  EXPECT_EQ(hex(encode(Request{kName})),
+            "00" "2211000000000000" "4433000000000000" "6655000000000000");
+  EXPECT_EQ(hex(encode(Give{kName, {ValueRef(abi::value_int(7))}})),
+            "04" "2211000000000000" "4433000000000000" "6655000000000000" "01" "07000000");
+  EXPECT_EQ(hex(encode(Wave{5})), "0d" "0500000000000000");
+}
+
+TEST(Messages, ScalarsTravelInTheMessageAndBytesBesideIt) {
+  EXPECT_EQ(encode(Give{kName, {ValueRef(abi::value_real(1.5))}}).values.size(), 0u);
+  const Parcel p = encode(Give{kName, {ValueRef(abi::value_string("hello", 5))}});
+  ASSERT_EQ(p.values.size(), 1u);
+  EXPECT_EQ(p.values[0].get()->size, 5u);
+}
+
+TEST(Messages, RoundTripWithValues) {
+  const Give real = round_trip(Give{kName, {ValueRef(abi::value_real(2.25))}});
+  EXPECT_EQ(real.value.value.get()->r, 2.25);
+  const Give none = round_trip(Give{kName, {}});
+  EXPECT_FALSE(none.value.value);
+  abi::Value* bytes = abi::value_bytes(100);
+  static_cast<char*>(bytes->data)[99] = 'x';
+  const Publish p = round_trip(Publish{kName, 3, 9, {ValueRef(bytes)}});
+  EXPECT_EQ(p.value.value.get(), bytes) << "shared, not copied";
+  EXPECT_EQ(p.block, 3u);
+  EXPECT_EQ(p.ack, 9u);
+}
+
+TEST(Messages, RoundTripShip) {
+  Ship s;
+  s.by_policy = true;
+  s.ticket = 77;
+  PackedCf c;
+  c.block = 4;
+  c.id = {1, 2};
+  c.scope = 3;
+  c.frame = {10, 1, 12};
+  c.held.push_back({ValueRef(abi::value_string("w", 1))});
+  s.fragments.push_back(c);
+  s.inputs.push_back({kName, {ValueRef(abi::value_int(-1))}});
+  const Ship r = round_trip(s);
+  ASSERT_EQ(r.fragments.size(), 1u);
+  EXPECT_EQ(r.fragments[0].frame, c.frame);
+  EXPECT_EQ(r.fragments[0].held.size(), 1u);
+  EXPECT_EQ(r.inputs[0].value.value.get()->i, -1);
+  EXPECT_EQ(r.ticket, 77u);
+  EXPECT_TRUE(r.by_policy);
+}
+
+TEST(Messages, RoundTripEveryPolicyMessage) {
+  using namespace balancer;
+  const std::vector<balancer::Message> all = {
+      Report{{{Group{1}, 2, 3}}, {{Group{4}, 5, 6, 7.5}}, true, 2, 8, {9, 10}},
+      ReportSeen{11},
+      Order{12, Rank{3}, {{Group{1}, 2}}},
+      Confirm{13, Rank{2}, {{Group{5}, 6}}, 14},
+      LinkReport{Rank{1}, 15, 16.5},
+      StealRequest{17, true},
+      StealRefuse{18},
+      StealRevoke{19},
+      StealWake{},
+  };
+  ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
+  for (const balancer::Message& m : all) {
+    EXPECT_EQ(round_trip(PolicyMessage{m}).message, m) << "tag " << m.index();
+  }
+}
+
+TEST(Messages, WorkAndDataCountForTermination) {
+  EXPECT_TRUE(counts_for_termination(Ship{}));
+  EXPECT_TRUE(counts_for_termination(ScopeReturn{}));
+  EXPECT_TRUE(counts_for_termination(Acked{}));
+  EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
+  EXPECT_FALSE(counts_for_termination(Wave{}));
+}
+
+TEST(Messages, TruncatedBytesAreAnError) {
+  Parcel p = encode(Request{kName});
+  p.bytes.pop_back();
+  EXPECT_THROW(decode(std::move(p)), std::runtime_error);
+  Parcel unknown;
+  unknown.bytes.push_back(std::byte{200});
+  EXPECT_THROW(decode(std::move(unknown)), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
