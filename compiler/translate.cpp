@@ -67,7 +67,7 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
 
 void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
                 const Options& options, Output& output) {
-  Preprocessor(sources, diagnostics, options, text).run(0);
+  if (!Preprocessor(sources, diagnostics, options, text).run(0)) return;
   check_dump_name(options, sources, diagnostics);
   const syntax::Program tree =
       syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();

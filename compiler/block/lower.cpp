@@ -124,6 +124,8 @@ class Lowering {
       // A hidden fragment tells when everything under the call has finished; who waits for it
       // deletes.
       const Variable* finished = program_.temporary('n', "finished", at);
+      program_.temporaries.back().producers =
+          "the end of everything under `" + call.sub->name + "`";
       out.names.push_back({finished, ordinal_++});
       NameUse name{finished, {}, at};
       spawn.done.push_back(name);

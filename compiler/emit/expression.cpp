@@ -80,7 +80,7 @@ std::string ExpressionWriter::condition(const Expr& e) const {
     }
   }
   if (is_number(e.type)) return "(" + native(e) + " != 0)";
-  return "truth(" + native(e) + ", " + pos(e) + ")";
+  return "(truth(" + native(e) + ", " + pos(e) + "))";
 }
 
 std::string ExpressionWriter::number(const Expr& e, bool as_real) const {

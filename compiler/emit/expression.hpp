@@ -32,7 +32,7 @@ class ExpressionWriter {
   std::string integer(const semantics::Expr& e) const;    // int; reals are truncated
   std::string real(const semantics::Expr& e) const;       // double
   std::string dyn(const semantics::Expr& e) const;        // Dyn
-  std::string condition(const semantics::Expr& e) const;  // bool
+  std::string condition(const semantics::Expr& e) const;  // bool, in brackets
   std::string name(const semantics::NameUse& n) const;    // Name
   std::string new_string(const semantics::Expr& e) const; // Value*, a new reference
   std::string new_value(const semantics::Expr& e) const;  // Value*, a new reference

@@ -115,15 +115,17 @@ void Resolver::declare_sub(const syntax::Sub& sub) {
 
 void Resolver::check_main(const syntax::Program& program) {
   const auto it = callees_.find("main");
+  if (it == callees_.end() && broken_.count("main") != 0) return;
   if (it == callees_.end() || it->second.sub == nullptr) {
     Extent at{};
     if (!program.subs.empty()) at = program.subs.front().name.at;
     if (it != callees_.end()) at = it->second.at;
     std::vector<std::string> names;
     for (const syntax::Sub& s : program.subs) names.push_back(s.name.text);
+    const std::string meant = nearest("main", names);
     diagnostics_.error("T204", at,
                        "the program has no `sub main`: nothing would run" +
-                           did_you_mean("main", names));
+                           (meant.empty() ? "" : "; should " + quote(meant) + " be `main`?"));
     return;
   }
   model_.main = it->second.sub;
@@ -136,6 +138,7 @@ void Resolver::check_main(const syntax::Program& program) {
 }
 
 Model Resolver::run(const syntax::Program& program) {
+  broken_.insert(program.broken.begin(), program.broken.end());
   for (const syntax::Import& i : program.imports) declare_import(i);
   for (const syntax::CxxSub& s : program.cxx_subs) declare_cxx(s);
   for (const syntax::ForeignText& h : program.heads) {

@@ -137,13 +137,16 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
   if (it == callees_.end()) {
     std::vector<std::string> names;
     for (const auto& entry : callees_) names.push_back(entry.first);
-    diagnostics_.error("T212", node.callee.at,
-                       "there is no kernel or sub " + quote(node.callee.text) +
-                           did_you_mean(node.callee.text, names));
-    for (const syntax::ExprPtr& e : node.arguments) {  // their own mistakes, arity unknown
-      NameUse name;
-      if (e->kind != syntax::Expr::Kind::id || !fragment(e->id, name, true, "argument")) {
-        if (e->kind != syntax::Expr::Kind::id) expression(*e);
+    if (broken_.count(node.callee.text) == 0) {
+      diagnostics_.error("T212", node.callee.at,
+                         "there is no kernel or sub " + quote(node.callee.text) +
+                             did_you_mean(node.callee.text, names));
+    }
+    for (const syntax::ExprPtr& e : node.arguments) {  // their own mistakes; types are unknown
+      if (e->kind != syntax::Expr::Kind::id) {
+        expression(*e);
+      } else if (find(e->id.name.text) == nullptr) {
+        unknown(e->id.name);
       }
     }
     return;

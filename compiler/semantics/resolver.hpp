@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -79,6 +80,7 @@ class Resolver {
   std::map<std::string, Callee> callees_;
   std::unordered_map<const Variable*, std::pair<std::size_t, Extent>> arity_;  // first full use
   std::unordered_map<std::string, bool> labels_;
+  std::set<std::string> broken_;  // declared, but the declaration had mistakes
 };
 
 }  // namespace tessera::compiler::semantics

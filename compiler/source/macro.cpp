@@ -7,7 +7,7 @@
 namespace tessera::compiler {
 namespace {
 
-constexpr std::size_t kMostProduced = 16u << 20;  // bytes; a program of macros that double stops here
+constexpr std::size_t kMostProduced = 4u << 20;  // bytes; a program of macros that double stops here
 constexpr std::size_t kDeepest = 200;             // macros inside macros
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -48,7 +48,7 @@ void MacroExpander::undefine(std::string_view name) {
 void MacroExpander::expand(const MappedText& in, MappedText& out) {
   const std::string_view text = in.text;
   std::size_t k = 0;
-  while (k < text.size()) {
+  while (k < text.size() && !too_much_) {
     std::size_t stop = text.find_first_of("\"$", k);
     if (stop == text.npos) stop = text.size();
     out.add(in, k, stop);
@@ -146,15 +146,21 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     return pos + 1;
   }
   const auto it = macros_.find(name);
+  // A use that can't be substituted is left out with its arguments.
+  const auto behind_arguments = [&] {
+    if (end >= in.text.size() || in.text[end] != '(') return end;
+    const Arguments given = arguments(in, end);
+    return given.closed ? given.after : end;
+  };
   if (it == macros_.end()) {
     std::vector<std::string> known;
     for (const auto& entry : macros_) known.push_back(entry.first);
     error("T112", place, "macro " + quote(name) + " is not defined" + did_you_mean(name, known));
-    return give_up(end);
+    return give_up(behind_arguments());
   }
   if (std::find(active_.begin(), active_.end(), name) != active_.end()) {
     error("T113", place, "macro " + quote(name) + " expands to itself");
-    return give_up(end);
+    return give_up(behind_arguments());
   }
   const Macro& macro = it->second;
   std::size_t after = end;

@@ -36,6 +36,9 @@ class MacroExpander {
   // expand appends `in` with all uses substituted to `out`.
   void expand(const MappedText& in, MappedText& out);
 
+  // too_much: expansion made more text than any program needs; what follows is left out.
+  bool too_much() const { return too_much_; }
+
  private:
   struct Arguments {
     std::vector<MappedText> list;

@@ -50,9 +50,10 @@ void Preprocessor::error(std::string_view code, Place place, std::uint32_t lengt
   diagnostics_.error(code, sources_.span(place, length), std::move(text));
 }
 
-void Preprocessor::run(std::uint32_t number) {
+bool Preprocessor::run(std::uint32_t number) {
   file(number);
   flush();
+  return !macros_.too_much();
 }
 
 void Preprocessor::flush() {

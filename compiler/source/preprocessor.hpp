@@ -19,8 +19,9 @@ class Preprocessor {
   // `out` is the text that `diagnostics` maps extents with; it grows while files are read.
   Preprocessor(Sources& sources, Diagnostics& diagnostics, const Options& options, MappedText& out);
 
-  // run preprocesses the main file, which is already loaded as `file`.
-  void run(std::uint32_t file);
+  // run preprocesses the main file, which is already loaded as `file`; false when the result is cut
+  // short and must not be looked at.
+  bool run(std::uint32_t file);
 
  private:
   struct Condition {

@@ -141,6 +141,8 @@ struct Program {
   std::vector<Import> imports;
   std::vector<CxxSub> cxx_subs;
   std::vector<ForeignText> heads;
+  // Declared, but the declaration is broken: uses of these names are no second mistake.
+  std::vector<std::string> broken;
 };
 
 }  // namespace tessera::compiler::syntax

@@ -154,7 +154,12 @@ Statement Parser::statement() {
     fail("T137", peek().extent,
          "there is no `else`: write a second `if` with the opposite condition");
   } else if (peek().is("{")) {
-    fail("T138", peek().extent, "a block must belong to `sub`, `for`, `while`, `if` or `let`");
+    diagnostics_.error("T138", peek().extent,
+                       "a block must belong to `sub`, `for`, `while`, `if` or `let`");
+    Let node;  // its statements may have mistakes of their own
+    node.body = block();
+    result.at = begin;
+    result.node = std::move(node);
   } else if (peek().is("df")) {
     fail("T139", peek().extent, "`df` declares names only directly inside `{ ... }`");
   } else if (peek().kind == TokenKind::name || peek().is("cf")) {

@@ -85,8 +85,14 @@ Word Parser::name(std::string_view what) {
     return {std::string(t.text), t.extent};
   }
   if (t.kind == TokenKind::keyword) {
-    fail("T133", t.extent,
-         quote(t.text) + " is a keyword and can't be " + std::string(what));
+    diagnostics_.error("T133", t.extent,
+                       quote(t.text) + " is a keyword and can't be " + std::string(what));
+    for (const char* follower : {",", ")", "(", ";", "=", "["}) {
+      if (!peek(1).is(follower)) continue;
+      take();  // clearly meant as a name: go on as if it were one
+      return {std::string(t.text), t.extent};
+    }
+    throw Failure{};
   }
   unexpected(what);
 }
@@ -100,6 +106,7 @@ Program Parser::program() {
       declaration(result);
     } catch (const Failure&) {
       depth_ = 0;
+      if (!declaring_.empty()) result.broken.push_back(declaring_);
       skip_declaration();
     }
   }
@@ -107,6 +114,7 @@ Program Parser::program() {
 }
 
 void Parser::declaration(Program& program) {
+  declaring_.clear();
   if (peek().is("sub")) return sub(program);
   if (peek().is("import")) return import(program);
   if (peek().is("C++")) return cxx(program);
@@ -150,6 +158,7 @@ void Parser::sub(Program& program) {
   pragma();
   Sub result;
   result.name = name("a sub's name");
+  declaring_ = result.name.text;
   result.parameters = parameters(true);
   result.body = block();
   program.subs.push_back(std::move(result));
@@ -188,9 +197,11 @@ void Parser::import(Program& program) {
   expect("import", "");
   Import result;
   result.symbol = name("a kernel's name");
+  declaring_ = result.symbol.text;
   result.parameters = parameters(false);
   result.alias = result.symbol;
   if (accept("as")) result.alias = name("a kernel's name");
+  declaring_ = result.alias.text;
   if (accept(":")) {
     const auto word = [&](std::string_view wanted) {
       if (peek().text != wanted) unexpected(quote(wanted));
@@ -215,6 +226,7 @@ void Parser::cxx(Program& program) {
   if (accept("sub")) {
     CxxSub result;
     result.name = name("a kernel's name");
+    declaring_ = result.name.text;
     result.parameters = parameters(true);
     result.body = foreign();
     program.cxx_subs.push_back(std::move(result));

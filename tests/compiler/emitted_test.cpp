@@ -1,0 +1,87 @@
+// What the translator writes is C++ that compiles without a warning against the ABI header alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "support.hpp"
+
+namespace tessera::compiler::testing {
+namespace {
+
+int run(const std::string& command) { return std::system(command.c_str()); }
+
+std::string compiler() {
+  return std::string(TESSERA_CXX) + " -std=c++20 -fsyntax-only -I '" + TESSERA_ABI_DIR + "' ";
+}
+
+TEST(Emitted, ProgramsCompileWithoutWarnings) {
+  const Workspace w;
+  for (const auto& path : inputs("programs", ".fa")) {
+    SCOPED_TRACE(path);
+    const Output out = translate(path, {});
+    ASSERT_TRUE(out.ok);
+    const auto program = w.write(path.stem().string() + ".cpp", out.program_cpp);
+    EXPECT_EQ(run(compiler() + "-Wall -Wextra -Werror '" + program.string() + "'"), 0);
+  }
+}
+
+TEST(Emitted, ProgramsIncludeTheAbiOnly) {
+  for (const auto& path : inputs("programs", ".fa")) {
+    const std::string text = translate(path, {}).program_cpp;
+    EXPECT_EQ(text.find("#include"), text.rfind("#include")) << path;
+  }
+}
+
+TEST(Emitted, TheSameSourceGivesTheSameText) {
+  for (const auto& path : inputs("programs", ".fa")) {
+    EXPECT_EQ(translate(path, {}).program_cpp, translate(path, {}).program_cpp) << path;
+  }
+}
+
+TEST(Emitted, AKernelsMistakeIsAtTheUsersLine) {
+  const Workspace w;
+  const Output out = translate_text(
+      "C++ head ${<END\nstatic int helper(int n) { return n; }\nEND\n"
+      "C++ sub f(int n, real r, string s, value v, name x)\n${{\n  x = helper(n) + wrong;\n$}}\n"
+      "sub main() { }\n");
+  ASSERT_TRUE(out.ok);
+  const auto kernels = w.write("kernels.cpp", out.kernels_cpp);
+  const auto log = w.folder() / "log";
+  EXPECT_NE(run(compiler() + "'" + kernels.string() + "' 2> '" + log.string() + "'"), 0);
+  const std::string messages = read_file(log);
+  EXPECT_NE(messages.find("prog.fa:6:"), std::string::npos) << messages;
+}
+
+TEST(Emitted, StringsAreEscaped) {
+  const Output out = translate_text(
+      "C++ sub say(string s) ${{ $}}\nsub main() { say(\"q\\\" b\\\\ n\\n \xC3\xA9 ?\?/ \x01"
+      "7\"); }");
+  EXPECT_NE(out.program_cpp.find("\"q\\\" b\\\\ n\\n \\303\\251 \\077\\077/ \\0017\""),
+            std::string::npos)
+      << out.program_cpp;
+}
+
+TEST(Emitted, ImportsAreThoseTheProgramUses) {
+  const Output out = translate_text(
+      "import used(int) as u;\nimport unused(int);\nsub dead() { unused(1); }\nsub main() { u(1); }");
+  ASSERT_EQ(out.imports, std::vector<std::string>{"used"});
+  ASSERT_EQ(out.import_spans.size(), 1u);
+  EXPECT_EQ(out.import_spans[0].second.line, 1);
+}
+
+TEST(Emitted, SizeStaysProportional) {
+  std::string text = "import work(int, value, name);\nsub main() {\n  df x;\n";
+  const int kStatements = 500;
+  for (int k = 0; k < kStatements; ++k) {
+    text += "  work(" + std::to_string(k) + ", x[" + std::to_string(k) + "], x[" +
+            std::to_string(k + 1) + "]);\n";
+  }
+  const Output out = translate_text(text + "}\n");
+  ASSERT_TRUE(out.ok);
+  const auto lines = std::count(out.program_cpp.begin(), out.program_cpp.end(), '\n');
+  EXPECT_LT(lines, 45 * kStatements);
+}
+
+}  // namespace
+}  // namespace tessera::compiler::testing
