@@ -12,12 +12,12 @@ class Cached : public Command {
     write("compiler", "#!/bin/sh\necho x >> '" + path("calls").string() + "'\nexec g++ \"$@\"\n");
     std::filesystem::permissions(path("compiler"), std::filesystem::perms::owner_all);
     environment_ = {"CXX='" + path("compiler").string() + "'"};
-    write("p.fa", "#define K 0\nimport value(name) as value;\n"
+    write("p.fa", "#define K 0\nimport number(name) as number;\n"
                   "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
-                  "sub main() { df x; value(x); show(x + $K); }\n");
+                  "sub main() { df x; number(x); show(x + $K); }\n");
     write("number.h", "#define NUMBER 1\n");
     write("k.cpp", "#include \"ucenv.h\"\n#include \"number.h\"\n"
-                   "extern \"C\" void value(OutputDF &x) { x = NUMBER; }\n");
+                   "extern \"C\" void number(OutputDF &x) { x = NUMBER; }\n");
     run({"sleep", "0.05"});  // what is younger than the run is not trusted to be the same
   }
   // How often the compiler was called by this run.
@@ -58,7 +58,7 @@ TEST_F(Cached, ANewKernelFileCounts) {
 }
 
 TEST_F(Cached, WarningsAreShownAgain) {
-  write("k.cpp", "#include \"ucenv.h\"\n#warning take care\nextern \"C\" void value(OutputDF &x) { x = 1; }\n");
+  write("k.cpp", "#include \"ucenv.h\"\n#warning take care\nextern \"C\" void number(OutputDF &x) { x = 1; }\n");
   run({"sleep", "0.05"});
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 0, {"take care"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 0, {"take care"}));

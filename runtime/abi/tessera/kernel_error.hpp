@@ -27,7 +27,8 @@ inline const char* type_name(abi::Type t) {
 namespace detail {
 
 inline std::string shown(const char* label) {
-  return label == nullptr || *label == 0 ? std::string("a data fragment") : "`" + std::string(label) + "`";
+  if (label == nullptr || *label == 0) return "a data fragment";
+  return std::string("`").append(label).append("`");
 }
 [[noreturn]] inline void throw_unset(const char* label, const char* what) {
   throw KernelError(shown(label) + " has no value yet (" + what + " was called)");
