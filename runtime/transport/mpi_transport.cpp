@@ -1,4 +1,4 @@
-// The MPI transport; the only file that includes mpi.h. docs/transport.md tells the whole story.
+// The MPI transport; the only file that includes mpi.h.
 //
 // Out: send() appends to one outbox (any thread, small lock). progress() empties it: records (wire.hpp)
 // are packed into an envelope per destination, envelopes leave as eager messages, pieces follow as
@@ -254,6 +254,7 @@ MpiTransport::MpiTransport() {
     append(Outgoing{to, what, {}});
   });
   for (std::size_t slot = 0; slot < kRing; ++slot) post_ring(slot);
+  yield_in_mpi(false);
 }
 
 // Finds the ranks of this host, shares the doorbells with them, and counts the cores they have.
@@ -308,6 +309,7 @@ MpiTransport::~MpiTransport() {
       progress(nobody);
       sleep(Clock::now() + 1ms);
     }
+    yield_in_mpi(true);
     for (MPI_Request& request : ring_) {
       MPI_Cancel(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,5 +1,6 @@
 #include "runtime/transport/process_environment.hpp"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -33,15 +34,24 @@ void prepare_process_for_mpi() {
   set_default("OMPI_MCA_opal_signal", "");
   // Not having InfiniBand is no news.
   set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
-  // On an oversubscribed host Open MPI calls sched_yield in each progress that finds nothing. Our
-  // ranks poll once and then sleep; yielding to a busy worker would only delay that by its time slice.
-  set_default("OMPI_MCA_mpi_yield_when_idle", "0");
+  // Starting and ending are collective and Open MPI spins in them: with more ranks than cores that
+  // takes minutes unless the spinning ones yield. In between: yield_in_mpi(false).
+  set_default("OMPI_MCA_mpi_yield_when_idle", "1");
   if (!may_read_process_memory()) set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
 
   const char* local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (local_ranks != nullptr && std::atoi(local_ranks) < kForkedByMainThread) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
+}
+
+void yield_in_mpi(bool yield) {
+  // Open MPI reads its parameter once; this is the function it then calls (since 1.x, still in 5).
+  // Another MPI does not have it and needs nothing.
+  using SetYield = bool (*)(bool);
+  static const auto set = reinterpret_cast<SetYield>(
+      dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  if (set != nullptr) set(yield);
 }
 
 cpu_set_t allowed_cores() {

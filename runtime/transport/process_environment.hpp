@@ -12,6 +12,11 @@ namespace tessera::runtime {
 // when its launcher dies.
 void prepare_process_for_mpi();
 
+// Whether Open MPI gives up the processor (sched_yield) each time it is asked for progress and has
+// none. Right while it spins inside MPI_Init and MPI_Finalize; wrong in progress(), which looks once
+// and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice.
+void yield_in_mpi(bool yield);
+
 // Cores this process may run on.
 cpu_set_t allowed_cores();
 
