@@ -70,7 +70,14 @@ void Node::submit(Worker& w, Cf* c) {
 }
 
 void Node::start(Worker& w, Cf* c) {
-  if (data.gather(w, c)) ready(w, c, w.number >= 0);
+  bool gathered = false;
+  try {
+    gathered = data.gather(w, c);
+  } catch (const ProgramError& e) {
+    // It is this fragment's mistake, not that of the one that is creating it.
+    return fail_in(c, e.pos(), e.what());
+  }
+  if (gathered) ready(w, c, w.number >= 0);
 }
 
 void Node::arrived(Worker& w, Cf* c) {
