@@ -1,6 +1,6 @@
 # Shared by bench/run: running the command, taking numbers from its summary, medians.
 
-tessera=${TESSERA:-$root/build/release/cli/tessera}
+tessera=${TESSERA:-$root/build/release/bin/tessera}
 programs=$root/bench/programs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
