@@ -9,7 +9,12 @@ Advice Parser::advice() {
     expect("{", "after `@`");
     while (!accept("}")) {
       if (peek().kind == TokenKind::end) unexpected("`}` after the advice");
-      rules.push_back(rule());
+      try {
+        rules.push_back(rule());
+      } catch (const Failure&) {  // the rest of the advice, and the statement, are fine
+        while (peek().kind != TokenKind::end && !peek().is("}") && !peek().is(";")) take();
+        if (!accept(";") && !peek().is("}")) throw;
+      }
     }
   }
   return rules;
