@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "balancer/profile.hpp"
 #include "cli/failure.hpp"
 #include "cli/process.hpp"
 #include "runtime/launch/options.hpp"
@@ -21,6 +22,17 @@ const abi::Program& load(const fs::path& file) {
   void* entry = dlsym(handle, "tessera_program");
   if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
   return *reinterpret_cast<const abi::Program* (*)()>(entry)();
+}
+
+// Every rank reads the profile by itself; a wrong one is refused here, once, before any starts.
+void check_profile(const abi::Program& program, const runtime::RunOptions& options) {
+  if (options.load_groups.empty()) return;
+  try {
+    balancer::load_profile(options.load_groups, {program.hash[0], program.hash[1]}, program.name,
+                           options.load_groups_anyway);
+  } catch (const balancer::ProfileError& e) {
+    throw usage_error(std::string("--load-groups: ") + e.what());
+  }
 }
 
 }  // namespace
@@ -45,6 +57,7 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
 
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments) {
+  check_profile(load(program), options);
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-q", "-n", std::to_string(ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.

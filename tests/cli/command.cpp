@@ -54,8 +54,14 @@ Outcome Command::tessera(const Words& words) {
   return run(command);
 }
 
-Outcome Command::tessera_signalled(const std::string& signal, const std::string& after, const Words& words) {
-  Words command = {"timeout", "--foreground", "--preserve-status", "-s", signal, after, TESSERA_COMMAND};
+Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words) {
+  // A shell ignores SIGINT in what it starts with &; env gives it back.
+  Words command = {"sh", "-c",
+                   "signal=$1 word=$2; shift 2\n"
+                   "env --default-signal=INT \"$@\" > printed & pid=$!\n"
+                   "until grep -q \"$word\" printed || ! kill -0 $pid; do sleep 0.05; done\n"
+                   "kill -s $signal $pid; wait $pid; code=$?; cat printed; exit $code",
+                   "sh", signal, word, TESSERA_COMMAND};
   command.insert(command.end(), words.begin(), words.end());
   return run(command);
 }

@@ -27,8 +27,8 @@ class Command : public testing::Test {
   Outcome tessera(const Words& words);
   // Runs any command there.
   Outcome run(const Words& command);
-  // The same, with a signal sent to the command alone after some seconds.
-  Outcome tessera_signalled(const std::string& signal, const std::string& after, const Words& words);
+  // Runs `tessera words...`, and sends the signal to that process alone once it has printed `word`.
+  Outcome tessera_signalled(const std::string& signal, const std::string& word, const Words& words);
 
   // Settings of the environment, as for env(1): "NAME=VALUE", "-u", "NAME".
   Words environment_;
