@@ -160,7 +160,7 @@ void long_records(Transport& t, std::uint64_t) {
   Verifier verifier(t.size());
   const Transport::Sink sink = [&](Rank from, Parcel&& p) { verifier.check(from, p); };
   for (std::uint64_t i = 0; i < 6; ++i) {
-    const std::vector<std::size_t> sizes(i * 700, i % 2 == 0 ? 3 : 900);
+    const std::vector<std::size_t> sizes(i * 200, i % 2 == 0 ? 3 : 900);
     for (std::int32_t to = 0; to < t.size(); ++to) {
       t.send(Rank{to}, make_parcel(i, 3000 * i, sizes));
     }
