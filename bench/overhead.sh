@@ -12,7 +12,7 @@ per_fragment() {
 
 peak_mb() {
   quiet --summary "$work/summary.json" "$@"
-  field peak_bytes
+  field peak_memory_kb
 }
 
 hello_compiled() {
@@ -48,7 +48,7 @@ overhead() {
       "tessera run $b/independent.fa -t 1 -D N=$n"
   done
   for n in 100000 10000000; do
-    line "peak memory of that loop of $n" "$(repeat "$runs" peak_mb -t 1 -D N=$n "$programs/independent.fa" | scaled 1e-6 '%.1f') MB" \
+    line "peak memory of that loop of $n" "$(repeat "$runs" peak_mb -t 1 -D N=$n "$programs/independent.fa" | scaled 1e-3 "%.1f") MB" \
       "constant" "tessera run $b/independent.fa -t 1 -D N=$n"
   done
   for n in 100000 1000000; do

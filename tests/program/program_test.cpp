@@ -1,15 +1,18 @@
 // Runs every program of programs/ and of the repository's examples in many configurations: its output
 // must be the same lines on any number of threads and ranks, under any balancer and any order of
-// message deliveries. Runs every program of faults/ and checks how it fails.
+// message deliveries. Runs every program that the documents show, and every program of faults/, and
+// checks how it fails.
 //
 // Tests are registered from the folders: a new file is a new test.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
 
 #include "cases.hpp"
 #include "child.hpp"
+#include "documents.hpp"
 
 namespace tessera::tests {
 namespace {
@@ -119,10 +122,32 @@ void add_examples() {
       {"-n", "3", "-t", "1", "--balancer", "steal"},
       {"-n", "2", "-t", "1", "--balancer", "none"},
   };
-  for (Case c : find_cases(TESSERA_EXAMPLES, true)) {
+  for (Case c : find_cases(TESSERA_ROOT "/examples", true)) {
     for (const auto& [name, options] : sizes)
       if (name == c.name) c.options = options;
     add_test("Example", c.name, [c, configurations] { run_in(configurations, c, expect_right_output); });
+  }
+}
+
+void add_documents() {
+  // One folder per process: ctest runs tests side by side.
+  static const struct Folder {
+    std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                 ("tessera-documents-" + std::to_string(getpid()));
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  } folder;
+  for (const char* document : {TESSERA_ROOT "/README.md", TESSERA_ROOT "/docs/language.md"}) {
+    for (const Case& c : programs_shown(document, folder.path)) {
+      add_test("Document", c.name, [c] {
+        const Words words = command(c, {"--quiet"});
+        const Outcome run = run_child(words, kLimit);
+        EXPECT_EQ(run.exit_code, 0) << shown(words) << "\n" << run.err;
+        EXPECT_TRUE(run.err.empty()) << run.err;
+      });
+    }
   }
 }
 
@@ -143,6 +168,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   tessera::tests::add_programs();
   tessera::tests::add_examples();
+  tessera::tests::add_documents();
   tessera::tests::add_faults();
   return RUN_ALL_TESTS();
 }
