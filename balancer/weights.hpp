@@ -38,9 +38,7 @@ struct Moments {
 
 // Weights answers "how long does a fragment of this group take?" in this order: the mean of what
 // completed (a loaded profile counts as completed before), else the mean of everything completed,
-// else a neutral constant. The mean of everything is never taken below that constant: sub calls and
-// branches take microseconds and say nothing of a kernel that has not run yet.
-// A range group weighs the sum of the groups of its body per iteration.
+// else a neutral constant. A range group weighs the sum of the groups of its body per iteration.
 class Weights {
  public:
   static constexpr Time kNeutral = 1'000'000;  // 1 ms: worth a message, not worth megabytes
@@ -92,11 +90,18 @@ class Weights {
     return std::max<Time>(1, static_cast<Time>(sum));
   }
 
+  bool any_known() const { return all_.count > 0; }
+  const std::vector<Group>& body(Group g) const {
+    static const std::vector<Group> none;
+    return index(g) < groups_.size() ? groups_[index(g)].body : none;
+  }
   Moments moments(Group g) const {
     return index(g) < groups_.size() ? groups_[index(g)].moments : Moments{};
   }
-  // The mean over everything completed, at least the neutral constant.
-  Time fallback() const { return std::max(kNeutral, static_cast<Time>(all_.mean)); }
+  // The mean over everything completed, else the neutral constant.
+  Time fallback() const {
+    return all_.count > 0 ? std::max<Time>(1, static_cast<Time>(all_.mean)) : kNeutral;
+  }
 
  private:
   struct Entry {

@@ -7,6 +7,7 @@ namespace tessera::balancer {
 namespace {
 
 constexpr double kSpeedMemory = 1000;  // completions
+constexpr double kBytesMemory = 1000;  // fragments
 
 }  // namespace
 
@@ -14,9 +15,14 @@ ClusterView::ClusterView(const std::vector<GroupInfo>& groups, std::int32_t work
                          double weight_memory)
     : never_moved_(groups.size()),
       weights_(groups, weight_memory),
+      body_(groups.size()),
+      bytes_(groups.size()),
       bytes_factor_(groups.size(), 1.0),
       workers_(static_cast<std::size_t>(workers)) {
-  for (std::size_t g = 0; g < groups.size(); ++g) never_moved_[g] = groups[g].never_moved;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    never_moved_[g] = groups[g].never_moved;
+    body_[g] = groups[g].body;
+  }
   for (Worker& w : workers_) w.ready.resize(groups.size());
 }
 
@@ -26,7 +32,12 @@ void ClusterView::report(Time now, Rank from, const Report& r) {
   completed(now, w, r.finished);
   for (const GroupLoad& g : r.ready) {
     if (index(g.group) >= w.ready.size()) w.ready.resize(index(g.group) + 1);
-    w.ready[index(g.group)] = {std::max<std::int64_t>(0, g.ready), std::max<std::int64_t>(0, g.bytes)};
+    w.ready[index(g.group)] = {std::max<std::int64_t>(0, g.ready),
+                                  std::max<std::int64_t>(0, g.bytes)};
+    if (g.ready > 0 && index(g.group) < bytes_.size()) {
+      const auto n = static_cast<double>(g.ready), sum = static_cast<double>(g.bytes);
+      bytes_[index(g.group)].add(n, sum, sum * sum / n, kBytesMemory);
+    }
   }
   if (w.idle && !r.idle) w.completed_at = now;  // what runs there has just begun
   w.idle = r.idle;
@@ -158,9 +169,33 @@ Time ClusterView::weight(Rank r, Group g) const {
   const Worker& w = workers_[at(r)];
   // The source's rule for a group with nothing completed: the mean of everything on that rank.
   if (!weights_.known(g) && w.completed.count > 0) {
-    return std::max(Weights::kNeutral, static_cast<Time>(w.completed.mean));
+    if (weights_.body(g).empty()) return std::max<Time>(1, static_cast<Time>(w.completed.mean));
   }
   return weights_.weight(g);
+}
+
+double ClusterView::learned_bytes(Group g) const {
+  return index(g) < bytes_.size() ? bytes_[index(g)].mean * bytes_factor_[index(g)] : 0;
+}
+
+std::int64_t ClusterView::bytes_each(Group g, double reported) const {
+  const std::size_t i = index(g);
+  double bytes = reported * (i < bytes_factor_.size() ? bytes_factor_[i] : 1);
+  if (i < body_.size() && !body_[i].empty()) {
+    double children = 0;
+    for (const Group b : body_[i]) children += learned_bytes(b);
+    bytes = std::max(bytes, children);
+  } else if (!weights_.known(g) && weights_.any_known()) {
+    double sum = 0, n = 0;
+    for (std::size_t other = 0; other < bytes_.size(); ++other) {
+      const Group o{static_cast<std::uint32_t>(other)};
+      const double count = weights_.moments(o).count;
+      sum += count * learned_bytes(o);
+      n += count;
+    }
+    if (n > 0) bytes = std::max(bytes, sum / n);
+  }
+  return static_cast<std::int64_t>(bytes);
 }
 
 // What is left of the fragment that runs there, as far as one can tell.
@@ -183,9 +218,8 @@ std::vector<Load> ClusterView::loads(Time now) const {
       if (w.ready[g].count <= 0) continue;
       const Group group{static_cast<std::uint32_t>(g)};
       const auto each = static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
-      const double factor = g < bytes_factor_.size() ? bytes_factor_[g] : 1;
       load.groups.push_back({group, w.ready[g].count, weight(rank, group),
-                             static_cast<std::int64_t>(each * factor),
+                             bytes_each(group, each),
                              !(g < never_moved_.size() && never_moved_[g])});
     }
   }

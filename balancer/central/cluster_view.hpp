@@ -38,6 +38,10 @@ class ClusterView {
   std::vector<Load> loads(Time now) const;
 
   Time weight(Rank, Group) const;
+  // Input bytes that one fragment brings along, `reported` by its rank. A group that only creates
+  // others (a sub, a range) has no inputs to speak of but draws those of its children after it: it
+  // counts like its body, or like the mean of all groups with inputs where the body is not known.
+  std::int64_t bytes_each(Group, double reported) const;
   bool known(Group g) const { return weights_.known(g); }
   const Weights& weights() const { return weights_; }
 
@@ -69,11 +73,14 @@ class ClusterView {
 
   static std::size_t at(Rank r) { return static_cast<std::size_t>(index(r)); }
   bool valid(Rank r) const { return index(r) >= 0 && index(r) < workers(); }
+  double learned_bytes(Group) const;
   void completed(Time now, Worker&, const std::vector<GroupDone>&);
   Time running(Time now, const Worker&) const;
 
   std::vector<bool> never_moved_;
   Weights weights_;
+  std::vector<std::vector<Group>> body_;  // by group
+  std::vector<Moments> bytes_;        // by group: of one fragment, as reported
   std::vector<double> bytes_factor_;  // by group: bytes that really moved / bytes reported
   std::vector<Worker> workers_;
   std::map<std::uint64_t, UnderWay> under_way_;

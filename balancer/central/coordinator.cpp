@@ -58,6 +58,8 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
     const Link measured{link->latency, link->bandwidth};
     if (index(link->peer) < 0) {
       links_.set(r.from, measured);
+      links_.set_default(measured);
+      usual_ = measured;
     } else {
       links_.set(r.from, link->peer, measured);
     }
@@ -71,10 +73,8 @@ void Coordinator::handle(Time, const TimerFired& e, Actions&) {
 void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
   const Link link{e.latency, e.bandwidth};
   links_.set(self_, e.peer, link);
-  if (own_links_.measured(link) == LinkDigest::News::anybody) {
-    usual_ = link;
-    links_.set_default(link);
-  }
+  usual_ = link;
+  links_.set_default(link);
 }
 
 void Coordinator::handle(Time, const RankLeaving& e, Actions&) {
@@ -164,24 +164,25 @@ void Coordinator::check(Time now, Actions& out) {
   hold_ = moved ? 0 : std::min(kLongestHold, std::max(hold_ * 5 / 4, 50 * kMicrosecond));
 }
 
-// probe sends one fragment per thread of a group nobody has measured to ranks with nothing to do:
-// that costs them nothing, and soon its weight is known.
+// probe sends one fragment per thread of a group nobody has measured, and which the plan therefore
+// leaves alone, to ranks with nothing to do: that costs them nothing, and soon its weight is known.
 bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) {
   bool any = false;
   for (std::size_t from = 0; from < loads.size(); ++from) {
     for (const GroupWork& g : loads[from].groups) {
-      if (view_.known(g.group) || g.movable || g.count < 2) continue;
+      if (view_.known(g.group) || g.count < 2) continue;
+      if (g.movable && g.count * g.weight >= min_gain()) continue;
       std::int64_t left = g.count - 1;
       const Rank source{static_cast<std::int32_t>(from)};
       for (std::size_t to = 0; to < loads.size() && left > 0; ++to) {
         const Rank target{static_cast<std::int32_t>(to)};
         if (to == from || !loads[to].receives || !view_.starving(target)) continue;
         if (wire_time(links_.between(source, target), g.bytes) > p_.ship_window) continue;
-        if (!probed_.emplace(std::pair{g.group, target}, 1).second) continue;
+        if (!probed_.emplace(g.group, target).second) continue;
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;
         order(now, loads, Move{from, to, {{g.group, n}}}, "measuring", out);
-        any = true;
+        any = true;  // `loads` still shows it at the source: the plan may move a few too many
       }
     }
   }
@@ -199,9 +200,19 @@ bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& o
     refuse(now, kCosts, &m, out);
     return false;
   }
-  // auto: far from the end a small difference is left alone, for it may vanish by itself; near the
-  // end the same difference is a large part.
-  const double ratio = p_.difference_auto ? 0.15 : p_.jobs_difference_ratio;
+  // auto: a receiver with work for longer than a correction takes can wait, for what looks uneven
+  // now may even out by itself, and then nothing was moved twice; one that runs dry soon can not.
+  double ratio = p_.jobs_difference_ratio;
+  if (p_.difference_auto) {
+    double heaviest = 0;
+    for (const GroupWork& g : loads[m.from].groups) {
+      for (const GroupCount& f : m.fragments) {
+        if (f.group == g.group) heaviest = std::max(heaviest, static_cast<double>(g.weight));
+      }
+    }
+    const double soon = 10 * static_cast<double>(min_gain()) + 2 * heaviest / loads[m.to].capacity;
+    ratio = after > soon ? 0.5 : 0.15;
+  }
   if (loads[m.from].receives && before - after < ratio * before) {
     refuse(now, kAlike, &m, out);
     return false;

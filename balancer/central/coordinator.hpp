@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,22 +41,20 @@ class Coordinator {
   void order(Time now, const std::vector<Load>&, const Move&, const char* why, Actions&);
   void refuse(Time now, const char* why, const Move*, Actions&);
   Time min_gain() const;
-  Time hold() const { return hold_; }
   bool mark_unworthy(std::vector<Load>&) const;
 
   const Rank self_;
   const CentralParameters p_;
   ClusterView view_;
   Links links_;
-  LinkDigest own_links_;
-  Link usual_;                          // what this rank sees towards anybody
+  Link usual_;                          // the latest measured
   std::uint64_t ticket_ = 0;
   bool wanted_ = false;                 // a check
   Time next_check_ = 0;
   bool timer_set_ = false;
   Time hold_ = 0;                       // told to workers with ReportSeen
   std::map<std::string, Time> refused_;  // reason -> when it was last said
-  std::map<std::pair<Group, Rank>, int> probed_;
+  std::set<std::pair<Group, Rank>> probed_;
 };
 
 }  // namespace tessera::balancer

@@ -14,7 +14,7 @@ GroupWork* find(Load& load, Group g) {
 
 }  // namespace
 
-std::vector<Load> apply(std::vector<Load> loads, const Plan& plan) {
+std::vector<Load> loads_after(std::vector<Load> loads, const Plan& plan) {
   for (const Move& move : plan) {
     for (const GroupCount& f : move.fragments) {
       GroupWork* source = find(loads[move.from], f.group);

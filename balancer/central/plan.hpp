@@ -67,7 +67,7 @@ Plan plan_makespan(const std::vector<Load>&, const PlanCosts& = {});
 
 // makespan is the largest finishing time after the plan; `costs` delays what is moved.
 double makespan(const std::vector<Load>&, const Plan&, const PlanCosts& = {});
-// apply returns the loads after the plan.
-std::vector<Load> apply(std::vector<Load>, const Plan&);
+// loads_after returns the loads after the plan.
+std::vector<Load> loads_after(std::vector<Load>, const Plan&);
 
 }  // namespace tessera::balancer

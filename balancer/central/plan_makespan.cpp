@@ -24,7 +24,7 @@ class Planner {
 
   Plan plan(double level) {
     fill(level);
-    refine();
+    refine(level);
     Plan result;
     for (const auto& [pair, fragments] : moves_) {
       Move move{pair.first, pair.second, {}};
@@ -93,7 +93,7 @@ class Planner {
     }
   }
 
-  void refine() {
+  void refine(double level) {
     std::set<Place> order;      // of who can receive
     std::set<Place> givers;
     for (std::size_t i = 0; i < loads_.size(); ++i) {
@@ -105,6 +105,8 @@ class Planner {
       const std::size_t from = std::prev(givers.end())->second;
       const std::size_t to = order.begin()->second;
       if (from == to || finish_[from] <= finish_[to]) break;
+      // Nobody can finish before the level: a thousandth above it is not worth another message.
+      if (loads_[from].receives && finish_[from] <= level * 1.001) break;
       const auto [item, count] = best_move(from, to);
       if (item == nullptr) {
         givers.erase(std::prev(givers.end()));  // as good as it gets; others may still gain
@@ -177,7 +179,8 @@ Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
   double best_finish = makespan(loads, best, costs);
   const auto consider = [&](Plan other) {
     const double other_finish = makespan(loads, other, costs);
-    if (other_finish < best_finish - 1e-9 * best_finish) {
+    const double gain = std::max(1e-9 * best_finish, static_cast<double>(costs.min_gain));
+    if (other_finish < best_finish - gain) {
       best = std::move(other);
       best_finish = other_finish;
     }

@@ -132,7 +132,7 @@ class FaithfulStealer : public Policy {
     }
     // Requests stay pending at their victims, so once all have one there is nothing left to do.
     if (sent > 0 && static_cast<std::int32_t>(asked_.size()) < ranks_ - 1) {
-      out.push_back(SetTimer{kBackoffTimer, now + (backoff_ << std::min(rounds_++, 16))});
+      out.push_back(SetTimer{kBackoffTimer, now + (backoff_ << std::min(rounds_++, 4))});
       waiting_ = true;
     }
   }

@@ -20,13 +20,13 @@ constexpr Parameter kParameters[] = {
      .max = 1e6},
     {.name = "backoff",
      .default_value = "0.001",
-     .help = "seconds before asking the next ranks when all asked so far had nothing; doubles "
-             "each time until every rank was asked, then the rank sleeps until woken",
+     .help = "faithful: seconds before asking the next steal_ranks ranks when those asked gave "
+             "nothing; doubles up to 16 times this, until every rank holds a request",
      .min = 1e-6,
      .max = 60},
     {.name = "attempts",
      .default_value = "64",
-     .help = "victims asked in a row before backing off",
+     .help = "ranks that refuse before a rank sleeps; the first of them to have work wakes it",
      .kind = Kind::integer,
      .min = 1,
      .max = 1e6},

@@ -2,8 +2,8 @@
 //
 // Thief: needs work when idle, or when what is ready lasts less than a steal takes. It has at most
 // one request out, to: the rank that woke it, else the rank that last gave, else a random one that
-// does not remember it yet. A refusal means "I remember you"; a rank remembered everywhere is
-// silent and sleeps.
+// does not remember it yet. A refusal means "I remember you"; a rank that `attempts` others remember
+// is silent and sleeps.
 // Victim: gives half of what is ready and worth moving, never what its own threads take next, in
 // shipments short enough for the thief to start soon. It remembers refused thieves and wakes as many
 // as it has fragments to give when surplus appears; a woken thief is forgotten.
@@ -24,8 +24,6 @@
 namespace tessera::balancer {
 namespace {
 
-constexpr std::uint32_t kBackoffTimer = 1;
-
 class Stealer : public Policy {
  public:
   explicit Stealer(const Setup& setup)
@@ -44,7 +42,6 @@ class Stealer : public Policy {
     const SettingsReader read(steal_info(), setup.settings);
     margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
-    backoff_ = read.duration("backoff");
     attempts_ = read.integer("attempts");
   }
 
@@ -80,27 +77,22 @@ class Stealer : public Policy {
       give(r.from, request->number, request->idle, out);
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
-        known_at(r.from) = asked_->idle ? Known::as_idle : Known::as_busy;
+        remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
         asked_.reset();
-        ++refused_;
       }
     } else if (std::holds_alternative<StealWake>(r.message)) {
-      known_at(r.from) = Known::no;
+      remembered_at(r.from, Known::no);
       woken_by_ = r.from;
     }
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
     last_giver_ = e.from;
-    refused_ = 0;
-    rounds_ = 0;
     if (asked_ && asked_->victim == e.from) {
       steal_measured_ = true;
       steal_time_ += (now - asked_->at - steal_time_) / 4;
       asked_.reset();
     }
-    if (waiting_) out.push_back(CancelTimer{kBackoffTimer});
-    waiting_ = false;
   }
   void handle(Time, const Shipped& e, Actions& out) {
     const auto it = shipping_.find(e.ticket);
@@ -109,16 +101,16 @@ class Stealer : public Policy {
     if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
     shipping_.erase(it);
   }
-  void handle(Time, const TimerFired&, Actions&) { waiting_ = false; }
+  void handle(Time, const TimerFired&, Actions&) {}
   void handle(Time, const RankLeaving& e, Actions&) {
     present_[static_cast<std::size_t>(index(e.rank))] = false;
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == e.rank; });
+    remembered_at(e.rank, Known::no);
     if (asked_ && asked_->victim == e.rank) asked_.reset();
   }
   void handle(Time, const RankJoined& e, Actions&) {
     if (index(e.rank) >= ranks_) return;
     present_[static_cast<std::size_t>(index(e.rank))] = true;
-    known_at(e.rank) = Known::no;
   }
 
   // ---- thief
@@ -131,16 +123,9 @@ class Stealer : public Policy {
   Time steal_time() const { return steal_time_ > 0 ? steal_time_ : 3 * Link{}.latency; }
 
   void ask(Time now, Actions& out) {
-    if (asked_ || waiting_ || !needs_work()) return;
-    // Backing off: the ranks asked so far had nothing, so most of the cluster has nothing.
-    if (refused_ >= attempts_) {
-      refused_ = 0;
-      waiting_ = true;
-      out.push_back(SetTimer{kBackoffTimer, now + (backoff_ << std::min(rounds_++, 16))});
-      return;
-    }
+    if (asked_ || !needs_work()) return;
     const std::optional<Rank> victim = choose_victim();
-    if (!victim) return;  // remembered everywhere: sleep
+    if (!victim) return;  // remembered by enough: sleep
     asked_ = Request{*victim, ++number_, now, idle_};
     out.push_back(Send{*victim, StealRequest{number_, idle_}});
   }
@@ -148,7 +133,8 @@ class Stealer : public Policy {
   bool may_ask(Rank v) const {
     if (v == self_ || !present_[static_cast<std::size_t>(index(v))]) return false;
     const Known k = known_at_[static_cast<std::size_t>(index(v))];
-    return k == Known::no || (k == Known::as_busy && idle_);
+    if (k == Known::as_busy) return idle_;
+    return k == Known::no && remembered_ < attempts_;
   }
   std::optional<Rank> choose_victim() {
     for (std::optional<Rank>* favourite : {&woken_by_, &last_giver_}) {
@@ -164,7 +150,11 @@ class Stealer : public Policy {
     }
     return std::nullopt;
   }
-  Known& known_at(Rank r) { return known_at_[static_cast<std::size_t>(index(r))]; }
+  void remembered_at(Rank r, Known how) {
+    Known& known = known_at_[static_cast<std::size_t>(index(r))];
+    remembered_ += (how != Known::no) - (known != Known::no);
+    known = how;
+  }
 
   // ---- victim
 
@@ -285,18 +275,15 @@ class Stealer : public Policy {
   Random random_;
   double margin_ = 0;
   Time max_transfer_ = 0;
-  Time backoff_ = 0;
   std::int64_t attempts_ = 0;
   bool idle_ = true;  // until told otherwise; rank 0 is, at once
 
   std::vector<Known> known_at_;
+  std::int64_t remembered_ = 0;  // of them, not `no`
   std::vector<bool> present_;
   std::optional<Request> asked_;
   std::optional<Rank> woken_by_, last_giver_;
   std::uint64_t number_ = 0;
-  std::int64_t refused_ = 0;  // in a row
-  int rounds_ = 0;
-  bool waiting_ = false;      // the back-off timer is set
   Time steal_time_ = 0;       // from a request to the work
   bool steal_measured_ = false;
 

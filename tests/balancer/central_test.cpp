@@ -1,0 +1,208 @@
+// `central`: the coordinator's and the worker's behaviour as readable histories.
+#include "script.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
+
+Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
+  Report r;
+  r.ready = std::move(ready);
+  r.finished = std::move(finished);
+  r.idle = idle;
+  return r;
+}
+
+// The source as it was: its planner, its thresholds.
+const Settings kSource = {{"planner", "mean"},
+                          {"faithful", "true"},
+                          {"jobs_left_threshold", "1"},
+                          {"jobs_difference_ratio", "0"},
+                          {"transfer_margin", "1"},
+                          {"weight_memory", "0"},
+                          {"plan_interval", "0"}};
+
+// Loads 50/20/20/10 s of fragments of 8, 4 and 1 s; weights are known from one completion of each.
+Actions golden_loads(Script& s) {
+  const auto weights = std::vector<GroupDone>{done(0, 1, 8 * kS), done(1, 1, 4 * kS), done(2, 1, kS)};
+  s.at(0, from(1, report({{Group{1}, 5, 0}}, {}, true)));
+  s.at(0, from(2, report({{Group{1}, 5, 0}}, {}, true)));
+  s.at(0, from(3, report({{Group{2}, 10, 0}}, {}, true)));
+  return s.at(kMs, from(0, report({{Group{0}, 5, 0}, {Group{1}, 2, 0}, {Group{2}, 2, 0}}, weights, true)));
+}
+
+TEST(Coordinator, GoldenExampleOfTheSource) {
+  // The thresholds keep it silent while weights are unknown (nothing is above a second).
+  Script s("central", setup(4, 5, 3, kSource));
+  const Actions actions = golden_loads(s);
+  const auto orders = sent<Order>(actions);
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0], (std::pair{Rank{0}, Order{1, Rank{3}, {{Group{0}, 1}, {Group{1}, 1}, {Group{2}, 2}}}}));
+  EXPECT_EQ(orders[1], (std::pair{Rank{0}, Order{2, Rank{1}, {{Group{1}, 1}}}}));
+  s.note("not all confirmed: no new plan (rebalance_count)");
+  EXPECT_TRUE(sent<Order>(s.at(2 * kMs, from(0, Confirm{1, Rank{3}, orders[0].second.fragments, 0}))).empty());
+  s.note("all confirmed, 32/24/20/24: the source leaves it at that");
+  EXPECT_TRUE(sent<Order>(s.at(3 * kMs, from(0, Confirm{2, Rank{1}, {{Group{1}, 1}}, 0}))).empty());
+  s.expect_golden("central_mean");
+}
+
+TEST(Coordinator, MakespanShipsTheEightAsWell) {
+  Settings settings = kSource;
+  settings["planner"] = "makespan";
+  Script s("central", setup(4, 5, 3, settings));
+  std::int64_t eights_to_2 = 0;
+  for (const auto& [to, order] : sent<Order>(golden_loads(s))) {
+    for (const GroupCount& f : order.fragments) {
+      if (order.to == Rank{2} && f.group == Group{0}) eights_to_2 += f.count;
+    }
+  }
+  EXPECT_EQ(eights_to_2, 1);
+  s.expect_golden("central_makespan");
+}
+
+TEST(Coordinator, TooLittleLeftIsSaidOnce) {
+  Script s("central", setup(2, 3, 1, {{"jobs_left_threshold", "1"}, {"plan_interval", "0"}}));
+  const auto said = all<Decide>(s.at(0, from(0, report({{Group{0}, 9, 0}}, {done(0, 1, 100 * kMs)}))));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].why, "too little work left");
+  EXPECT_TRUE(all<Decide>(s.at(kMs, from(0, report({{Group{0}, 8, 0}})))).empty());
+  EXPECT_EQ(sent<Order>(s.at(2 * kMs, from(0, report({{Group{0}, 40, 0}})))).size(), 1u);
+}
+
+TEST(Coordinator, TransferThatCostsMoreThanItSavesIsRefused) {
+  Script s("central", setup(2, 3, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2.4e9}));
+  const Actions actions =
+      s.at(kMs, from(0, report({{Group{0}, 49, 49 * 2'400'000}}, {done(0, 3, kMs)})));
+  EXPECT_TRUE(sent<Order>(actions).empty());
+  ASSERT_EQ(all<Decide>(actions).size(), 1u);
+  EXPECT_EQ(all<Decide>(actions)[0].why, "transfer costs more than it saves");
+  s.expect_golden("central_refused");
+}
+
+TEST(Coordinator, FragmentsOfUnknownWeightAreSpreadAtOnce) {
+  Script s("central", setup(4, 5, 1));
+  const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 0}}))));
+  ASSERT_EQ(orders.size(), 3u);
+  for (const auto& [to, order] : orders) EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 25}}));
+}
+
+TEST(Coordinator, UnknownWeightsWithHeavyInputsAreProbed) {
+  Script s("central", setup(4, 5, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
+  const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 200'000'000}}))));
+  ASSERT_EQ(orders.size(), 3u);
+  for (const auto& [to, order] : orders) EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
+  EXPECT_TRUE(sent<Order>(s.at(kMs, from(0, report({{Group{0}, 99, 198'000'000}})))).empty());
+}
+
+// A report sent before the order was carried out still counts what is to go; it must not be planned
+// away a second time.
+TEST(Coordinator, AReportThatCrossesAnOrderCountsNothingTwice) {
+  Script s("central", setup(2, 3, 1, {{"plan_interval", "0"}}));
+  const auto first = sent<Order>(
+      s.at(0, from(0, report({{Group{0}, 10, 0}}, {done(0, 1, 100 * kMs)}))));
+  ASSERT_EQ(first.size(), 1u);
+  const auto moved = first[0].second.fragments;
+  s.note("crossed on the way: still ten");
+  EXPECT_TRUE(sent<Order>(s.at(kMs, from(0, report({{Group{0}, 10, 0}})))).empty());
+  EXPECT_TRUE(sent<Order>(s.at(2 * kMs, from(0, Confirm{1, Rank{1}, moved, 0}))).empty());
+  s.note("the receiver has them; all is even");
+  Report arrived = report({{Group{0}, moved[0].count - 1, 0}});
+  arrived.arrived = {1};
+  EXPECT_TRUE(sent<Order>(s.at(3 * kMs, from(1, arrived))).empty());
+  s.expect_golden("central_crossing");
+}
+
+TEST(Coordinator, APartialShipmentCorrectsTheView) {
+  Script s("central", setup(2, 3, 1, {{"plan_interval", "0"}}));
+  s.at(0, from(0, report({{Group{0}, 10, 0}}, {done(0, 1, 100 * kMs)})));
+  s.note("only one was left: the others had run meanwhile");
+  EXPECT_TRUE(sent<Order>(s.at(kMs, from(0, Confirm{1, Rank{1}, {{Group{0}, 1}}, 0}))).empty());
+  s.note("nothing was left: the receiver waits for nothing");
+  s.at(2 * kMs, from(0, report({{Group{0}, 10, 0}})));
+  s.at(3 * kMs, from(0, Confirm{2, Rank{1}, {}, 0}));
+  EXPECT_EQ(sent<Order>(s.at(4 * kMs, from(0, report({{Group{0}, 10, 0}})))).size(), 1u);
+}
+
+TEST(Coordinator, ALeavingRankReceivesNothing) {
+  Script s("central", setup(3, 4, 1));
+  s.at(0, RankLeaving{Rank{1}});
+  const auto orders = sent<Order>(s.at(kMs, from(0, report({{Group{0}, 100, 0}}))));
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(orders[0].second.to, Rank{2});
+}
+
+TEST(Coordinator, AForeignOrLateMessageIsNoError) {
+  Script s("central", setup(2, 3, 1));
+  s.at(0, from(0, Confirm{77, Rank{1}, {{Group{0}, 5}}, 0}));
+  Report r = report({{Group{9}, 3, 0}});
+  r.arrived = {99};
+  s.at(0, from(1, r));
+  s.at(0, from(1, StealWake{}));
+  s.at(0, TimerFired{42});
+}
+
+TEST(CentralWorker, OneReportInFlightAndChangesTogether) {
+  Script s("central", setup(0, 3, 2));
+  const Actions first = s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
+  ASSERT_EQ(sent<Report>(first).size(), 1u);
+  s.note("a second one waits for ReportSeen, however much changes");
+  EXPECT_TRUE(s.at(kMs, LoadChanged{{{Group{0}, 300, 0}, {Group{1}, 7, 70}}, {done(0, 3, kMs)}}).empty());
+  EXPECT_TRUE(s.at(2 * kMs, LoadChanged{{{Group{0}, 299, 0}}, {done(0, 1, kMs)}}).empty());
+  const auto second = sent<Report>(s.at(3 * kMs, Received{Rank{2}, ReportSeen{}}));
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].second.ready, (std::vector<GroupLoad>{{Group{0}, 299, 0}, {Group{1}, 7, 70}}));
+  EXPECT_EQ(second[0].second.finished[0].count, 4);
+  s.note("a small change waits for the delay, then goes by timer");
+  s.at(4 * kMs, Received{Rank{2}, ReportSeen{}});
+  const Actions small = s.at(5 * kMs, LoadChanged{{{Group{0}, 298, 0}}, {done(0, 1, kMs)}});
+  ASSERT_EQ(all<SetTimer>(small).size(), 1u);
+  EXPECT_EQ(sent<Report>(s.at(all<SetTimer>(small)[0].at, TimerFired{1})).size(), 1u);
+  s.expect_golden("central_worker");
+}
+
+TEST(CentralWorker, CarriesOutAnOrderAndConfirmsWhatReallyWent) {
+  Script s("central", setup(0, 3, 1));
+  s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
+  const Actions order = s.at(kMs, Received{Rank{2}, Order{5, Rank{1}, {{Group{0}, 40}}}});
+  ASSERT_EQ(all<Ship>(order).size(), 1u);
+  const auto confirm = sent<Confirm>(s.at(kMs, Shipped{5, Rank{1}, {{Group{0}, 38}}, 1234}));
+  ASSERT_EQ(confirm.size(), 1u);
+  EXPECT_EQ(confirm[0], (std::pair{Rank{2}, Confirm{5, Rank{1}, {{Group{0}, 38}}, 1234}}));
+  s.expect_golden("central_order");
+}
+
+TEST(CentralWorker, GroupsNotWorthMovingAreOneNumber) {
+  auto with_profile = setup(0, 3, 2);
+  with_profile.groups[0].never_moved = true;
+  with_profile.groups[0].profile_count = 10;
+  with_profile.groups[0].profile_weight = 2 * kMs;
+  Script s("central", with_profile);
+  const auto r = sent<Report>(s.at(0, LoadChanged{{{Group{0}, 50, 0}, {Group{1}, 3, 0}}, {done(0, 1, 2 * kMs)}}));
+  ASSERT_EQ(r.size(), 1u);
+  EXPECT_EQ(r[0].second.ready, (std::vector<GroupLoad>{{Group{1}, 3, 0}}));
+  EXPECT_TRUE(r[0].second.finished.empty());
+  EXPECT_EQ(r[0].second.unmoved, 100 * kMs);
+}
+
+TEST(Central, ALonelyWorkerIsSilent) {
+  for (const auto& alone : {setup(0, 1, 1), setup(0, 2, 1), setup(1, 2, 1),
+                             setup(0, 1, 1, {{"coordinator", "colocated"}})}) {
+    Script s("central", alone);
+    EXPECT_TRUE(s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}}).empty());
+    EXPECT_TRUE(s.at(0, WentIdle{}).empty());
+  }
+}
+
+TEST(Central, AColocatedCoordinatorHearsItsOwnWorkerWithoutMessages) {
+  Script s("central", setup(1, 2, 1, {{"coordinator", "colocated"}}));
+  const Actions actions = s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
+  ASSERT_EQ(all<Ship>(actions).size(), 1u);
+  EXPECT_EQ(all<Ship>(actions)[0].to, Rank{0});
+  EXPECT_TRUE(all<Send>(actions).empty());
+}
+
+}  // namespace
+}  // namespace tessera::balancer

@@ -1,0 +1,142 @@
+// Every registered policy, over every scenario: nothing lost or doubled, nothing shipped that is not
+// there, quiet at the end, no fragment carried about.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <ostream>
+
+#include "balancer/simulator/workloads.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+using namespace simulator;
+
+struct Mode {
+  std::string name;
+  std::string balancer;
+  Settings settings;
+  bool bounces = false;  // the source's own protocol carries fragments about; ours must not
+};
+
+void PrintTo(const Mode& mode, std::ostream* out) { *out << mode.name; }
+
+// Registering a policy tests it: defaults of each, then the other modes of those that have some.
+std::vector<Mode> modes() {
+  std::vector<Mode> all;
+  for (const PolicyInfo& p : policies()) all.push_back({std::string(p.name), std::string(p.name), {}});
+  all.push_back({"central_mean", "central", {{"planner", "mean"}}});
+  all.push_back({"central_colocated", "central", {{"coordinator", "colocated"}}});
+  all.push_back({"central_source",
+                 "central",
+                 {{"planner", "mean"},
+                  {"faithful", "true"},
+                  {"jobs_left_threshold", "1"},
+                  {"jobs_difference_ratio", "0.5"},
+                  {"transfer_margin", "1"},
+                  {"weight_memory", "0"}}});
+  all.push_back({"steal_faithful", "steal", {{"faithful", "true"}}, true});
+  all.push_back({"steal_faithful_2", "steal", {{"faithful", "true"}, {"steal_ranks", "2"}}, true});
+  return all;
+}
+
+struct Scenario {
+  std::string name;
+  std::function<Workload(std::int32_t ranks, std::uint64_t seed)> make;
+};
+
+std::vector<Scenario> scenarios() {
+  return {
+      {"imbalanced_start", [](auto, auto) { return heap(300, 5'000'000, 10'000); }},
+      {"bursts", [](auto ranks, auto seed) { return bursts(ranks, seed); }},
+      {"heavy_tailed", [](auto, auto seed) { return heavy_tailed(400, seed); }},
+      {"spawning", [](auto, auto seed) { return spawning(500, seed); }},
+      {"ranges", [](auto, auto) { return ranges(300, 2'000'000); }},
+      {"fine_grained", [](auto, auto) { return heap(3000, 1000); }},
+      {"heavy_inputs", [](auto, auto) { return row_reduction(12); }},
+      {"nothing", [](auto, auto) { return heap(0, 1); }},
+      {"single", [](auto, auto) { return heap(1, 1'000'000); }},
+  };
+}
+
+bool can_run(const Mode& mode, std::int32_t ranks) {
+  return ranks > 1 || !find_policy(mode.balancer)->dedicates_last_rank(mode.settings);
+}
+
+void expect_sound(const Outcome& o, const Workload& w, const Mode& mode) {
+  EXPECT_EQ(o.faults, std::vector<std::string>{});
+  EXPECT_EQ(o.executed, static_cast<std::int64_t>(w.fragments.size()));
+  EXPECT_TRUE(o.ended) << "events for ever";
+  // Quiet: after the last fragment the protocol winds down, and nothing more.
+  // The source's stealer goes on asking, ever more ranks, until all hold its request.
+  EXPECT_LT(o.quiet - o.finished, mode.bounces ? 20'000'000'000 : 1'000'000'000);
+  if (!mode.bounces) {
+    EXPECT_LE(o.most_moves, 12) << "a fragment is carried about";
+  }
+}
+
+class Conformance : public testing::TestWithParam<Mode> {};
+
+TEST_P(Conformance, EveryScenarioAtEveryCountOfRanks) {
+  for (const Scenario& s : scenarios()) {
+    for (const std::int32_t ranks : {1, 2, 3, 5, 7, 13, 16}) {
+      if (!can_run(GetParam(), ranks)) continue;
+      for (const std::uint64_t seed : {1, 2, 3}) {
+        SCOPED_TRACE(s.name + " ranks " + std::to_string(ranks) + " seed " + std::to_string(seed));
+        const std::int32_t workers = std::max(1, ranks - 1);
+        const Workload w = s.make(workers, seed);
+        Options o;
+        o.ranks = ranks;
+        o.threads = seed == 3 ? 4 : 1;
+        o.seed = seed;
+        o.jitter = seed == 1 ? 0 : 2'000'000;
+        o.event_limit = 3'000'000;
+        o.balancer = GetParam().balancer;
+        o.settings = GetParam().settings;
+        if (seed == 2) o.speeds = {1, 0.3};
+        const Outcome result = simulate(w, o);
+        expect_sound(result, w, GetParam());
+        if (ranks == 1) {
+          EXPECT_EQ(result.messages, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Conformance, AThousandRanks) {
+  // Each steal of the source's protocol costs a request and a revocation to everybody.
+  const std::int64_t fragments = GetParam().bounces ? 100 : 3000;
+  const Workload w = heap(fragments, 20'000'000, 1000);
+  Options o;
+  o.ranks = 1000;
+  o.jitter = 100'000;
+  o.balancer = GetParam().balancer;
+  o.settings = GetParam().settings;
+  const Outcome result = simulate(w, o);
+  expect_sound(result, w, GetParam());
+  std::printf("%-18s 1000 ranks, %lld x 20 ms: %.3f s, %lld messages, %lld moved\n",
+              GetParam().name.c_str(), static_cast<long long>(fragments), static_cast<double>(result.finished) / 1e9,
+              static_cast<long long>(result.messages), static_cast<long long>(result.moved));
+}
+
+TEST_P(Conformance, SameEventsSameActions) {
+  const Workload w = spawning(400, 9);
+  Options o;
+  o.ranks = 6;
+  o.jitter = 1'000'000;
+  o.balancer = GetParam().balancer;
+  o.settings = GetParam().settings;
+  const Outcome a = simulate(w, o), b = simulate(w, o);
+  EXPECT_EQ(a.finished, b.finished);
+  EXPECT_EQ(a.messages, b.messages);
+  EXPECT_EQ(a.moved, b.moved);
+  EXPECT_EQ(a.decisions, b.decisions);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Conformance, testing::ValuesIn(modes()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tessera::balancer

@@ -1,0 +1,115 @@
+// How well the balancers balance, in virtual time: the bounds that the live measurements aim at.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "balancer/simulator/workloads.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+using namespace simulator;
+
+Outcome run(const Workload& w, const std::string& balancer, std::int32_t ranks, Settings s = {},
+            Time jitter = 100'000, double bandwidth = 1.5e9) {
+  Options o;
+  o.balancer = balancer;
+  o.ranks = ranks;
+  o.settings = std::move(s);
+  o.jitter = jitter;
+  o.bandwidth = bandwidth;
+  return simulate(w, o);
+}
+
+double efficiency(const Workload& w, const Outcome& o, std::int32_t workers) {
+  return static_cast<double>(w.work()) / workers / static_cast<double>(o.finished);
+}
+
+TEST(Quality, MatrixMultiplication) {
+  const Workload w = matrix_multiplication();
+  for (const std::int32_t workers : {2, 3, 7, 11, 15}) {
+    const Outcome central = run(w, "central", workers + 1);
+    const Outcome colocated = run(w, "central", workers, {{"coordinator", "colocated"}});
+    const Outcome mean = run(w, "central", workers + 1, {{"planner", "mean"}});
+    const Outcome steal = run(w, "steal", workers);
+    std::printf("%2d workers: central %.3f colocated %.3f mean %.3f steal %.3f of ideal; messages %lld %lld\n",
+                workers, efficiency(w, central, workers), efficiency(w, colocated, workers),
+                efficiency(w, mean, workers), efficiency(w, steal, workers),
+                static_cast<long long>(central.messages), static_cast<long long>(steal.messages));
+    EXPECT_GE(efficiency(w, central, workers), 0.95);
+    EXPECT_GE(efficiency(w, colocated, workers), 0.95);
+    EXPECT_GE(efficiency(w, steal, workers), 0.9);
+    EXPECT_LE(central.most_moves, 4);
+  }
+}
+
+// A laptop with more ranks than cores: messages wait milliseconds for their turn.
+TEST(Quality, MatrixMultiplicationOnACrowdedHost) {
+  const Workload w = matrix_multiplication();
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Options o;
+    o.ranks = 16;
+    o.seed = seed;
+    o.latency = 500'000;
+    o.jitter = 5'000'000;
+    o.bandwidth = 1e9;
+    const Outcome central = simulate(w, o);
+    o.balancer = "steal";
+    const Outcome steal = simulate(w, o);
+    std::printf("crowded, seed %d: central %.3f steal %.3f of ideal\n", static_cast<int>(seed),
+                efficiency(w, central, 15), efficiency(w, steal, 16));
+    EXPECT_GE(efficiency(w, central, 15), 0.9);
+    EXPECT_GE(efficiency(w, steal, 16), 0.85);
+  }
+}
+
+TEST(Quality, UnknownWeightsAreSpreadAtOnce) {
+  // Nothing has completed, nothing is known, and yet nobody waits for the first 60 ms to pass.
+  const Workload w = heap(1000, 60'000'000, 0);
+  EXPECT_GE(efficiency(w, run(w, "central", 16), 15), 0.97);
+}
+
+TEST(Quality, FragmentsThatCostMoreToMoveThanToRunStay) {
+  const Workload w = row_reduction(50);
+  const Outcome none = run(w, "none", 4);
+  for (const double bandwidth : {1e9, 2.5e9, 5e9}) {
+    const Outcome central = run(w, "central", 4, {}, 100'000, bandwidth);
+    EXPECT_LE(central.finished, none.finished * 102 / 100);
+    EXPECT_LE(central.moved, 12);  // a probe per group and idle rank at most
+    EXPECT_GE(central.decisions.count("transfer costs more than it saves"), 1u);
+    EXPECT_LE(central.messages, 2000);
+  }
+}
+
+TEST(Quality, ASlowRankGetsLess) {
+  const Workload w = heap(600, 10'000'000, 1000);
+  Options o;
+  o.ranks = 5;
+  o.speeds = {1, 1, 1, 0.25};
+  const Outcome result = simulate(w, o);
+  const double ideal = static_cast<double>(w.work()) / 3.25;
+  EXPECT_LE(static_cast<double>(result.finished), ideal * 1.08);
+}
+
+TEST(Quality, DecisionsDoNotRepeatThemselves) {
+  const Workload w = matrix_multiplication();
+  const Outcome o = run(w, "central", 16);
+  for (const auto& [why, count] : o.decisions) {
+    EXPECT_LE(count, 1000) << why;
+  }
+}
+
+TEST(Quality, NoWorkNoMessages) {
+  // One long fragment, nothing else: stealers ask once round and sleep.
+  const Workload w = heap(1, 5'000'000'000);
+  EXPECT_LE(run(w, "steal", 16).messages, 2 * 2 * 16 * 15);
+  EXPECT_LE(run(w, "central", 16).messages, 200);
+}
+
+TEST(Quality, StealDoesNotFlood) {
+  const Workload w = heap(64, 100'000'000);
+  EXPECT_LE(run(w, "steal", 16).messages, 4000);
+}
+
+}  // namespace
+}  // namespace tessera::balancer

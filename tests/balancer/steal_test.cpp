@@ -1,0 +1,128 @@
+// `steal`: both modes as readable histories.
+#include "script.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
+
+TEST(Stealer, AsksOneAtATimeAndSleepsWhenAllRefused) {
+  Script s("steal", setup(0, 4, 1));
+  auto asked = sent<StealRequest>(s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9}));
+  std::vector<bool> seen(4);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(asked.size(), 1u) << "at most one outstanding request";
+    const Rank victim = asked[0].first;
+    EXPECT_NE(victim, Rank{0});
+    EXPECT_FALSE(seen[static_cast<std::size_t>(index(victim))]) << "every rank in turn";
+    seen[static_cast<std::size_t>(index(victim))] = true;
+    asked = sent<StealRequest>(
+        s.at((i + 1) * kMs, Received{victim, StealRefuse{asked[0].second.number}}));
+  }
+  EXPECT_TRUE(asked.empty());
+  s.note("asleep: nothing but a wake-up makes it ask");
+  EXPECT_TRUE(s.at(5 * kMs, WentIdle{}).empty());
+  const auto again = sent<StealRequest>(s.at(6 * kMs, from(2, StealWake{})));
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].first, Rank{2});
+  s.expect_golden("steal_sleep");
+}
+
+TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
+  Script s("steal", setup(1, 4, 2));
+  s.at(0, LinkMeasured{Rank{0}, 50'000, 1e9});
+  s.at(0, WentBusy{});
+  EXPECT_EQ(sent<StealRefuse>(s.at(kMs, from(0, StealRequest{1, true}))).size(), 1u);
+  EXPECT_EQ(sent<StealRefuse>(s.at(kMs, from(2, StealRequest{1, true}))).size(), 1u);
+  s.note("surplus appears: both are woken, once");
+  const Actions woken = s.at(2 * kMs, LoadChanged{{{Group{0}, 10, 0}}, {done(0, 1, 20 * kMs)}});
+  EXPECT_EQ(sent<StealWake>(woken).size(), 2u);
+  EXPECT_TRUE(sent<StealWake>(s.at(3 * kMs, LoadChanged{{{Group{0}, 9, 0}}, {}})).empty());
+  const auto shipped = all<Ship>(s.at(4 * kMs, from(0, StealRequest{2, true})));
+  ASSERT_EQ(shipped.size(), 1u);
+  EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
+  s.note("nothing could be taken after all: refused, and remembered");
+  EXPECT_EQ(sent<StealRefuse>(s.at(4 * kMs, Shipped{shipped[0].ticket, Rank{0}, {}, 0})).size(), 1u);
+  s.expect_golden("steal_give");
+}
+
+TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {
+  Script s("steal", setup(1, 3, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 50 * kMs)}});
+  EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, StealRequest{1, false}))).empty());
+  EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(0, StealRequest{2, true}))).size(), 1u);
+}
+
+TEST(Stealer, KeepsWhatCostsMoreToMoveThanToRun) {
+  Script s("steal", setup(1, 3, 1));
+  s.at(0, LinkMeasured{Rank{0}, 50'000, 2e9});
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 40, 40 * 2'400'000}}, {done(0, 3, kMs)}});
+  EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, StealRequest{1, true}))).empty());
+}
+
+TEST(Stealer, AsksBeforeItIsEmpty) {
+  Script s("steal", setup(0, 2, 1));
+  s.at(0, LinkMeasured{Rank{1}, 10 * kMs, 1e9});
+  s.at(0, WentBusy{});
+  s.at(0, from(1, StealRefuse{1}));
+  EXPECT_TRUE(sent<StealRequest>(s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {done(0, 1, 10 * kMs)}})).empty());
+  s.at(kMs, from(1, StealWake{}));
+  // Two fragments of 10 ms last less than a steal over three times 10 ms of latency.
+  const auto asked = sent<StealRequest>(s.at(2 * kMs, LoadChanged{{{Group{0}, 2, 0}}, {}}));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_FALSE(asked[0].second.idle);
+}
+
+TEST(FaithfulStealer, OneStealableFragmentPerRequest) {
+  auto two = setup(0, 3, 2, {{"faithful", "true"}});
+  two.groups[1].stealable = true;
+  Script s("steal", two);
+  s.at(0, LoadChanged{{{Group{0}, 5, 0}, {Group{1}, 5, 0}}, {}});
+  const auto shipped = all<Ship>(s.at(kMs, from(1, StealRequest{1, true})));
+  ASSERT_EQ(shipped.size(), 1u);
+  EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{1}, 1}}));
+  EXPECT_TRUE(shipped[0].unready_too);
+  s.at(kMs, Shipped{shipped[0].ticket, Rank{1}, {{Group{1}, 1}}, 0});
+  s.note("a revoked request gets nothing");
+  s.at(2 * kMs, LoadChanged{{{Group{1}, 0, 0}}, {}});
+  EXPECT_TRUE(all<Ship>(s.at(3 * kMs, from(2, StealRequest{1, true}))).empty());
+  s.at(4 * kMs, from(2, StealRevoke{1}));
+  EXPECT_TRUE(all<Ship>(s.at(5 * kMs, LoadChanged{{{Group{1}, 4, 0}}, {}})).empty());
+  s.expect_golden("steal_faithful_victim");
+}
+
+TEST(FaithfulStealer, RevokesTheOtherRequestsWhenWorkArrives) {
+  Script s("steal", setup(0, 4, 1, {{"faithful", "true"}}));
+  const auto asked = sent<StealRequest>(s.at(0, WentIdle{}));
+  EXPECT_EQ(asked.size(), 3u) << "all others, for steal_ranks is 0";
+  const auto revoked = sent<StealRevoke>(s.at(kMs, Arrived{Rank{2}, {{Group{0}, 1}}, 1}));
+  ASSERT_EQ(revoked.size(), 2u);
+  EXPECT_EQ(revoked[0].first, Rank{1});
+  EXPECT_EQ(revoked[1].first, Rank{3});
+  s.expect_golden("steal_faithful_thief");
+}
+
+TEST(FaithfulStealer, RequestsReachEveryRankInTurn) {
+  Script s("steal", setup(0, 6, 1, {{"faithful", "true"}, {"steal_ranks", "2"}}));
+  std::vector<int> reached(6);
+  Actions actions = s.at(0, WentIdle{});
+  for (int round = 0; round < 5; ++round) {
+    for (const auto& [to, request] : sent<StealRequest>(actions)) ++reached[static_cast<std::size_t>(index(to))];
+    const auto timers = all<SetTimer>(actions);
+    if (timers.empty()) break;
+    actions = s.at(timers[0].at, TimerFired{timers[0].timer});
+  }
+  EXPECT_EQ(reached, (std::vector<int>{0, 1, 1, 1, 1, 1}));
+  EXPECT_TRUE(all<SetTimer>(actions).empty()) << "all hold a request: quiet";
+}
+
+TEST(None, DoesNothing) {
+  Script s("none", setup(0, 4, 1));
+  EXPECT_TRUE(s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}}).empty());
+  EXPECT_TRUE(s.at(0, from(1, StealRequest{1, true})).empty());
+}
+
+}  // namespace
+}  // namespace tessera::balancer
