@@ -19,7 +19,8 @@ constexpr std::string_view header_of(Prelude p) {
 fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
                  const std::vector<std::string>& flags) {
   Key key;
-  key.add(c.command).add(base_flags()).add(flags).add_identity(c.program);
+  // c++ and g++ are mostly the same file: its name does not matter, words behind it do.
+  key.add({c.command.begin() + 1, c.command.end()}).add(base_flags()).add(flags).add_identity(c.program);
   // A header that changed since is another key: a stale one is never used.
   for (const char* header : {"ucenv.h", "tessera/abi.hpp", "tessera/df.hpp", "tessera/kernel_error.hpp",
                              "tessera/kernels.hpp"}) {

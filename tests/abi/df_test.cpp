@@ -81,7 +81,8 @@ TEST(Df, CopiesShareUntilOneIsWritten) {
   c.copy(a);
   EXPECT_EQ(c.getName(), "c");
   EXPECT_EQ(static_cast<const DF&>(c).get_data(), input.get_data());
-  c = c;
+  const DF& itself = c;
+  c = itself;
   EXPECT_EQ(c.getSize(), 16u);
 }
 
