@@ -3,25 +3,14 @@
 #include <algorithm>
 
 namespace tessera::balancer {
-namespace {
-
-GroupWork* find(Load& load, Group g) {
-  for (GroupWork& w : load.groups) {
-    if (w.group == g) return &w;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 std::vector<Load> loads_after(std::vector<Load> loads, const Plan& plan) {
   for (const Move& move : plan) {
     for (const GroupCount& f : move.fragments) {
-      GroupWork* source = find(loads[move.from], f.group);
+      GroupWork* source = loads[move.from].find(f.group);
       if (source == nullptr) continue;
       source->count -= f.count;
       GroupWork moved = *source;
-      if (GroupWork* target = find(loads[move.to], f.group)) {
+      if (GroupWork* target = loads[move.to].find(f.group)) {
         // One weight per group and worker is all a Load can say: keep the total right.
         const double total =
             static_cast<double>(target->count) * static_cast<double>(target->weight) +
@@ -37,36 +26,36 @@ std::vector<Load> loads_after(std::vector<Load> loads, const Plan& plan) {
   return loads;
 }
 
+std::vector<double> finish_times(const std::vector<Load>& loads) {
+  std::vector<double> finish;
+  finish.reserve(loads.size());
+  for (const Load& l : loads) finish.push_back(l.finish());
+  return finish;
+}
+
 double makespan(const std::vector<Load>& loads, const Plan& plan, const PlanCosts& costs) {
-  std::vector<double> work(loads.size());
-  std::vector<double> start(loads.size());  // of the own queue, pushed back by waiting for arrivals
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    work[i] = loads[i].work();
-    start[i] = static_cast<double>(loads[i].busy);
-  }
+  return makespan(loads, finish_times(loads), plan, costs);
+}
+
+double makespan(const std::vector<Load>& loads, std::vector<double> finish, const Plan& plan,
+                const PlanCosts& costs) {
   for (const Move& move : plan) {
     double moved = 0;
     std::int64_t bytes = 0;  // of the first to arrive: the others come while it runs
     for (const GroupCount& f : move.fragments) {
-      for (const GroupWork& w : loads[move.from].groups) {
-        if (w.group != f.group) continue;
-        moved += static_cast<double>(f.count) * static_cast<double>(w.weight);
-        bytes = std::max(bytes, w.bytes);
-      }
+      const GroupWork* w = loads[move.from].find(f.group);
+      if (w == nullptr) continue;
+      moved += static_cast<double>(f.count) * static_cast<double>(w->weight);
+      bytes = std::max(bytes, w->bytes);
     }
-    work[move.from] -= moved;
-    const double ready = start[move.to] + work[move.to] / loads[move.to].capacity;
+    finish[move.from] -= moved / loads[move.from].capacity;
     if (costs.transfer) {
       const auto arrival = static_cast<double>(costs.transfer(move.from, move.to, bytes));
-      if (arrival > ready) start[move.to] += arrival - ready;
+      finish[move.to] = std::max(finish[move.to], arrival);
     }
-    work[move.to] += moved;
+    finish[move.to] += moved / loads[move.to].capacity;
   }
-  double last = 0;
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    last = std::max(last, start[i] + work[i] / loads[i].capacity);
-  }
-  return last;
+  return finish.empty() ? 0 : *std::max_element(finish.begin(), finish.end());
 }
 
 }  // namespace tessera::balancer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "balancer/types.hpp"
@@ -24,6 +25,16 @@ struct Load {
   Time busy = 0;         // until what runs now is done, and what is on its way to it has run
   double capacity = 1;   // threads times relative speed: work / capacity = time
   bool receives = true;  // false: it is leaving, or not a worker
+
+  // The entry of a group; null when there is none. Quick where groups stand at their own number.
+  const GroupWork* find(Group g) const {
+    if (index(g) < groups.size() && groups[index(g)].group == g) return &groups[index(g)];
+    for (const GroupWork& w : groups) {
+      if (w.group == g) return &w;
+    }
+    return nullptr;
+  }
+  GroupWork* find(Group g) { return const_cast<GroupWork*>(std::as_const(*this).find(g)); }
 
   double work() const {  // sum of the weights, ns
     double sum = 0;
@@ -67,6 +78,9 @@ Plan plan_makespan(const std::vector<Load>&, const PlanCosts& = {});
 
 // makespan is the largest finishing time after the plan; `costs` delays what is moved.
 double makespan(const std::vector<Load>&, const Plan&, const PlanCosts& = {});
+// The same for callers that know Load::finish of each already.
+double makespan(const std::vector<Load>&, std::vector<double> finish, const Plan&, const PlanCosts&);
+std::vector<double> finish_times(const std::vector<Load>&);
 // loads_after returns the loads after the plan.
 std::vector<Load> loads_after(std::vector<Load>, const Plan&);
 

@@ -85,19 +85,22 @@ LowerBound lower_bound(const std::vector<Load>& loads) {
   const std::vector<std::size_t> receivers = receivers_of(loads);
   bound.receivers = receivers.size();
   if (receivers.empty()) return bound;
-  const std::vector<double> base = bases(loads);
-  double movable = 0, fastest = 0, heaviest = 0;
+  std::vector<double> base(loads.size());
+  double movable = 0, fastest = 0;
+  Time heaviest = 0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (loads[i].receives) fastest = std::max(fastest, loads[i].capacity);
+    double fixed = 0;
     for (const GroupWork& g : loads[i].groups) {
-      if (!g.movable || g.count <= 0) continue;
-      movable += static_cast<double>(g.count) * static_cast<double>(g.weight);
-      heaviest = std::max(heaviest, static_cast<double>(g.weight));
+      const double work = static_cast<double>(g.count) * static_cast<double>(g.weight);
+      (g.movable ? movable : fixed) += work;
+      if (g.movable && g.count > 0) heaviest = std::max(heaviest, g.weight);
     }
+    base[i] = static_cast<double>(loads[i].busy) + fixed / loads[i].capacity;
     bound.finish = std::max(bound.finish, base[i]);
   }
   bound.level = water_level(loads, base, receivers, movable);
-  bound.finish = std::max({bound.finish, bound.level, heaviest / fastest});
+  bound.finish = std::max({bound.finish, bound.level, static_cast<double>(heaviest) / fastest});
   return bound;
 }
 

@@ -7,9 +7,9 @@
 // 3. Where the result is not provably within LPT's bound of the optimum, LPT from scratch is tried
 //    (plan_lpt.cpp; it moves more), and the source's plan always; the earliest finish wins.
 #include <algorithm>
-#include <map>
 #include <queue>
 #include <set>
+#include <tuple>
 
 #include "balancer/central/plan_lpt.hpp"
 #include "balancer/central/plan_queue.hpp"
@@ -19,22 +19,35 @@ namespace {
 
 class Planner {
  public:
-  Planner(const std::vector<Load>& loads, const std::vector<double>& finish, const PlanCosts& costs)
-      : loads_(loads), costs_(costs), queues_(loads), finish_(finish) {}
+  Planner(const std::vector<Load>& loads, const std::vector<double>& finish, Queues& queues,
+          const PlanCosts& costs)
+      : loads_(loads), costs_(costs), queues_(queues), finish_(finish) {}
 
   Plan plan(double level) {
     fill(level);
     refine(level);
+    // One move per pair of workers, one count per group.
+    std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+      return std::tie(a.from, a.to, a.group) < std::tie(b.from, b.to, b.group);
+    });
     Plan result;
-    for (const auto& [pair, fragments] : moves_) {
-      Move move{pair.first, pair.second, {}};
-      for (const auto& [group, count] : fragments) move.fragments.push_back({group, count});
-      result.push_back(std::move(move));
+    for (const Step& s : steps_) {
+      if (result.empty() || result.back().from != s.from || result.back().to != s.to) {
+        result.push_back({s.from, s.to, {}});
+      }
+      std::vector<GroupCount>& fragments = result.back().fragments;
+      if (fragments.empty() || fragments.back().group != s.group) fragments.push_back({s.group, 0});
+      fragments.back().count += s.count;
     }
     return result;
   }
 
  private:
+  struct Step {
+    std::size_t from, to;
+    Group group;
+    std::int64_t count;
+  };
   using Place = std::pair<double, std::size_t>;  // finish, worker
 
   double gain_needed(double finish) const {
@@ -50,7 +63,7 @@ class Planner {
     finish_[to] = start(from, to, item.bytes) + work / loads_[to].capacity;
     finish_[from] -= work / loads_[from].capacity;
     item.left -= n;
-    moves_[{from, to}][item.group] += n;
+    steps_.push_back({from, to, item.group, n});
   }
 
   void fill(double level) {
@@ -162,23 +175,24 @@ class Planner {
 
   const std::vector<Load>& loads_;
   const PlanCosts& costs_;
-  Queues queues_;
+  Queues& queues_;
   std::vector<double> finish_;
-  std::map<std::pair<std::size_t, std::size_t>, std::map<Group, std::int64_t>> moves_;
+  std::vector<Step> steps_;
 };
 
 }  // namespace
 
 Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
-  std::vector<double> finish(loads.size());
-  for (std::size_t i = 0; i < loads.size(); ++i) finish[i] = loads[i].finish();
+  const std::vector<double> finish = finish_times(loads);
   const LowerBound bound = lower_bound(loads);
   if (bound.receivers == 0) return {};
 
-  Plan best = Planner(loads, finish, costs).plan(bound.level);
-  double best_finish = makespan(loads, best, costs);
+  Queues queues(loads);
+  Plan best = Planner(loads, finish, queues, costs).plan(bound.level);
+  queues.refill();
+  double best_finish = makespan(loads, finish, best, costs);
   const auto consider = [&](Plan other) {
-    const double other_finish = makespan(loads, other, costs);
+    const double other_finish = makespan(loads, finish, other, costs);
     const double gain = std::max(1e-9 * best_finish, static_cast<double>(costs.min_gain));
     if (other_finish < best_finish - gain) {
       best = std::move(other);
@@ -187,7 +201,7 @@ Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
   };
   const double m = static_cast<double>(bound.receivers);
   if (best_finish > (4.0 / 3 - 1 / (3 * m)) * bound.finish) consider(plan_lpt(loads));
-  consider(plan_mean(loads));
+  consider(plan_mean(loads, finish, queues));
   return best;
 }
 

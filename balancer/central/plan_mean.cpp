@@ -8,10 +8,12 @@ namespace tessera::balancer {
 
 Plan plan_mean(const std::vector<Load>& loads) {
   Queues queues(loads);
-  std::vector<double> finish(loads.size());
+  return plan_mean(loads, finish_times(loads), queues);
+}
+
+Plan plan_mean(const std::vector<Load>& loads, std::vector<double> finish, Queues& queues) {
   double work = 0, capacity = 0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    finish[i] = loads[i].finish();
     if (!loads[i].receives) continue;
     work += finish[i] * loads[i].capacity;
     capacity += loads[i].capacity;

@@ -17,7 +17,8 @@ class Queues {
     Group group;
     double weight;
     std::int64_t bytes;
-    std::int64_t left;
+    std::int64_t count;
+    std::int64_t left;  // of count
   };
 
   explicit Queues(const std::vector<Load>& loads) : loads_(loads), queues_(loads.size()) {}
@@ -25,10 +26,10 @@ class Queues {
   std::vector<Item>& of(std::size_t worker) {
     std::optional<std::vector<Item>>& queue = queues_[worker];
     if (queue) return *queue;
-    queue.emplace();
+    queue.emplace().reserve(loads_[worker].groups.size());
     for (const GroupWork& g : loads_[worker].groups) {
       if (!g.movable || g.count <= 0) continue;
-      queue->push_back({g.group, static_cast<double>(g.weight), g.bytes, g.count});
+      queue->push_back({g.group, static_cast<double>(g.weight), g.bytes, g.count, g.count});
     }
     const auto before = [](const Item& a, const Item& b) {
       return a.weight != b.weight ? a.weight > b.weight : a.group < b.group;
@@ -38,10 +39,20 @@ class Queues {
     }
     return *queue;
   }
+  // refill makes everything movable again, for the next planner.
+  void refill() {
+    for (auto& queue : queues_) {
+      if (!queue) continue;
+      for (Item& item : *queue) item.left = item.count;
+    }
+  }
 
  private:
   const std::vector<Load>& loads_;
   std::vector<std::optional<std::vector<Item>>> queues_;
 };
+
+// plan_mean for who has the finishing times and the queues (full) already.
+Plan plan_mean(const std::vector<Load>&, std::vector<double> finish, Queues&);
 
 }  // namespace tessera::balancer

@@ -111,7 +111,7 @@ void CentralWorker::changed(Time now) {
 }
 
 bool CentralWorker::urgent() const {
-  if (!arrived_.empty() || (idle_ && !sent_idle_)) return true;
+  if (!arrived_.empty() || (idle() && !sent_idle_)) return true;
   const Time load = ready_.load(weights_) / workers_;
   const Time dry = 4 * latency_ + kMillisecond;
   if (load < dry && sent_load_ >= dry) return true;
@@ -124,7 +124,7 @@ void CentralWorker::report_when_due(Time now, Actions& out) {
   if (!dirty_ || in_flight_) return;
   Time due = urgent() ? now : dirty_since_ + p_.report_delay;
   if (reported_) {
-    const bool idle_news = idle_ && !sent_idle_;
+    const bool idle_news = idle() && !sent_idle_;
     const Time hold = idle_news ? std::min(hold_until_, sent_at_ + kIdleHold) : hold_until_;
     due = std::max({due, sent_at_ + p_.report_interval, hold});
   }
@@ -141,21 +141,21 @@ void CentralWorker::report_when_due(Time now, Actions& out) {
   Report report = make_report();
   // What flipped and flipped back meanwhile is no news.
   if (reported_ && report.ready.empty() && report.finished.empty() && report.arrived.empty() &&
-      idle_ == sent_idle_ && report.unmoved == sent_unmoved_) {
+      report.idle == sent_idle_ && report.unmoved == sent_unmoved_) {
     return;
   }
   sent_unmoved_ = report.unmoved;
   in_flight_ = true;
   reported_ = true;
   sent_at_ = now;
-  sent_idle_ = idle_;
+  sent_idle_ = report.idle;
   sent_load_ = ready_.load(weights_) / workers_;
   out.push_back(Send{coordinator_, std::move(report)});
 }
 
 Report CentralWorker::make_report() {
   Report r;
-  r.idle = idle_;
+  r.idle = idle();
   r.workers = workers_;
   for (std::size_t g = 0; g < ready_.size(); ++g) {
     const Group group{static_cast<std::uint32_t>(g)};

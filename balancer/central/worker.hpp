@@ -42,6 +42,8 @@ class CentralWorker {
 
   void changed(Time now);
   bool urgent() const;
+  // WentBusy may come after the load that made the rank busy, and after a report of it.
+  bool idle() const { return idle_ && ready_.total() == 0; }
   void report_when_due(Time now, Actions& out);
   Report make_report();
   bool silent(std::size_t g) const { return g < never_moved_.size() && never_moved_[g]; }
