@@ -1,5 +1,7 @@
 #include "runtime/balance/link_meter.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,7 +11,10 @@ namespace tessera::runtime {
 namespace {
 
 // Payload bytes of each step; zero: latency.
-constexpr std::array<std::uint64_t, 7> kSteps{0, 0, 0, 0, 16 << 10, 256 << 10, 1 << 20};
+constexpr std::array<std::uint64_t, 9> kSteps{0,        0,        0,         0,        0,
+                                              64 << 10, 64 << 10, 256 << 10, 256 << 10};
+constexpr int kRounds = 6;
+constexpr auto kFirstPause = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -17,18 +22,31 @@ void LinkMeter::start(std::int32_t worker_ranks) {
   const std::int32_t self = balancer::index(self_);
   if (self >= worker_ranks) return;
   for (std::int32_t d = 1; d < worker_ranks; d *= 2) {
-    const Rank peer{(self + d) % worker_ranks};
-    if (peer == self_) continue;
-    probe(peer, states_[peer]);
+    peers_.push_back(Peer{Rank{(self + d) % worker_ranks}});
   }
+  pause_ = kFirstPause;
+  if (!peers_.empty()) turn(Clock::now());
 }
 
-void LinkMeter::probe(Rank peer, State& s) {
+Clock::time_point LinkMeter::next(Clock::time_point now) const {
+  return running_ || peers_.empty() || rounds_ == kRounds ? now + std::chrono::hours(1) : next_round_;
+}
+
+void LinkMeter::turn(Clock::time_point now) {
+  if (running_ || peers_.empty() || rounds_ == kRounds || now < next_round_) return;
+  running_ = true;
+  ++rounds_;
+  peer_ = 0;
+  step_ = 0;
+  probe();
+}
+
+void LinkMeter::probe() {
   LinkProbe p;
-  p.number = s.step;
-  if (kSteps[s.step] != 0) p.payload.value = ValueRef(abi::value_bytes(kSteps[s.step]));
-  s.sent = Clock::now();
-  comm_.send(peer, p);
+  p.number = ++number_;
+  if (kSteps[step_] != 0) p.payload.value = ValueRef(abi::value_bytes(kSteps[step_]));
+  sent_ = Clock::now();
+  comm_.send(peers_[peer_].rank, p);
 }
 
 void LinkMeter::on(Rank from, LinkProbe&& p) {
@@ -38,31 +56,44 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
     echo.echo = true;
     return comm_.send(from, echo);
   }
-  State& s = states_[from];
-  if (p.number != s.step || s.step >= kSteps.size()) return;
-  const std::int64_t took = (Clock::now() - s.sent).count();
-  if (kSteps[s.step] == 0) {
-    s.round_trip = std::min(s.round_trip, took);
+  if (!running_ || p.number != number_) return;
+  Peer& peer = peers_[peer_];
+  const std::int64_t took = (Clock::now() - sent_).count();
+  if (kSteps[step_] == 0) {
+    peer.round_trip = std::min(peer.round_trip, took);
   } else {
-    const double seconds = static_cast<double>(std::max<std::int64_t>(took - s.round_trip, 1000)) * 1e-9;
-    s.bandwidth = std::max(s.bandwidth, static_cast<double>(kSteps[s.step]) / seconds);
+    // The latency is no part of the transfer; but it was measured at another moment, so it may take
+    // away only so much.
+    const auto transfer = static_cast<double>(std::max(took - peer.round_trip, took / 2));
+    peer.bandwidth = std::max(peer.bandwidth, static_cast<double>(kSteps[step_]) / transfer * 1e9);
   }
-  if (++s.step < kSteps.size()) return probe(from, s);
-  result_(from, s.round_trip / 2, s.bandwidth);
+  if (++step_ == kSteps.size()) {
+    spdlog::debug("rank {}: link to {}: {:.1f} us, {:.0f} MB/s", balancer::index(self_),
+                  balancer::index(peer.rank), static_cast<double>(peer.round_trip) / 2e3,
+                  peer.bandwidth / 1e6);
+    result_(peer.rank, peer.round_trip / 2, peer.bandwidth);
+    step_ = 0;
+    if (++peer_ == peers_.size()) {
+      running_ = false;
+      next_round_ = Clock::now() + pause_;
+      pause_ *= 4;
+      return;
+    }
+  }
+  probe();
 }
 
 bool LinkMeter::typical(balancer::Time& latency, double& bandwidth) const {
-  std::int64_t n = 0;
-  double sum_latency = 0, sum_bandwidth = 0;
-  for (const auto& [peer, s] : states_) {
-    if (s.step < kSteps.size()) continue;
+  double n = 0, sum_latency = 0, sum_bandwidth = 0;
+  for (const Peer& p : peers_) {
+    if (p.bandwidth == 0) continue;
     ++n;
-    sum_latency += static_cast<double>(s.round_trip) / 2;
-    sum_bandwidth += s.bandwidth;
+    sum_latency += static_cast<double>(p.round_trip) / 2;
+    sum_bandwidth += p.bandwidth;
   }
   if (n == 0) return false;
-  latency = static_cast<balancer::Time>(sum_latency / static_cast<double>(n));
-  bandwidth = sum_bandwidth / static_cast<double>(n);
+  latency = static_cast<balancer::Time>(sum_latency / n);
+  bandwidth = sum_bandwidth / n;
   return true;
 }
 

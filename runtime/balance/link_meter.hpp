@@ -1,10 +1,11 @@
-// LinkMeter: measures the links of this rank while the program starts. To each of a few peers it
-// sends small probes (latency) and then larger ones (bandwidth); peers echo. Communication thread.
+// LinkMeter: measures the links of this rank. To each of a few peers, one after the other, it sends
+// small probes (latency) and larger ones (bandwidth); peers echo. The first round runs while the
+// program starts; some later rounds repeat it, because a start-up measured on busy cores shows the
+// cores, not the link. The best of all counts. Communication thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
@@ -16,28 +17,39 @@ class Communicator;
 class LinkMeter {
  public:
   using Result = std::function<void(Rank peer, balancer::Time latency, double bandwidth)>;
-  LinkMeter(Communicator& comm, Rank self, Result result) : comm_(comm), self_(self), result_(result) {}
+  LinkMeter(Communicator& comm, Rank self, Result result)
+      : comm_(comm), self_(self), result_(std::move(result)) {}
 
   // Peers at distance 1, 2, 4, ... among `worker_ranks`.
   void start(std::int32_t worker_ranks);
   void on(Rank from, LinkProbe&&);
+  // Begins a later round when it is due.
+  void turn(Clock::time_point now);
+  Clock::time_point next(Clock::time_point now) const;
 
   // What moving costs from here, by the measured peers; false when nothing is measured (yet).
   bool typical(balancer::Time& latency, double& bandwidth) const;
 
  private:
-  struct State {
-    std::uint32_t step = 0;
-    Clock::time_point sent;
+  struct Peer {
+    Rank rank;
     std::int64_t round_trip = INT64_MAX;  // ns, best of the small ones
-    double bandwidth = 0;                 // best of the larger ones
+    double bandwidth = 0;                 // bytes/s, best of the larger ones; 0: not yet
   };
-  void probe(Rank peer, State&);
+  void probe();
 
   Communicator& comm_;
   Rank self_;
   Result result_;
-  std::map<Rank, State> states_;
+  std::vector<Peer> peers_;
+  std::size_t peer_ = 0;        // being measured
+  std::uint32_t step_ = 0;
+  std::uint32_t number_ = 0;    // of the probe under way
+  Clock::time_point sent_;
+  bool running_ = false;
+  int rounds_ = 0;
+  Clock::time_point next_round_;
+  Clock::duration pause_{};
 };
 
 }  // namespace tessera::runtime

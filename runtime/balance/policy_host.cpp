@@ -13,6 +13,8 @@ namespace {
 
 // The policy hears of ordinary changes at most this often.
 constexpr auto kPumpInterval = std::chrono::microseconds(500);
+// ... and of a queue running dry at most this often.
+constexpr auto kUrgentInterval = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -127,7 +129,8 @@ void PolicyHost::report_load() {
 }
 
 void PolicyHost::pump(Clock::time_point now) {
-  const bool due = dirty_.load() && (urgent_.load() || now - last_pump_ >= kPumpInterval);
+  const bool due =
+      dirty_.load() && now - last_pump_ >= (urgent_.load() ? kUrgentInterval : kPumpInterval);
   if (due) {
     dirty_.store(false);
     urgent_.store(false);
@@ -160,7 +163,9 @@ void PolicyHost::pump(Clock::time_point now) {
 
 Clock::time_point PolicyHost::next(Clock::time_point now) const {
   Clock::time_point at = now + std::chrono::hours(1);
-  if (dirty_.load()) at = std::min(at, last_pump_ + kPumpInterval);
+  if (dirty_.load()) {
+    at = std::min(at, last_pump_ + (urgent_.load() ? kUrgentInterval : kPumpInterval));
+  }
   for (const auto& [timer, when] : timers_) {
     at = std::min(at, start_ + std::chrono::nanoseconds(when));
   }

@@ -61,7 +61,7 @@ class EndOfRun {
   std::int32_t waiting_answers_ = 0;
   std::int64_t waiting_count_ = 0;
   std::vector<std::string> waiting_lines_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};
   int exit_code_ = 0;
 };
 

@@ -104,7 +104,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   Worker& to = w.number >= 0 ? w : any_worker();
   to.queue.push(c);
   ++w.queued;
-  sleepers.wake_one();
+  wake_worker();
 }
 
 Worker& Node::any_worker() {
@@ -154,7 +154,7 @@ void Node::execute(Worker& w, Cf* c) {
     // The fragment stays as it is: the run is over, and its scope must not end.
   } catch (const std::exception& e) {
     c->block = block;
-    fail_in(c, 0, e.what());
+    fail_in(c, 0, fmt::format("the kernel threw an exception: {}", e.what()));
   } catch (...) {
     c->block = block;
     fail_in(c, 0, "the kernel threw something that is not a std::exception");

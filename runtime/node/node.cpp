@@ -12,6 +12,7 @@
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
+#include "runtime/report/crash.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
@@ -69,8 +70,6 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
 
 Node::~Node() = default;
 
-void Node::wake_communication() { transport.wake(); }
-
 std::int64_t Node::waiting() const {
   std::int64_t n = outside->waits.load(std::memory_order_relaxed) -
                    outside->wakes.load(std::memory_order_relaxed);
@@ -111,9 +110,22 @@ bool Node::find_work(Worker& w, Work& work) {
   return false;
 }
 
+void Node::run_work(Worker& w, const Work& work) {
+  if (work.cf->block->kind == abi::Kind::range) {
+    run_chunk(w, work);
+  } else {
+    execute(w, work.cf);
+  }
+  if (policy != nullptr) {
+    policy->changed();
+    if (w.queue.looks_empty()) policy->urgent();
+  }
+}
+
 void Node::worker_loop(Worker& w) {
   thread_worker = &w;
-  bool had_work = true;
+  const CrashStack stack;
+  bool was_idle = false;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
     if (!find_work(w, work)) {
@@ -124,33 +136,27 @@ void Node::worker_loop(Worker& w) {
       }
       if (find_work(w, work)) {
         sleepers.cancel();
+        was_idle = true;
+      } else if (role_.try_lock()) {
+        if (!drive(w, work)) continue;
       } else {
-        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) {
-          if (policy != nullptr) {
-            policy->urgent();
-          } else if (had_work || ranks() == 1) {
-            wake_communication();
-          }
-        }
-        had_work = false;
+        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) wake_communication();
         sleepers.sleep(ticket);
+        was_idle = true;
         continue;
       }
     }
-    had_work = true;
-    if (work.cf->block->kind == abi::Kind::range) {
-      run_chunk(w, work);
-    } else {
-      if (policy != nullptr && w.queue.looks_empty()) policy->urgent();
-      execute(w, work.cf);
-    }
-    if (policy != nullptr) policy->changed();
+    // Whoever held the role may have counted on us to take it over.
+    if (was_idle && !role_held_.load()) pass_baton();
+    was_idle = false;
+    run_work(w, work);
     if (w.sent) {
       w.sent = false;
       wake_communication();
     }
   }
   left_.fetch_add(1);
+  pass_baton();
 }
 
 void Node::start_main() {
@@ -161,52 +167,7 @@ void Node::start_main() {
   enroll(main);
   leave_scope(*outside, root);
   any_worker().queue.push(main);
-  sleepers.wake_one();
-}
-
-void Node::handle(Rank from, Message&& m) {
-  const bool counts = counts_for_termination(m);
-  std::visit(
-      [&](auto&& x) {
-        using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, Ship>) {
-          on_ship(from, std::move(x));
-        } else if constexpr (std::is_same_v<T, ScopeReturn>) {
-          leave_scope(*outside, scopes.find(x.scope));
-        } else if constexpr (std::is_same_v<T, Acked>) {
-          leave_scope(*outside, reinterpret_cast<ScopeRecord*>(x.ack));
-        } else if constexpr (std::is_same_v<T, PolicyMessage>) {
-          if (policy != nullptr) policy->on(from, std::move(x));
-        } else if constexpr (std::is_same_v<T, LinkProbe>) {
-          links->on(from, std::move(x));
-        } else if constexpr (std::is_same_v<T, Totals>) {
-          totals->take(from, std::move(x));
-        } else if constexpr (requires { end->on(from, std::move(x)); }) {
-          end->on(from, std::move(x));
-        } else {
-          data.on(from, std::move(x));
-        }
-      },
-      std::move(m));
-  comm.received(counts);
-}
-
-void Node::communication_loop() {
-  const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
-  Progress progress(*this);
-  while (!end->stopped()) {
-    const bool moved = transport.progress(sink);
-    const auto now = Clock::now();
-    if (policy != nullptr) policy->pump(now);
-    end->turn(now);
-    progress.turn(now);
-    if (data.copy_bytes() > options.cache_limit_mb << 20) data.trim_copies();
-    if (moved || end->stopped()) continue;
-    auto until = std::min(end->next(now), progress.next(now));
-    if (policy != nullptr) until = std::min(until, policy->next(now));
-    if (until > now) transport.wait(until);
-  }
-  progress.clear();
+  wake_worker();
 }
 
 int Node::run() {
@@ -225,16 +186,10 @@ int Node::run() {
     policy = std::make_unique<PolicyHost>(*this, *policy_info, std::move(setup));
     links->start(worker_ranks);
   }
+  progress = std::make_unique<Progress>(*this);
   if (self() == Rank{0}) start_main();
   for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
-  try {
-    communication_loop();
-  } catch (const std::exception& e) {
-    // A bug of ours or a failing network: say so on this rank and end them all.
-    std::fprintf(stderr, "tessera: internal error on rank %d: %s\n", balancer::index(self()), e.what());
-    std::fflush(nullptr);
-    transport.abort(kExitInternal);
-  }
+  communication_loop();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
 }
@@ -243,12 +198,14 @@ int Node::finish(int exit_code) {
   stopping.store(true);
   if (exit_code != 0) failed.store(true);
   sleepers.wake_all();
+  transport.wake();
   const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
   if (exit_code != 0) {
     const auto deadline = Clock::now() + kGrace;
     while (!all_workers_left() && Clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       sleepers.wake_all();
+      transport.wake();
     }
     if (!all_workers_left()) {
       std::fflush(nullptr);

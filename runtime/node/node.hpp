@@ -1,8 +1,11 @@
 // Node: everything one rank is made of. One object per rank; with the in-process transport several
 // live in one process and share nothing but the transport's queues.
 //
-// Threads: W workers run fragments; one communication thread owns the transport's progress, handles
-// arriving messages, drives the policy and the end of the run. Components that both touch say so.
+// Threads: W workers run fragments. One thread at a time holds the communication role: it moves the
+// transport on, handles arriving messages, drives the policy and the end of the run; comments call
+// it the communication thread. It is a thread of its own while the workers are busy, and an idle
+// worker otherwise, so that a message that makes a short fragment ready is answered without waking
+// anybody (node/communication.cpp).
 #pragma once
 
 #include <atomic>
@@ -25,6 +28,7 @@ class PolicyHost;
 class EndOfRun;
 class LinkMeter;
 class TotalsOfAll;
+class Progress;
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -91,6 +95,7 @@ class Node {
   // True when nothing here can run, nothing is being run, and all that was sent is counted.
   bool idle();
   void wake_communication();
+  void wake_worker();                   // after a push: somebody idle, if anybody is
   std::int64_t waiting() const;
   Worker& any_worker();                 // for work that comes from outside
 
@@ -118,6 +123,7 @@ class Node {
   std::unique_ptr<EndOfRun> end;
   std::unique_ptr<LinkMeter> links;
   std::unique_ptr<TotalsOfAll> totals;
+  std::unique_ptr<Progress> progress;
   std::vector<balancer::GroupInfo> infos;    // set before run(), with what a profile knows
   double elapsed = 0;                        // s, of the finished run
   std::atomic<bool> stopping{false};
@@ -130,12 +136,23 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&);
+  void run_work(Worker&, const Work&);
+  // The communication role (node/communication.cpp).
+  bool turn();                          // one round of all that communication does; role held
+  void wait_for_traffic(bool idle);
+  bool drive(Worker&, Work&);           // by an idle worker: until there is work worth leaving for
   void communication_loop();
+  void pass_baton();
+  bool brief(const Worker&, const Work&) const;
   void handle(Rank from, Message&&);
   bool in_place(const Worker&, const Cf*) const;
   int finish(int exit_code);
   bool all_workers_left() const;
 
+  SpinMutex role_;                        // held by who drives communication
+  std::atomic<bool> role_held_{false};
+  std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
+  std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
   std::atomic<std::uint32_t> next_worker_{0};
   std::uint32_t block_count_;

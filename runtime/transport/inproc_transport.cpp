@@ -97,7 +97,7 @@ class InprocTransport final : public Transport {
     return moved;
   }
 
-  void wait(Clock::time_point until) override {
+  void wait(Clock::time_point until, bool) override {
     if (network_->timed) sharpen_timers_of_this_thread();
     network_->box(rank_).wait(until);
   }

@@ -156,7 +156,7 @@ class MpiTransport final : public Transport {
 
   void send(Rank to, Parcel parcel) override;
   bool progress(const Sink& sink) override;
-  void wait(Clock::time_point until) override;
+  void wait(Clock::time_point until, bool idle) override;
   void wake() override;
   void barrier(const Sink& sink) override;
   [[noreturn]] void abort(int exit_code) override;
@@ -165,7 +165,7 @@ class MpiTransport final : public Transport {
   void meet_host();
   void post_ring(std::size_t slot);
   void append(Outgoing out);
-  void sleep(Clock::time_point until);
+  void sleep(Clock::time_point until, bool poll);
 
   // Progress only, with mpi_mutex_.
   bool send_outbox();
@@ -191,7 +191,7 @@ class MpiTransport final : public Transport {
   int host_size_ = 1;
   int host_rank_ = 0;
   bool other_hosts_ = false;
-  bool may_poll_ = false;  // two cores or more for each rank of this host
+  bool may_poll_ = false;  // a core or more for each rank of this host
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win bells_ = MPI_WIN_NULL;
   Doorbell* bell_ = nullptr;
@@ -296,7 +296,7 @@ void MpiTransport::meet_host() {
     peers_[static_cast<std::size_t>(c.rank)].bell = bells + h;
     CPU_OR(&cores, &cores, &c.cores);
   }
-  may_poll_ = CPU_COUNT(&cores) >= 2 * host_size_;
+  may_poll_ = CPU_COUNT(&cores) >= host_size_;
   MPI_Comm_free(&host);
 }
 
@@ -307,7 +307,7 @@ MpiTransport::~MpiTransport() {
     barrier(nobody);
     while (!sent_.empty() || !received_.empty() || backlogs_ > 0) {
       progress(nobody);
-      sleep(Clock::now() + 1ms);
+      sleep(Clock::now() + 1ms, false);
     }
     yield_in_mpi(true);
     for (MPI_Request& request : ring_) {
@@ -636,16 +636,16 @@ void MpiTransport::publish(bool moved) {
   latest_traffic_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-void MpiTransport::wait(Clock::time_point until) {
+void MpiTransport::wait(Clock::time_point until, bool idle) {
   if (woken_.exchange(false, std::memory_order_seq_cst)) return;
-  sleep(until);
+  sleep(until, idle && may_poll_);
 }
 
-void MpiTransport::sleep(Clock::time_point until) {
+void MpiTransport::sleep(Clock::time_point until, bool poll) {
   const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
   if (bell_->count() != seen) return;
   const bool unfinished = unfinished_.load(std::memory_order_seq_cst);
-  if (may_poll_) {
+  if (poll) {
     const Clock::time_point end{
         Clock::duration(latest_traffic_.load(std::memory_order_relaxed)) + kPollAfterTraffic};
     while (Clock::now() < end) {
@@ -673,7 +673,7 @@ void MpiTransport::wake() {
 void MpiTransport::barrier(const Sink& sink) {
   barrier_.enter();
   // sleep, not wait: a wake() meant for another loop is kept for it.
-  while (progress(sink), !barrier_.passed()) sleep(Clock::time_point::max());
+  while (progress(sink), !barrier_.passed()) sleep(Clock::time_point::max(), false);
 }
 
 }  // namespace

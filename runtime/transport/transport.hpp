@@ -73,7 +73,9 @@ class Transport {
   using Sink = std::function<void(Rank from, Parcel&&)>;
   // Returns true when it moved anything (in or out), so the caller may poll again before sleeping.
   virtual bool progress(const Sink& sink) = 0;
-  virtual void wait(Clock::time_point until) = 0;
+  // `idle`: the calling thread has nothing else to do, nor has any other of this rank. Then, when the
+  // host has a core for each of its ranks, a short bounded poll may come before the sleep.
+  virtual void wait(Clock::time_point until, bool idle = false) = 0;
   virtual void wake() = 0;
 
   // Blocks until every rank has called it, delivering to `sink` meanwhile. After it returns nothing

@@ -5,6 +5,7 @@
 // short that measuring would cost more than 5 % of them are sampled, one fragment in kSample.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -35,7 +36,10 @@ class GroupStats {
     g.sum.store(sum, std::memory_order_relaxed);
     g.squares.store(g.squares.load(std::memory_order_relaxed) + w * w, std::memory_order_relaxed);
     g.samples.store(n, std::memory_order_relaxed);
-    if (n >= 4) g.short_lived = sum < static_cast<double>(n) * kShortTicks;
+    // By a vote of the latest fragments, not by the mean: a cold start or a fragment that lost its
+    // core for milliseconds says nothing of the others.
+    g.votes = t < kShortTicks ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
+    g.short_lived = g.votes >= 3;
   }
   void add_bytes(std::uint32_t group, std::int64_t n) {
     std::atomic<std::int64_t>& b = groups_[group].bytes;
@@ -58,12 +62,13 @@ class GroupStats {
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
  private:
-  static constexpr double kShortTicks = 8000;  // about 3 us
+  static constexpr std::uint64_t kShortTicks = 20000;  // about 8 us
   struct One {
     std::atomic<std::uint64_t> count{0}, samples{0};
     std::atomic<double> sum{0}, squares{0};
     std::atomic<std::int64_t> bytes{0};
-    bool short_lived = false;  // its worker only
+    int votes = 0;             // its worker only, as is:
+    bool short_lived = false;
   };
   std::vector<One> groups_;
 };

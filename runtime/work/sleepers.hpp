@@ -40,6 +40,7 @@ class Sleepers {
     epoch_.fetch_add(1);
     epoch_.notify_all();
   }
+  // Announced and not yet cancelled: idle, if not asleep.
   std::int32_t count() const { return count_.load(); }
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
   std::uint64_t transitions() const { return transitions_.load(); }

@@ -1,0 +1,163 @@
+// The communication role: one thread at a time moves the transport on and handles what arrives.
+//
+// While the workers are busy it is the communication thread. When it sees an idle worker and no
+// traffic it gives the role up and wakes that worker, which then drives communication itself and
+// runs brief fragments without giving it back: a message that makes one ready, and the message that
+// its result causes, wake nobody. Longer work makes the worker pass the baton: it lets go of the role,
+// wakes the communication thread, and runs the work.
+//
+// Nobody may be left to believe that somebody else drives. Who takes the role: the communication
+// thread after each pass_baton(), and a worker that finds nothing to do and the role free. Who lets go:
+//   worker, in drive():  always passes the baton.
+//   communication thread, giving up to an idle worker: it lets go, then looks whether a worker is
+//     still idle, and takes the role back if not. A worker that stops being idle looks afterwards
+//     whether the role is held, and passes the baton if not (worker_loop). Both orders are sequentially
+//     consistent: one of the two sees the other. A worker that stays idle comes to try_lock the role.
+#include <cstdio>
+#include <stdexcept>
+
+#include "runtime/balance/link_meter.hpp"
+#include "runtime/balance/policy_host.hpp"
+#include "runtime/node/end_of_run.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/progress.hpp"
+#include "runtime/report/totals.hpp"
+
+namespace tessera::runtime {
+
+void Node::wake_communication() { transport.wake(); }
+
+void Node::wake_worker() {
+  const std::int32_t idle = sleepers.count();
+  if (idle == 0) return;
+  // The driver counts as idle but sleeps, if at all, in the transport.
+  const bool driver = driver_idle_.load();
+  if (idle > (driver ? 1 : 0)) {
+    sleepers.wake_one();
+  } else {
+    transport.wake();
+  }
+}
+
+void Node::pass_baton() {
+  baton_.store(1);
+  baton_.notify_one();
+}
+
+void Node::handle(Rank from, Message&& m) {
+  const bool counts = counts_for_termination(m);
+  std::visit(
+      [&](auto&& x) {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, Ship>) {
+          on_ship(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, ScopeReturn>) {
+          leave_scope(*outside, scopes.find(x.scope));
+        } else if constexpr (std::is_same_v<T, Acked>) {
+          leave_scope(*outside, reinterpret_cast<ScopeRecord*>(x.ack));
+        } else if constexpr (std::is_same_v<T, PolicyMessage>) {
+          if (policy != nullptr) policy->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, LinkProbe>) {
+          links->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, Totals>) {
+          totals->take(from, std::move(x));
+        } else if constexpr (requires { end->on(from, std::move(x)); }) {
+          end->on(from, std::move(x));
+        } else {
+          data.on(from, std::move(x));
+        }
+      },
+      std::move(m));
+  comm.received(counts);
+}
+
+bool Node::turn() {
+  try {
+    const bool moved =
+        transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
+    const auto now = Clock::now();
+    if (policy != nullptr) policy->pump(now);
+    end->turn(now);
+    links->turn(now);
+    progress->turn(now);
+    if (data.copy_bytes() > options.cache_limit_mb << 20) data.trim_copies();
+    return moved;
+  } catch (const std::exception& e) {
+    // A bug of ours or a failing network: say so on this rank and end them all.
+    std::fprintf(stderr, "tessera: internal error on rank %d: %s\n", balancer::index(self()), e.what());
+    std::fflush(nullptr);
+    transport.abort(kExitInternal);
+  }
+}
+
+void Node::wait_for_traffic(bool idle) {
+  const auto now = Clock::now();
+  auto until = std::min({end->next(now), progress->next(now), links->next(now)});
+  if (policy != nullptr) until = std::min(until, policy->next(now));
+  if (until > now) transport.wait(until, idle);
+}
+
+// Short enough to keep the role meanwhile: known to be tiny, or only making other fragments.
+bool Node::brief(const Worker& w, const Work& work) const {
+  if (work.cf->block->kind == abi::Kind::range) return false;
+  return work.cf->block->kind != abi::Kind::atomic || w.stats.tiny(work.cf->block->group);
+}
+
+bool Node::drive(Worker& w, Work& work) {
+  role_held_.store(true);
+  driver_idle_.store(true);
+  bool found = false;
+  for (;;) {
+    const bool moved = turn();
+    if (end->stopped() || stopping.load() || failed.load()) break;
+    if (find_work(w, work)) {
+      sleepers.cancel();
+      found = !brief(w, work);
+      if (found) break;
+      driver_idle_.store(false);
+      run_work(w, work);
+      w.sent = false;  // the next turn pushes it out
+      driver_idle_.store(true);
+      sleepers.announce();
+      continue;
+    }
+    if (!moved) wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));
+  }
+  if (!found) sleepers.cancel();
+  driver_idle_.store(false);
+  role_held_.store(false);
+  role_.unlock();
+  pass_baton();
+  return found;
+}
+
+void Node::communication_loop() {
+  while (!end->stopped()) {
+    baton_.wait(0);
+    baton_.store(0);
+    if (!role_.try_lock()) continue;  // whoever holds it passes the baton when letting go
+    role_held_.store(true);
+    bool mine = true;
+    while (mine) {
+      const bool moved = turn();
+      if (end->stopped()) break;
+      if (moved) continue;
+      if (sleepers.any() && !failed.load()) {
+        role_held_.store(false);
+        role_.unlock();
+        sleepers.wake_one();
+        mine = sleepers.count() == 0 && role_.try_lock();
+        if (mine) role_held_.store(true);
+        continue;
+      }
+      wait_for_traffic(false);
+    }
+    if (mine) {
+      role_held_.store(false);
+      role_.unlock();
+    }
+  }
+  progress->clear();
+}
+
+}  // namespace tessera::runtime
