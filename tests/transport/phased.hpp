@@ -42,8 +42,8 @@ class Phased final : public Transport {
     return inner_.progress(sorted(sink)) || moved;
   }
 
-  void wait(Clock::time_point until) override {
-    if (early_.empty()) inner_.wait(until);
+  void wait(Clock::time_point until, bool idle) override {
+    if (early_.empty()) inner_.wait(until, idle);
   }
   void wake() override { inner_.wake(); }
 

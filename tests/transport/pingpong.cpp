@@ -40,7 +40,7 @@ double ping_pong(Transport& t, int rounds, std::uint64_t value_size) {
     t.send(peer, std::move(p));
   }
   while (left > 0) {
-    if (!t.progress(sink)) t.wait(Clock::now() + 1s);
+    if (!t.progress(sink)) t.wait(Clock::now() + 1s, true);
   }
   return seconds(Clock::now() - begin) / (2.0 * rounds);
 }
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
       }
     }
     while (index(t->rank()) == 1 && got < many) {
-      if (!t->progress(count)) t->wait(Clock::now() + 1s);
+      if (!t->progress(count)) t->wait(Clock::now() + 1s, true);
     }
     t->barrier(nothing);
     if (first) {
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   const auto end = Clock::now() + std::chrono::seconds(idle);
   while (Clock::now() < end) {
     t->progress(nothing);
-    t->wait(end);
+    t->wait(end, true);
   }
   std::printf("rank %d idle for %d s: %.3f ms of CPU\n", index(t->rank()), idle,
               (cpu_seconds() - cpu) * 1e3);
