@@ -19,12 +19,15 @@ hello_compiled() {
   XDG_CACHE_HOME=$(mktemp -d -p "$work") wall "$tessera" run --quiet "$programs/hello.fa"
 }
 
-# The processor time of 4 ranks that wait for one sleeping fragment, minus that of a run without sleep.
+# ranks_cpu SECONDS: processor seconds of 4 ranks, of which one fragment sleeps so long.
+ranks_cpu() {
+  quiet --summary "$work/summary.json" -n 4 -t 1 --balancer none -D "SECONDS=$1" "$programs/idle.fa"
+  total cpu_seconds
+}
+
+# The processor time of 4 waiting ranks per second: start and end are taken off by a run without sleep.
 idle_cpu() {
-  local asleep awake
-  asleep=$(cpu "$tessera" run --quiet -n 4 -t 1 --balancer none -D SECONDS=3 "$programs/idle.fa")
-  awake=$(cpu "$tessera" run --quiet -n 4 -t 1 --balancer none -D SECONDS=0 "$programs/idle.fa")
-  calc "($asleep - $awake) / 3"
+  calc "($(ranks_cpu 3) - $(ranks_cpu 0)) / 3"
 }
 
 two_workers() {
@@ -61,7 +64,7 @@ overhead() {
   line "hop between two ranks (MPI), chain of 20000" \
     "$(per_fragment 1e6 '%.1f' hop 20000 -n 2 -t 1 --balancer none) us" "6 us" \
     "tessera run $b/hop.fa -n 2 -t 1 --balancer none -D N=20000"
-  line "processor time of 4 waiting ranks, per second" \
+  line "processor time of 4 waiting ranks together, per second" \
     "$(repeat "$runs" idle_cpu | scaled 1000 '%.1f') ms" "0" \
     "tessera run $b/idle.fa -n 4 -t 1 --balancer none -D SECONDS=3"
   line "7 x 7 blocks of 360 x 360: 2 workers / 1 worker" \

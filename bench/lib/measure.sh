@@ -32,18 +32,18 @@ field() {
   echo "$value"
 }
 
+# total NAME: the sum of the numbers of that name in the last summary, one per rank.
+total() {
+  sed -n "s/^ *\"$1\": *\([-+0-9.eE]*\).*/\1/p" "$work/summary.json" |
+    awk '{ s += $1 } END { if (NR == 0) exit 1; printf "%.6f\n", s }' ||
+    die "the summary has no numbers \"$1\""
+}
+
 # wall COMMAND...: wall-clock seconds of a command.
 wall() {
   local TIMEFORMAT=%3R
   { time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || die "failed: $*"$'\n'"$(cat "$work/err")"
   cat "$work/time"
-}
-
-# cpu COMMAND...: user + system seconds of a command and its children.
-cpu() {
-  local TIMEFORMAT='%3U %3S'
-  { time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || die "failed: $*"$'\n'"$(cat "$work/err")"
-  awk '{ printf "%.3f\n", $1 + $2 }' "$work/time"
 }
 
 # repeat N COMMAND...: its N answers, one per line.
@@ -71,5 +71,5 @@ calc() { awk "BEGIN { printf \"%.6g\n\", $* }"; }
 machine() {
   local model
   model=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)
-  echo "Measured on: $(nproc) cores (${model:-unknown}), $(uname -sr), tessera $("$tessera" --version 2>/dev/null | head -1), commit $(git -C "$root" rev-parse --short HEAD), $(date -u +%Y-%m-%d)."
+  echo "Measured on: $(nproc) cores (${model:-unknown}), $(uname -sr), $("$tessera" --version 2>/dev/null | head -1), commit $(git -C "$root" rev-parse --short HEAD), $(date -u +%Y-%m-%d). Load average at the start: $(cut -d' ' -f1 /proc/loadavg)."
 }

@@ -8,6 +8,7 @@
 // d * (unit row r), continued by the same combinations: all elements can be checked.
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ double second_factor(std::int64_t c) { return 1 + hashed(1002, static_cast<std::
 void extend(double *row, int rows, std::int64_t columns) {
   for (std::int64_t c = rows; c < columns; ++c)
     row[c] = first_factor(c) * row[c % rows] + second_factor(c) * row[(7 * c + 3) % rows];
+}
+
+std::string text(double x) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.9g", x);
+  return buffer;
 }
 
 }  // namespace
@@ -93,14 +100,14 @@ void check(int r, int rows, const InputDF &row, OutputDF &right) {
   const double diagonal = x[r];
   if (!(std::fabs(diagonal) > 0.25))
     throw std::runtime_error("row " + std::to_string(r) + " has the diagonal element " +
-                             std::to_string(diagonal));
+                             text(diagonal));
   std::vector<double> expected(columns);
   expected[static_cast<std::size_t>(r)] = diagonal;
   extend(expected.data(), rows, static_cast<std::int64_t>(columns));
   for (std::size_t c = 0; c < columns; ++c)
     if (!(std::fabs(x[c] - expected[c]) < 1e-9))
       throw std::runtime_error("element (" + std::to_string(r) + ", " + std::to_string(c) + ") is " +
-                               std::to_string(x[c]) + ", not " + std::to_string(expected[c]));
+                               text(x[c]) + ", not " + text(expected[c]));
   right = 1;
 }
 
