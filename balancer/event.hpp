@@ -20,13 +20,13 @@ struct LoadChanged {
   std::vector<GroupLoad> ready;
   std::vector<GroupDone> finished;
 };
-struct WentIdle {};      // no fragment is ready or running here
-struct WentBusy {};      // the opposite
+struct WentIdle {};  // no fragment is ready or running here
+struct WentBusy {};  // the opposite
 struct Received {
   Rank from;
   Message message;
 };
-struct Arrived {         // shipped fragments came in (a LoadChanged that shows them comes after)
+struct Arrived {  // shipped fragments came in (a LoadChanged that shows them comes after)
   Rank from;
   std::vector<GroupCount> fragments;
   std::uint64_t ticket = 0;  // of the Ship action at `from`
@@ -42,10 +42,10 @@ struct Shipped {
 struct TimerFired {
   std::uint32_t timer;
 };
-struct LinkMeasured {    // between this rank and `peer`
+struct LinkMeasured {  // between this rank and `peer`
   Rank peer;
-  Time latency;          // ns, one way
-  double bandwidth;      // bytes per second
+  Time latency;      // ns, one way
+  double bandwidth;  // bytes per second
 };
 struct RankLeaving {
   Rank rank;
@@ -63,21 +63,21 @@ struct Send {
   Rank to;
   Message message;
 };
-struct Ship {            // answered by a Shipped event, maybe with fewer or none
+struct Ship {  // answered by a Shipped event, maybe with fewer or none
   std::uint64_t ticket;
   Rank to;
   std::vector<GroupCount> fragments;
-  bool unready_too = false;   // also fragments still waiting for inputs (faithful `steal`)
+  bool unready_too = false;  // also fragments still waiting for inputs (faithful `steal`)
 };
-struct SetTimer {        // replaces a pending timer of the same number
+struct SetTimer {  // replaces a pending timer of the same number
   std::uint32_t timer;
   Time at;
 };
 struct CancelTimer {
   std::uint32_t timer;
 };
-struct Decide {          // for the trace and the summary; has no effect
-  std::string why;       // "moved" or why nothing moves: "transfer costs more than it saves", ...
+struct Decide {     // for the trace and the summary; has no effect
+  std::string why;  // "moved" or why nothing moves: "transfer costs more than it saves", ...
   Rank from{-1};
   Rank to{-1};
   std::vector<GroupCount> fragments;

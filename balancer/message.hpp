@@ -12,18 +12,18 @@ namespace tessera::balancer {
 
 // central, worker -> coordinator: this worker's state, coalesced.
 struct Report {
-  std::vector<GroupLoad> ready;      // absolute, changed groups only
-  std::vector<GroupDone> finished;   // since the last report
+  std::vector<GroupLoad> ready;     // absolute, changed groups only
+  std::vector<GroupDone> finished;  // since the last report
   bool idle = false;
-  std::int32_t workers = 1;          // threads that run fragments there
-  Time unmoved = 0;                  // ns of ready work in groups that are never reported
+  std::int32_t workers = 1;            // threads that run fragments there
+  Time unmoved = 0;                    // ns of ready work in groups that are never reported
   std::vector<std::uint64_t> arrived;  // tickets of shipments that came in since the last report;
                                        // `ready` includes them
   friend bool operator==(const Report&, const Report&) = default;
 };
 // central, coordinator -> worker: the worker may send its next report.
 struct ReportSeen {
-  Time hold = 0;                     // ns to wait before it, unless the worker goes idle
+  Time hold = 0;  // ns to wait before it, unless the worker goes idle
   friend bool operator==(const ReportSeen&, const ReportSeen&) = default;
 };
 // central, coordinator -> source worker: ship these to `to`.
@@ -43,15 +43,15 @@ struct Confirm {
 };
 // central, worker -> coordinator: a measured link of this worker.
 struct LinkReport {
-  Rank peer{-1};                     // -1: what this worker sees towards anybody
+  Rank peer{-1};  // -1: what this worker sees towards anybody
   Time latency = 0;
   double bandwidth = 0;
   friend bool operator==(const LinkReport&, const LinkReport&) = default;
 };
 // steal, thief -> victim.
 struct StealRequest {
-  std::uint64_t number = 0;   // the thief's request count, to recognise late answers
-  bool idle = false;          // nothing runs at the thief; else it asks ahead
+  std::uint64_t number = 0;  // the thief's request count, to recognise late answers
+  bool idle = false;         // nothing runs at the thief; else it asks ahead
   friend bool operator==(const StealRequest&, const StealRequest&) = default;
 };
 // steal, victim -> thief: nothing to give now (default mode).
@@ -69,7 +69,7 @@ struct StealWake {
   friend bool operator==(const StealWake&, const StealWake&) = default;
 };
 
-using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse,
-                             StealRevoke, StealWake>;
+using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest,
+                             StealRefuse, StealRevoke, StealWake>;
 
 }  // namespace tessera::balancer

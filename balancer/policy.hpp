@@ -26,15 +26,15 @@ class Policy {
 
 // What is known of a group before the run.
 struct GroupInfo {
-  std::string label;                 // for decisions and profiles: `mul at matmul.fa:24`
-  bool stealable = false;            // the program says so
-  bool range = false;                // iterations of a `for`
-  std::vector<Group> body;           // range: groups of the calls in one iteration
+  std::string label;        // for decisions and profiles: `mul at matmul.fa:24`
+  bool stealable = false;   // the program says so
+  bool range = false;       // iterations of a `for`
+  std::vector<Group> body;  // range: groups of the calls in one iteration
   // from a loaded profile; count 0: nothing known
   std::int64_t profile_count = 0;
-  Time profile_weight = 0;           // mean, ns
-  double profile_variance = 0;       // ns^2
-  bool never_moved = false;          // profile says it is not worth reporting
+  Time profile_weight = 0;      // mean, ns
+  double profile_variance = 0;  // ns^2
+  bool never_moved = false;     // profile says it is not worth reporting
 };
 
 using Settings = std::map<std::string, std::string>;  // parameter -> text, as in configs/balancer
@@ -43,25 +43,25 @@ using Settings = std::map<std::string, std::string>;  // parameter -> text, as i
 struct Setup {
   Rank rank{0};
   std::int32_t ranks = 1;
-  std::int32_t workers = 1;          // threads that run fragments on this rank
+  std::int32_t workers = 1;  // threads that run fragments on this rank
   std::uint64_t seed = 1;
-  std::vector<GroupInfo> groups;     // indexed by Group
-  Settings settings;                 // validated by check_settings
+  std::vector<GroupInfo> groups;  // indexed by Group
+  Settings settings;              // validated by check_settings
 };
 
 struct Parameter {
-  std::string_view name;             // "jobs_left_threshold"
-  std::string_view default_value;    // as text; "auto" where that is a value
-  std::string_view help;             // with unit and range
+  std::string_view name;           // "jobs_left_threshold"
+  std::string_view default_value;  // as text; "auto" where that is a value
+  std::string_view help;           // with unit and range
   enum class Kind { number, integer, boolean, choice } kind = Kind::number;
-  double min = 0, max = 1e18;        // numbers
+  double min = 0, max = 1e18;  // numbers
   bool may_be_auto = false;
   std::span<const std::string_view> choices{};
 };
 
 struct PolicyInfo {
-  std::string_view name;             // "central"
-  std::string_view summary;          // one line for --help
+  std::string_view name;     // "central"
+  std::string_view summary;  // one line for --help
   std::span<const Parameter> parameters;
   std::unique_ptr<Policy> (*make)(const Setup&);
   // True when with these settings the last rank executes nothing.

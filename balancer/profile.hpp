@@ -39,8 +39,8 @@ struct ProfileError : std::runtime_error {
 // save_profile writes the file whole or not at all (a temporary file beside it, renamed).
 void save_profile(const std::string& path, const Profile&);
 
-// load_profile reads a file and refuses, by ProfileError, one that is missing, broken, truncated, of
-// another version of the format, or of a program with another hash (unless `anyway`). It never
+// load_profile reads a file and refuses, by ProfileError, one that is missing, broken, truncated,
+// of another version of the format, or of a program with another hash (unless `anyway`). It never
 // touches the file.
 Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash,
                      const std::string& program, bool anyway);
@@ -50,8 +50,8 @@ Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>
 std::string profile_writable(const std::string& path);
 
 // apply_profile fills the profile_* fields and never_moved of the groups it knows and leaves the
-// others as new. GroupInfo::label says label and position, `mul at matmul.fa:24`; several statements
-// with one label on one line are told apart by their order. Returns how many it knew.
+// others as new. GroupInfo::label says label and position, `mul at matmul.fa:24`; several
+// statements with one label on one line are told apart by their order. Returns how many it knew.
 std::size_t apply_profile(const Profile&, std::vector<GroupInfo>& groups);
 
 }  // namespace tessera::balancer

@@ -1,6 +1,7 @@
 // The profile's file: TOML, with a checksum of everything before it as the last key, so that half
 // a file is recognised as such.
 #include <fcntl.h>
+#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "balancer/profile.hpp"
 
@@ -60,7 +60,8 @@ std::string real(double x) {
 
 std::string to_text(const Profile& p) {
   std::ostringstream out;
-  out << "# Weights of the groups of a fragmented program, measured by `tessera run --save-groups`.\n"
+  out << "# Weights of the groups of a fragmented program, measured by `tessera run "
+         "--save-groups`.\n"
       << "version = " << kVersion << "\n"
       << "program = " << quoted(p.program) << "\n"
       << "hash = \"" << hex(p.hash[0]) << hex(p.hash[1]) << "\"\n";

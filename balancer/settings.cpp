@@ -41,8 +41,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string unknown_parameter(const PolicyInfo& info, std::string_view name) {
   const std::string wanted = canonical(name);
-  std::string text = "balancer '" + std::string(info.name) + "' has no parameter '" +
-                     std::string(name) + "'";
+  std::string text =
+      "balancer '" + std::string(info.name) + "' has no parameter '" + std::string(name) + "'";
   if (info.parameters.empty()) return text + "; it has none";
   const Parameter* nearest = nullptr;
   std::size_t best = wanted.size() / 2 + 1;  // farther away than this is no misspelling

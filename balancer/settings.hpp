@@ -17,7 +17,9 @@ class SettingsReader {
   SettingsReader(const PolicyInfo& info, const Settings& settings)
       : info_(info), settings_(settings) {}
 
-  std::string text(std::string_view parameter) const { return setting(info_, settings_, parameter); }
+  std::string text(std::string_view parameter) const {
+    return setting(info_, settings_, parameter);
+  }
   bool is_auto(std::string_view parameter) const { return text(parameter) == "auto"; }
   bool boolean(std::string_view parameter) const { return text(parameter) == "true"; }
   double number(std::string_view parameter) const;

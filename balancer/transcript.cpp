@@ -27,8 +27,7 @@ std::string list(const std::vector<GroupDone>& finished) {
   std::string text = "{";
   for (const GroupDone& d : finished) {
     if (text.size() > 1) text += ", ";
-    text += name(d.group) + ": " + std::to_string(d.count) + " in " +
-            seconds_text(d.weight);
+    text += name(d.group) + ": " + std::to_string(d.count) + " in " + seconds_text(d.weight);
   }
   return text + "}";
 }
@@ -125,7 +124,8 @@ struct ActionText {
 
 std::string seconds_text(Time ns) {
   const bool negative = ns < 0;
-  const auto magnitude = negative ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  const auto magnitude =
+      negative ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   std::string fraction = std::to_string(magnitude % 1'000'000'000);
   fraction.insert(0, 9 - fraction.size(), '0');
   while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();

@@ -38,8 +38,9 @@ constexpr Parameter kParameters[] = {
      .may_be_auto = true},
     {.name = "faithful",
      .default_value = "false",
-     .help = "true: no new plan until every shipment of the last one is confirmed, as in the source; "
-             "false: only pairs of ranks with an unconfirmed shipment wait",
+     .help =
+         "true: no new plan until every shipment of the last one is confirmed, as in the source; "
+         "false: only pairs of ranks with an unconfirmed shipment wait",
      .kind = Kind::boolean},
     {.name = "transfer_margin",
      .default_value = "4",
@@ -48,14 +49,16 @@ constexpr Parameter kParameters[] = {
      .max = 1e6},
     {.name = "min_gain",
      .default_value = "auto",
-     .help = "seconds by which a message must bring the later of two ranks to its end sooner; auto: "
-             "from the measured latency",
+     .help =
+         "seconds by which a message must bring the later of two ranks to its end sooner; auto: "
+         "from the measured latency",
      .max = 1e6,
      .may_be_auto = true},
     {.name = "ship_window",
      .default_value = "0.02",
-     .help = "seconds of transfer that a rank may have under way; more is sent as it arrives, so that "
-             "idle ranks start soon",
+     .help =
+         "seconds of transfer that a rank may have under way; more is sent as it arrives, so that "
+         "idle ranks start soon",
      .min = 1e-6,
      .max = 3600},
     {.name = "plan_interval",
@@ -76,7 +79,8 @@ constexpr Parameter kParameters[] = {
      .max = 1},
     {.name = "weight_memory",
      .default_value = "1000",
-     .help = "completions that the mean weight of a group remembers; 0: all of them, as in the source",
+     .help =
+         "completions that the mean weight of a group remembers; 0: all of them, as in the source",
      .kind = Kind::integer,
      .max = 1e15},
 };

@@ -1,5 +1,5 @@
-// `central`: workers report, one coordinator plans, workers ship. worker.hpp and coordinator.hpp are
-// the two roles; a rank has one of them, or both when the coordinator is colocated.
+// `central`: workers report, one coordinator plans, workers ship. worker.hpp and coordinator.hpp
+// are the two roles; a rank has one of them, or both when the coordinator is colocated.
 #pragma once
 
 #include "balancer/policy.hpp"

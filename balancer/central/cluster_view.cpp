@@ -33,7 +33,7 @@ void ClusterView::report(Time now, Rank from, const Report& r) {
   for (const GroupLoad& g : r.ready) {
     if (index(g.group) >= w.ready.size()) w.ready.resize(index(g.group) + 1);
     w.ready[index(g.group)] = {std::max<std::int64_t>(0, g.ready),
-                                  std::max<std::int64_t>(0, g.bytes)};
+                               std::max<std::int64_t>(0, g.bytes)};
     if (g.ready > 0 && index(g.group) < bytes_.size()) {
       const auto n = static_cast<double>(g.ready), sum = static_cast<double>(g.bytes);
       bytes_[index(g.group)].add(n, sum, sum * sum / n, kBytesMemory);
@@ -69,7 +69,8 @@ void ClusterView::completed(Time now, Worker& w, const std::vector<GroupDone>& f
     scaled.weight = static_cast<Time>(static_cast<double>(d.weight) * speed);
     scaled.weight_squared = d.weight_squared * speed * speed;
     weights_.completed(scaled);
-    w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared, 0);
+    w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared,
+                    0);
     count += static_cast<double>(d.count);
     weight += static_cast<double>(d.weight);
   }
@@ -160,9 +161,8 @@ std::int64_t ClusterView::bytes_under_way(Rank from) const {
 }
 
 bool ClusterView::starving(Rank r) const {
-  return workers_[at(r)].idle &&
-         std::none_of(under_way_.begin(), under_way_.end(),
-                      [&](const auto& o) { return o.second.to == r; });
+  return workers_[at(r)].idle && std::none_of(under_way_.begin(), under_way_.end(),
+                                              [&](const auto& o) { return o.second.to == r; });
 }
 
 Time ClusterView::weight(Rank r, Group g) const {
@@ -217,9 +217,9 @@ std::vector<Load> ClusterView::loads(Time now) const {
     for (std::size_t g = 0; g < w.ready.size(); ++g) {
       if (w.ready[g].count <= 0) continue;
       const Group group{static_cast<std::uint32_t>(g)};
-      const auto each = static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
-      load.groups.push_back({group, w.ready[g].count, weight(rank, group),
-                             bytes_each(group, each),
+      const auto each =
+          static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
+      load.groups.push_back({group, w.ready[g].count, weight(rank, group), bytes_each(group, each),
                              !(g < never_moved_.size() && never_moved_[g])});
     }
   }
@@ -232,11 +232,13 @@ std::vector<Load> ClusterView::loads(Time now) const {
       }
       if (!o.arrived) {
         Load& to = loads[at(o.to)];
-        to.busy += static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
+        to.busy +=
+            static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
       }
     }
   }
-  for (Load& load : loads) std::erase_if(load.groups, [](const GroupWork& g) { return g.count <= 0; });
+  for (Load& load : loads)
+    std::erase_if(load.groups, [](const GroupWork& g) { return g.count <= 0; });
   return loads;
 }
 

@@ -13,10 +13,10 @@ namespace tessera::balancer {
 // ClusterView keeps the workers' reports and the orders under way, and answers with loads for the
 // planner.
 //
-// Invariant: a fragment is counted once. From the order until its Confirm it is taken off the source
-// (reports sent before the Confirm still include it: messages of one worker arrive in the order
-// sent, and it sends the Confirm before any report without the fragment); from the order until the
-// receiver reports the arrival it is work on its way to the receiver.
+// Invariant: a fragment is counted once. From the order until its Confirm it is taken off the
+// source (reports sent before the Confirm still include it: messages of one worker arrive in the
+// order sent, and it sends the Confirm before any report without the fragment); from the order
+// until the receiver reports the arrival it is work on its way to the receiver.
 class ClusterView {
  public:
   ClusterView(const std::vector<GroupInfo>& groups, std::int32_t workers, double weight_memory);
@@ -56,10 +56,10 @@ class ClusterView {
     bool present = true;
     std::int32_t threads = 1;
     Time unmoved = 0;
-    Moments completed;         // everything there, any group
+    Moments completed;  // everything there, any group
     // Measured against what the groups weigh elsewhere, for the speed.
     double actual = 0, expected = 0, variance = 0, samples = 0;
-    Time running_weight = 0;   // of what it last completed: what it is likely to be running
+    Time running_weight = 0;  // of what it last completed: what it is likely to be running
     Time completed_at = 0;
     double speed() const;
   };
@@ -80,8 +80,8 @@ class ClusterView {
   std::vector<bool> never_moved_;
   Weights weights_;
   std::vector<std::vector<Group>> body_;  // by group
-  std::vector<Moments> bytes_;        // by group: of one fragment, as reported
-  std::vector<double> bytes_factor_;  // by group: bytes that really moved / bytes reported
+  std::vector<Moments> bytes_;            // by group: of one fragment, as reported
+  std::vector<double> bytes_factor_;      // by group: bytes that really moved / bytes reported
   std::vector<Worker> workers_;
   std::map<std::uint64_t, UnderWay> under_way_;
 };

@@ -133,9 +133,8 @@ void Coordinator::check(Time now, Actions& out) {
   const bool unworthy = mark_unworthy(loads);
   bool moved = probe(now, loads, out);
 
-  const bool little = p_.jobs_left_auto
-                          ? latest < static_cast<double>(min_gain())
-                          : total < static_cast<double>(p_.jobs_left_threshold);
+  const bool little = p_.jobs_left_auto ? latest < static_cast<double>(min_gain())
+                                        : total < static_cast<double>(p_.jobs_left_threshold);
   if (little) {
     if (!moved) refuse(now, kLittle, nullptr, out);
   } else {
@@ -221,16 +220,16 @@ bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& o
 }
 
 // cut_to_window shortens orders so that a source never has more under way than ship_window of
-// transfer: one huge message would leave its receiver, and all behind it, waiting. What is cut off is
-// planned again when this has arrived. Receivers come earliest finish first.
+// transfer: one huge message would leave its receiver, and all behind it, waiting. What is cut off
+// is planned again when this has arrived. Receivers come earliest finish first.
 void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) const {
   std::vector<std::int64_t> receivers(loads.size(), 0);
   for (const Move& m : plan) ++receivers[m.from];
   std::vector<std::int64_t> spent(loads.size(), 0);
   for (Move& m : plan) {
     const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
-    const double window = links_.between(from, to).bandwidth *
-                          static_cast<double>(p_.ship_window) / static_cast<double>(kSecond);
+    const double window = links_.between(from, to).bandwidth * static_cast<double>(p_.ship_window) /
+                          static_cast<double>(kSecond);
     const std::int64_t left = static_cast<std::int64_t>(std::min(window, 1e18)) -
                               view_.bytes_under_way(from) - spent[m.from];
     std::int64_t budget = left / std::max<std::int64_t>(1, receivers[m.from]--);

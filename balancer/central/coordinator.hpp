@@ -47,12 +47,12 @@ class Coordinator {
   const CentralParameters p_;
   ClusterView view_;
   Links links_;
-  Link usual_;                          // the latest measured
+  Link usual_;  // the latest measured
   std::uint64_t ticket_ = 0;
-  bool wanted_ = false;                 // a check
+  bool wanted_ = false;  // a check
   Time next_check_ = 0;
   bool timer_set_ = false;
-  Time hold_ = 0;                       // told to workers with ReportSeen
+  Time hold_ = 0;                        // told to workers with ReportSeen
   std::map<std::string, Time> refused_;  // reason -> when it was last said
   std::set<std::pair<Group, Rank>> probed_;
 };

@@ -66,20 +66,21 @@ struct PlanCosts {
   Time min_gain = 0;  // a message must shorten the later of two finishing times by more than this
 };
 
-// plan_mean is the source's planner: the most loaded worker gives to the least loaded, heaviest group
-// first while the receiver stays at or below the mean of all loads; then the next receiver; it stops
-// when a receiver can be given nothing.
+// plan_mean is the source's planner: the most loaded worker gives to the least loaded, heaviest
+// group first while the receiver stays at or below the mean of all loads; then the next receiver;
+// it stops when a receiver can be given nothing.
 Plan plan_mean(const std::vector<Load>&);
 
-// plan_makespan minimises the largest finishing time. Its result is never later than plan_mean's and,
-// on workers that start free with nothing to pay for moves, within LPT's bound 4/3 - 1/(3m) of the
-// optimum. O((workers x groups) log) in the size of its input.
+// plan_makespan minimises the largest finishing time. Its result is never later than plan_mean's
+// and, on workers that start free with nothing to pay for moves, within LPT's bound 4/3 - 1/(3m) of
+// the optimum. O((workers x groups) log) in the size of its input.
 Plan plan_makespan(const std::vector<Load>&, const PlanCosts& = {});
 
 // makespan is the largest finishing time after the plan; `costs` delays what is moved.
 double makespan(const std::vector<Load>&, const Plan&, const PlanCosts& = {});
 // The same for callers that know Load::finish of each already.
-double makespan(const std::vector<Load>&, std::vector<double> finish, const Plan&, const PlanCosts&);
+double makespan(const std::vector<Load>&, std::vector<double> finish, const Plan&,
+                const PlanCosts&);
 std::vector<double> finish_times(const std::vector<Load>&);
 // loads_after returns the loads after the plan.
 std::vector<Load> loads_after(std::vector<Load>, const Plan&);

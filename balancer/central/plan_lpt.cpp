@@ -56,8 +56,7 @@ std::vector<std::int64_t> deal(const std::vector<Load>& loads, double weight, st
                                const std::vector<std::size_t>& receivers,
                                std::vector<double>& finish) {
   std::vector<std::int64_t> dealt(loads.size(), 0);
-  const double level =
-      water_level(loads, finish, receivers, weight * static_cast<double>(count));
+  const double level = water_level(loads, finish, receivers, weight * static_cast<double>(count));
   for (const std::size_t i : receivers) {
     const double room = (level - finish[i]) * loads[i].capacity / weight;
     const auto n = std::min(count, static_cast<std::int64_t>(std::max(0.0, room)));
@@ -140,7 +139,8 @@ Plan plan_lpt(const std::vector<Load>& loads) {
     }
   }
   Plan plan;
-  for (auto& [pair, fragments] : moves) plan.push_back({pair.first, pair.second, std::move(fragments)});
+  for (auto& [pair, fragments] : moves)
+    plan.push_back({pair.first, pair.second, std::move(fragments)});
   return plan;
 }
 

@@ -13,8 +13,8 @@ struct LowerBound {
 LowerBound lower_bound(const std::vector<Load>&);
 
 // plan_lpt deals all movable fragments anew, heaviest first, each to the worker that would finish
-// first, and moves what is not where it was dealt to. Fragments of equal weight are one class, dealt
-// at once: O(classes x workers x log workers) however many fragments there are.
+// first, and moves what is not where it was dealt to. Fragments of equal weight are one class,
+// dealt at once: O(classes x workers x log workers) however many fragments there are.
 Plan plan_lpt(const std::vector<Load>&);
 
 }  // namespace tessera::balancer

@@ -86,8 +86,8 @@ class Planner {
         excess = (finish_[from] - floor) * loads_[from].capacity;
         room = (level - begin) * loads_[to].capacity;
         // A millionth of slack: five of 8 are to fit into 40 whatever the rounding.
-        const auto n = std::min(item.left, static_cast<std::int64_t>(
-                                               std::min(excess, room) / item.weight + 1e-6));
+        const auto n = std::min(
+            item.left, static_cast<std::int64_t>(std::min(excess, room) / item.weight + 1e-6));
         if (n <= 0) continue;
         const double work = static_cast<double>(n) * item.weight;
         const double after = std::max(finish_[from] - work / loads_[from].capacity,
@@ -107,7 +107,7 @@ class Planner {
   }
 
   void refine(double level) {
-    std::set<Place> order;      // of who can receive
+    std::set<Place> order;  // of who can receive
     std::set<Place> givers;
     for (std::size_t i = 0; i < loads_.size(); ++i) {
       if (loads_[i].receives) order.emplace(finish_[i], i);

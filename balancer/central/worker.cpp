@@ -8,7 +8,8 @@ namespace tessera::balancer {
 namespace {
 
 constexpr std::uint32_t kReportTimer = 1;
-constexpr Time kIdleHold = 2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
+constexpr Time kIdleHold =
+    2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
 
 }  // namespace
 
@@ -80,7 +81,8 @@ void CentralWorker::handle(Time now, const Shipped& e, Actions& out) {
   if (order == orders_.end()) return;
   ready_.shipped(order->second, e.fragments);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
-  // The coordinator corrects its own view by the Confirm; the next report sets it right in any case.
+  // The coordinator corrects its own view by the Confirm; the next report sets it right in any
+  // case.
   for (const GroupCount& f : order->second) sent_[index(f.group)].ready = -1;
   orders_.erase(order);
   out.push_back(Send{coordinator_, Confirm{e.ticket, e.to, e.fragments, e.bytes}});

@@ -61,16 +61,16 @@ class CentralWorker {
   bool sent_idle_ = true;
   Time sent_load_ = 0;
   Time sent_unmoved_ = 0;
-  std::vector<Sent> sent_;             // as the coordinator knows it
-  std::vector<GroupDone> finished_;    // by group, not reported yet
-  std::vector<std::uint64_t> arrived_; // not reported yet
+  std::vector<Sent> sent_;              // as the coordinator knows it
+  std::vector<GroupDone> finished_;     // by group, not reported yet
+  std::vector<std::uint64_t> arrived_;  // not reported yet
   bool dirty_ = false;
   Time dirty_since_ = 0;
   bool in_flight_ = false;
-  bool reported_ = false;              // ever
+  bool reported_ = false;  // ever
   Time sent_at_ = 0;
   Time hold_until_ = 0;
-  Time timer_at_ = -1;                 // -1: not set
+  Time timer_at_ = -1;                                       // -1: not set
   std::map<std::uint64_t, std::vector<GroupCount>> orders_;  // being carried out
 };
 

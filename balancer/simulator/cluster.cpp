@@ -27,9 +27,9 @@ class Cluster {
 
  private:
   struct Waiting {
-    std::uint64_t order;      // first come, first run
+    std::uint64_t order;  // first come, first run
     std::size_t fragment;
-    bool at_home;             // its inputs would have to travel
+    bool at_home;  // its inputs would have to travel
   };
   struct Node {
     Rank rank;
@@ -39,12 +39,12 @@ class Cluster {
     std::vector<std::deque<Waiting>> ready;  // by group
     std::int64_t ready_count = 0;
     std::int32_t running = 0;
-    std::vector<std::int64_t> told;          // as last in LoadChanged
-    std::vector<GroupDone> done;             // since then
+    std::vector<std::int64_t> told;  // as last in LoadChanged
+    std::vector<GroupDone> done;     // since then
     bool told_idle = true;
     bool dirty = false;
     Time last_pump = -kPumpInterval;
-    Time pump_at = -1;                       // planned; -1: not
+    Time pump_at = -1;  // planned; -1: not
     Time link_free = 0;
     std::map<std::uint32_t, std::uint64_t> timers;  // number -> generation
     std::deque<Event> queue;
@@ -120,7 +120,9 @@ Outcome Cluster::run() {
   for (Node& n : nodes_) {
     for (std::int32_t d = 1; d < options_.ranks; d *= 2) {
       const Rank peer{(index(n.rank) + d) % options_.ranks};
-      plan(0, [this, &n, peer] { tell(n, LinkMeasured{peer, options_.latency, options_.bandwidth}); });
+      plan(0, [this, &n, peer] {
+        tell(n, LinkMeasured{peer, options_.latency, options_.bandwidth});
+      });
     }
   }
   for (const Birth& b : work_.births) {
@@ -210,7 +212,8 @@ void Cluster::pump(Node& n) {
     const auto ready = static_cast<std::int64_t>(n.ready[g].size());
     if (ready != n.told[g]) {
       std::int64_t bytes = 0;
-      for (const Waiting& w : n.ready[g]) bytes += w.at_home ? work_.fragments[w.fragment].bytes : 0;
+      for (const Waiting& w : n.ready[g])
+        bytes += w.at_home ? work_.fragments[w.fragment].bytes : 0;
       event.ready.push_back({Group{g}, ready, bytes});
       n.told[g] = ready;
     }
@@ -250,7 +253,8 @@ bool Cluster::valid_target(const Node& from, Rank to) {
 
 void Cluster::carry_out(Node& n, const Action& action) {
   if (const auto* send = std::get_if<Send>(&action)) {
-    if (!valid_target(n, send->to)) return fault("a message to rank " + std::to_string(index(send->to)));
+    if (!valid_target(n, send->to))
+      return fault("a message to rank " + std::to_string(index(send->to)));
     ++out_.messages;
     deliver(n.rank, send->to, 100, [this, from = n.rank, to = send->to, m = send->message] {
       tell(node(to), Received{from, m});
@@ -297,17 +301,18 @@ void Cluster::ship(Node& n, const Ship& s) {
     ++out_.shipments;
     out_.moved += static_cast<std::int64_t>(load.size());
     out_.bytes_moved += shipped.bytes;
-    deliver(n.rank, s.to, shipped.bytes,
-            [this, from = n.rank, to = s.to, load, fragments = shipped.fragments, ticket = s.ticket] {
-              Node& target = node(to);
-              for (const std::size_t f : load) {
-                target.ready[index(work_.fragments[f].group)].push_back({order_++, f, false});
-                ++target.ready_count;
-              }
-              tell(target, Arrived{from, fragments, ticket});
-              start(target);
-              changed(target);
-            });
+    deliver(
+        n.rank, s.to, shipped.bytes,
+        [this, from = n.rank, to = s.to, load, fragments = shipped.fragments, ticket = s.ticket] {
+          Node& target = node(to);
+          for (const std::size_t f : load) {
+            target.ready[index(work_.fragments[f].group)].push_back({order_++, f, false});
+            ++target.ready_count;
+          }
+          tell(target, Arrived{from, fragments, ticket});
+          start(target);
+          changed(target);
+        });
   }
   tell(n, shipped);
   changed(n);

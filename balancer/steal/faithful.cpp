@@ -5,9 +5,10 @@
 //   request pending  -> ship one fragment to the first requester
 //   work arrived     -> revoke the other requests
 //
-// Two published faults are not reproduced: requests go round all ranks in turn instead of to a fixed
-// run that starts with the asker, and what was shipped stays (the runtime's part). A rank keeps its
-// last ready fragment: with two empty ranks holding each other's requests it would travel for ever.
+// Two published faults are not reproduced: requests go round all ranks in turn instead of to a
+// fixed run that starts with the asker, and what was shipped stays (the runtime's part). A rank
+// keeps its last ready fragment: with two empty ranks holding each other's requests it would travel
+// for ever.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -91,8 +92,8 @@ class FaithfulStealer : public Policy {
   void serve(Actions& out) {
     while (!requests_.empty() && ready_.total() > 1) {
       std::size_t g = 0;
-      while (g < ready_.size() && !(g < groups_.size() && groups_[g].stealable &&
-                                    ready_[g].count() > in_shipment(g))) {
+      while (g < ready_.size() &&
+             !(g < groups_.size() && groups_[g].stealable && ready_[g].count() > in_shipment(g))) {
         ++g;
       }
       if (g == ready_.size()) return;
@@ -146,14 +147,14 @@ class FaithfulStealer : public Policy {
   std::vector<bool> present_;
 
   // as a thief
-  std::vector<Rank> asked_;       // hold a request of ours
+  std::vector<Rank> asked_;  // hold a request of ours
   std::int32_t next_victim_ = 0;
   std::uint64_t number_ = 0;
   int rounds_ = 0;
-  bool waiting_ = false;          // the back-off timer is set
+  bool waiting_ = false;  // the back-off timer is set
 
   // as a victim
-  std::vector<Rank> requests_;    // oldest first
+  std::vector<Rank> requests_;  // oldest first
   std::uint64_t ticket_ = 0;
   std::map<std::uint64_t, std::vector<GroupCount>> shipping_;
 };

@@ -2,11 +2,11 @@
 //
 // Thief: needs work when idle, or when what is ready lasts less than a steal takes. It has at most
 // one request out, to: the rank that woke it, else the rank that last gave, else a random one that
-// does not remember it yet. A refusal means "I remember you"; a rank that `attempts` others remember
-// is silent and sleeps.
-// Victim: gives half of what is ready and worth moving, never what its own threads take next, in
-// shipments short enough for the thief to start soon. It remembers refused thieves and wakes as many
-// as it has fragments to give when surplus appears; a woken thief is forgotten.
+// does not remember it yet. A refusal means "I remember you"; a rank that `attempts` others
+// remember is silent and sleeps. Victim: gives half of what is ready and worth moving, never what
+// its own threads take next, in shipments short enough for the thief to start soon. It remembers
+// refused thieves and wakes as many as it has fragments to give when surplus appears; a woken thief
+// is forgotten.
 //
 // So each refusal is paid for by one wake-up, each wake-up by new surplus: with nothing stealable
 // anywhere no message is sent.
@@ -158,9 +158,9 @@ class Stealer : public Policy {
 
   // ---- victim
 
-  // share is what a request would get now: half of each group (a lone last fragment only for a thief
-  // where nothing runs), while the shipment takes at most max_transfer, and only if what moves
-  // outweighs the message. Empty: nothing.
+  // share is what a request would get now: half of each group (a lone last fragment only for a
+  // thief where nothing runs), while the shipment takes at most max_transfer, and only if what
+  // moves outweighs the message. Empty: nothing.
   std::vector<GroupCount> share(Rank thief, bool thief_idle) const {
     if (idle_ && ready_.total() <= workers_) return {};  // just arrived; our own threads take it
     const Link& link = links_.between(self_, thief);
@@ -181,7 +181,8 @@ class Stealer : public Policy {
       }
       if (each > 0 && wire_time(link, each) > 0) {
         const Time left = max_transfer_ - wire_time(link, bytes);
-        count = std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
+        count =
+            std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
       }
       if (count <= 0) return;
       parts.push_back({group, count});
@@ -192,7 +193,8 @@ class Stealer : public Policy {
       if (movable(g) > 0) add(g, movable(g) / 2);
     }
     if (parts.empty()) {
-      // One of each at most: the heaviest goes if another stays, or if the thief has nothing at all.
+      // One of each at most: the heaviest goes if another stays, or if the thief has nothing at
+      // all.
       std::size_t best = ready_.size();
       std::int64_t left = 0;
       for (std::size_t g = 0; g < ready_.size(); ++g) {
@@ -201,8 +203,8 @@ class Stealer : public Policy {
       }
       if (best < ready_.size() && (left > 1 || thief_idle)) add(best, 1);
     }
-    const bool pays = static_cast<double>(weight) >=
-                      margin_ * static_cast<double>(transfer_time(link, bytes));
+    const bool pays =
+        static_cast<double>(weight) >= margin_ * static_cast<double>(transfer_time(link, bytes));
     return pays || unmeasured ? parts : std::vector<GroupCount>{};
   }
   std::int64_t movable(std::size_t g) const {
@@ -284,7 +286,7 @@ class Stealer : public Policy {
   std::optional<Request> asked_;
   std::optional<Rank> woken_by_, last_giver_;
   std::uint64_t number_ = 0;
-  Time steal_time_ = 0;       // from a request to the work
+  Time steal_time_ = 0;  // from a request to the work
   bool steal_measured_ = false;
 
   std::vector<Thief> thieves_;  // refused, asleep or busy; woken in this order

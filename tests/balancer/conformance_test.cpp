@@ -1,5 +1,5 @@
-// Every registered policy, over every scenario: nothing lost or doubled, nothing shipped that is not
-// there, quiet at the end, no fragment carried about.
+// Every registered policy, over every scenario: nothing lost or doubled, nothing shipped that is
+// not there, quiet at the end, no fragment carried about.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -25,7 +25,8 @@ void PrintTo(const Mode& mode, std::ostream* out) { *out << mode.name; }
 // Registering a policy tests it: defaults of each, then the other modes of those that have some.
 std::vector<Mode> modes() {
   std::vector<Mode> all;
-  for (const PolicyInfo& p : policies()) all.push_back({std::string(p.name), std::string(p.name), {}});
+  for (const PolicyInfo& p : policies())
+    all.push_back({std::string(p.name), std::string(p.name), {}});
   all.push_back({"central_mean", "central", {{"planner", "mean"}}});
   all.push_back({"central_colocated", "central", {{"coordinator", "colocated"}}});
   all.push_back({"central_source",
@@ -117,8 +118,9 @@ TEST_P(Conformance, AThousandRanks) {
   const Outcome result = simulate(w, o);
   expect_sound(result, w, GetParam());
   std::printf("%-18s 1000 ranks, %lld x 20 ms: %.3f s, %lld messages, %lld moved\n",
-              GetParam().name.c_str(), static_cast<long long>(fragments), static_cast<double>(result.finished) / 1e9,
-              static_cast<long long>(result.messages), static_cast<long long>(result.moved));
+              GetParam().name.c_str(), static_cast<long long>(fragments),
+              static_cast<double>(result.finished) / 1e9, static_cast<long long>(result.messages),
+              static_cast<long long>(result.moved));
 }
 
 TEST_P(Conformance, SameEventsSameActions) {

@@ -105,7 +105,8 @@ TEST(PlanMakespan, LeavesImmovableWorkAndBalancesTheRestAroundIt) {
 double optimum(const std::vector<Load>& loads) {
   std::vector<Time> items;
   for (const Load& l : loads) {
-    for (const GroupWork& g : l.groups) items.insert(items.end(), static_cast<std::size_t>(g.count), g.weight);
+    for (const GroupWork& g : l.groups)
+      items.insert(items.end(), static_cast<std::size_t>(g.count), g.weight);
   }
   std::sort(items.rbegin(), items.rend());
   std::vector<Time> sum(loads.size());
@@ -159,7 +160,8 @@ TEST(Planners, EverySmallInstance) {
   // Every way to put up to 2, 2 and 3 fragments of three weights on each of three workers.
   const Time weights[][3] = {{8, 4, 1}, {5, 4, 3}, {7, 7, 2}};
   for (const auto& w : weights) {
-    for (int code = 0; code < 36 * 36 * 36; code += 7) {  // a stride prime to 36 visits every worker's ways
+    for (int code = 0; code < 36 * 36 * 36;
+         code += 7) {  // a stride prime to 36 visits every worker's ways
       int rest = code;
       std::vector<Load> loads(3);
       for (Load& l : loads) {
@@ -178,8 +180,10 @@ TEST(Planners, EveryTwoWorkerInstance) {
     for (int b = 0; b < 256; ++b) {
       std::vector<Load> loads(2);
       const auto groups = [](int c) {
-        return std::vector<GroupWork>{
-            {kHeavy, c % 4, 7}, {kMiddle, c / 4 % 4, 5}, {kLight, c / 16 % 4, 3}, {Group{3}, c / 64, 2}};
+        return std::vector<GroupWork>{{kHeavy, c % 4, 7},
+                                      {kMiddle, c / 4 % 4, 5},
+                                      {kLight, c / 16 % 4, 3},
+                                      {Group{3}, c / 64, 2}};
       };
       loads[0].groups = groups(a);
       loads[1].groups = groups(b);

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 class ProfileTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              ("tessera_profile_" + std::to_string(::getpid()) + "_" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ =
+        fs::temp_directory_path() / ("tessera_profile_" + std::to_string(::getpid()) + "_" +
+                                     testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     path_ = (folder_ / "groups.toml").string();
   }
@@ -41,7 +41,8 @@ class ProfileTest : public testing::Test {
   }
   void write(const std::string& t) const { std::ofstream(path_, std::ios::binary) << t; }
   // The reason load_profile gives; the file must be untouched by it.
-  std::string refusal(std::array<std::uint64_t, 2> hash = example().hash, bool anyway = false) const {
+  std::string refusal(std::array<std::uint64_t, 2> hash = example().hash,
+                      bool anyway = false) const {
     const std::string before = fs::is_regular_file(path_) ? text() : "";
     std::string why = "(accepted)";
     try {
@@ -93,7 +94,9 @@ TEST_F(ProfileTest, EveryFlippedByteIsRefused) {
 TEST_F(ProfileTest, OtherFilesAreNoProfiles) {
   write("balancer = \"central\"\n");
   EXPECT_NE(refusal().find("is not a profile"), std::string::npos) << refusal();
-  write("\x7f" "ELF\1\2\3");
+  write(
+      "\x7f"
+      "ELF\1\2\3");
   EXPECT_NE(refusal().find("is broken"), std::string::npos) << refusal();
   write("");
   EXPECT_NE(refusal().find("is empty"), std::string::npos) << refusal();
@@ -125,7 +128,8 @@ TEST_F(ProfileTest, AnotherVersionOfTheFormatIsRefused) {
 TEST_F(ProfileTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   save_profile(path_, example());
   const std::string before = text();
-  EXPECT_THROW(save_profile((folder_ / "no" / "such" / "p.toml").string(), example()), ProfileError);
+  EXPECT_THROW(save_profile((folder_ / "no" / "such" / "p.toml").string(), example()),
+               ProfileError);
   EXPECT_EQ(text(), before);
   EXPECT_EQ(files(), 1u);
 }

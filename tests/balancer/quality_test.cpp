@@ -32,10 +32,12 @@ TEST(Quality, MatrixMultiplication) {
     const Outcome colocated = run(w, "central", workers, {{"coordinator", "colocated"}});
     const Outcome mean = run(w, "central", workers + 1, {{"planner", "mean"}});
     const Outcome steal = run(w, "steal", workers);
-    std::printf("%2d workers: central %.3f colocated %.3f mean %.3f steal %.3f of ideal; messages %lld %lld\n",
-                workers, efficiency(w, central, workers), efficiency(w, colocated, workers),
-                efficiency(w, mean, workers), efficiency(w, steal, workers),
-                static_cast<long long>(central.messages), static_cast<long long>(steal.messages));
+    std::printf(
+        "%2d workers: central %.3f colocated %.3f mean %.3f steal %.3f of ideal; messages %lld "
+        "%lld\n",
+        workers, efficiency(w, central, workers), efficiency(w, colocated, workers),
+        efficiency(w, mean, workers), efficiency(w, steal, workers),
+        static_cast<long long>(central.messages), static_cast<long long>(steal.messages));
     EXPECT_GE(efficiency(w, central, workers), 0.95);
     EXPECT_GE(efficiency(w, colocated, workers), 0.95);
     EXPECT_GE(efficiency(w, steal, workers), 0.9);

@@ -1,5 +1,5 @@
-// Scripted histories: a policy is fed events one by one; events and answers become a transcript that
-// is compared with a file in goldens/. TESSERA_UPDATE_GOLDENS=1 writes the files anew.
+// Scripted histories: a policy is fed events one by one; events and answers become a transcript
+// that is compared with a file in goldens/. TESSERA_UPDATE_GOLDENS=1 writes the files anew.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,7 @@ namespace tessera::balancer {
 
 class Script {
  public:
-  Script(const std::string& balancer, Setup setup)
-      : policy_(find_policy(balancer)->make(setup)) {}
+  Script(const std::string& balancer, Setup setup) : policy_(find_policy(balancer)->make(setup)) {}
 
   // at feeds one event and returns what the policy wants done.
   Actions at(Time now, const Event& event) {
@@ -30,8 +29,10 @@ class Script {
   void note(const std::string& line) { text_ << "# " << line << "\n"; }
 
   void expect_golden(const std::string& name) const {
-    const std::string path = std::string(TESSERA_SOURCE_DIR "/tests/balancer/goldens/") + name + ".txt";
-    if (const char* update = std::getenv("TESSERA_UPDATE_GOLDENS"); update != nullptr && *update == '1') {
+    const std::string path =
+        std::string(TESSERA_SOURCE_DIR "/tests/balancer/goldens/") + name + ".txt";
+    if (const char* update = std::getenv("TESSERA_UPDATE_GOLDENS");
+        update != nullptr && *update == '1') {
       std::filesystem::create_directories(std::filesystem::path(path).parent_path());
       std::ofstream(path) << text_.str();
       return;
@@ -75,7 +76,8 @@ inline GroupDone done(std::uint32_t group, std::int64_t count, Time each) {
           static_cast<double>(count) * static_cast<double>(each) * static_cast<double>(each)};
 }
 
-inline Setup setup(std::int32_t rank, std::int32_t ranks, std::size_t groups, Settings settings = {}) {
+inline Setup setup(std::int32_t rank, std::int32_t ranks, std::size_t groups,
+                   Settings settings = {}) {
   Setup s;
   s.rank = Rank{rank};
   s.ranks = ranks;

@@ -1,11 +1,11 @@
 // Parameters: names, ranges, spellings, defaults, and the files in configs/balancer.
 #include <gtest/gtest.h>
+#include <toml++/toml.h>
 
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
-#include <toml++/toml.h>
 
 #include "balancer/policy.hpp"
 

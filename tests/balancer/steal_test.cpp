@@ -42,7 +42,8 @@ TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
   s.note("nothing could be taken after all: refused, and remembered");
-  EXPECT_EQ(sent<StealRefuse>(s.at(4 * kMs, Shipped{shipped[0].ticket, Rank{0}, {}, 0})).size(), 1u);
+  EXPECT_EQ(sent<StealRefuse>(s.at(4 * kMs, Shipped{shipped[0].ticket, Rank{0}, {}, 0})).size(),
+            1u);
   s.expect_golden("steal_give");
 }
 
@@ -67,7 +68,8 @@ TEST(Stealer, AsksBeforeItIsEmpty) {
   s.at(0, LinkMeasured{Rank{1}, 10 * kMs, 1e9});
   s.at(0, WentBusy{});
   s.at(0, from(1, StealRefuse{1}));
-  EXPECT_TRUE(sent<StealRequest>(s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {done(0, 1, 10 * kMs)}})).empty());
+  EXPECT_TRUE(sent<StealRequest>(s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {done(0, 1, 10 * kMs)}}))
+                  .empty());
   s.at(kMs, from(1, StealWake{}));
   // Two fragments of 10 ms last less than a steal over three times 10 ms of latency.
   const auto asked = sent<StealRequest>(s.at(2 * kMs, LoadChanged{{{Group{0}, 2, 0}}, {}}));
@@ -109,7 +111,8 @@ TEST(FaithfulStealer, RequestsReachEveryRankInTurn) {
   std::vector<int> reached(6);
   Actions actions = s.at(0, WentIdle{});
   for (int round = 0; round < 5; ++round) {
-    for (const auto& [to, request] : sent<StealRequest>(actions)) ++reached[static_cast<std::size_t>(index(to))];
+    for (const auto& [to, request] : sent<StealRequest>(actions))
+      ++reached[static_cast<std::size_t>(index(to))];
     const auto timers = all<SetTimer>(actions);
     if (timers.empty()) break;
     actions = s.at(timers[0].at, TimerFired{timers[0].timer});
