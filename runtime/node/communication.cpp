@@ -15,6 +15,7 @@
 //     consistent: one of the two sees the other. A worker that stays idle comes to try_lock the role.
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/balance/policy_host.hpp"
@@ -117,6 +118,9 @@ bool Node::drive(Worker& w, Work& work) {
       driver_idle_.store(false);
       run_work(w, work);
       w.sent = false;  // the next turn pushes it out
+      // A chained fragment is in no queue, so idle() would not see it: announced with it, this worker
+      // would let a wave take the run for quiet.
+      if (w.chained != nullptr) w.queue.push(std::exchange(w.chained, nullptr));
       driver_idle_.store(true);
       sleepers.announce();
       continue;
