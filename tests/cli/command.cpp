@@ -57,7 +57,7 @@ Outcome Command::tessera(const Words& words) {
 Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words) {
   // A shell ignores SIGINT in what it starts with &; env gives it back.
   Words command = {"sh", "-c",
-                   "signal=$1 word=$2; shift 2\n"
+                   "signal=$1 word=$2; shift 2; : > printed\n"
                    "env --default-signal=INT \"$@\" > printed & pid=$!\n"
                    "until grep -q \"$word\" printed || ! kill -0 $pid; do sleep 0.05; done\n"
                    "kill -s $signal $pid; wait $pid; code=$?; cat printed; exit $code",
