@@ -105,7 +105,7 @@ bool Node::find_work(Worker& w, Work& work) {
   if (w.queue.pop(work, expand, w.chunk)) return true;
   for (std::size_t i = 1; i < workers.size(); ++i) {
     Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
-    if (!victim.queue.looks_empty() && victim.queue.pop(work, false, 1)) return true;
+    if (!victim.queue.looks_empty() && victim.queue.pop(work, false, w.chunk)) return true;
   }
   return false;
 }
