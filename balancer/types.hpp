@@ -20,7 +20,8 @@ struct GroupCount {
 };
 
 // Ready fragments of one group on one rank. `bytes` is the sum over them of the input bytes that
-// would have to travel with them. A range of a `for` counts as its remaining iterations.
+// would have to travel with them, and of
+// what their like has produced so far, which mostly travels on. A range of a `for` counts as its remaining iterations.
 struct GroupLoad {
   Group group;
   std::int64_t ready;

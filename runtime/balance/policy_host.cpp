@@ -96,6 +96,19 @@ void PolicyHost::carry_out(const balancer::Action& action) {
   }
 }
 
+// Mean bytes a fragment of the group has assigned so far: most outputs travel back, or on, when their
+// fragment moves.
+std::int64_t PolicyHost::bytes_out(std::uint32_t group) const {
+  std::int64_t bytes = 0;
+  std::uint64_t count = 0;
+  for (const auto& w : node_.workers) {
+    const GroupStats::Snapshot s = w->stats.read(group);
+    bytes += s.bytes_out;
+    count += s.count;
+  }
+  return count == 0 ? 0 : bytes / static_cast<std::int64_t>(count);
+}
+
 void PolicyHost::report_load() {
   balancer::LoadChanged event;
   std::fill(ready_.begin(), ready_.end(), 0);
@@ -104,6 +117,7 @@ void PolicyHost::report_load() {
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
     if (ready_[g] != last_ready_[g]) {
+      bytes_[g] += ready_[g] * bytes_out(g);
       event.ready.push_back({balancer::Group{g}, ready_[g], bytes_[g]});
       last_ready_[g] = ready_[g];
     }

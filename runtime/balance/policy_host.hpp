@@ -44,6 +44,7 @@ class PolicyHost {
   void tell(const balancer::Event&);
   void carry_out(const balancer::Action&);
   void report_load();
+  std::int64_t bytes_out(std::uint32_t group) const;
 
   Node& node_;
   std::unique_ptr<balancer::Policy> policy_;

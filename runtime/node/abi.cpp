@@ -42,6 +42,9 @@ void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
   assign_value(w, c, output, n, v);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
+  if (w->node.balancing) {
+    w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
+  }
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
 }
 

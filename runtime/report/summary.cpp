@@ -72,13 +72,13 @@ double Summary::imbalance() const {
 }
 
 std::string Summary::decision() const {
-  std::int64_t moved = 0;
-  for (const Totals& t : ranks) moved += t.moved_out;
-  if (moved > 0) return {};
+  // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
+  const auto all = decisions(ranks);
+  if (all.contains("moved") || all.contains("stolen")) return {};
   std::string why;
   std::int64_t most = 0;
-  for (const auto& [reason, times] : decisions(ranks)) {
-    if (times > most) {
+  for (const auto& [reason, times] : all) {
+    if (reason != "measuring" && times > most) {
       most = times;
       why = reason;
     }

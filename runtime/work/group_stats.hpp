@@ -41,10 +41,8 @@ class GroupStats {
     g.votes = t < kShortTicks ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
     g.short_lived = g.votes >= 3;
   }
-  void add_bytes(std::uint32_t group, std::int64_t n) {
-    std::atomic<std::int64_t>& b = groups_[group].bytes;
-    b.store(b.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
+  void add_bytes(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes, n); }
+  void add_bytes_out(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes_out, n); }
   // Known to take a few microseconds at most: cheaper to run at once than to queue.
   bool tiny(std::uint32_t group) const { return groups_[group].short_lived; }
 
@@ -52,21 +50,25 @@ class GroupStats {
     std::uint64_t count = 0, samples = 0;
     double sum = 0, squares = 0;  // ticks
     std::int64_t bytes = 0;       // of inputs, where somebody weighs them
+    std::int64_t bytes_out = 0;   // of outputs, likewise
   };
   Snapshot read(std::uint32_t group) const {
     const One& g = groups_[group];
     return {g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
             g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
-            g.bytes.load(std::memory_order_relaxed)};
+            g.bytes.load(std::memory_order_relaxed), g.bytes_out.load(std::memory_order_relaxed)};
   }
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
  private:
+  static void add(std::atomic<std::int64_t>& to, std::int64_t n) {
+    to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
   static constexpr std::uint64_t kShortTicks = 20000;  // about 8 us
   struct One {
     std::atomic<std::uint64_t> count{0}, samples{0};
     std::atomic<double> sum{0}, squares{0};
-    std::atomic<std::int64_t> bytes{0};
+    std::atomic<std::int64_t> bytes{0}, bytes_out{0};
     int votes = 0;             // its worker only, as is:
     bool short_lived = false;
   };
