@@ -24,7 +24,7 @@ balancing() {
   echo
   echo "### Balancing quality"
   echo
-  times=$(repeat "$runs" emulated)
+  times=$(repeat 3 emulated)
   base=$(median <<<"$times")
   echo "One rank: $(scaled 1 %.2f <<<"$times") s (\`tessera run $matmul -t 1\`; published 60.4 s)."
   echo "Speed-up is against it; efficiency is speed-up per rank that executes fragments (with"
