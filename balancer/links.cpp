@@ -24,17 +24,28 @@ const Link& Links::between(Rank from, Rank to) const {
   return default_;
 }
 
-LinkDigest::News LinkDigest::measured(const Link& link) {
-  if (!known_) {
+LinkDigest::News LinkDigest::measured(Rank peer, const Link& link) {
+  const auto twice = [](double a, double b) { return a > 2 * b; };
+  const auto latency = [](const Link& l) { return static_cast<double>(l.latency); };
+  if (!known_ || twice(link.bandwidth, usual_.bandwidth) || twice(latency(usual_), latency(link))) {
+    if (known_) {  // the better of each
+      usual_.latency = std::min(usual_.latency, link.latency);
+      usual_.bandwidth = std::max(usual_.bandwidth, link.bandwidth);
+    } else {
+      usual_ = link;
+    }
     known_ = true;
-    usual_ = link;
+    told_.erase(peer);
     return News::anybody;
   }
-  const auto differs = [](double a, double b) { return a > 2 * b || b > 2 * a; };
-  return differs(static_cast<double>(link.latency), static_cast<double>(usual_.latency)) ||
-                 differs(link.bandwidth, usual_.bandwidth)
-             ? News::this_peer
-             : News::nothing;
+  const auto told = told_.find(peer);
+  const Link& last = told == told_.end() ? usual_ : told->second;
+  if (twice(link.bandwidth, last.bandwidth) || twice(last.bandwidth, link.bandwidth) ||
+      twice(latency(link), latency(last)) || twice(latency(last), latency(link))) {
+    told_[peer] = link;
+    return News::this_peer;
+  }
+  return News::nothing;
 }
 
 }  // namespace tessera::balancer

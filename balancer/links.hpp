@@ -40,15 +40,20 @@ class Links {
 };
 
 // LinkDigest decides which measured links of a rank are worth telling others: the first, as what
-// this rank sees towards anybody, then only those that differ from it by more than a factor of 2.
+// this rank sees towards anybody, and again when a link turns out more than twice as good (measured on
+// busy cores, links look bad, never good); then those that differ by more than a factor of 2 from
+// what was told of them.
 class LinkDigest {
  public:
   enum class News { nothing, anybody, this_peer };
-  News measured(const Link&);
+  News measured(Rank peer, const Link&);
+  // What was told as "towards anybody".
+  const Link& usual() const { return usual_; }
 
  private:
   bool known_ = false;
   Link usual_;
+  std::map<Rank, Link> told_;
 };
 
 }  // namespace tessera::balancer

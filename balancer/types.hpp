@@ -20,7 +20,7 @@ struct GroupCount {
 };
 
 // Ready fragments of one group on one rank. `bytes` is the sum over them of the input bytes that
-// would have to travel with them, and of
+// would have to travel with them (a value that several use counts once), and of
 // what their like has produced so far, which mostly travels on. A range of a `for` counts as its remaining iterations.
 struct GroupLoad {
   Group group;

@@ -45,7 +45,7 @@ constexpr Parameter kParameters[] = {
     {.name = "transfer_margin",
      .default_value = "4",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
-             "inputs (source: 1)",
+             "inputs, and twice its outputs (source: 1)",
      .max = 1e6},
     {.name = "min_gain",
      .default_value = "auto",

@@ -95,13 +95,15 @@ void CentralWorker::handle(Time, const TimerFired& e, Actions&) {
 
 void CentralWorker::handle(Time, const LinkMeasured& e, Actions& out) {
   latency_ = std::max(latency_, e.latency);
-  switch (links_.measured({e.latency, e.bandwidth})) {
+  switch (links_.measured(e.peer, {e.latency, e.bandwidth})) {
     case LinkDigest::News::nothing:
       return;
-    case LinkDigest::News::anybody:
-      latency_ = e.latency;
-      out.push_back(Send{coordinator_, LinkReport{Rank{-1}, e.latency, e.bandwidth}});
+    case LinkDigest::News::anybody: {
+      const Link& usual = links_.usual();
+      latency_ = usual.latency;
+      out.push_back(Send{coordinator_, LinkReport{Rank{-1}, usual.latency, usual.bandwidth}});
       return;
+    }
     case LinkDigest::News::this_peer:
       out.push_back(Send{coordinator_, LinkReport{e.peer, e.latency, e.bandwidth}});
   }

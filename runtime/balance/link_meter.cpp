@@ -11,8 +11,7 @@ namespace tessera::runtime {
 namespace {
 
 // Payload bytes of each step; zero: latency.
-constexpr std::array<std::uint64_t, 9> kSteps{0,        0,        0,         0,        0,
-                                              64 << 10, 64 << 10, 256 << 10, 256 << 10};
+constexpr std::array<std::uint64_t, 8> kSteps{0, 0, 0, 0, 0, 256 << 10, 1 << 20, 1 << 20};
 constexpr int kRounds = 6;
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
 

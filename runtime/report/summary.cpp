@@ -74,7 +74,13 @@ double Summary::imbalance() const {
 std::string Summary::decision() const {
   // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
   const auto all = decisions(ranks);
-  if (all.contains("moved") || all.contains("stolen")) return {};
+  if (all.contains("moved") || all.contains("stolen")) {
+    std::string list;
+    for (const auto& [reason, times] : all) {
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", reason, times);
+    }
+    return "decisions: " + list;
+  }
   std::string why;
   std::int64_t most = 0;
   for (const auto& [reason, times] : all) {

@@ -13,6 +13,22 @@ bool drop_hold(Cf* range) {
   return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0;
 }
 
+// What moving this fragment would have to carry of its inputs, in kUnit. A value that several ready
+// fragments use travels once for those that go to the same rank, so each bears its share: `refs`
+// counts them, and the table's own reference. Kept in `pending`, which a queued fragment has no other
+// use for, so that what is taken off the group's sum is what was added.
+constexpr std::int64_t kUnit = 64;
+std::uint32_t units_to_move(const Cf* c) {
+  if ((c->flags & kGathered) == 0) return 0;
+  std::uint64_t bytes = 0;
+  for (unsigned k = 0; k < c->block->input_count; ++k) {
+    const abi::Value* v = abi::input(c, *c->block, k);
+    const std::uint32_t refs = __atomic_load_n(&v->refs, __ATOMIC_RELAXED);
+    bytes += v->size / std::max(1u, refs - 1);
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
+}
+
 }  // namespace
 
 void ReadyQueue::push(Cf* c) {
@@ -44,7 +60,10 @@ void ReadyQueue::push(Cf* c) {
   }
   list.tail = c;
   ++list.count;
-  if (weigh_) list.bytes += input_bytes(*c->block, c);
+  if (weigh_) {
+    c->pending = units_to_move(c);
+    list.bytes += c->pending * kUnit;
+  }
   add_atomics(1);
 }
 
@@ -53,7 +72,7 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
   Cf* c = list.head;
   list.head = c->next;
   --list.count;
-  if (weigh_) list.bytes -= input_bytes(*c->block, c);
+  if (weigh_) list.bytes -= c->pending * kUnit;
   if (list.head == nullptr) {
     list.tail = nullptr;
     if (list.newer != kNone) groups_[list.newer].older = list.older;

@@ -85,12 +85,13 @@ TEST(Coordinator, TransferThatCostsMoreThanItSavesIsRefused) {
   s.expect_golden("central_refused");
 }
 
-TEST(Coordinator, FragmentsOfUnknownWeightAreSpreadAtOnce) {
+// One for each idle thread: what they weigh, and what they produce, shows when the first one ends.
+TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
   Script s("central", setup(4, 5, 1));
   const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 0}}))));
   ASSERT_EQ(orders.size(), 3u);
   for (const auto& [to, order] : orders)
-    EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 25}}));
+    EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
 }
 
 TEST(Coordinator, UnknownWeightsWithHeavyInputsAreProbed) {
