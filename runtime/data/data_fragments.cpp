@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_slot.hpp"
@@ -37,15 +38,9 @@ DfEntry* DataFragments::find_or_insert(Shard& shard, const abi::Name& n) {
   if (e != nullptr) return e;
   e = shard.insert(n.id, n.scope);
   if (is_home(n)) {
-    // On the scope's list; the scope is alive because whoever brought the name is under it.
-    ScopeRecord* scope = node_.scopes.find_home(n.scope);
-    if (scope != nullptr) {
-      DfEntry* head = scope->entries.load(std::memory_order_relaxed);
-      do {
-        e->scope_next = head;
-      } while (!scope->entries.compare_exchange_weak(head, e, std::memory_order_release,
-                                                     std::memory_order_relaxed));
-    }
+    // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
+    // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
+    node_.scopes.add_entry(n.scope, e);
   }
   return e;
 }
@@ -206,6 +201,8 @@ void DataFragments::serve(DfEntry* e, const abi::Name& n, Rank to) {
 }
 
 void DataFragments::on(Rank from, Request&& m) {
+  // Asked for by a fragment that has got it another way since, and ended with its scope.
+  if (node_.scopes.find_home(m.name.scope) == nullptr) return;
   Shard& shard = table_.shard(m.name.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, m.name);
@@ -248,7 +245,11 @@ void DataFragments::on(Rank from, Publish&& m) {
       for (const Rank r : asking) serve(e, m.name, r);
     }
   }
-  if (!twice.empty()) return node_.fail(twice, kExitProgram);
+  if (!twice.empty()) {
+    // The scope must not end before the failure is known to rank 0.
+    if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
+    return node_.fail(twice, kExitProgram);
+  }
   wake(*node_.outside, waiters, m.value.value.get());
   if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
 }
@@ -295,7 +296,12 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
-    if (e->value != nullptr || (e->flags & kDeleted) != 0) return;
+    if (e->value != nullptr) return;
+    if ((e->flags & kDeleted) != 0) {
+      if ((e->flags & kCounted) == 0) return;
+      // Read as often as counted, and one of the readers came back from another rank with its input.
+      e->flags &= static_cast<std::uint8_t>(~kDeleted);
+    }
     e->value = abi::retain(value.get());
     waiters = e->waiters;
     e->waiters = 0;
@@ -308,7 +314,8 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
 void DataFragments::on(Rank from, Copied&& m) {
   Shard& shard = table_.shard(m.name.id);
   const std::lock_guard hold(shard.mutex);
-  DfEntry* e = node_.scopes.find_home(m.name.scope) == nullptr ? nullptr : shard.find(m.name.id);
+  // The Publish may be under way still: then the entry begins here.
+  DfEntry* e = node_.scopes.find_home(m.name.scope) == nullptr ? nullptr : find_or_insert(shard, m.name);
   if (e == nullptr || (e->flags & kDeleted) != 0) {
     node_.comm.send(from, Drop{{m.name.id}});
   } else {
@@ -324,6 +331,7 @@ void DataFragments::on(Rank, Drop&& m) {
     if (e == nullptr || e->waiters != 0) continue;
     if ((e->flags & kCopy) != 0 && e->value != nullptr) {
       copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+      copies_alive_.fetch_sub(1, std::memory_order_relaxed);
     }
     free_entry(shard.remove(id));
   }
@@ -342,7 +350,7 @@ ValueRef DataFragments::for_shipment(const abi::Name& n, abi::Value* held, Rank 
 
 bool DataFragments::free_scope(ScopeRecord* scope) {
   std::map<Rank, Drop> drops;
-  DfEntry* e = scope->entries.exchange(nullptr, std::memory_order_acquire);
+  DfEntry* e = std::exchange(scope->entries, nullptr);
   while (e != nullptr) {
     DfEntry* next = e->scope_next;
     {
@@ -409,18 +417,29 @@ void DataFragments::on(Rank, ReadsHint&& m) {
 void DataFragments::note_copy(DfEntry* e) {
   e->flags |= kCopy;
   copy_bytes_.fetch_add(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+  copies_alive_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard hold(copies_mutex_);
   copies_.push_back(e->id);
 }
 
-void DataFragments::trim_copies() {
+void DataFragments::trim_copies(Clock::time_point now) {
   const std::int64_t limit = node_.options.cache_limit_mb << 20;
+  // Ids of dropped copies stay in the list until it is mostly made of them.
+  const auto stale = [this] {
+    return static_cast<std::int64_t>(copies_.size()) >
+           2 * copies_alive_.load(std::memory_order_relaxed) + 65536;
+  };
+  if (now < next_trim_) return;
   std::size_t tries = 0;
-  while (copy_bytes() > limit) {
+  while (true) {
     abi::Id id;
     {
       const std::lock_guard hold(copies_mutex_);
-      if (copies_.empty() || tries++ > 2 * copies_.size()) return;
+      if (copy_bytes() <= limit && !stale()) return;
+      if (copies_.empty() || tries++ > 2 * copies_.size()) {
+        next_trim_ = now + std::chrono::milliseconds(20);  // all in use: no use in looking all the time
+        return;
+      }
       id = copies_.front();
       copies_.pop_front();
     }
@@ -429,13 +448,14 @@ void DataFragments::trim_copies() {
     DfEntry* e = shard.find(id);
     if (e == nullptr || e->value == nullptr || (e->flags & kCopy) == 0) continue;
     const bool in_use = __atomic_load_n(&e->value->refs, __ATOMIC_RELAXED) > 1;
-    if (in_use || (e->flags & kTouched) != 0) {
+    if (copy_bytes() <= limit || in_use || (e->flags & kTouched) != 0) {
       e->flags &= static_cast<std::uint8_t>(~kTouched);
       const std::lock_guard again(copies_mutex_);
       copies_.push_back(id);
       continue;
     }
     copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+    copies_alive_.fetch_sub(1, std::memory_order_relaxed);
     abi::release(e->value);
     e->value = nullptr;
     e->flags &= static_cast<std::uint8_t>(~(kCopy | kAsked));

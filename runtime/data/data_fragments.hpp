@@ -65,8 +65,9 @@ class DataFragments {
   // An input that came with a shipment.
   void take_copy(Rank from, const abi::Name&, ValueRef);
 
-  // Communication thread: evicts copies beyond the limit, oldest untouched first.
-  void trim_copies();
+  // Communication thread: evicts copies beyond the limit, oldest untouched first. Cheap when there
+  // is nothing to do.
+  void trim_copies(Clock::time_point now);
 
   Table& table() { return table_; }
   std::int64_t copy_bytes() const { return copy_bytes_.load(std::memory_order_relaxed); }
@@ -87,7 +88,9 @@ class DataFragments {
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;
-  std::deque<abi::Id> copies_;
+  std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
+  std::atomic<std::int64_t> copies_alive_{0};
+  Clock::time_point next_trim_{};
 };
 
 }  // namespace tessera::runtime

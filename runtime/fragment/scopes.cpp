@@ -96,16 +96,27 @@ bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by
   return true;
 }
 
-void Scopes::close_home(ScopeRecord* r) {
-  {
-    const std::lock_guard hold(mutex_);
-    const std::uint32_t number = static_cast<std::uint32_t>(r->ref) & kSlotMask;
-    slots_[number].record = nullptr;
-    slots_[number].generation = (slots_[number].generation + 1) & kGenerationMask;
-    free_.push_back(number);
-  }
-  free_record(r);
+bool Scopes::add_entry(std::uint64_t ref, DfEntry* entry) {
+  const auto slot = static_cast<std::uint32_t>(ref) & kSlotMask;
+  const auto generation = static_cast<std::uint32_t>(ref >> kSlotBits) & kGenerationMask;
+  const std::lock_guard hold(mutex_);
+  if (slot >= slots_.size() || slots_[slot].generation != generation) return false;
+  ScopeRecord* r = slots_[slot].record;
+  if (r == nullptr) return false;
+  entry->scope_next = r->entries;
+  r->entries = entry;
+  return true;
 }
+
+void Scopes::retire(ScopeRecord* r) {
+  const std::lock_guard hold(mutex_);
+  const std::uint32_t number = static_cast<std::uint32_t>(r->ref) & kSlotMask;
+  slots_[number].record = nullptr;
+  slots_[number].generation = (slots_[number].generation + 1) & kGenerationMask;
+  free_.push_back(number);
+}
+
+void Scopes::free_retired(ScopeRecord* r) { free_record(r); }
 
 Rank Scopes::way_home(const ScopeRecord* scope) const {
   while (scope != nullptr && !scope->proxy) scope = scope->parent;

@@ -40,7 +40,7 @@ struct ScopeRecord : abi::Scope {
   std::atomic<std::int64_t> count{1};
   ScopeRecord* parent = nullptr;           // home records; null for the root
   Rank engaged_by{-1};                     // proxies: whom we owe the return
-  std::atomic<DfEntry*> entries{nullptr};  // home records: entries to free at the end
+  DfEntry* entries = nullptr;              // home records: to free at the end (Scopes' lock)
   abi::Name notify{};                      // assign 1 to it at the end
   std::uint32_t notify_block = 0;          // whose statement said so
   bool has_notify = false;
@@ -65,8 +65,12 @@ class Scopes {
 
   // A proxy's count reached zero. True: it was closed, and `engaged_by` must get a ScopeReturn.
   bool close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by);
-  // Frees a home record whose count reached zero (its entries are the caller's business).
-  void close_home(ScopeRecord*);
+  // Puts a directory entry on the list of its scope; false when the scope has ended.
+  bool add_entry(std::uint64_t ref, DfEntry* entry);
+  // A home record's count reached zero. First it is retired: nobody finds it any more, so its list of
+  // entries is complete; when those are freed, the record is.
+  void retire(ScopeRecord*);
+  void free_retired(ScopeRecord*);
 
   // The first other rank that our counts of this scope return to, or -1 if they end here.
   Rank way_home(const ScopeRecord* scope) const;

@@ -25,6 +25,12 @@
 #include "runtime/report/totals.hpp"
 
 namespace tessera::runtime {
+namespace {
+
+// Ticks a driving worker may run fragments in one go, some tens of microseconds.
+constexpr std::uint64_t kLongestBrief = 150000;
+
+}  // namespace
 
 void Node::wake_communication() { transport.wake(); }
 
@@ -81,7 +87,7 @@ bool Node::turn() {
     end->turn(now);
     links->turn(now);
     progress->turn(now);
-    if (data.copy_bytes() > options.cache_limit_mb << 20) data.trim_copies();
+    data.trim_copies(now);
     return moved;
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
@@ -107,6 +113,7 @@ bool Node::brief(const Worker& w, const Work& work) const {
 bool Node::drive(Worker& w, Work& work) {
   role_held_.store(true);
   driver_idle_.store(true);
+  if (policy != nullptr) policy->changed();  // it is to hear that this rank may be idle
   bool found = false;
   for (;;) {
     const bool moved = turn();
@@ -116,7 +123,9 @@ bool Node::drive(Worker& w, Work& work) {
       found = !brief(w, work);
       if (found) break;
       driver_idle_.store(false);
+      w.leave_by = ticks() + kLongestBrief;
       run_work(w, work);
+      w.leave_by = 0;
       w.sent = false;  // the next turn pushes it out
       // A chained fragment is in no queue, so idle() would not see it: announced with it, this worker
       // would let a wave take the run for quiet.

@@ -38,8 +38,8 @@ void EndOfRun::failed(const std::string& text, int exit_code) {
 void EndOfRun::stop_all(int exit_code) {
   if (stopped_) return;
   for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Stop{exit_code});
-  stopped_ = true;
   exit_code_ = exit_code;
+  stopped_ = true;  // publishes it
 }
 
 void EndOfRun::turn(Clock::time_point now) {
@@ -121,8 +121,8 @@ void EndOfRun::on(Rank, Failed&& m) {
 }
 
 void EndOfRun::on(Rank, Stop&& m) {
-  stopped_ = true;
   exit_code_ = m.exit_code;
+  stopped_ = true;  // publishes it
 }
 
 }  // namespace tessera::runtime

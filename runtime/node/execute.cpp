@@ -53,8 +53,9 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope) {
                                 e.what()), kExitProgram);
       }
     }
+    scopes.retire(scope);
     if (data.free_scope(scope)) w.sent = true;
-    scopes.close_home(scope);
+    scopes.free_retired(scope);
     if (parent == nullptr) return end->root_finished();
     scope = parent;
   }
@@ -91,9 +92,13 @@ void Node::arrived(Worker& w, Cf* c) {
   ready(w, c, false);
 }
 
+// A worker that holds the communication role has kept it long enough: what comes next is queued.
+bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > w.leave_by; }
+
 // Running at once saves a queue's worth of work, but hides the fragment from siblings and from the
 // balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
 bool Node::in_place(const Worker& w, const Cf* c) const {
+  if (overdue(w)) return false;
   if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
   return structured(c) && w.depth < kMaxDepth && !(sleepers.any() && workers.size() > 1);
 }
@@ -137,9 +142,9 @@ void Node::execute(Worker& w, Cf* c) {
         finished = true;
         break;
       }
-      if (w.moving_to >= 0 || w.moving_to < -1) {
+      if (w.moving_to != Worker::kStays) {
         const Rank to = located(w.moving_to, worker_ranks);
-        w.moving_to = -1;
+        w.moving_to = Worker::kStays;
         c->flags |= kPlaced;
         if (ranks() > 1 && to != self()) {
           place(w, c, to);
@@ -147,11 +152,15 @@ void Node::execute(Worker& w, Cf* c) {
         }
       }
       if (!data.gather(w, c)) break;
+      if (overdue(w)) {
+        enroll(c);
+        w.queue.push(c);
+        break;
+      }
     }
   } catch (const ProgramError& e) {
     c->block = block;
     fail_in(c, e.pos(), e.what());
-    // The fragment stays as it is: the run is over, and its scope must not end.
   } catch (const std::exception& e) {
     c->block = block;
     fail_in(c, 0, fmt::format("the kernel threw an exception: {}", e.what()));
@@ -183,6 +192,8 @@ void Node::run_chunk(Worker& w, const Work& work) {
     fail_in(c, e.pos(), e.what());
   } catch (const std::exception& e) {
     fail_in(c, 0, e.what());
+  } catch (...) {
+    fail_in(c, 0, "something was thrown that is not a std::exception");
   }
   // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
   // leave fragments in the queue in small ones, so that the queue stays short.
@@ -197,6 +208,9 @@ void Node::run_chunk(Worker& w, const Work& work) {
 }
 
 void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text) {
+  // Never given back: whatever runs above or beside it, this scope does not end any more, and so
+  // neither does the program before the failure is known to rank 0.
+  static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
   const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
   fail(fmt::format("{}: error: {}\n  in {}", where, text, describe(program, c)), kExitProgram);
 }

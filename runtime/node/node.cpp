@@ -110,6 +110,14 @@ bool Node::find_work(Worker& w, Work& work) {
   return false;
 }
 
+bool Node::work_in_sight(const Worker& w) const {
+  if (w.chained != nullptr) return true;
+  for (const auto& other : workers) {
+    if (!other->queue.empty()) return true;
+  }
+  return false;
+}
+
 void Node::run_work(Worker& w, const Work& work) {
   if (work.cf->block->kind == abi::Kind::range) {
     run_chunk(w, work);
@@ -134,13 +142,20 @@ void Node::worker_loop(Worker& w) {
         sleepers.cancel();
         break;
       }
-      if (find_work(w, work)) {
+      // Only looked for: what is popped while announced as idle is in no queue, and idle() would take
+      // the rank for quiet.
+      if (work_in_sight(w)) {
         sleepers.cancel();
         was_idle = true;
-      } else if (role_.try_lock()) {
+        continue;
+      }
+      if (role_.try_lock()) {
         if (!drive(w, work)) continue;
       } else {
-        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) wake_communication();
+        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) {
+          if (policy != nullptr) policy->changed();
+          wake_communication();
+        }
         sleepers.sleep(ticket);
         was_idle = true;
         continue;
@@ -218,7 +233,24 @@ int Node::finish(int exit_code) {
   } else {
     comm.send(Rank{0}, own_totals(*this, true));
   }
+  // A failed run must not wait for a kernel that never returns, on whichever rank it is.
+  std::atomic<bool> passed{false};
+  std::thread guard;
+  if (exit_code != 0) {
+    guard = std::thread([&] {
+      const auto deadline = Clock::now() + 3 * kGrace;
+      while (!passed.load() && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      if (!passed.load()) {
+        std::fflush(nullptr);
+        transport.abort(exit_code);
+      }
+    });
+  }
   transport.barrier(sink);
+  passed.store(true);
+  if (guard.joinable()) guard.join();
   std::fflush(stdout);
   if (self() == Rank{0} && exit_code == 0) return write_results(*this);
   return exit_code;

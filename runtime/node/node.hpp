@@ -44,7 +44,9 @@ struct Worker {
   Cf* chained = nullptr;        // to run right after the current fragment, before the queue
   Cf* current = nullptr;        // for crash reports
   int depth = 0;                // structured fragments being run inside one another
-  std::int64_t moving_to = -1;  // set by cf_locate while a block runs
+  static constexpr std::int64_t kStays = INT64_MIN;
+  std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
+  std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
   bool sent = false;            // something went to the outbox since the last flush
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
@@ -146,6 +148,8 @@ class Node {
   bool brief(const Worker&, const Work&) const;
   void handle(Rank from, Message&&);
   bool in_place(const Worker&, const Cf*) const;
+  bool overdue(const Worker&) const;
+  bool work_in_sight(const Worker&) const;
   int finish(int exit_code);
   bool all_workers_left() const;
 

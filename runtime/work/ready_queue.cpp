@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "runtime/fragment/scopes.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -154,7 +156,13 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, std::vector<C
     }
     const std::int64_t part = std::min(n - taken, left(c));
     std::int64_t& last = abi::frame_int(c, 1);
-    out.push_back(copy_range(c, last - part + 1, last));
+    // Enrolled here, under the lock: the original's own count of the scope still covers it.
+    Cf* copy = copy_range(c, last - part + 1, last);
+    if (copy->scope != nullptr) {
+      static_cast<ScopeRecord*>(copy->scope)->count.fetch_add(1, std::memory_order_relaxed);
+      copy->flags |= kEnrolled;
+    }
+    out.push_back(copy);
     last -= part;
     taken += part;
     if (left(c) == 0) {

@@ -118,11 +118,13 @@ TEST(Scopes, StaleReferencesFindNothing) {
   const std::uint64_t ref = a->ref;
   EXPECT_EQ(home_of(ref), Rank{3});
   EXPECT_EQ(scopes.find_home(ref), a);
-  scopes.close_home(a);
+  scopes.retire(a);
+  scopes.free_retired(a);
   EXPECT_EQ(scopes.find_home(ref), nullptr);
   ScopeRecord* b = scopes.open(nullptr, {1, 2});
   EXPECT_NE(b->ref, ref) << "the slot is used again under another generation";
-  scopes.close_home(b);
+  scopes.retire(b);
+  scopes.free_retired(b);
 }
 
 }  // namespace
