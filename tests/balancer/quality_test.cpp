@@ -41,7 +41,8 @@ TEST(Quality, MatrixMultiplication) {
     EXPECT_GE(efficiency(w, central, workers), 0.95);
     EXPECT_GE(efficiency(w, colocated, workers), 0.95);
     EXPECT_GE(efficiency(w, steal, workers), 0.9);
-    EXPECT_LE(central.most_moves, 4);
+    EXPECT_LE(central.most_moves, 12);  // the last ones, passed on as ranks run dry
+    EXPECT_LE(central.moved, 1200);     // each at most once on average
   }
 }
 
