@@ -12,6 +12,33 @@ die() {
 
 [ -x "$tessera" ] || tessera=$(command -v tessera) || die "no tessera command: build it, or set TESSERA"
 
+# busy_share: the share (percent) of all processors that was busy during 0.3 s.
+busy_share() {
+  local before after
+  before=$(head -1 /proc/stat)
+  sleep 0.3
+  after=$(head -1 /proc/stat)
+  awk '{ for (i = 2; i <= 9; i++) t += $i; idle = $5 + $6; if (NR == 2) printf "%.0f\n", 100 * (1 - (idle - i0) / (t - t0)); t0 = t; i0 = idle; t = 0 }' \
+    <<<"$before"$'\n'"$after"
+}
+
+# settle: waits until nothing else uses the processors, at most 25 s; a measurement that starts on a
+# busy machine all the same is noted.
+settle() {
+  local i
+  for ((i = 0; i < 40; i++)); do
+    [ "$(busy_share)" -le 8 ] && return
+    sleep 0.3
+  done
+  echo x >>"$work/disturbed"
+}
+
+disturbed() {
+  local n=0
+  [ ! -f "$work/disturbed" ] || n=$(wc -l <"$work/disturbed")
+  echo "$n"
+}
+
 # quiet WORDS...: runs `tessera run WORDS`, must succeed; output is dropped, stderr shown on failure.
 quiet() {
   "$tessera" run --quiet "$@" >"$work/out" 2>"$work/err" ||
@@ -20,6 +47,7 @@ quiet() {
 
 # seconds WORDS...: the time of the run itself, as the summary gives it (no start-up, no compiling).
 seconds() {
+  settle
   quiet --summary "$work/summary.json" "$@"
   field seconds
 }
@@ -42,6 +70,7 @@ total() {
 # wall COMMAND...: wall-clock seconds of a command.
 wall() {
   local TIMEFORMAT=%3R
+  settle
   { time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || die "failed: $*"$'\n'"$(cat "$work/err")"
   cat "$work/time"
 }
@@ -71,5 +100,5 @@ calc() { awk "BEGIN { printf \"%.6g\n\", $* }"; }
 machine() {
   local model
   model=$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)
-  echo "Measured on: $(nproc) cores (${model:-unknown}), $(uname -sr), $("$tessera" --version 2>/dev/null | head -1), commit $(git -C "$root" rev-parse --short HEAD), $(date -u +%Y-%m-%d). Load average at the start: $(cut -d' ' -f1 /proc/loadavg)."
+  echo "Measured on: $(nproc) cores (${model:-unknown}), $(uname -sr), $("$tessera" --version 2>/dev/null | head -1), commit $(git -C "$root" rev-parse --short HEAD), $(date -u +%Y-%m-%d). Each run waits for idle processors."
 }
