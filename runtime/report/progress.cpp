@@ -11,6 +11,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(500);
+constexpr const char* kWipe = "\033[J";  // from the cursor to the end of the screen
 
 }  // namespace
 
@@ -34,15 +35,17 @@ void Progress::turn(Clock::time_point now) {
     moved += t.moved_out;
   }
   const double s = std::chrono::duration<double>(now - start_).count();
-  std::fputs(fmt::format("\r\033[K{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready,
-                         moved).c_str(), stderr);
+  // One line below the cursor, which then goes back: what the program prints meanwhile stands in
+  // lines of its own.
+  std::fputs(fmt::format("{}\n\r{:6.1f} s  {} fragments done, {} ready, {} moved\033[A\r", kWipe, s,
+                         finished, ready, moved).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  std::fputs("\r\033[K", stderr);
+  std::fputs(kWipe, stderr);
   std::fflush(stderr);
 }
 

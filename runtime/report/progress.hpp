@@ -1,5 +1,5 @@
-// The progress line: every rank tells rank 0 twice a second how far it is, rank 0 rewrites one line
-// on stderr. Only when asked for (the command asks when stderr is a terminal).
+// The progress line: every rank tells rank 0 twice a second how far it is, rank 0 rewrites a line below
+// the cursor on stderr. Only when asked for (the command asks when stderr is a terminal).
 #pragma once
 
 #include "runtime/transport/transport.hpp"
