@@ -1,5 +1,6 @@
 #include "runtime/run.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -45,6 +46,37 @@ void set_up_logging(const RunOptions& o) {
   spdlog::set_level(o.quiet ? spdlog::level::err : spdlog::level::from_str(o.log_level));
 }
 
+// run_ranks runs the ranks of this process. Wrong arguments are refused by all ranks alike.
+int run_ranks(const abi::Program& program, const RunOptions& options,
+              const std::vector<std::string>& arguments,
+              const std::vector<std::unique_ptr<Transport>>& transports, bool first) {
+  if (const std::string wrong = check_arguments(program, arguments); !wrong.empty()) {
+    return complain(kExitUsage, wrong, first);
+  }
+  std::vector<balancer::GroupInfo> infos = group_infos(program);
+  if (!options.load_groups.empty()) {
+    const std::string wrong = load_profile(program, options, infos);
+    if (!wrong.empty()) return complain(kExitUsage, wrong, first);
+  }
+  std::vector<std::unique_ptr<Node>> nodes;
+  for (auto& t : transports) {
+    nodes.push_back(std::make_unique<Node>(program, options, *t, arguments));
+    nodes.back()->infos = infos;
+  }
+  if (nodes.front()->worker_ranks < 1) {
+    return complain(kExitUsage, "this balancer needs at least 2 ranks: the last one coordinates",
+                    first);
+  }
+  // The ranks of this process: each gets a thread, the first one runs here.
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    others.emplace_back([&nodes, i] { nodes[i]->run(); });
+  }
+  const int code = nodes.front()->run();
+  for (auto& t : others) t.join();
+  return code;
+}
+
 }  // namespace
 
 int run(const abi::Program& program, const RunOptions& options,
@@ -52,8 +84,8 @@ int run(const abi::Program& program, const RunOptions& options,
   bool first = true;
   try {
     if (program.abi_version != abi::kAbiVersion) {
-      return complain(kExitUsage, "this program was built by another version of tessera; build it again",
-                      true);
+      return complain(kExitUsage,
+                      "this program was built by another version of tessera; build it again", true);
     }
     // Whole lines appear as they are printed, also through mpirun's pipes.
     std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
@@ -61,31 +93,18 @@ int run(const abi::Program& program, const RunOptions& options,
     auto transports = make_transports(options);
     first = transports.front()->rank() == Rank{0};
     install_crash_handlers(program);
-
-    if (const std::string wrong = check_arguments(program, arguments); !wrong.empty()) {
-      return complain(kExitUsage, wrong, first);
+    try {
+      return run_ranks(program, options, arguments, transports, first);
+    } catch (const std::invalid_argument&) {
+      throw;  // all ranks see it
+    } catch (const std::exception& e) {
+      // The other ranks know nothing of it, and would wait for this one.
+      Transport& transport = *transports.front();
+      complain(kExitEnvironment,
+               fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
+      if (transport.size() > 1) transport.abort(kExitEnvironment);
+      return kExitEnvironment;
     }
-    std::vector<balancer::GroupInfo> infos = group_infos(program);
-    if (!options.load_groups.empty()) {
-      const std::string wrong = load_profile(program, options, infos);
-      if (!wrong.empty()) return complain(kExitUsage, wrong, first);
-    }
-    std::vector<std::unique_ptr<Node>> nodes;
-    for (auto& t : transports) {
-      nodes.push_back(std::make_unique<Node>(program, options, *t, arguments));
-      nodes.back()->infos = infos;
-    }
-    if (nodes.front()->worker_ranks < 1) {
-      return complain(kExitUsage, "this balancer needs at least 2 ranks: the last one coordinates", first);
-    }
-    // The ranks of this process: each gets a thread, the first one runs here.
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < nodes.size(); ++i) {
-      others.emplace_back([&nodes, i] { nodes[i]->run(); });
-    }
-    const int code = nodes.front()->run();
-    for (auto& t : others) t.join();
-    return code;
   } catch (const std::invalid_argument& e) {
     return complain(kExitUsage, e.what(), first);
   } catch (const std::exception& e) {

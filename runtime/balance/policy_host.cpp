@@ -91,13 +91,19 @@ void PolicyHost::carry_out(const balancer::Action& action) {
     timers_.erase(cancel->timer);
   } else if (const auto* decide = std::get_if<balancer::Decide>(&action)) {
     ++decisions_[decide->why];
-    spdlog::debug("rank {}: {} ({} -> {})", balancer::index(node_.self()), decide->why,
-                  balancer::index(decide->from), balancer::index(decide->to));
+    std::string what;
+    for (const balancer::GroupCount& f : decide->fragments) {
+      what +=
+          fmt::format(", {} of {}", f.count, node_.program.blocks[balancer::index(f.group)]->label);
+    }
+    spdlog::debug("rank {}: {} ({} -> {}{})", balancer::index(node_.self()), decide->why,
+                  balancer::index(decide->from), balancer::index(decide->to), what);
   }
 }
 
-// Mean bytes a fragment of the group has assigned so far. Most outputs travel back, or on, when their
-// fragment moves; they count twice, because they end in fresh memory there, where somebody waits.
+// Mean bytes a fragment of the group has assigned so far. Most outputs travel back, or on, when
+// their fragment moves; they count twice, because they end in fresh memory there, where somebody
+// waits.
 std::int64_t PolicyHost::bytes_out(std::uint32_t group) const {
   std::int64_t bytes = 0;
   std::uint64_t count = 0;
