@@ -67,7 +67,6 @@ struct Ship {  // answered by a Shipped event, maybe with fewer or none
   std::uint64_t ticket;
   Rank to;
   std::vector<GroupCount> fragments;
-  bool unready_too = false;  // also waiting ones (faithful `steal`); the live host moves ready ones only
 };
 struct SetTimer {  // replaces a pending timer of the same number
   std::uint32_t timer;

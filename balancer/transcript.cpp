@@ -99,8 +99,7 @@ struct ActionText {
     return "send " + name(a.to) + ": " + to_text(a.message);
   }
   std::string operator()(const Ship& a) const {
-    return "ship " + number(a.ticket) + " to " + name(a.to) + " " + list(a.fragments) +
-           (a.unready_too ? " unready too" : "");
+    return "ship " + number(a.ticket) + " to " + name(a.to) + " " + list(a.fragments);
   }
   std::string operator()(const SetTimer& a) const {
     return "set timer " + std::to_string(a.timer) + " at " + seconds_text(a.at);

@@ -90,6 +90,17 @@ class Weights {
     return std::max<Time>(1, static_cast<Time>(sum));
   }
 
+  // cautious is the weight that a decision to move may count on: one or two completions may have
+  // been slow for reasons of their own, the first use of fresh memory above all.
+  Time cautious(Group g) const {
+    double samples = moments(g).count;
+    for (std::size_t i = 0; i < body(g).size(); ++i) {
+      const double n = moments(body(g)[i]).count;
+      samples = i == 0 ? n : std::min(samples, n);
+    }
+    return static_cast<Time>(static_cast<double>(weight(g)) * samples / (samples + 1));
+  }
+
   bool any_known() const { return all_.count > 0; }
   const std::vector<Group>& body(Group g) const {
     static const std::vector<Group> none;

@@ -43,9 +43,9 @@ constexpr Parameter kParameters[] = {
          "false: only pairs of ranks with an unconfirmed shipment wait",
      .kind = Kind::boolean},
     {.name = "transfer_margin",
-     .default_value = "4",
+     .default_value = "1.5",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
-             "inputs, and twice its outputs (source: 1)",
+             "inputs and outputs (source: 1)",
      .max = 1e6},
     {.name = "min_gain",
      .default_value = "auto",

@@ -112,13 +112,15 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
     const Rank from{static_cast<std::int32_t>(i)};
     const Link& link = links_.between(from, Rank{-1});
     for (GroupWork& g : loads[i].groups) {
-      // Nobody has seen one run: its weight is a guess, and what it produces is not known either. The
-      // truth comes with the first that ends; until then probe() keeps idle ranks busy with single ones.
+      // Nobody has seen one run: its weight is a guess, and what it produces is not known either.
+      // The truth comes with the first that ends; until then probe() keeps idle ranks busy with
+      // single ones.
       if (!p_.faithful && !view_.known(g.group)) {
         g.movable = false;
         continue;
       }
-      if (!g.movable || worth_moving(g.weight, g.bytes, link, p_.transfer_margin)) continue;
+      const Time weight = p_.faithful ? g.weight : view_.weights().cautious(g.group);
+      if (!g.movable || worth_moving(weight, g.bytes, link, p_.transfer_margin)) continue;
       g.movable = false;
       any = true;
     }

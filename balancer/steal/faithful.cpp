@@ -5,6 +5,9 @@
 //   request pending  -> ship one fragment to the first requester
 //   work arrived     -> revoke the other requests
 //
+// A fragment that still waits is not shipped: a request stays pending until one is "about to run", and
+// the thief, who would wait for the same inputs, gets that one.
+//
 // Two published faults are not reproduced: requests go round all ranks in turn instead of to a
 // fixed run that starts with the asker, and what was shipped stays (the runtime's part). A rank
 // keeps its last ready fragment: with two empty ranks holding each other's requests it would travel
@@ -100,7 +103,7 @@ class FaithfulStealer : public Policy {
       std::vector<GroupCount> one = {{Group{static_cast<std::uint32_t>(g)}, 1}};
       const Rank to = requests_.front();
       requests_.erase(requests_.begin());
-      out.push_back(Ship{++ticket_, to, one, /*unready_too=*/true});
+      out.push_back(Ship{++ticket_, to, one});
       out.push_back(Decide{"stolen", self_, to, one, 0, 0});
       shipping_[ticket_] = std::move(one);
     }

@@ -31,9 +31,9 @@ constexpr Parameter kParameters[] = {
      .min = 1,
      .max = 1e6},
     {.name = "transfer_margin",
-     .default_value = "4",
+     .default_value = "1.5",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
-             "inputs",
+             "inputs and outputs",
      .max = 1e6},
     {.name = "max_transfer",
      .default_value = "0.02",

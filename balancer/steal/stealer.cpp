@@ -127,6 +127,7 @@ class Stealer : public Policy {
     const std::optional<Rank> victim = choose_victim();
     if (!victim) return;  // remembered by enough: sleep
     asked_ = Request{*victim, ++number_, now, idle_};
+    remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
     out.push_back(Send{*victim, StealRequest{number_, idle_}});
   }
 
@@ -176,7 +177,7 @@ class Stealer : public Policy {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
         if (!thief_idle) return;
-      } else if (!worth_moving(weights_.weight(group), each, link, margin_)) {
+      } else if (!worth_moving(weights_.cautious(group), each, link, margin_)) {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {

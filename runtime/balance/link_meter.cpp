@@ -1,6 +1,7 @@
 #include "runtime/balance/link_meter.hpp"
 
 #include <spdlog/spdlog.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +12,21 @@ namespace tessera::runtime {
 namespace {
 
 // Payload bytes of each step; zero: latency.
-constexpr std::array<std::uint64_t, 8> kSteps{0, 0, 0, 0, 0, 256 << 10, 1 << 20, 1 << 20};
-constexpr int kRounds = 6;
+constexpr std::array<std::uint64_t, 7> kSteps{0, 0, 0, 0, 0, 256 << 10, 1 << 20};
+constexpr int kRounds = 3;
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
+
+// ns per byte of memory that is written for the first time.
+double first_touch() {
+  constexpr std::size_t kBytes = 512 << 10, kPage = 4096;
+  void* p = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return 0;
+  const auto begin = Clock::now();
+  for (std::size_t i = 0; i < kBytes; i += kPage) static_cast<volatile char*>(p)[i] = 1;
+  const auto took = static_cast<double>((Clock::now() - begin).count());
+  munmap(p, kBytes);
+  return took / kBytes;
+}
 
 }  // namespace
 
@@ -24,11 +37,13 @@ void LinkMeter::start(std::int32_t worker_ranks) {
     peers_.push_back(Peer{Rank{(self + d) % worker_ranks}});
   }
   pause_ = kFirstPause;
+  first_touch_ = first_touch();
   if (!peers_.empty()) turn(Clock::now());
 }
 
 Clock::time_point LinkMeter::next(Clock::time_point now) const {
-  return running_ || peers_.empty() || rounds_ == kRounds ? now + std::chrono::hours(1) : next_round_;
+  return running_ || peers_.empty() || rounds_ == kRounds ? now + std::chrono::hours(1)
+                                                          : next_round_;
 }
 
 void LinkMeter::turn(Clock::time_point now) {
@@ -63,14 +78,15 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
   } else {
     // The latency is no part of the transfer; but it was measured at another moment, so it may take
     // away only so much.
-    const auto transfer = static_cast<double>(std::max(took - peer.round_trip, took / 2));
-    peer.bandwidth = std::max(peer.bandwidth, static_cast<double>(kSteps[step_]) / transfer * 1e9);
+    peer.transfer += static_cast<double>(std::max(took - peer.round_trip, took / 2)) +
+                     first_touch_ * static_cast<double>(kSteps[step_]);
+    peer.bytes += static_cast<double>(kSteps[step_]);
   }
   if (++step_ == kSteps.size()) {
     spdlog::debug("rank {}: link to {}: {:.1f} us, {:.0f} MB/s", balancer::index(self_),
                   balancer::index(peer.rank), static_cast<double>(peer.round_trip) / 2e3,
-                  peer.bandwidth / 1e6);
-    result_(peer.rank, peer.round_trip / 2, peer.bandwidth);
+                  peer.bandwidth() / 1e6);
+    result_(peer.rank, peer.round_trip / 2, peer.bandwidth());
     step_ = 0;
     if (++peer_ == peers_.size()) {
       running_ = false;
@@ -85,10 +101,10 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
 bool LinkMeter::typical(balancer::Time& latency, double& bandwidth) const {
   double n = 0, sum_latency = 0, sum_bandwidth = 0;
   for (const Peer& p : peers_) {
-    if (p.bandwidth == 0) continue;
+    if (p.bytes == 0) continue;
     ++n;
     sum_latency += static_cast<double>(p.round_trip) / 2;
-    sum_bandwidth += p.bandwidth;
+    sum_bandwidth += p.bandwidth();
   }
   if (n == 0) return false;
   latency = static_cast<balancer::Time>(sum_latency / n);

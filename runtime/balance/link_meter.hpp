@@ -1,7 +1,9 @@
 // LinkMeter: measures the links of this rank. To each of a few peers, one after the other, it sends
 // small probes (latency) and larger ones (bandwidth); peers echo. The first round runs while the
-// program starts; some later rounds repeat it, because a start-up measured on busy cores shows the
-// cores, not the link. The best of all counts. Communication thread.
+// program starts; later ones repeat it, because a start-up measured on busy cores shows the cores,
+// not the link. Latency is the best of all. Bandwidth is all bytes by the time they took on their
+// way and into memory that nobody has written yet, where most values that move end: probes land in
+// memory used over and over, and alone would promise several times too much. Communication thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,8 @@ class LinkMeter {
   struct Peer {
     Rank rank;
     std::int64_t round_trip = INT64_MAX;  // ns, best of the small ones
-    double bandwidth = 0;                 // bytes/s, best of the larger ones; 0: not yet
+    double bytes = 0, transfer = 0;       // of the larger ones: sums of bytes and ns
+    double bandwidth() const { return bytes / transfer * 1e9; }  // bytes/s, once bytes > 0
   };
   void probe();
 
@@ -42,10 +45,11 @@ class LinkMeter {
   Rank self_;
   Result result_;
   std::vector<Peer> peers_;
-  std::size_t peer_ = 0;        // being measured
+  std::size_t peer_ = 0;  // being measured
   std::uint32_t step_ = 0;
-  std::uint32_t number_ = 0;    // of the probe under way
+  std::uint32_t number_ = 0;  // of the probe under way
   Clock::time_point sent_;
+  double first_touch_ = 0;  // ns per byte of fresh memory
   bool running_ = false;
   int rounds_ = 0;
   Clock::time_point next_round_;

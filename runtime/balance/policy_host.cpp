@@ -101,9 +101,8 @@ void PolicyHost::carry_out(const balancer::Action& action) {
   }
 }
 
-// Mean bytes a fragment of the group has assigned so far. Most outputs travel back, or on, when
-// their fragment moves; they count twice, because they end in fresh memory there, where somebody
-// waits.
+// Mean bytes a fragment of the group has assigned so far: most outputs travel back, or on, when
+// their fragment moves.
 std::int64_t PolicyHost::bytes_out(std::uint32_t group) const {
   std::int64_t bytes = 0;
   std::uint64_t count = 0;
@@ -123,7 +122,7 @@ void PolicyHost::report_load() {
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
     if (ready_[g] != last_ready_[g]) {
-      bytes_[g] += ready_[g] * 2 * bytes_out(g);
+      bytes_[g] += ready_[g] * bytes_out(g);
       event.ready.push_back({balancer::Group{g}, ready_[g], bytes_[g]});
       last_ready_[g] = ready_[g];
     }

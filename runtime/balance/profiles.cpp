@@ -15,8 +15,8 @@ std::array<std::uint64_t, 2> hash_of(const abi::Program& p) { return {p.hash[0],
 std::string load_profile(const abi::Program& program, const RunOptions& options,
                          std::vector<balancer::GroupInfo>& infos) {
   try {
-    const balancer::Profile p = balancer::load_profile(options.load_groups, hash_of(program), program.name,
-                                                       options.load_groups_anyway);
+    const balancer::Profile p = balancer::load_profile(options.load_groups, hash_of(program),
+                                                       program.name, options.load_groups_anyway);
     balancer::apply_profile(p, infos);
     return {};
   } catch (const balancer::ProfileError& e) {
@@ -43,8 +43,9 @@ std::string save_profile(Node& node, const Summary& s) {
     x.bytes = g.count == 0 ? 0 : g.bytes / g.count;
     x.moved = g.moved_away;
     // Fragments that cost more to bring elsewhere than to run are not worth a report.
-    x.worth_moving = g.moved_away > 0 || !measured ||
-                     g.weight > static_cast<double>(latency) + 1e9 * static_cast<double>(x.bytes) / bandwidth;
+    x.worth_moving =
+        g.moved_away > 0 || !measured ||
+        g.weight > static_cast<double>(latency) + 1e9 * static_cast<double>(x.bytes) / bandwidth;
     p.groups.push_back(x);
   }
   try {

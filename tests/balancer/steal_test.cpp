@@ -47,6 +47,20 @@ TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
   s.expect_golden("steal_give");
 }
 
+TEST(Stealer, AsksAVictimAgainThatGaveAfterARefusal) {
+  Script s("steal", setup(1, 2, 1));
+  // Little is left here: rank 0 is asked, refuses, and is asked once more when nothing runs.
+  const auto asked = sent<StealRequest>(s.at(0, WentBusy{}));
+  ASSERT_EQ(asked.size(), 1u);
+  s.at(2 * kMs, from(0, StealRefuse{asked[0].second.number}));
+  ASSERT_EQ(sent<StealRequest>(s.at(3 * kMs, WentIdle{})).size(), 1u);
+  // It gives, and has forgotten the refusal; so must we, or we would run dry before asking again.
+  s.at(4 * kMs, Arrived{Rank{0}, {{Group{0}, 2}}, 1});
+  s.at(4 * kMs, LoadChanged{{{Group{0}, 2, 0}}, {done(0, 1, 50 * kMs)}});
+  s.at(4 * kMs, WentBusy{});
+  EXPECT_EQ(sent<StealRequest>(s.at(5 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}})).size(), 1u);
+}
+
 TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {
   Script s("steal", setup(1, 3, 1));
   s.at(0, WentBusy{});
@@ -85,7 +99,6 @@ TEST(FaithfulStealer, OneStealableFragmentPerRequest) {
   const auto shipped = all<Ship>(s.at(kMs, from(1, StealRequest{1, true})));
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{1}, 1}}));
-  EXPECT_TRUE(shipped[0].unready_too);
   s.at(kMs, Shipped{shipped[0].ticket, Rank{1}, {{Group{1}, 1}}, 0});
   s.note("a revoked request gets nothing");
   s.at(2 * kMs, LoadChanged{{{Group{1}, 0, 0}}, {}});
