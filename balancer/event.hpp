@@ -37,7 +37,7 @@ struct Shipped {
   std::uint64_t ticket;
   Rank to;
   std::vector<GroupCount> fragments;
-  std::int64_t bytes;
+  std::int64_t bytes;  // of the inputs that were sent along, and of the outputs to be expected
 };
 struct TimerFired {
   std::uint32_t timer;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -90,15 +91,14 @@ class Weights {
     return std::max<Time>(1, static_cast<Time>(sum));
   }
 
-  // cautious is the weight that a decision to move may count on: one or two completions may have
-  // been slow for reasons of their own, the first use of fresh memory above all.
+  // cautious is the weight that a decision to move may count on: less where a group's weights vary,
+  // and after one or two completions, which may have been slow for reasons of their own (the first
+  // use of fresh memory above all). At least half the mean in the long run: some groups do vary.
   Time cautious(Group g) const {
-    double samples = moments(g).count;
-    for (std::size_t i = 0; i < body(g).size(); ++i) {
-      const double n = moments(body(g)[i]).count;
-      samples = i == 0 ? n : std::min(samples, n);
-    }
-    return static_cast<Time>(static_cast<double>(weight(g)) * samples / (samples + 1));
+    if (body(g).empty()) return cautious_of(moments(g), weight(g));
+    Time sum = 0;
+    for (const Group b : body(g)) sum += cautious_of(moments(b), weight(b));
+    return sum;
   }
 
   bool any_known() const { return all_.count > 0; }
@@ -121,6 +121,11 @@ class Weights {
   };
   Time of(const Entry& e) const {
     return e.moments.count > 0 ? std::max<Time>(1, static_cast<Time>(e.moments.mean)) : fallback();
+  }
+  static Time cautious_of(const Moments& m, Time weight) {
+    const auto mean = static_cast<double>(weight);
+    const double low = std::max(mean - std::sqrt(m.variance()), mean / 2);
+    return static_cast<Time>(low * m.count / (m.count + 1));
   }
   Entry& entry(Group g) {
     if (index(g) >= groups_.size()) groups_.resize(index(g) + 1);

@@ -43,7 +43,7 @@ constexpr Parameter kParameters[] = {
          "false: only pairs of ranks with an unconfirmed shipment wait",
      .kind = Kind::boolean},
     {.name = "transfer_margin",
-     .default_value = "1.5",
+     .default_value = "2",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
              "inputs and outputs (source: 1)",
      .max = 1e6},

@@ -18,7 +18,7 @@ struct CentralParameters {
   bool jobs_left_auto = true;
   double jobs_difference_ratio = 0;
   bool difference_auto = true;
-  double transfer_margin = 1.5;
+  double transfer_margin = 2;
   Time min_gain = 0;
   bool min_gain_auto = true;
   Time ship_window = 0;

@@ -126,7 +126,7 @@ void ClusterView::confirmed(const Confirm& c) {
     for (const GroupCount& f : c.fragments) {
       if (index(f.group) >= bytes_factor_.size()) continue;
       double& known = bytes_factor_[index(f.group)];
-      known = std::clamp(known * (1 + (factor - 1) / 4), 0.05, 1.0);
+      known = std::clamp(known * (1 + (factor - 1) / 4), 0.05, 4.0);
     }
   }
   order.fragments = c.fragments;

@@ -31,7 +31,7 @@ constexpr Parameter kParameters[] = {
      .min = 1,
      .max = 1e6},
     {.name = "transfer_margin",
-     .default_value = "1.5",
+     .default_value = "2",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
              "inputs and outputs",
      .max = 1e6},

@@ -1,9 +1,9 @@
 // LinkMeter: measures the links of this rank. To each of a few peers, one after the other, it sends
 // small probes (latency) and larger ones (bandwidth); peers echo. The first round runs while the
 // program starts; later ones repeat it, because a start-up measured on busy cores shows the cores,
-// not the link. Latency is the best of all. Bandwidth is all bytes by the time they took on their
-// way and into memory that nobody has written yet, where most values that move end: probes land in
-// memory used over and over, and alone would promise several times too much. Communication thread.
+// not the link; the best counts. Bandwidth includes the first touch of memory at the receiver,
+// where most values that move end: probes land in memory used over and over, and by themselves
+// would promise several times too much. Communication thread.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,7 @@ class LinkMeter {
   struct Peer {
     Rank rank;
     std::int64_t round_trip = INT64_MAX;  // ns, best of the small ones
-    double bytes = 0, transfer = 0;       // of the larger ones: sums of bytes and ns
-    double bandwidth() const { return bytes / transfer * 1e9; }  // bytes/s, once bytes > 0
+    double bandwidth = 0;                 // bytes/s, best of the larger ones; 0: not yet
   };
   void probe();
 

@@ -82,6 +82,10 @@ void PolicyHost::carry_out(const balancer::Action& action) {
     balancer::Shipped done{ship->ticket, ship->to, {}, 0};
     if (ship->to != node_.self()) {
       done.fragments = node_.ship(ship->to, ship->fragments, ship->ticket, done.bytes);
+      // As in report_load, or the policy would take what is yet to travel for a saving.
+      for (const balancer::GroupCount& f : done.fragments) {
+        done.bytes += f.count * bytes_out(balancer::index(f.group));
+      }
     }
     dirty_.store(true);
     tell(done);

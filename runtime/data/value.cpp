@@ -17,7 +17,7 @@ Value* scalar(Type type) {
   v->refs = 1;
   v->type = type;
   v->pool = kPooled;
-  v->unused = 0;
+  v->borne = 0;
   return v;
 }
 
@@ -27,7 +27,7 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   v->refs = 1;
   v->type = type;
   v->pool = kBlock;
-  v->unused = 0;
+  v->borne = 0;
   v->size = size;
   const auto at = reinterpret_cast<std::uintptr_t>(v) + kHeader;
   v->data = reinterpret_cast<void*>((at + kAlign - 1) & ~(kAlign - 1));

@@ -36,7 +36,14 @@ std::string bar(double share) {
          std::string(static_cast<std::size_t>(kWidth - full), '.');
 }
 
-double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_cast<double>(g.count); }
+double kernel_seconds(const GroupTotals& g) {
+  return g.weight * 1e-9 * static_cast<double>(g.count);
+}
+
+// Where less than this share of the work was moved, and more was refused for its cost, that is the
+// verdict.
+constexpr double kHardly = 0.1;
+constexpr const char* kCosts = "transfer costs more than it saves";
 
 std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) {
   std::map<std::string, std::int64_t> all;
@@ -72,19 +79,30 @@ double Summary::imbalance() const {
 }
 
 std::string Summary::decision() const {
-  // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
   const auto all = decisions(ranks);
-  if (all.contains("moved") || all.contains("stolen")) {
+  double work = 0, moved = 0;
+  for (const GroupTotals& g : groups) {
+    work += kernel_seconds(g);
+    moved += g.weight * 1e-9 * static_cast<double>(g.moved_away);
+  }
+  // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
+  const bool any = all.contains("moved") || all.contains("stolen");
+  const bool costly = all.contains(kCosts);
+  if (any && !(costly && moved < kHardly * work)) {
     std::string list;
     for (const auto& [reason, times] : all) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", reason, times);
     }
     return "decisions: " + list;
   }
-  std::string why;
+  if (any) {
+    return fmt::format("hardly anything worth moving: {} ({:.1f} % of the work moved)", kCosts,
+                       100 * moved / work);
+  }
+  std::string why = costly ? kCosts : "";
   std::int64_t most = 0;
   for (const auto& [reason, times] : all) {
-    if (reason != "measuring" && times > most) {
+    if (!costly && reason != "measuring" && times > most) {
       most = times;
       why = reason;
     }
@@ -121,27 +139,30 @@ std::string text_of(const Summary& s) {
                                 seconds_text(s.seconds), ranks, ranks == 1 ? "" : "s", threads,
                                 threads == 1 ? "" : "s",
                                 s.worker_ranks < static_cast<std::int32_t>(ranks)
-                                    ? fmt::format(", rank {} coordinates", ranks - 1) : "");
+                                    ? fmt::format(", rank {} coordinates", ranks - 1)
+                                    : "");
   out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
   if (s.worker_ranks > 1) out += fmt::format("   imbalance {:.0f} %", 100 * s.imbalance());
   out += "\n";
   if (ranks > 1) {
     out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}, {} sent in all\n",
-                       s.balancer, moved, moved == 1 ? "" : "s", shipments, shipments == 1 ? "" : "s",
-                       bytes_text(bytes));
+                       s.balancer, moved, moved == 1 ? "" : "s", shipments,
+                       shipments == 1 ? "" : "s", bytes_text(bytes));
     if (const std::string d = s.decision(); !d.empty()) out += fmt::format("  {}\n", d);
     out += "  rank  busy\n";
     for (std::int32_t r = 0; r < s.worker_ranks; ++r) {
       const Totals& t = s.ranks[static_cast<std::size_t>(r)];
-      const double share = t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
-      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out\n", r, bar(share), 100 * share,
-                         seconds_text(t.busy), t.moved_in, t.moved_out);
+      const double share =
+          t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
+      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out\n", r, bar(share),
+                         100 * share, seconds_text(t.busy), t.moved_in, t.moved_out);
     }
   }
   // Sixteen rows tell the story; the JSON file has all.
   constexpr std::size_t kRows = 16;
   std::size_t rows = 0;
-  out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", "group", "at", "count", "mean weight", "total");
+  out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", "group", "at", "count",
+                     "mean weight", "total");
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *s.program->blocks[g.group];
     if (b.kind != abi::Kind::atomic) continue;
@@ -168,17 +189,25 @@ std::string json_of(const Summary& s) {
   j["decision"] = s.decision();
   j["decisions"] = decisions(s.ranks);
   for (const Totals& t : s.ranks) {
-    j["ranks"].push_back({{"threads", t.threads}, {"busy_seconds", t.busy}, {"fragments", t.finished},
-                          {"moved_in", t.moved_in}, {"moved_out", t.moved_out},
-                          {"shipments_out", t.shipments_out}, {"bytes_sent", t.bytes_sent},
-                          {"messages_sent", t.messages_sent}, {"peak_memory_kb", t.peak_memory_kb},
+    j["ranks"].push_back({{"threads", t.threads},
+                          {"busy_seconds", t.busy},
+                          {"fragments", t.finished},
+                          {"moved_in", t.moved_in},
+                          {"moved_out", t.moved_out},
+                          {"shipments_out", t.shipments_out},
+                          {"bytes_sent", t.bytes_sent},
+                          {"messages_sent", t.messages_sent},
+                          {"peak_memory_kb", t.peak_memory_kb},
                           {"cpu_seconds", t.cpu}});
   }
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *s.program->blocks[g.group];
-    j["groups"].push_back({{"label", b.label}, {"at", place(*s.program, b.pos)},
-                           {"atomic", b.kind == abi::Kind::atomic}, {"count", g.count},
-                           {"mean_ns", g.weight}, {"variance_ns2", g.variance},
+    j["groups"].push_back({{"label", b.label},
+                           {"at", place(*s.program, b.pos)},
+                           {"atomic", b.kind == abi::Kind::atomic},
+                           {"count", g.count},
+                           {"mean_ns", g.weight},
+                           {"variance_ns2", g.variance},
                            {"moved", g.moved_away}});
   }
   return j.dump(2) + "\n";

@@ -8,25 +8,27 @@
 namespace tessera::runtime {
 namespace {
 
-std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
-
-// A range's `pending` counts the chunks being run, plus one while it is listed.
-bool drop_hold(Cf* range) {
-  return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0;
+std::int64_t left(const Cf* range) {
+  return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1;
 }
 
-// What moving this fragment would have to carry of its inputs, in kUnit. A value that several ready
-// fragments use travels once for those that go to the same rank, so each bears its share: `refs`
-// counts them, and the table's own reference. Kept in `pending`, which a queued fragment has no other
-// use for, so that what is taken off the group's sum is what was added.
+// A range's `pending` counts the chunks being run, plus one while it is listed.
+bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
+
+// What moving this fragment would have to carry of its inputs, in kUnit. A value that several
+// fragments use travels once to each rank; the first of them to be ready here bears it all, so that
+// the mean of a group is what one more of it costs. Kept in `pending`, which a queued fragment has
+// no other use for, so that what is taken off the group's sum is what was added.
 constexpr std::int64_t kUnit = 64;
 std::uint32_t units_to_move(const Cf* c) {
   if ((c->flags & kGathered) == 0) return 0;
   std::uint64_t bytes = 0;
   for (unsigned k = 0; k < c->block->input_count; ++k) {
-    const abi::Value* v = abi::input(c, *c->block, k);
-    const std::uint32_t refs = __atomic_load_n(&v->refs, __ATOMIC_RELAXED);
-    bytes += v->size / std::max(1u, refs - 1);
+    abi::Value* v = abi::input(c, *c->block, k);
+    // Two queues that see it at once may both count it: an estimate.
+    if (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) != 0) continue;
+    __atomic_store_n(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
+    bytes += v->size;
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
 }

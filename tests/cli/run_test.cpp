@@ -25,6 +25,15 @@ TEST_F(Command, QuietIsSilent) {
   EXPECT_EQ(tessera({"run", "-q", "p.fa", "-n", "2"}).err, "");
 }
 
+TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
+  // Rows of 800 kB that are reduced in a fraction of a millisecond, and links of 20 MB/s.
+  const Outcome o =
+      tessera({"run", TESSERA_SOURCE_DIR "/examples/rowreduce/rowreduce.fa", "-D", "ROWS=40", "-D",
+               "COLUMNS=100000", "-t", "1", "--balancer", "central", "--transport", "inproc",
+               "--inproc-ranks", "4", "--link-bandwidth", "2e7"});
+  EXPECT_TRUE(ended(o, 0, {"worth moving: transfer costs more than it saves"}));
+}
+
 TEST_F(Command, NoProgressLineWithoutATerminal) {
   write("p.fa", kHello);
   EXPECT_EQ(tessera({"run", "p.fa"}).err.find('\r'), std::string::npos);
@@ -41,8 +50,9 @@ TEST_F(Command, ArgumentsAfterTheDashesAreThePrograms) {
 
 TEST_F(Command, PathsMayHaveBlanks) {
   write("a folder/my program.fa", "import f(int) as f;\nsub main() { f(3); }\n");
-  write("a folder/my kernels.cpp", "#include \"ucenv.h\"\n#include \"my header.h\"\n"
-                                   "extern \"C\" void f(int n) { printf(\"%d\\n\", n + ONE); }\n");
+  write("a folder/my kernels.cpp",
+        "#include \"ucenv.h\"\n#include \"my header.h\"\n"
+        "extern \"C\" void f(int n) { printf(\"%d\\n\", n + ONE); }\n");
   write("a folder/my header.h", "#define ONE 1\n");
   EXPECT_EQ(tessera({"run", "-q", "a folder/my program.fa"}).out, "4\n");
   EXPECT_EQ(tessera({"run", "-q", "a folder/my program.fa", "-n", "2"}).out, "4\n");
@@ -78,7 +88,8 @@ TEST_F(Command, TheSummaryIsWritten) {
 }
 
 TEST_F(Command, AFailureOnARankIsTheExitCode) {
-  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  write("p.fa",
+        "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"oh dear", "p.fa:2"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 1, {"oh dear", "p.fa:2"}));
 }
@@ -87,7 +98,8 @@ TEST_F(Command, SignalsEndEveryRank) {
   write("p.fa", kSleep);
   EXPECT_EQ(tessera_signalled("INT", "napping", {"run", "p.fa"}).exit_code, 130);
   for (const char* signal : {"INT", "TERM", "HUP"}) {
-    const Outcome o = tessera_signalled(signal, "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+    const Outcome o =
+        tessera_signalled(signal, "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
     EXPECT_EQ(o.exit_code, 130) << signal << "\n" << o.err;
   }
   // Nothing can be done on SIGKILL, and still nothing stays behind (the fixture looks).
@@ -95,7 +107,8 @@ TEST_F(Command, SignalsEndEveryRank) {
 }
 
 TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
-  write("p.fa", "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main() { for i = 1..20 { work(i); } }\n");
+  write("p.fa",
+        "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main() { for i = 1..20 { work(i); } }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--save-groups", "good"}), 0));
   const std::string good = read("good");
   ASSERT_FALSE(good.empty());
@@ -110,7 +123,8 @@ TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
     EXPECT_EQ(read(name), before);
   }
   write("other.fa", kHello);
-  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
+  EXPECT_TRUE(
+      ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
   EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good",
                              "--load-groups-anyway"}),
                     0));

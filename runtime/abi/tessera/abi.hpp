@@ -58,7 +58,7 @@ struct Value {
   std::uint32_t refs;  // touched with atomic operations only
   Type type;
   std::uint8_t pool;   // how to free it; the runtime's business
-  std::uint16_t unused;
+  std::uint16_t borne;  // 1: the balancer has been told of its size (ready_queue.cpp)
   std::uint64_t size;  // bytes of payload
   union {
     std::int32_t i;
