@@ -1,5 +1,5 @@
-// Transport moves parcels between ranks. Two implementations: MPI (mpi_transport.cpp, the only file
-// that includes mpi.h) and in-process (inproc_transport.cpp), where N ranks are N objects of one
+// Transport moves parcels between ranks. Two implementations: MPI (mpi_*.cpp, the only files
+// that include mpi.h) and in-process (inproc_transport.cpp), where N ranks are N objects of one
 // process and deliveries can be delayed and reordered across pairs under a seed. A rank cannot tell
 // which one it has.
 //
