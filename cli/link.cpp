@@ -41,7 +41,7 @@ std::vector<const KnownLibrary*> wanted_libraries(const std::vector<Object>& obj
 compiler::Diagnostic at_import(const compiler::Output& program, const std::string& kernel,
                                const std::string& text) {
   compiler::Diagnostic d;
-  d.code = "T900";
+  d.code = "T214";
   d.text = text;
   for (const auto& [name, span] : program.import_spans) {
     if (name == kernel) d.span = span;

@@ -24,6 +24,7 @@ constexpr const char* kExamples =
     "  tessera run hello.fa               translate, compile (once), run\n"
     "  tessera run matmul.fa -n 4 -c      on 4 MPI ranks, balanced by a central coordinator\n"
     "  tessera check matmul.fa            diagnostics only\n"
+    "  tessera explain T206               what a diagnostic means\n"
     "  tessera build matmul.fa -o matmul  a program for mpirun or srun\n"
     "  tessera policies central           what the balancer can be told\n\n"
     "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
@@ -66,6 +67,7 @@ int parse_and_run(Arguments words) {
   add_run(app, action);
   add_build(app, action);
   add_check(app, action);
+  add_explain(app, action);
   add_policies(app, action);
   add_internal(app, action);
 

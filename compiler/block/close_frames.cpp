@@ -95,7 +95,9 @@ class Closing {
     std::size_t inputs = 0;
     for (const auto& b : chain.blocks) inputs = std::max(inputs, b->inputs.size());
     if (word + inputs > kMostWords) {
-      diagnostics_.error("T230", chain.at, "this uses too many variables and data fragments");
+      diagnostics_.error(
+          "T230", chain.at,
+          "this uses too many variables and data fragments: split it, or use names with indices");
     }
     chain.frame_words = static_cast<std::uint16_t>(word);
   }

@@ -21,7 +21,7 @@ using Form = syntax::Rule::Form;
 bool Resolver::known(const syntax::Rule& rule) {
   const auto& all = known_advice();
   if (std::find(all.begin(), all.end(), rule.name.text) != all.end()) return true;
-  diagnostics_.warning("T304", rule.name.at,
+  diagnostics_.warning("T241", rule.name.at,
                        "unknown advice " + quote(rule.name.text) + " is ignored" +
                            did_you_mean(rule.name.text, all));
   return false;
@@ -29,7 +29,7 @@ bool Resolver::known(const syntax::Rule& rule) {
 
 const NameUse* Resolver::advised(const syntax::Id& id, NameUse& storage) {
   if (fragment(id, storage, false, "")) return &storage;
-  diagnostics_.warning("T305", id.at,
+  diagnostics_.warning("T242", id.at,
                        "advice about " + quote(id.name.text) +
                            ", which is not a data fragment here, is ignored");
   return nullptr;
@@ -37,7 +37,7 @@ const NameUse* Resolver::advised(const syntax::Id& id, NameUse& storage) {
 
 void Resolver::count(const syntax::Rule& rule, std::vector<ReadCount>& counts) {
   if (rule.form != Form::equals && rule.form != Form::maps) {
-    diagnostics_.warning("T306", rule.name.at, "`req_count` is written `req_count x = n;`; ignored");
+    diagnostics_.warning("T243", rule.name.at, "`req_count` is written `req_count x = n;`; ignored");
     return;
   }
   ReadCount c;
@@ -92,7 +92,7 @@ void Resolver::block_advice(const syntax::Advice& advice, Body& body) {
         bool reads = c.count->reads;
         for (const ExprPtr& i : c.name.indices) reads = reads || i->reads;
         if (reads) {
-          diagnostics_.warning("T306", rule.name.at,
+          diagnostics_.warning("T243", rule.name.at,
                                "`req_count` of a block can't depend on data fragments; ignored");
           body.counts.pop_back();
         }
@@ -127,7 +127,7 @@ void Resolver::give_nfparams(const syntax::Advice& advice, Call& call, Extent at
     }
     if (a.value == nullptr) {
       diagnostics_
-          .warning("T307", at,
+          .warning("T244", at,
                    "the call gives no value to the non-functional parameter " +
                        quote(all[k]->name) + "; 0 is used (`nfparam " + all[k]->name + " => e;`)")
           .note(all[k]->at, "it is declared here");

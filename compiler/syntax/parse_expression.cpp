@@ -71,7 +71,7 @@ ExprPtr Parser::make_binary(Operator op, ExprPtr left, ExprPtr right) {
   e->at = join(left->at, right->at);
   if (is_comparison(op) && left->kind == Expr::Kind::binary && is_comparison(left->op) &&
       !left->bracketed) {
-    diagnostics_.warning("T303", e->at,
+    diagnostics_.warning("T224", e->at,
                          std::string("comparisons in a chain read from the left: this compares 0 or "
                                      "1 by `") +
                              spelling(op) + "`; write `a < b && b < c`, or brackets");

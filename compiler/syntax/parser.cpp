@@ -146,7 +146,7 @@ void Parser::pragma() {
   const Word word = name("a pragma's name");
   static const std::vector<std::string> kKnown = {"rush", "static", "static_for", "unrolling"};
   if (std::find(kKnown.begin(), kKnown.end(), word.text) == kKnown.end()) {
-    diagnostics_.warning("T302", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
+    diagnostics_.warning("T240", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
                                               did_you_mean(word.text, kKnown));
   }
   for (int k = 0; k < 2 && accept(","); ++k) expression();

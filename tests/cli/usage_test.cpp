@@ -9,7 +9,7 @@ TEST_F(Command, HelpTeaches) {
   EXPECT_TRUE(ended(all, 0));
   EXPECT_NE(all.out.find("tessera run hello.fa"), std::string::npos) << all.out;
   EXPECT_EQ(all.out.find("exec-program"), std::string::npos) << "internal commands are not shown";
-  for (const char* command : {"run", "build", "check", "policies"}) {
+  for (const char* command : {"run", "build", "check", "explain", "policies"}) {
     const Outcome one = tessera({command, "--help"});
     EXPECT_TRUE(ended(one, 0)) << command;
     EXPECT_NE(one.out.find("Usage"), std::string::npos) << one.out;
@@ -63,6 +63,19 @@ TEST_F(Command, PoliciesAreListed) {
   for (const char* name : {"none", "central", "steal"}) EXPECT_NE(all.out.find(name), std::string::npos);
   EXPECT_NE(tessera({"policies", "central"}).out.find("jobs_left_threshold"), std::string::npos);
   EXPECT_TRUE(ended(tessera({"policies", "steel"}), 2, {"did you mean `steal`"}));
+}
+
+TEST_F(Command, DiagnosticsAreExplained) {
+  const Outcome all = tessera({"explain"});
+  EXPECT_TRUE(ended(all, 0));
+  for (const char* code : {"T102", "T206", "T301"}) EXPECT_NE(all.out.find(code), std::string::npos);
+  const Outcome one = tessera({"explain", "T206"});
+  EXPECT_TRUE(ended(one, 0));
+  EXPECT_NE(one.out.find("show(aplha);"), std::string::npos) << one.out;
+  EXPECT_EQ(tessera({"explain", "t206"}).out, one.out);
+  EXPECT_EQ(tessera({"explain", "unknown-name"}).out, one.out);
+  EXPECT_TRUE(ended(tessera({"explain", "T999"}), 2, {"T999", "`tessera explain` lists"}));
+  EXPECT_TRUE(ended(tessera({"explain", "unknown-nam"}), 2, {"did you mean `unknown-name`"}));
 }
 
 TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {

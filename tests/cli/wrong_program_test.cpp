@@ -1,5 +1,6 @@
 // Programs and kernels that are wrong, and machines that lack a tool.
 #include "command.hpp"
+#include "compiler/catalogue/catalogue.hpp"
 
 namespace tessera::tests {
 namespace {
@@ -45,6 +46,18 @@ TEST_F(Command, AnImportedKernelThatNothingDefines) {
   write("more.cpp", "extern \"C\" void compute(int n) {}\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"defined twice", "kernels.cpp", "more.cpp"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "more.cpp"}), 0));
+}
+
+// The examples of `tessera explain` that only a build or a run can show; tests/compiler has the others.
+TEST_F(Command, ExamplesOfTheCatalogue) {
+  for (const compiler::Entry& e : compiler::catalogue()) {
+    if (e.by != compiler::Entry::By::build && e.by != compiler::Entry::By::run) continue;
+    SCOPED_TRACE(e.code);
+    write("p.fa", compiler::complete(e.wrong));
+    EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"[" + std::string(e.code) + "]"}));
+    write("p.fa", compiler::complete(e.right));
+    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa"}), 0));
+  }
 }
 
 TEST_F(Command, NoCompiler) {

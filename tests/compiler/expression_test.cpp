@@ -56,7 +56,7 @@ TEST(Expression, AChainOfComparisonsIsAWarning) {
     return codes(translate_text("C++ sub put(int v) ${{ $}}\nsub main(int i, int n) { put(" + e +
                                 "); }"));
   };
-  EXPECT_EQ(chain("0 < i < n"), "T303");
+  EXPECT_EQ(chain("0 < i < n"), "T224");
   EXPECT_EQ(chain("(0 < i) < n"), "");
   EXPECT_EQ(chain("0 < i && i < n"), "");
 }

@@ -1,0 +1,51 @@
+// T240 .. T259: advice `@ { ... }` and pragmas, which never change results.
+#include "compiler/catalogue/catalogue.hpp"
+
+namespace tessera::compiler {
+
+static constexpr Entry kEntries[] = {
+    {"T240", "unknown-pragma", Severity::warning, "an unknown pragma is ignored",
+     R"(The pragmas are `<< rush >>`, `<< static >>`, `<< static_for >>` and `<< unrolling >>`.)",
+     R"(for << unroling >> i = 1..3 show(i);)", R"(for << unrolling >> i = 1..3 show(i);)"},
+    {"T241", "unknown-advice", Severity::warning, "unknown advice is ignored",
+     R"(Results are the same without it, but the program may run slower or use more memory than meant. docs/language.md
+lists the advice there is.)",
+     R"(show(1) @ { locator_cyclc: 1; };)", R"(show(1) @ { locator_cyclic: 1; };)"},
+    {"T242", "advice-target", Severity::warning, "advice about something that is no data fragment",
+     R"(The name must be a data fragment that is visible at the place of the advice: for a call, inside its block; for
+a block, one declared in it or around it.)",
+     R"(for i = 1..3
+  show(i) @ { delete i; };)",
+     R"(sub main() {
+  df x;
+  init(1, x);
+  show(x) @ { delete x; };
+})"},
+    {"T243", "advice-form", Severity::warning, "advice in a form that it does not have is ignored",
+     R"(`req_count` is written `req_count x = n;`. In the advice of a block, `n` can't depend on data fragments: the
+count is needed when the block is entered.)",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x; };
+  show(x);
+})",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x = 1; };
+  show(x);
+})"},
+    {"T244", "missing-nfparam", Severity::warning, "a non-functional parameter gets no value",
+     R"(The sub declares `nfparam n;`, so each call says what `n` is: `@ { nfparam n => e; }`. Without it 0 is used.)",
+     R"(sub placed(int i) {
+  show(i) @ { locator_cyclic: i + shift; };
+} @ { nfparam shift; }
+sub main() { placed(1); })",
+     R"(sub placed(int i) {
+  show(i) @ { locator_cyclic: i + shift; };
+} @ { nfparam shift; }
+sub main() { placed(1) @ { nfparam shift => 2; }; })"},
+};
+
+std::span<const Entry> advice_entries() { return kEntries; }
+
+}  // namespace tessera::compiler

@@ -1,0 +1,131 @@
+// T200 .. T219: declarations, names, calls.
+#include "compiler/catalogue/catalogue.hpp"
+
+namespace tessera::compiler {
+
+static constexpr Entry kEntries[] = {
+    {"T201", "redeclared", Severity::error, "a name is declared twice in one block",
+     R"(Two data fragments, parameters or names of one `let` can't share a name in the same place. An inner block may
+declare the name again: it hides the outer one there.)",
+     R"(sub main() {
+  df x, x;
+  init(1, x);
+  show(x);
+})",
+     R"(sub main() {
+  df x, y;
+  init(1, x);
+  init(2, y);
+  show(x + y);
+})"},
+    {"T202", "redeclared-sub", Severity::error, "two subs or kernels have one name",
+     R"(Subs, imported kernels and kernels written in place share their names. Rename one; a kernel can be imported
+under another name: `import f(int) as g;`.)",
+     R"(sub work(int i) { show(i); }
+sub work(int i) { show(i + 1); }
+sub main() { work(1); })",
+     R"(sub work(int i) { show(i); }
+sub work_next(int i) { show(i + 1); }
+sub main() { work(1); work_next(1); })"},
+    {"T203", "import-conflict", Severity::error, "a kernel is imported with different parameters",
+     R"(A C++ function has one signature. Import it once, with the types of its parameters; `value` passes a data fragment
+of any type.)",
+     R"(import f(int);
+import f(real) as g;
+sub main() { f(1); g(0.5); })",
+     R"(import f(real);
+sub main() { f(1); f(0.5); })"},
+    {"T204", "no-main", Severity::error, "the program has no `sub main`",
+     R"(Execution is the execution of `sub main`. A file that is only meant to be included has none, and can be checked
+only with a program that includes it.)",
+     R"(sub mian() { show(1); })", R"(sub main() { show(1); })"},
+    {"T205", "main-parameter", Severity::error,
+     "a parameter of `main` that can't come from the command line",
+     R"(The parameters of `main` are the program's arguments: `int`, `real` or `string`.)",
+     R"(sub main(name x) { init(1, x); })", R"(sub main(int n) { show(n); })"},
+    {"T206", "unknown-name", Severity::error, "a name is not declared",
+     R"(Data fragments are declared with `df` at the start of a block, values by `let`, loops and parameters. A name is
+known inside its own block only. Case matters.)",
+     R"(sub main() {
+  df alpha;
+  init(1, alpha);
+  show(aplha);
+})",
+     R"(sub main() {
+  df alpha;
+  init(1, alpha);
+  show(alpha);
+})"},
+    {"T207", "let-too-large", Severity::error,
+     "an expression is too large after `let` is substituted",
+     R"(`let` stands for its expression wherever it is used, so values that use each other twice double at each step.
+Compute the intermediate value in a kernel and keep it in a data fragment.)",
+     R"(for i = 1..2
+  let a = i + i + i + i + i + i + i + i, b = a + a + a + a + a + a + a + a,
+      c = b + b + b + b + b + b + b + b, d = c + c + c + c + c + c + c + c,
+      e = d + d + d + d + d + d + d + d
+    show(e);)",
+     R"(for i = 1..2
+  let a = i * 8, b = a * 8, c = b * 8
+    show(c);)"},
+    {"T208", "index-count", Severity::error, "a name is used with different numbers of indices",
+     R"(`x`, `x[i]` and `x[i][j]` are different fragments. A name always has the same number of indices; some of them may
+be left out only where it is passed to a `name` parameter, which takes the others.)",
+     R"(sub main() {
+  df x;
+  init(1, x);
+  show(x[0]);
+})",
+     R"(sub main() {
+  df x;
+  init(1, x[0]);
+  show(x[0]);
+})"},
+    {"T209", "not-a-data-fragment", Severity::error, "a data fragment is needed",
+     R"(Only data fragments have indices, are assigned, deleted or passed as `name`. Counters, `let` names and parameters
+of the other types are values.)",
+     R"(for i = 1..3 show(i[0]);)",
+     R"(sub main() {
+  df x;
+  for i = 1..3 {
+    init(i, x[i]);
+    show(x[i]);
+  }
+})"},
+    {"T210", "name-argument", Severity::error, "a value is passed where a name is needed",
+     R"(A `name` parameter takes a data fragment: it is what the kernel assigns, or what the sub reads or assigns.)",
+     R"(init(1, 5);)",
+     R"(sub main() {
+  df x;
+  init(5, x);
+  show(x);
+})"},
+    {"T211", "argument-type", Severity::error, "an argument has the wrong type",
+     R"(Numbers and strings are not converted into each other silently: write `int(e)`, `real(e)` or `string(e)`. Between
+`int` and `real` no cast is needed.)",
+     R"(C++ sub print(string s) ${{ puts(s); $}}
+sub main() { print(5); })",
+     R"(C++ sub print(string s) ${{ puts(s); $}}
+sub main() { print(string(5)); })"},
+    {"T212", "unknown-callee", Severity::error, "there is no kernel or sub of this name",
+     R"(A call needs a `sub`, an `import` or a `C++ sub` of that name, anywhere in the program or its includes.)",
+     R"(sub work(int i) { show(i); }
+sub main() { work(1); wrok(2); })",
+     R"(sub work(int i) { show(i); }
+sub main() { work(1); work(2); })"},
+    {"T213", "argument-count", Severity::error, "too many or too few arguments",
+     R"(The note shows the declaration: a call gives one argument for each parameter.)",
+     R"(show(1, 2);)", R"(show(1);)"},
+    {"T214", "undefined-kernel", Severity::error, "nothing defines an imported kernel",
+     R"(No kernel file has an `extern "C"` function of this name. Name its file on the command line (by default all `*.cpp`
+beside the program are taken), its library with `-l`, or write `extern "C"` before the function.)",
+     R"(import compute(int);
+sub main() { compute(1); })",
+     R"(C++ sub compute(int n) ${{ printf("%d\n", n); $}}
+sub main() { compute(1); })",
+     Entry::By::build},
+};
+
+std::span<const Entry> name_entries() { return kEntries; }
+
+}  // namespace tessera::compiler

@@ -1,0 +1,126 @@
+// T120 .. T199: what the lexer and the parser refuse.
+#include "compiler/catalogue/catalogue.hpp"
+
+namespace tessera::compiler {
+
+static constexpr Entry kEntries[] = {
+    {"T120", "bad-number", Severity::error, "a word that is neither a number nor a name",
+     R"(Names begin with a letter or an underscore. Numbers are `12`, `0.5`, `1.5e-3`.)",
+     R"(show(2x);)", R"(show(2);)"},
+    {"T121", "stray-character", Severity::error, "a character that means nothing here",
+     R"(The language has no such sign. There is no `!` (write `e == 0`), `&&` and `||` are doubled, strings stand in
+double quotes, a range is written `first .. last`.)",
+     R"(if !0 show(1);)", R"(if 0 == 0 show(1);)"},
+    {"T130", "nested-too-deeply", Severity::error,
+     "brackets, blocks or an expression are nested too deeply",
+     R"(At most 200 constructs may stand inside each other, and an expression has as many levels at most. Name parts of
+it with `let`, or move inner blocks into a `sub`.)",
+     R"(#define D(x) ((((((((((($x)))))))))))
+#define E(x) $D($D($D($D($D($x)))))
+sub main() { show($E($E($E($E($E(1)))))); })",
+     R"(show(((1)));)"},
+    {"T131", "unexpected", Severity::error, "something else was expected here",
+     R"(The message says what can stand here and what was found. Often a bracket, a comma or a name is missing just
+before.)",
+     R"(show(1 + );)", R"(show(1 + 2);)"},
+    {"T132", "missing-semicolon", Severity::error, "a `;` is missing",
+     R"(Calls, imports, `df` and each rule of an advice end with `;`.)", R"(show(1)
+show(2);)",
+     R"(show(1);
+show(2);)"},
+    {"T133", "keyword-as-name", Severity::error, "a keyword is used as a name",
+     R"(Keywords are reserved, also `else`, `in` and `SIZE`, which mean nothing yet. Choose another name.)",
+     R"(sub main() {
+  df out;
+  init(1, out);
+  show(out);
+})",
+     R"(sub main() {
+  df result;
+  init(1, result);
+  show(result);
+})"},
+    {"T134", "not-a-declaration", Severity::error,
+     "something outside all subs that is no declaration",
+     R"(A program consists of `sub`, `import`, `C++ sub` and `C++ head`. Statements stand inside a `sub`. One `}` too many
+also leads here.)",
+     R"(show(1);
+sub main() { })",
+     R"(sub main() { show(1); })"},
+    {"T135", "unclosed-block", Severity::error, "a block is never closed",
+     R"(The note shows where the block begins. Write its `}` before the next declaration.)",
+     R"(sub main() {
+  for i = 1..3 {
+    show(i);
+})",
+     R"(sub main() {
+  for i = 1..3 {
+    show(i);
+  }
+})"},
+    {"T136", "assignment", Severity::error, "there is no assignment",
+     R"(A data fragment gets its value from a call: a kernel that has it as a `name` argument. To name an expression,
+use `let`.)",
+     R"(sub main() {
+  df x;
+  x = 5;
+  show(x);
+})",
+     R"(sub main() {
+  df x;
+  init(5, x);
+  show(x);
+})"},
+    {"T137", "else", Severity::error, "there is no `else`",
+     R"(Write a second `if` with the opposite condition. Both may stand in any order.)",
+     R"(for i = 1..9
+  if i < 5 show(i); else show(0);)",
+     R"(for i = 1..9 {
+  if i < 5 show(i);
+  if i >= 5 show(0);
+})"},
+    {"T138", "stray-block", Severity::error, "a block that belongs to nothing",
+     R"(Braces follow `sub`, `for`, `while`, `if` and `let`. To declare names for a few statements, write them into a
+`sub`.)",
+     R"(sub main() {
+  {
+    show(1);
+  }
+})",
+     R"(sub main() {
+  show(1);
+})"},
+    {"T139", "misplaced-df", Severity::error, "`df` where no names can be declared",
+     R"(`df` stands directly inside braces. A body of one statement has none: add them.)",
+     R"(for i = 1..3 df x;)",
+     R"(for i = 1..3 {
+  df x;
+  init(i, x);
+  show(x);
+})"},
+    {"T140", "nested-choice", Severity::error, "`a ? b : c ? d : e` without brackets",
+     R"(Older systems group this to the left, C++ to the right. Brackets make it the same everywhere.)",
+     R"(for i = 1..3 show(i == 1 ? 10 : i == 2 ? 20 : 30);)",
+     R"(for i = 1..3 show(i == 1 ? 10 : (i == 2 ? 20 : 30));)"},
+    {"T141", "number-range", Severity::error, "a number is too large",
+     R"(An `int` has 32 bits: -2147483648 .. 2147483647. A `real` goes up to about 1.8e308. Write larger whole numbers
+as reals.)",
+     R"(show(3000000000);)", R"(show(300000000);)"},
+    {"T142", "call-in-expression", Severity::error, "a call inside an expression",
+     R"(Only `int(e)`, `real(e)` and `string(e)` can stand in an expression. A kernel gives its result to a data
+fragment, which the expression then reads.)",
+     R"(show(next(1));)",
+     R"(C++ sub next(int v, name x) ${{ x = v + 1; $}}
+sub main() {
+  df x;
+  next(1, x);
+  show(x);
+})"},
+    {"T190", "unknown-pass", Severity::error, "`--dump-after` names no pass of the translator",
+     R"(The message lists the passes there are.)",
+     R"(tessera check --dump-after no-such-pass prog.fa)", "", Entry::By::command},
+};
+
+std::span<const Entry> syntax_entries() { return kEntries; }
+
+}  // namespace tessera::compiler
