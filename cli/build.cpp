@@ -34,6 +34,7 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   key.add(std::to_string(r.kernels.size()));
   for (const fs::path& k : r.kernels) key.add(fs::absolute(k).string()).add(k.string());
   for (const auto& [name, value] : r.translation.defines) key.add(name).add(value);
+  key.add("warnings").add(r.translation.warnings.text());
   key.add("path");
   for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);

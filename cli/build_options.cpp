@@ -9,6 +9,10 @@
 
 namespace tessera::cli {
 
+namespace {
+constexpr const char* kWarnings = "Warnings";
+}
+
 bool colour_on_stderr() {
   const char* no = std::getenv("NO_COLOR");
   return isatty(STDERR_FILENO) != 0 && (no == nullptr || *no == '\0');
@@ -34,6 +38,21 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
   app.add_option("--path", options.include_path, "a folder where #include looks; may be repeated")
       ->option_text("DIR")
       ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "-W",
+         [&options](const std::vector<std::string>& flags) {
+           for (const std::string& flag : flags) {
+             const std::string wrong = options.warnings.set(flag);
+             if (!wrong.empty()) throw CLI::ValidationError("-W" + flag + ": " + wrong);
+           }
+         },
+         "-Wno-NAME turns a warning off, -Werror=NAME makes it an error, -Wno-error=NAME does not "
+         "although --strict is given; NAME or code as in `tessera explain`; may be repeated")
+      ->option_text("FLAG")
+      ->allow_extra_args(false)
+      ->group(kWarnings);
+  app.add_flag("--strict", options.warnings.strict, "every warning is an error; also -Werror")
+      ->group(kWarnings);
 }
 
 void add_build_options(CLI::App& app, BuildRequest& request) {

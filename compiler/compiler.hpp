@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/warnings.hpp"
+
 namespace tessera::compiler {
 
 enum class Severity { note, warning, error };
@@ -35,6 +37,7 @@ struct Diagnostic {
 struct Options {
   std::vector<std::pair<std::string, std::string>> defines;  // -D NAME[=VALUE]
   std::vector<std::filesystem::path> include_path;           // --path
+  Warnings warnings;                                         // -W, --strict
   std::string dump_after;                                    // pass name: fill Output::dump
 };
 

@@ -2,6 +2,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -106,8 +107,10 @@ Output translate(const std::filesystem::path& source, const Options& options) {
     diagnostics.error("T100", Span{source.string(), 0, 0, 1},
                       exists ? "this file can't be read" : "there is no such file");
   }
-  output.ok = !diagnostics.failed();
   output.diagnostics = diagnostics.take();
+  options.warnings.apply(output.diagnostics);
+  const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::error; };
+  output.ok = std::none_of(output.diagnostics.begin(), output.diagnostics.end(), is_error);
   return output;
 }
 
