@@ -33,8 +33,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 Diagnostics& Diagnostics::add(Severity severity, std::string_view code, Span span,
                               std::string text) {
-  muted_ = all_.size() >= kMostMessages;
-  if (severity == Severity::error) ++errors_;
+  std::size_t& count = severity == Severity::error ? errors_ : warnings_;
+  muted_ = count++ >= kMostMessages;  // each kind for itself: warnings hide no error
   for (const Diagnostic& d : all_) {  // one message per place and text
     if (d.span.line == span.line && d.span.column == span.column && d.text == text &&
         d.span.file == span.file) {
@@ -63,6 +63,21 @@ Diagnostics& Diagnostics::note(Extent extent, std::string text) {
 Diagnostics& Diagnostics::note(Span span, std::string text) {
   if (!muted_ && !all_.empty()) all_.back().notes.push_back({std::move(span), std::move(text)});
   return *this;
+}
+
+// A byte of a macro's body is placed at the macro's use, which begins with a dollar sign.
+bool Diagnostics::from_macro(Extent extent) const {
+  for (std::uint32_t k = extent.begin; k < extent.end; ++k) {
+    const Place at = text_.at[k];
+    const std::string& text = sources_.file(at.file).text;
+    if (at.offset < text.size() && text[at.offset] == '$') return true;
+  }
+  return false;
+}
+
+bool Diagnostics::in_main_file(Extent extent) const {
+  return extent.begin < text_.at.size() &&
+         text_.at[extent.begin].file == 0;  // files are numbered as read
 }
 
 std::vector<Diagnostic> Diagnostics::take() {

@@ -26,6 +26,8 @@ class Diagnostics {
   bool failed() const { return errors_ != 0; }
   std::size_t error_count() const { return errors_; }
   Span span(Extent extent) const { return sources_.span(text_, extent); }
+  bool from_macro(Extent extent) const;  // does any of it come from a macro?
+  bool in_main_file(Extent extent) const;
   // take returns the messages in order of position (file as read, line, column).
   std::vector<Diagnostic> take();
 
@@ -36,6 +38,7 @@ class Diagnostics {
   const MappedText& text_;
   std::vector<Diagnostic> all_;
   std::size_t errors_ = 0;
+  std::size_t warnings_ = 0;
   bool muted_ = false;  // the last message was dropped; its notes go with it
 };
 

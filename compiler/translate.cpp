@@ -12,9 +12,11 @@
 #include "compiler/compiler.hpp"
 #include "compiler/diagnostics.hpp"
 #include "compiler/emit/program.hpp"
+#include "compiler/semantics/declarations.hpp"
 #include "compiler/semantics/producers.hpp"
 #include "compiler/semantics/resolver.hpp"
 #include "compiler/source/preprocessor.hpp"
+#include "compiler/source/unused_macros.hpp"
 #include "compiler/syntax/lexer.hpp"
 #include "compiler/syntax/parser.hpp"
 
@@ -68,7 +70,8 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
 
 void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
                 const Options& options, Output& output) {
-  if (!Preprocessor(sources, diagnostics, options, text).run(0)) return;
+  Preprocessor preprocessor(sources, diagnostics, options, text);
+  if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
   const syntax::Program tree =
       syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
@@ -76,6 +79,8 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   if (broken && tree.subs.empty()) return;  // nothing left worth looking at
   semantics::Model model = semantics::Resolver(diagnostics).run(tree);
   if (diagnostics.failed()) return;
+  check_macros(sources, preprocessor.defined(), diagnostics);
+  semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
   semantics::mark_used(model);
   semantics::find_producers(model, diagnostics);
   if (diagnostics.failed()) return;

@@ -45,8 +45,9 @@ void each_example(const Entry& e, F f) {
 const std::vector<Entry>& catalogue() {
   static const std::vector<Entry> kAll = [] {
     std::vector<Entry> all;
-    for (const auto part : {preprocessor_entries(), syntax_entries(), name_entries(),
-                            type_entries(), advice_entries(), flow_entries(), run_time_entries()}) {
+    for (const auto part :
+         {preprocessor_entries(), syntax_entries(), name_entries(), type_entries(),
+          advice_entries(), unused_entries(), flow_entries(), run_time_entries()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -53,6 +53,7 @@ std::span<const Entry> syntax_entries();
 std::span<const Entry> name_entries();
 std::span<const Entry> type_entries();
 std::span<const Entry> advice_entries();
+std::span<const Entry> unused_entries();
 std::span<const Entry> flow_entries();
 std::span<const Entry> run_time_entries();
 

@@ -124,6 +124,15 @@ sub main() { compute(1); })",
      R"(C++ sub compute(int n) ${{ printf("%d\n", n); $}}
 sub main() { compute(1); })",
      Entry::By::build},
+    {"T216", "hidden-counter", Severity::warning, "a name hides the counter of a loop around it",
+     R"(Inner names hide outer ones, which is legal, but two loops inside each other seldom share a counter on purpose. Give
+one of them another name.)",
+     R"(for i = 1..3
+  for i = 1..2
+    show(i);)",
+     R"(for i = 1..3
+  for j = 1..2
+    show(i * j);)"},
 };
 
 std::span<const Entry> name_entries() { return kEntries; }

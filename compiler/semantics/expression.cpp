@@ -118,11 +118,14 @@ ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at,
                     Diagnostics& diagnostics) {
   check_condition(*condition, diagnostics);
   const bool other = yes->type == Type::dynamic || no->type == Type::dynamic;
+  Type type = joined(yes->type, no->type);
   if (yes->type != no->type && !other && (is_string(yes) || is_string(no))) {
-    diagnostics.error("T221", at, std::string("the two values of `?` are ") + spelling(yes->type) +
-                                      " and " + spelling(no->type));
+    diagnostics.error("T221", at,
+                      std::string("the two values of `?` are ") + spelling(yes->type) + " and " +
+                          spelling(no->type) + "; convert one");
+    type = Type::dynamic;  // fits everywhere: no second message for the same mistake
   }
-  auto e = make(Expr::Kind::choice, joined(yes->type, no->type), at);
+  auto e = make(Expr::Kind::choice, type, at);
   adopt(*e, std::move(condition));
   adopt(*e, std::move(yes));
   adopt(*e, std::move(no));
@@ -153,13 +156,20 @@ std::string key(const NameUse& name) {
 
 std::string key(const Expr& e) {
   switch (e.kind) {
-    case Expr::Kind::integer: return std::to_string(e.integer);
-    case Expr::Kind::real: return e.text + "r";
-    case Expr::Kind::string: return std::to_string(e.text.size()) + "\"" + e.text;
-    case Expr::Kind::variable: return "v" + std::to_string(e.variable->id);
-    case Expr::Kind::input: return "in" + std::to_string(e.integer);
-    case Expr::Kind::read: return key(e.name);
-    default: break;
+    case Expr::Kind::integer:
+      return std::to_string(e.integer);
+    case Expr::Kind::real:
+      return e.text + "r";
+    case Expr::Kind::string:
+      return std::to_string(e.text.size()) + "\"" + e.text;
+    case Expr::Kind::variable:
+      return "v" + std::to_string(e.variable->id);
+    case Expr::Kind::input:
+      return "in" + std::to_string(e.integer);
+    case Expr::Kind::read:
+      return key(e.name);
+    default:
+      break;
   }
   std::string out = e.kind == Expr::Kind::cast ? std::string("(") + spelling(e.type) : "(";
   out += e.kind == Expr::Kind::binary ? syntax::spelling(e.op)

@@ -73,8 +73,9 @@ void Resolver::declare_import(const syntax::Import& import) {
     if (!other.in_place && other.symbol == k.symbol && other.parameters != k.parameters) {
       diagnostics_
           .error("T203", import.symbol.at,
-                 "kernel " + quote(k.symbol) + " is imported with different parameters")
+                 "kernel " + quote(k.symbol) + " is imported with different parameters: import it once")
           .note(other.at, "it was imported here");
+      broken_.insert(k.name);
       return;
     }
   }

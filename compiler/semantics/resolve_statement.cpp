@@ -1,5 +1,6 @@
 // Blocks and statements.
 #include <cstdlib>
+#include <map>
 
 #include "compiler/semantics/expression.hpp"
 #include "compiler/semantics/resolver.hpp"
@@ -77,8 +78,15 @@ void Resolver::statement(const syntax::Statement& s, Body& body) {
 // `let` opens a scope for people, not for the program: its names and statements become those of
 // the body around it, which is entered exactly as often.
 void Resolver::let(const syntax::Let& node, Body& body) {
+  std::map<std::string, Extent> bound;
   for (const syntax::Binding& b : node.bindings) {
-    // Each binding sees the ones before it; a later one may hide an earlier one.
+    const auto [before, fresh] = bound.try_emplace(b.name.text, b.name.at);
+    if (!fresh) {
+      diagnostics_
+          .error("T201", b.name.at, "name " + quote(b.name.text) + " is bound twice by one `let`")
+          .note(before->second, "it was bound here");
+    }
+    // Each binding sees the ones before it.
     ExprPtr value;
     if (b.value->kind == syntax::Expr::Kind::id) {  // a prefix of a name is no read yet
       NameUse name;

@@ -101,6 +101,8 @@ void Preprocessor::file(std::uint32_t number) {
       for (std::size_t j = k; j < end; ++j) {
         pending_.add(text[j], {number, static_cast<std::uint32_t>(j)});
       }
+    } else {
+      skipped_.append(text, k, end - k);
     }
     line_start = c == '\n' || (line_start && is_blank(c));
     k = end;
@@ -158,6 +160,7 @@ MappedText Preprocessor::line_of(std::uint32_t number, std::size_t& pos) {
 
 std::size_t Preprocessor::directive(std::uint32_t number, std::size_t pos) {
   const MappedText line = line_of(number, pos);
+  skipped_ += line.text + '\n';
   std::size_t k = skip_blanks(line.text, 1);
   const std::size_t end = end_of_name(line.text, k);
   const std::string word = line.text.substr(k, end - k);
@@ -241,6 +244,7 @@ void Preprocessor::define(const MappedText& line, std::size_t k) {
   std::size_t last = line.text.size();
   while (last > begin && is_blank(line.text[last - 1])) --last;
   macro.body = line.text.substr(begin, last - begin);
+  if (including_.size() == 1) defined_.emplace_back(name, macro.defined);
   macros_.define(name, std::move(macro));
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/compiler.hpp"
@@ -22,6 +23,11 @@ class Preprocessor {
   // run preprocesses the main file, which is already loaded as `file`; false when the result is cut
   // short and must not be looked at.
   bool run(std::uint32_t file);
+
+  // defined lists the macros that the main file defines, with the places of their names.
+  const std::vector<std::pair<std::string, Place>>& defined() const { return defined_; }
+  // skipped is what was read without becoming part of the program: branches not taken, directives.
+  const std::string& skipped() const { return skipped_; }
 
  private:
   struct Condition {
@@ -50,6 +56,8 @@ class Preprocessor {
   MappedText pending_;  // read since the last directive, macros not substituted yet
   std::vector<Condition> conditions_;
   std::vector<std::uint32_t> including_;
+  std::vector<std::pair<std::string, Place>> defined_;
+  std::string skipped_;
 };
 
 }  // namespace tessera::compiler

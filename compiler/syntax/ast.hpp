@@ -143,6 +143,7 @@ struct Program {
   std::vector<ForeignText> heads;
   // Declared, but the declaration is broken: uses of these names are no second mistake.
   std::vector<std::string> broken;
+  std::vector<std::string> in_pragmas;  // names that pragmas mention
 };
 
 }  // namespace tessera::compiler::syntax

@@ -15,6 +15,14 @@ std::string shown(const Token& t) {
   return quote(t.text);
 }
 
+void add_names(const Expr& e, std::vector<std::string>& names) {
+  if (e.kind == Expr::Kind::id) {
+    names.push_back(e.id.name.text);
+    for (const ExprPtr& i : e.id.indices) add_names(*i, names);
+  }
+  for (const ExprPtr& k : e.kids) add_names(*k, names);
+}
+
 }  // namespace
 
 const char* spelling(Operator op) {
@@ -110,6 +118,7 @@ Program Parser::program() {
       skip_declaration();
     }
   }
+  result.in_pragmas = std::move(in_pragmas_);
   return result;
 }
 
@@ -149,7 +158,7 @@ void Parser::pragma() {
     diagnostics_.warning("T240", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
                                               did_you_mean(word.text, kKnown));
   }
-  for (int k = 0; k < 2 && accept(","); ++k) expression();
+  for (int k = 0; k < 2 && accept(","); ++k) add_names(*expression(), in_pragmas_);
   expect(">>", "at the end of the pragma");
 }
 

@@ -78,6 +78,7 @@ class Parser {
   Diagnostics& diagnostics_;
   std::size_t pos_ = 0;
   int depth_ = 0;
+  std::vector<std::string> in_pragmas_;
   std::string declaring_;  // the name of the declaration being parsed, once it is known
 };
 
