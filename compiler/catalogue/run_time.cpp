@@ -3,6 +3,151 @@
 
 namespace tessera::compiler {
 
-std::span<const Entry> run_time_entries() { return {}; }
+static constexpr auto kRun = Entry::By::run;
+
+static constexpr Entry kEntries[] = {
+    {"T401", "deadlock", Severity::error, "the program cannot finish",
+     R"(Everything that could run has run, and some fragments still wait for data that nothing will produce. The report
+says which fragment waits, for which data fragment with which indices, and which statements could assign it. Often an
+index is off by one, or two fragments wait for each other.)",
+     R"(sub main() {
+  df x;
+  init(1, x[1]);
+  show(x[2]);
+})",
+     R"(sub main() {
+  df x;
+  init(1, x[1]);
+  show(x[1]);
+})",
+     kRun},
+    {"T402", "assigned-twice", Severity::error, "a data fragment is assigned twice",
+     R"(The message names both statements. A data fragment is assigned exactly once: use another name, or an index that
+differs each time.)",
+     R"(sub main() {
+  df x;
+  for i = 0..9
+    init(i, x[i / 2]);
+  show(x[0]);
+})",
+     R"(sub main() {
+  df x;
+  for i = 0..9
+    init(i, x[i]);
+  show(x[0]);
+})",
+     kRun},
+    {"T403", "freed-too-early", Severity::error, "a data fragment is read after it was freed",
+     R"(`delete`, `-->` or `req_count` freed it, and then somebody read it. Move the `delete` to the last reader, raise the
+count, or leave the advice out: a fragment is freed with its block anyway.)",
+     R"(sub main() {
+  df x, seen;
+  init(1, x) @ { req_count x = 1; };
+  init(x, seen);
+  if seen == 1
+    show(x);
+})",
+     R"(sub main() {
+  df x, seen;
+  init(1, x) @ { req_count x = 2; };
+  init(x, seen);
+  if seen == 1
+    show(x);
+})",
+     kRun},
+    {"T404", "value-type", Severity::error, "a data fragment holds a value of the wrong type",
+     R"(What a data fragment holds is known when it is assigned. An int is taken where a real is needed; a real for an int
+needs `int(e)`; strings and numbers convert by `int(e)`, `real(e)`, `string(e)`; bytes are for kernels only.)",
+     R"(C++ sub half(int v, name x) ${{ x = v / 2.0; $}}
+sub main() {
+  df x;
+  half(5, x);
+  show(x);
+})",
+     R"(C++ sub half(int v, name x) ${{ x = v / 2.0; $}}
+sub main() {
+  df x;
+  half(5, x);
+  show(int(x));
+})",
+     kRun},
+    {"T405", "kernel-access", Severity::error, "a kernel uses a data fragment wrongly",
+     R"(The kernel reads a value as another type than it has, reads an output before assigning it, or assigns a value that
+does not fit. `get_int()` and the like want exactly that type; `cast_int()` and the like convert.)",
+     R"(C++ sub text(name x) ${{ x = "5"; $}}
+C++ sub print(value v) ${{ printf("%d\n", v.get_int()); $}}
+sub main() {
+  df x;
+  text(x);
+  print(x);
+})",
+     R"(C++ sub text(name x) ${{ x = "5"; $}}
+C++ sub print(value v) ${{ printf("%d\n", v.cast_int()); $}}
+sub main() {
+  df x;
+  text(x);
+  print(x);
+})",
+     kRun},
+    {"T406", "division-by-zero", Severity::error, "an expression divides by zero",
+     R"(The right side of `/` or `%` was 0. Put the statement into an `if` that asks first: both values of `c ? a : b` may be
+computed.)",
+     R"(for i = -1..1
+  show(10 / i);)",
+     R"(for i = -1..1
+  if i != 0
+    show(10 / i);)",
+     kRun},
+    {"T407", "int-overflow", Severity::error, "an int overflows",
+     R"(An `int` has 32 bits: -2147483648 .. 2147483647. Compute with reals, `real(i) * i`, or in a kernel.)",
+     R"(for i = 46340..46341
+  show(i * i);)",
+     R"(C++ sub print(real v) ${{ printf("%g\n", v); $}}
+sub main() {
+  for i = 46340..46341
+    print(real(i) * i);
+})",
+     kRun},
+    {"T408", "bad-conversion", Severity::error, "a string can't be converted to a number",
+     R"(The whole string must be a number: no blanks, no unit. `int(..)` takes no decimal point.)",
+     R"(for i = 1..2
+  show(int(i + " apples"));)",
+     R"(for i = 1..2
+  show(int(i + "0"));)",
+     kRun},
+    {"T409", "kernel-exception", Severity::error, "a kernel threw an exception",
+     R"(An exception that leaves a kernel ends the program with its text, the fragment and the line. Kernels may throw for
+just that purpose; otherwise catch it in the kernel.)",
+     R"(C++ sub work(int i) ${{ if (i == 2) throw std::runtime_error("no data for 2"); $}}
+sub main() { for i = 1..3 work(i); })",
+     R"(C++ sub work(int i) ${{ if (i == 2) printf("no data for 2\n"); $}}
+sub main() { for i = 1..3 work(i); })",
+     kRun},
+    {"T410", "kernel-crash", Severity::error, "a kernel crashed",
+     R"(A wild pointer, an index outside an array, endless recursion, or `abort()`. To find it, run `gdb
+--args tessera run prog.fa --cxxflags -g`.)",
+     R"(C++ sub work(int i) ${{ if (i == 2) std::abort(); $}}
+sub main() { for i = 1..3 work(i); })",
+     R"(C++ sub work(int i) ${{ printf("%d\n", i); $}}
+sub main() { for i = 1..3 work(i); })",
+     kRun},
+    {"T411", "unassigned-output", Severity::error, "a kernel returned without assigning an output",
+     R"(A kernel assigns each of its `name` parameters before it returns, on every path.)",
+     R"(C++ sub divide(int a, int b, name quotient, name rest) ${{ quotient = a / b; $}}
+sub main() {
+  df q, r;
+  divide(7, 2, q, r);
+  show(q + r);
+})",
+     R"(C++ sub divide(int a, int b, name quotient, name rest) ${{ quotient = a / b; rest = a % b; $}}
+sub main() {
+  df q, r;
+  divide(7, 2, q, r);
+  show(q + r);
+})",
+     kRun},
+};
+
+std::span<const Entry> run_time_entries() { return kEntries; }
 
 }  // namespace tessera::compiler

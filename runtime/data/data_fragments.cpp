@@ -72,9 +72,11 @@ bool DataFragments::gather(Worker& w, abi::Cf* c) {
     }
     if (e == nullptr) e = find_or_insert(shard, names[k]);
     if ((e->flags & kDeleted) != 0) {
-      throw ProgramError(0, fmt::format("reads `{}`, which {} has already deleted", slot_text(c, k),
-                                        describe(node_.program,
-                                                 *node_.program.blocks[remote(e).deleted_by - 1])));
+      throw ProgramError(
+          0, coded(fmt::format("reads `{}`, which {} has already deleted", slot_text(c, k),
+                               describe(node_.program,
+                                        *node_.program.blocks[remote(e).deleted_by - 1])),
+                   "T403"));
     }
     if (!waits) {
       waits = true;
@@ -135,9 +137,10 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, abi::Value* v) {
 
 std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t second,
                                           const std::string& name) const {
-  return fmt::format("`{}` is assigned twice: first by {}, then by {}", name,
-                     describe(node_.program, *node_.program.blocks[first]),
-                     describe(node_.program, *node_.program.blocks[second]));
+  return coded(fmt::format("`{}` is assigned twice: first by {}, then by {}", name,
+                           describe(node_.program, *node_.program.blocks[first]),
+                           describe(node_.program, *node_.program.blocks[second])),
+               "T402");
 }
 
 void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) {
@@ -285,8 +288,9 @@ void DataFragments::on(Rank from, Give&& m) {
   if (waiters == 0) return;
   const Waiter first = waiter_of(waiters);
   node_.fail_in(first.cf, 0,
-                fmt::format("reads `{}`, which an advice has already deleted",
-                            slot_text(first.cf, first.slot)));
+                coded(fmt::format("reads `{}`, which an advice has already deleted",
+                                  slot_text(first.cf, first.slot)),
+                      "T403"));
   (void)from;
 }
 

@@ -48,8 +48,10 @@ std::string shown(const Dyn& d) {
 
 [[noreturn]] void fail_operands(Op op, const Dyn& a, const Dyn& b, Pos p) {
   throw runtime::ProgramError(
-      p, fmt::format("`{}` cannot be applied to {} and {}", symbol(op), runtime::type_name(a.type),
-                     runtime::type_name(b.type)));
+      p, runtime::coded(fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
+                                    "or string(..)",
+                                    symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
+                        "T404"));
 }
 
 double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
@@ -58,24 +60,30 @@ double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
 
 void fail(Fault f, Pos p, const char* detail) {
   switch (f) {
-    case Fault::division_by_zero: throw runtime::ProgramError(p, "division by zero");
+    case Fault::division_by_zero: throw runtime::ProgramError(p, runtime::coded("division by zero", "T406"));
     case Fault::overflow:
       throw runtime::ProgramError(
-          p, fmt::format("int overflow in `{}`: the result does not fit 32 bits", detail));
+          p, runtime::coded(fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
+                                        "reals: real(..)",
+                                        detail),
+                            "T407"));
     case Fault::wrong_type:
-    case Fault::bad_argument: throw runtime::ProgramError(p, detail);
+    case Fault::bad_argument: throw runtime::ProgramError(p, runtime::coded(detail, "T404"));
   }
   throw runtime::ProgramError(p, detail);
 }
 
 void fail_type(Pos p, const char* expected, Type found) {
   throw runtime::ProgramError(
-      p, fmt::format("{} is needed here, but the value is {}", expected, runtime::type_name(found)));
+      p, runtime::coded(fmt::format("{} is needed here, but the value is {}", expected,
+                                    runtime::type_name(found)),
+                        "T404"));
 }
 
 std::int32_t truncate(double d, Pos p) {
   if (!(d > -2147483649.0 && d < 2147483648.0)) {
-    throw runtime::ProgramError(p, fmt::format("{} does not fit an int", d));
+    throw runtime::ProgramError(
+        p, runtime::coded(fmt::format("{} does not fit an int (32 bits)", d), "T407"));
   }
   return static_cast<std::int32_t>(d);
 }
@@ -127,7 +135,8 @@ Dyn dyn_negate(const Dyn& d, Pos p) {
 std::int32_t arg_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
   if (d.type == Type::real) {
-    throw runtime::ProgramError(p, "an int is needed here, but the value is a real; write int(...) to cut it");
+    throw runtime::ProgramError(
+        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it", "T404"));
   }
   fail_type(p, "an int", d.type);
 }
@@ -153,7 +162,8 @@ std::int32_t cast_int(const Dyn& d, Pos p) {
   const std::string_view t = text(d);
   const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
   if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(p, fmt::format("int(\"{}\"): this string is not an int", t));
+    throw runtime::ProgramError(
+        p, runtime::coded(fmt::format("int(\"{}\"): this string is not an int", t), "T408"));
   }
   return out;
 }
@@ -164,7 +174,8 @@ double cast_real(const Dyn& d, Pos p) {
   const std::string_view t = text(d);
   const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
   if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(p, fmt::format("real(\"{}\"): this string is not a number", t));
+    throw runtime::ProgramError(
+        p, runtime::coded(fmt::format("real(\"{}\"): this string is not a number", t), "T408"));
   }
   return out;
 }

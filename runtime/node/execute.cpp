@@ -1,6 +1,7 @@
 // A fragment's way through one rank: submitted, gathered, ready, run, finished.
 #include <fmt/format.h>
 
+#include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/node.hpp"
@@ -161,12 +162,15 @@ void Node::execute(Worker& w, Cf* c) {
   } catch (const ProgramError& e) {
     c->block = block;
     fail_in(c, e.pos(), e.what());
+  } catch (const KernelError& e) {
+    c->block = block;
+    fail_in(c, 0, coded(e.what(), "T405"));
   } catch (const std::exception& e) {
     c->block = block;
-    fail_in(c, 0, fmt::format("the kernel threw an exception: {}", e.what()));
+    fail_in(c, 0, coded(fmt::format("the kernel threw an exception: {}", e.what()), "T409"));
   } catch (...) {
     c->block = block;
-    fail_in(c, 0, "the kernel threw something that is not a std::exception");
+    fail_in(c, 0, coded("the kernel threw something that is not a std::exception", "T409"));
   }
   --w.depth;
   w.current = outer;

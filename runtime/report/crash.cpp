@@ -41,7 +41,7 @@ void on_crash(int signal) {
   std::string text;
   if (w != nullptr && w->current != nullptr) {
     const abi::Cf* c = w->current;
-    text = place(*crashed_program, c->block->pos) + ": error: " + what(signal) + " in a kernel\n  in " +
+    text = place(*crashed_program, c->block->pos) + ": error: " + what(signal) + " in a kernel [T410]\n  in " +
            describe(*crashed_program, c) + "\n";
   } else {
     text = std::string("tessera: internal error: ") + what(signal) + " outside any fragment\n";

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "runtime/abi/tessera/abi.hpp"
 
@@ -18,6 +19,11 @@ class ProgramError : public std::runtime_error {
  private:
   abi::Pos pos_;
 };
+
+// coded ends a message with its code, T4xx of compiler/catalogue/run_time.cpp.
+inline std::string coded(std::string text, const char* code) {
+  return std::move(text) + " [" + code + "]";
+}
 
 // "an int", "opaque bytes", ...
 const char* type_name(abi::Type);

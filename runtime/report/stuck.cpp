@@ -55,7 +55,7 @@ std::string stuck_report(const abi::Program& program, std::int64_t count,
   if (lines.size() > kMostLines) lines.resize(kMostLines);
   std::string text = fmt::format(
       "{}: error: the program cannot finish: {} fragment{} wait{} for data that nothing will "
-      "produce\n  System is idle, but unfinished CFs: {}\n",
+      "produce [T401]\n  System is idle, but unfinished CFs: {}\n",
       program.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "", count);
   for (const std::string& line : lines) text += line + "\n";
   if (count > static_cast<std::int64_t>(lines.size())) {

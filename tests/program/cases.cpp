@@ -38,7 +38,10 @@ Case read_case(const fs::path& source) {
       for (std::string word; words >> word;) c.options.push_back(word);
     }
     if (directive(line, "argument", value)) c.arguments.push_back(value);
-    if (directive(line, "exit", value)) c.exit_code = std::stoi(value);
+    if (directive(line, "exit", value)) {  // "1", or "1 [T402]": with this code among the messages
+      c.exit_code = std::stoi(value);
+      if (value.find('[') != value.npos) c.in_stderr.push_back(value.substr(value.find('[')));
+    }
     if (directive(line, "stderr", value)) c.in_stderr.push_back(value);
     if (directive(line, "stderr-lines-below", value)) c.stderr_lines_below = std::stoi(value);
   }

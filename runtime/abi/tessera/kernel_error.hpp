@@ -31,10 +31,11 @@ inline std::string shown(const char* label) {
   return std::string("`").append(label).append("`");
 }
 [[noreturn]] inline void throw_unset(const char* label, const char* what) {
-  throw KernelError(shown(label) + " has no value yet (" + what + " was called)");
+  throw KernelError(shown(label) + " has no value yet (" + what + " was called): assign it first");
 }
 [[noreturn]] inline void throw_type(const char* label, abi::Type found, const char* wanted) {
-  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted);
+  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
+                    (found == abi::Type::bytes ? "" : "; cast_int(), cast_real() and cast_string() convert"));
 }
 
 // Labels live as long as the process; kept() gives a text such a life, each text once.
