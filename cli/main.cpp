@@ -1,11 +1,16 @@
 // The `tessera` command: parses, runs one subcommand, and is the only place that prints its mistakes
 // and picks the exit code.
+#include <signal.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
@@ -29,6 +34,32 @@ constexpr const char* kExamples =
     "  tessera policies central           what the balancer can be told\n\n"
     "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
     "line, a file or an argument is wrong, 3 no compiler or MPI, 130 interrupted.";
+
+constexpr const char* kReport =
+    "This is a bug in Tessera: please report it, with the program and this message.\n";
+
+// A crash of the command itself. While a program runs, runtime/report/crash.cpp takes over.
+void on_crash(int) {
+  for (const char* text : {"tessera: internal error: the command crashed\n", kReport}) {
+    const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
+    (void)ignored;
+  }
+  _exit(runtime::kExitInternal);
+}
+
+void install_crash_handler() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  static char stack[16 * 1024];  // the usual one may be what has run out
+  stack_t s{};
+  s.ss_sp = stack;
+  s.ss_size = sizeof stack;
+  sigaltstack(&s, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_crash;
+  action.sa_flags = SA_ONSTACK;
+  for (const int k : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(k, &action, nullptr);
+#endif
+}
 
 // What is wrong with the words, with the option or command that was probably meant.
 std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Arguments& words) {
@@ -96,6 +127,7 @@ int parse_and_run(Arguments words) {
 }  // namespace tessera::cli
 
 int main(int argc, char** argv) {
+  tessera::cli::install_crash_handler();
   try {
     return tessera::cli::parse_and_run({argv + 1, argv + argc});
   } catch (const tessera::cli::Failure& e) {
@@ -103,6 +135,9 @@ int main(int argc, char** argv) {
     if (text.empty() || text.back() != '\n') text += '\n';
     std::fputs(text.c_str(), stderr);
     return e.exit_code();
+  } catch (const std::logic_error& e) {
+    std::fprintf(stderr, "tessera: internal error: %s\n%s", e.what(), tessera::cli::kReport);
+    return tessera::runtime::kExitInternal;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tessera: error: %s\n", e.what());
     return tessera::runtime::kExitEnvironment;

@@ -3,9 +3,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
+#include <stdexcept>
 
 #include "compiler/block/lower.hpp"
 #include "compiler/block/passes.hpp"
@@ -25,10 +24,8 @@ namespace {
 
 // A bug of ours, not the user's mistake: stop here rather than emit wrong code.
 void must_hold(const std::string& problem, const char* after) {
-  if (problem.empty()) return;
-  std::fprintf(stderr, "tessera: internal error: block program after %s: %s\n", after,
-               problem.c_str());
-  std::abort();
+  if (!problem.empty())
+    throw std::logic_error(std::string("block program after ") + after + ": " + problem);
 }
 
 // run_passes lowers and runs all passes; false when a pass reported an error.

@@ -9,10 +9,10 @@
 
 namespace tessera::compiler::semantics {
 
-// check_declarations looks at a program without errors. Doubt is settled for the program: names that
-// begin with `_`, what an included file or a macro's body declares, parameters of kernels and of empty
-// subs and counters of empty loops are never reported; a mention in advice, a pragma, C++ text or
-// `skipped` (text of branches that were not taken) counts as a use.
+// check_declarations looks at a program without errors. Doubt is settled for the program: names
+// that begin with `_`, what an included file or a macro's body declares, parameters of kernels and
+// of empty subs and counters of empty loops are never reported; a mention in advice, a pragma, C++
+// text or `skipped` (text of branches that were not taken) counts as a use.
 void check_declarations(const syntax::Program& program, const std::string& skipped,
                         Diagnostics& diagnostics);
 

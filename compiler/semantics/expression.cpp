@@ -71,7 +71,8 @@ ExprPtr make_read(NameUse name) {
 
 ExprPtr make_negate(ExprPtr kid, Extent at, Diagnostics& diagnostics) {
   if (is_string(kid)) {
-    diagnostics.error("T220", at, "`-` can't be applied to a string");
+    diagnostics.error("T220", at,
+                      "`-` can't be applied to a string; convert it with int(..) or real(..)");
     return make_integer(0, at);
   }
   auto e = make(Expr::Kind::negate, kid->type, at);
@@ -95,7 +96,7 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
   } else if (op == Operator::eq || op == Operator::ne) {
     type = Type::integer;
     const bool other = a->type == Type::dynamic || b->type == Type::dynamic;
-    if (strings && a->type != b->type && !other) wrong("");
+    if (strings && a->type != b->type && !other) wrong("; convert one of them");
   } else if (strings) {
     wrong("; strings can be joined by `+` and compared by `==` and `!=`");
     type = Type::integer;
@@ -140,12 +141,15 @@ ExprPtr make_cast(Type to, ExprPtr kid, Extent at) {
 
 void check_condition(const Expr& e, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error("T222", e.at, "a condition must be a number, this is a string");
+  diagnostics.error("T222", e.at,
+                    "a condition must be a number, this is a string; compare it: `s == \"yes\"`");
 }
 
 void check_index(const Expr& e, std::string_view what, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error("T223", e.at, std::string(what) + " must be an int, this is a string");
+  diagnostics.error(
+      "T223", e.at,
+      std::string(what) + " must be an int, this is a string; convert it with int(..)");
 }
 
 std::string key(const NameUse& name) {

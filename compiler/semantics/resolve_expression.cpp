@@ -37,7 +37,9 @@ void Resolver::unknown(const syntax::Word& name) {
 // limited stops `let` from growing an expression beyond what anyone meant.
 ExprPtr Resolver::limited(ExprPtr e) {
   if (e->size <= kLargest) return e;
-  diagnostics_.error("T207", e->at, "this expression is too large after `let` is substituted");
+  diagnostics_.error("T207", e->at,
+                     "this expression is too large after `let` is substituted: keep a part of it "
+                     "in a data fragment");
   return make_integer(0, e->at);
 }
 

@@ -50,14 +50,16 @@ Variable* Resolver::variable(Variable::Kind kind, char letter, const syntax::Wor
 void Resolver::bind(Variable* v, std::string_view what) {
   const auto [it, fresh] = scopes_.back().try_emplace(v->name, Meaning{v, nullptr, v->at});
   if (fresh) return;
-  diagnostics_.error("T201", v->at, std::string(what) + " " + quote(v->name) + " is declared twice")
+  diagnostics_
+      .error("T201", v->at,
+             std::string(what) + " " + quote(v->name) + " is declared twice: give it another name")
       .note(it->second.at, "it was declared here");
 }
 
 void Resolver::declare(const std::string& name, Callee callee) {
   const auto [it, fresh] = callees_.try_emplace(name, callee);
   if (fresh) return;
-  diagnostics_.error("T202", callee.at, quote(name) + " is declared twice")
+  diagnostics_.error("T202", callee.at, quote(name) + " is declared twice: give it another name")
       .note(it->second.at, "it was declared here");
 }
 
@@ -73,7 +75,8 @@ void Resolver::declare_import(const syntax::Import& import) {
     if (!other.in_place && other.symbol == k.symbol && other.parameters != k.parameters) {
       diagnostics_
           .error("T203", import.symbol.at,
-                 "kernel " + quote(k.symbol) + " is imported with different parameters: import it once")
+                 "kernel " + quote(k.symbol) +
+                     " is imported with different parameters: import it once")
           .note(other.at, "it was imported here");
       broken_.insert(k.name);
       return;
@@ -92,7 +95,8 @@ void Resolver::declare_cxx(const syntax::CxxSub& sub) {
       if (sub.parameters[i].name.text != sub.parameters[j].name.text) continue;
       diagnostics_
           .error("T201", sub.parameters[i].name.at,
-                 "parameter " + quote(sub.parameters[i].name.text) + " is declared twice")
+                 "parameter " + quote(sub.parameters[i].name.text) +
+                     " is declared twice: give it another name")
           .note(sub.parameters[j].name.at, "it was declared here");
     }
   }

@@ -83,7 +83,9 @@ void Resolver::let(const syntax::Let& node, Body& body) {
     const auto [before, fresh] = bound.try_emplace(b.name.text, b.name.at);
     if (!fresh) {
       diagnostics_
-          .error("T201", b.name.at, "name " + quote(b.name.text) + " is bound twice by one `let`")
+          .error(
+              "T201", b.name.at,
+              "name " + quote(b.name.text) + " is bound twice by one `let`: give it another name")
           .note(before->second, "it was bound here");
     }
     // Each binding sees the ones before it.
@@ -130,10 +132,10 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   const bool number = type == ParameterType::integer || type == ParameterType::real;
   if ((number && given == Type::string) ||
       (type == ParameterType::string && (given == Type::integer || given == Type::real))) {
-    diagnostics_.error("T211", e.at,
-                       std::string(what) + " is " + spelling(type) + ", this is " +
-                           semantics::spelling(given) +
-                           (number ? "" : "; convert it with string(..)"));
+    diagnostics_.error(
+        "T211", e.at,
+        std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
+            (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
   }
   return a;
 }
@@ -145,10 +147,12 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
   if (it == callees_.end()) {
     std::vector<std::string> names;
     for (const auto& entry : callees_) names.push_back(entry.first);
+    const std::string guess = did_you_mean(node.callee.text, names);
     if (broken_.count(node.callee.text) == 0) {
-      diagnostics_.error("T212", node.callee.at,
-                         "there is no kernel or sub " + quote(node.callee.text) +
-                             did_you_mean(node.callee.text, names));
+      diagnostics_.error(
+          "T212", node.callee.at,
+          "there is no kernel or sub " + quote(node.callee.text) +
+              (guess.empty() ? "; declare it by `sub`, `import` or `C++ sub`" : guess));
     }
     for (const syntax::ExprPtr& e : node.arguments) {  // their own mistakes; types are unknown
       if (e->kind != syntax::Expr::Kind::id) {

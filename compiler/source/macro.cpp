@@ -34,7 +34,8 @@ void MacroExpander::define(std::string name, Macro macro) {
                                old->second.parameters != macro.parameters)) {
     diagnostics_
         .warning("T110", sources_.span(macro.defined, static_cast<std::uint32_t>(name.size())),
-                 "macro " + quote(name) + " is defined again with another meaning")
+                 "macro " + quote(name) +
+                     " is defined again with another meaning; `#undef` it first if that is meant")
         .note(sources_.span(old->second.defined, 1), "it was defined here");
   }
   macros_.insert_or_assign(std::move(name), std::move(macro));
@@ -155,11 +156,15 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
   if (it == macros_.end()) {
     std::vector<std::string> known;
     for (const auto& entry : macros_) known.push_back(entry.first);
-    error("T112", place, "macro " + quote(name) + " is not defined" + did_you_mean(name, known));
+    const std::string guess = did_you_mean(name, known);
+    error("T112", place,
+          "macro " + quote(name) + " is not defined" +
+              (guess.empty() ? "; `#define` it above, or give -D " + name + "=..." : guess));
     return give_up(behind_arguments());
   }
   if (std::find(active_.begin(), active_.end(), name) != active_.end()) {
-    error("T113", place, "macro " + quote(name) + " expands to itself");
+    error("T113", place,
+          "macro " + quote(name) + " expands to itself: give one of them another name");
     return give_up(behind_arguments());
   }
   const Macro& macro = it->second;
@@ -194,7 +199,9 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
   const MappedText body = with_arguments(macro, values, place);
   produced_ += body.text.size();
   if (produced_ > kMostProduced || active_.size() >= kDeepest) {
-    if (!too_much_) error("T116", place, "macro " + quote(name) + " expands to too much text");
+    if (!too_much_)
+      error("T116", place,
+            "macro " + quote(name) + " expands to too much text: use a loop or a `sub`");
     too_much_ = true;
     return give_up(after);
   }

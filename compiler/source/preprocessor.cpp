@@ -38,7 +38,8 @@ Preprocessor::Preprocessor(Sources& sources, Diagnostics& diagnostics, const Opt
   std::uint32_t offset = 3;
   for (const auto& [name, value] : options.defines) {
     if (name.empty() || end_of_name(name, 0) != name.size()) {
-      error("T101", {number, offset}, 1, "-D " + quote(name) + ": not a macro's name");
+      error("T101", {number, offset}, 1,
+            "-D " + quote(name) + ": a macro's name has letters, digits and underscores only");
     }
     macros_.define(name, {false, {}, value.empty() ? "1" : value, {number, offset}});
     offset += static_cast<std::uint32_t>(name.size() + value.size()) + 5;
@@ -269,9 +270,11 @@ void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t 
   for (const auto& candidate : places) {
     if (const auto number = sources_.load(candidate)) {
       if (std::find(including_.begin(), including_.end(), *number) != including_.end()) {
-        error("T118", place, length, quote(path.string()) + " includes itself");
+        error(
+            "T118", place, length,
+            quote(path.string()) + " includes itself: move what both need into a file of its own");
       } else if (including_.size() >= kDeepestInclude) {
-        error("T118", place, length, "includes are nested too deeply");
+        error("T118", place, length, "includes are nested too deeply: does a file include itself?");
       } else {
         file(*number);
         flush();
@@ -280,7 +283,8 @@ void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t 
     }
     tried += (tried.empty() ? "" : ", ") + candidate.string();
   }
-  error("T119", place, length, "can't read " + quote(path.string()) + " (tried " + tried + ")");
+  error("T119", place, length,
+        "can't read " + quote(path.string()) + " (tried " + tried + "); --path DIR adds a folder");
 }
 
 }  // namespace tessera::compiler

@@ -97,7 +97,8 @@ class Lexer {
       std::size_t stop = end;
       while (stop < text_.size() && is_name_char(text_[stop])) ++stop;
       diagnostics_.error("T120", extent(stop),
-                         quote(text_.substr(pos_, stop - pos_)) + " is neither a number nor a name");
+                         quote(text_.substr(pos_, stop - pos_)) +
+                             " is neither a number nor a name: names begin with a letter");
       end = stop;
       Token& t = add(TokenKind::integer, end);
       t.text = "0";

@@ -38,7 +38,8 @@ void Parser::grow(Expr& e) {
   for (const ExprPtr& k : e.kids) deepest = std::max(deepest, k->depth);
   for (const ExprPtr& k : e.id.indices) deepest = std::max(deepest, k->depth);
   e.depth = static_cast<std::uint16_t>(deepest + 1);
-  if (e.depth > kDeepestTree) fail("T130", e.at, "this expression is too long");
+  if (e.depth > kDeepestTree)
+    fail("T130", e.at, "this expression is too long: name parts of it with `let`");
 }
 
 ExprPtr Parser::expression() {
@@ -114,7 +115,7 @@ ExprPtr Parser::number(bool negative, Extent at) {
     e->kind = Expr::Kind::real;
     e->text = digits;
     if (std::isinf(std::strtod(digits.c_str(), nullptr))) {
-      diagnostics_.error("T141", at, quote(digits) + " is too large for a real");
+      diagnostics_.error("T141", at, quote(digits) + " is too large for a real (1.8e308)");
       e->text = "0.0";
     }
     return e;

@@ -39,7 +39,8 @@ const char* spelling(TypeName t) {
 Parser::Depth::Depth(Parser& p) : parser(p) {
   if (++p.depth_ > kDeepest) {
     --p.depth_;
-    p.fail("T130", p.peek().extent, "this is nested too deeply");
+    p.fail("T130", p.peek().extent,
+           "this is nested too deeply: move the inner part into a `sub`, or name it with `let`");
   }
 }
 
@@ -94,7 +95,8 @@ Word Parser::name(std::string_view what) {
   }
   if (t.kind == TokenKind::keyword) {
     diagnostics_.error("T133", t.extent,
-                       quote(t.text) + " is a keyword and can't be " + std::string(what));
+                       quote(t.text) + " is a keyword and can't be " + std::string(what) +
+                           ": choose another name");
     for (const char* follower : {",", ")", "(", ";", "=", "["}) {
       if (!peek(1).is(follower)) continue;
       take();  // clearly meant as a name: go on as if it were one

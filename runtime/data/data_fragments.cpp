@@ -73,9 +73,9 @@ bool DataFragments::gather(Worker& w, abi::Cf* c) {
     if (e == nullptr) e = find_or_insert(shard, names[k]);
     if ((e->flags & kDeleted) != 0) {
       throw ProgramError(
-          0, coded(fmt::format("reads `{}`, which {} has already deleted", slot_text(c, k),
-                               describe(node_.program,
-                                        *node_.program.blocks[remote(e).deleted_by - 1])),
+          0, coded(fmt::format(
+                       "reads `{}`, which {} has already deleted", slot_text(c, k),
+                       describe(node_.program, *node_.program.blocks[remote(e).deleted_by - 1])),
                    "T403"));
     }
     if (!waits) {

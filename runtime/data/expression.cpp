@@ -48,10 +48,11 @@ std::string shown(const Dyn& d) {
 
 [[noreturn]] void fail_operands(Op op, const Dyn& a, const Dyn& b, Pos p) {
   throw runtime::ProgramError(
-      p, runtime::coded(fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
-                                    "or string(..)",
-                                    symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
-                        "T404"));
+      p, runtime::coded(
+             fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
+                         "or string(..)",
+                         symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
+             "T404"));
 }
 
 double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
@@ -60,15 +61,18 @@ double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
 
 void fail(Fault f, Pos p, const char* detail) {
   switch (f) {
-    case Fault::division_by_zero: throw runtime::ProgramError(p, runtime::coded("division by zero", "T406"));
+    case Fault::division_by_zero:
+      throw runtime::ProgramError(p, runtime::coded("division by zero", "T406"));
     case Fault::overflow:
       throw runtime::ProgramError(
-          p, runtime::coded(fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
-                                        "reals: real(..)",
-                                        detail),
-                            "T407"));
+          p, runtime::coded(
+                 fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
+                             "reals: real(..)",
+                             detail),
+                 "T407"));
     case Fault::wrong_type:
-    case Fault::bad_argument: throw runtime::ProgramError(p, runtime::coded(detail, "T404"));
+    case Fault::bad_argument:
+      throw runtime::ProgramError(p, runtime::coded(detail, "T404"));
   }
   throw runtime::ProgramError(p, detail);
 }
@@ -136,7 +140,8 @@ std::int32_t arg_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
   if (d.type == Type::real) {
     throw runtime::ProgramError(
-        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it", "T404"));
+        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it",
+                          "T404"));
   }
   fail_type(p, "an int", d.type);
 }

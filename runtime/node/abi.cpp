@@ -35,10 +35,11 @@ void scope_notify(Worker* w, Scope* s, Name done) {
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
   if (df.value == nullptr) {
     throw runtime::ProgramError(
-        0, runtime::coded(fmt::format("the kernel returned without assigning its output `{}`: assign it on "
-                                      "every path",
-                                      df.label),
-                          "T411"));
+        0, runtime::coded(
+               fmt::format("the kernel returned without assigning its output `{}`: assign it on "
+                           "every path",
+                           df.label),
+               "T411"));
   }
   Value* v = df.value;
   df.value = nullptr;

@@ -39,17 +39,20 @@ void on_crash(int signal) {
   alarm(2);
   const Worker* w = thread_worker;
   std::string text;
+  int code = kExitProgram;
   if (w != nullptr && w->current != nullptr) {
     const abi::Cf* c = w->current;
-    text = place(*crashed_program, c->block->pos) + ": error: " + what(signal) + " in a kernel [T410]\n  in " +
-           describe(*crashed_program, c) + "\n";
+    text = place(*crashed_program, c->block->pos) + ": error: " + what(signal) +
+           " in a kernel [T410]\n  in " + describe(*crashed_program, c) + "\n";
   } else {
-    text = std::string("tessera: internal error: ") + what(signal) + " outside any fragment\n";
+    text = std::string("tessera: internal error: ") + what(signal) +
+           " outside any fragment: a bug in Tessera, or a thread that a kernel started\n";
+    code = kExitInternal;
   }
   ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
   (void)ignored;
   fflush(stdout);
-  _exit(1);
+  _exit(code);
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ TEST_F(Command, ExamplesOfTheCatalogue) {
   }
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Command, ACrashOfTheCommandIsABugOfOurs) {
+  const std::string deep = std::string(180, '(') + "1" + std::string(180, ')');
+  write("p.fa", "C++ sub f(int n) ${{ $}}\nsub main() { f(" + deep + "); }\n");
+  EXPECT_TRUE(ended(tessera({"check", "p.fa"}), 0));
+  const Outcome o =
+      run({"sh", "-c", "ulimit -s 64; exec \"$@\"", "sh", TESSERA_COMMAND, "check", "p.fa"});
+  EXPECT_TRUE(ended(o, 70, {"internal error", "please report it"}))
+      << "too little stack to work with";
+}
+#endif
+
 TEST_F(Command, NoCompiler) {
   write("p.fa", kHello);
   environment_ = {"CXX=no-such-compiler"};
