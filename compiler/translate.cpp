@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "compiler/analysis/analysis.hpp"
 #include "compiler/block/lower.hpp"
 #include "compiler/block/passes.hpp"
 #include "compiler/compiler.hpp"
@@ -80,6 +81,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
   semantics::mark_used(model);
   semantics::find_producers(model, diagnostics);
+  analysis::analyse(model, diagnostics);
   if (diagnostics.failed()) return;
   const block::Program program = run_passes(model, text, options, diagnostics, output);
   if (diagnostics.failed()) return;

@@ -30,6 +30,8 @@ struct Variable {
   Extent at;
   std::uint32_t id = 0;          // dense, in order of declaration
   std::string producers;         // names: who could assign its fragments, for messages
+  bool assigned = true;          // names: somebody could
+  bool dropped = false;          // names: advice says that nobody wants it
 
   bool is_name() const { return letter == 'n'; }
   bool shown() const { return kind == Kind::counter || kind == Kind::parameter; }
@@ -96,6 +98,7 @@ struct CallAdvice {
   bool stealable = false;
   std::vector<ReadCount> counts;
   std::vector<NameUse> deletes;  // of `delete` and `-->`
+  std::vector<NameUse> requests;
 };
 
 struct Body;

@@ -22,7 +22,10 @@ class Analysis {
       if (s.used) body(s.body);
     }
     for (Variable& v : model_.variables) {
-      if (v.is_name()) v.producers = text_of(producers_[root(v.id)]);
+      if (!v.is_name()) continue;
+      const auto& all = producers_[root(v.id)];
+      v.producers = text_of(all);
+      v.assigned = !all.empty();
     }
     for (const Variable& v : model_.variables) {
       const auto it = reads_.find(root(v.id));

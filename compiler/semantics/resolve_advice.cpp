@@ -52,8 +52,9 @@ void Resolver::unused_rule(const syntax::Rule& rule) {
   static const std::vector<std::string> kOfNames = {"request", "wait", "drop", "req_unlimited"};
   if (std::find(kOfNames.begin(), kOfNames.end(), rule.name.text) == kOfNames.end()) return;
   for (const syntax::Id& id : rule.ids) {
-    NameUse ignored;
-    if (labels_.count(id.name.text) == 0) advised(id, ignored);
+    NameUse use;
+    if (labels_.count(id.name.text) != 0 || advised(id, use) == nullptr) continue;
+    if (rule.name.text == "drop") model_.variables[use.base->id].dropped = true;
   }
 }
 
@@ -68,6 +69,11 @@ void Resolver::call_advice(const syntax::Advice& advice, Call& call) {
       call.advice.stealable = true;
     } else if (name == "req_count") {
       count(rule, call.advice.counts);
+    } else if (name == "request") {
+      for (const syntax::Id& id : rule.ids) {
+        NameUse use;
+        if (advised(id, use) != nullptr) call.advice.requests.push_back(std::move(use));
+      }
     } else if (name == "delete") {
       for (const syntax::Id& id : rule.ids) {
         NameUse use;

@@ -1,0 +1,13 @@
+// Data flow of a program that is well formed: what is certain to go wrong when it runs.
+#pragma once
+
+#include "compiler/diagnostics.hpp"
+#include "compiler/semantics/model.hpp"
+
+namespace tessera::compiler::analysis {
+
+// analyse reports; see Checker for what is an error and what a warning. After mark_used and
+// find_producers.
+void analyse(const semantics::Model& model, Diagnostics& diagnostics);
+
+}  // namespace tessera::compiler::analysis
