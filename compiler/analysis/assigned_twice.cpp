@@ -210,10 +210,10 @@ class AssignedTwice {
       return;
     }
     c_.report(error, "T310", b.at,
-              "data fragment " + m.element + " is assigned twice: here" + at(m.second) +
-                  ", and elsewhere" + at(m.first));
+              "data fragment " + m.element + " is assigned twice" +
+                  (m.second.empty() ? "" : ": here" + at(m.second)));
     c_.calls(b.node, name.node);
-    c_.diagnostics.note(a.at, "it is assigned here, too");
+    c_.diagnostics.note(a.at, "it is also assigned here" + at(m.first));
     c_.calls(a.node, name.node);
   }
 

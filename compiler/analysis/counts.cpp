@@ -23,32 +23,40 @@ class Counts {
   }
 
  private:
+  struct Place {
+    NodeId owner, node;
+    Extent at;
+  };
+
   // check counts the reads of one of the fragments the advice is about: the one of some iteration.
   void check(const Name& name, const Access& count) {
     Query q(flow_, name.node);
     const Domain d = q.domain(count.node, Query::one);
-    System s = q.empty();
-    s.add(q.context());
+    const System context = q.context();
+    for (const Linear& i : count.indices) {
+      if (q.determined(i)) q.row(i, Query::one);
+    }
+    System s = q.empty();  // now that it has all its variables
+    s.add(context);
     s.add(d.parts[0]);
-    s.variables = q.variables();
-    if (!determined(q, count) || !d.guards.empty() || nothing_given(q) == false) return;
+    if (!determined(q, count) || !d.guards.empty() || !nothing_given(q)) return;
     std::vector<Integer> point;
     if (c_.solve(s, &point) != Answer::yes) return;
     Access fixed = count;
     for (Linear& i : fixed.indices) i = linear(q.value(i, Query::one, point));
 
     std::int64_t reads = 0;
-    std::vector<std::pair<NodeId, Extent>> places;
+    std::vector<Place> places;
     for (const AccessId id : name.reads) {
       const Access& r = flow_.accesses[id];
       if (r.maybe || r.request || r.prefix || c_.apart(r, fixed)) continue;
-      if (std::any_of(places.begin(), places.end(), [&](auto& p) { return p.first == r.owner; })) {
+      if (std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.owner == r.owner; })) {
         continue;
       }
-      const std::int64_t n = instances(name, r, fixed, count.count + 1);
+      const std::int64_t n = instances(name, r, fixed, count.count + 1, q, point);
       if (n == 0) continue;
       reads += n;
-      places.emplace_back(r.owner, r.at);
+      places.push_back({r.owner, r.node, r.at});
       if (reads > count.count) return report(fixed, count, places);
     }
   }
@@ -63,8 +71,8 @@ class Counts {
   }
 
   // instances counts those of the read that surely read the fragment, up to `most`.
-  std::int64_t instances(const Name& name, const Access& r, const Access& fixed,
-                         std::int64_t most) {
+  std::int64_t instances(const Name& name, const Access& r, const Access& fixed, std::int64_t most,
+                         const Query& where, const std::vector<Integer>& point) {
     Query q(flow_, name.node);
     const Domain d = q.domain(r.node, Query::one);
     bool exact = true;
@@ -75,6 +83,7 @@ class Counts {
     s.add(context);
     s.add(d.parts[0]);
     s.add(equal);
+    q.same_shared(s, where, point);
     return solutions(s, 0, most);
   }
 
@@ -102,16 +111,16 @@ class Counts {
   }
 
   void report(const Access& fixed, const Access& count,
-              const std::vector<std::pair<NodeId, Extent>>& places) {
+              const std::vector<Place>& places) {
     if (!c_.fresh("T315", count.at, count.at)) return;
     const bool error =
         c_.sure(count.node) && std::all_of(places.begin(), places.end(),
-                                           [&](auto& p) { return c_.sure(p.first); });
+                                           [&](const Place& p) { return c_.sure(p.node); });
     c_.report(error, "T315", count.at,
               "data fragment " + c_.element(fixed) + " is read more than " +
                   count_of(static_cast<std::size_t>(count.count), "time") +
                   ", which is all that `req_count` allows");
-    for (const auto& [node, at] : places) c_.diagnostics.note(at, "it is read here");
+    for (const Place& p : places) c_.diagnostics.note(p.at, "it is read here");
   }
 
   Checker& c_;

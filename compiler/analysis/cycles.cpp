@@ -109,7 +109,7 @@ class Cycles {
     const Access& first = flow_.accesses[reads[0]];
     bool error = true, locator = false;
     for (const AccessId r : reads) {
-      error = error && c_.sure(flow_.accesses[r].owner);
+      error = error && c_.sure(flow_.accesses[r].node);
       locator = locator || flow_.accesses[r].locator;
     }
     const char* code = locator ? "T316" : "T312";
@@ -121,7 +121,10 @@ class Cycles {
                     " is assigned only after the fragment has started");
     } else if (reads.size() == 1) {
       c_.report(error, code, first.at,
-                "this waits for " + wanted + ", which only the same statement assigns");
+                "this waits for " + wanted +
+                    (served_.producers[reads[0]].size() == 1
+                         ? ", which only the same statement assigns"
+                         : ", which nothing can assign before this has run"));
     } else {
       c_.report(error, code, first.at,
                 "this waits for " + wanted + ", and " + wanted + " in the end waits for this");

@@ -68,6 +68,7 @@ class Values {
   std::vector<Value> values_;   // by variable
   std::vector<NameRef> names_;  // by variable
   std::unordered_map<std::string, Symbol> symbols_;
+  std::unordered_map<std::string, Range> remainders_;  // ranges of a % b, by their linear forms
   std::unordered_map<const semantics::Expr*, Value> kept_values_;
   std::unordered_map<const semantics::Expr*, Condition> kept_conditions_;
   int keeping_ = 0;

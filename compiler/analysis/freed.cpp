@@ -158,10 +158,10 @@ class Freed {
 
   void report(const Name& name, const Access& d, const Access& r, bool after) {
     const char* code = after ? "T313" : "T314";
-    if (!c_.fresh(code, d.at, r.at)) return;
+    if (!c_.fresh(code, d.at, flow_.nodes[r.owner].at)) return;
     const std::string element = "data fragment " + c_.element(r);
     if (after) {
-      c_.report(c_.sure(d.node) && c_.sure(r.owner), code, r.at,
+      c_.report(c_.sure(d.node) && c_.sure(r.node), code, r.at,
                 element + " is read here after it was deleted");
     } else if (d.owner == r.owner) {
       c_.report(false, code, r.at, element + " is deleted by one iteration and read by another");

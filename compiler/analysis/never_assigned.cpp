@@ -240,8 +240,10 @@ class NeverAssigned {
     const bool known = !question.point.empty() && question.decidable;
     const std::string element =
         known ? c_.element(r, question.q, Query::two, question.point) : c_.element(r);
+    const bool varies = std::any_of(r.indices.begin(), r.indices.end(),
+                                    [](const Linear& i) { return !i.is_constant(); });
     const std::string when =
-        known ? c_.when(r.node, name.node, question.q, Query::two, question.point) : "";
+        known && varies ? c_.when(r.node, name.node, question.q, Query::two, question.point) : "";
     const bool error = !r.maybe && !r.request && c_.sure(r.node);
     std::string text = "data fragment " + element;
     if (r.locator) {

@@ -171,6 +171,16 @@ System Query::context() {
   return s;
 }
 
+void Query::same_shared(System& s, const Query& other, const std::vector<Integer>& point) const {
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    if (keys_[k].tag != common) continue;
+    Row row;
+    row.ref(k) = 1;
+    row.c = -other.value(linear_symbol(keys_[k].symbol), common, point);
+    s.zero.push_back(std::move(row));
+  }
+}
+
 std::vector<bool> Query::given(std::uint32_t inner_depth) const {
   std::vector<bool> all(keys_.size());
   const std::uint32_t anchor = std::max(anchor_depth_, std::min(inner_depth, shared_depth_));

@@ -35,10 +35,13 @@ class Query {
   // context: what is known around the shared instance.
   System context();
 
-  // free_choice[v]: whether variable v is not ours to choose: a statement about the program must
+  // given()[v]: whether variable v is not ours to choose: a statement about the program must
   // hold for all its values. Those are unknown values, and the counters around conditions that are not
   // known. With `inner`, also the variables of tag two down to that node's depth.
   std::vector<bool> given(std::uint32_t inner_depth = 0) const;
+
+  // same_shared adds that the shared instance is the one of a solution of another question.
+  void same_shared(System& s, const Query& other, const std::vector<Integer>& point) const;
 
   bool determined(const Linear& l) const;
   Row row(const Linear& l, Tag tag);

@@ -152,7 +152,8 @@ Linear Values::opaque(const Expr& e) {
 Linear Values::divided(const Linear& a, std::int64_t by, const Expr& e) {
   if (a.is_constant()) return linear(a.constant / by);
   if (by == 1) return a;
-  const Range r = range_of(flow_, a);
+  const auto remainder = remainders_.find(key(a));
+  const Range r = remainder != remainders_.end() ? remainder->second : range_of(flow_, a);
   const bool positive = r.first && *r.first >= 0;
   if (!positive && !(r.second && *r.second <= 0)) return opaque(e);
   bool ok = true;
@@ -204,7 +205,11 @@ Value Values::binary(const Expr& e) {
       const auto quotient = std::make_shared<Expr>(e);
       quotient->op = Operator::div;
       r = divided(a.linear, by, *quotient);
-      if (e.op == Operator::mod) r = sum(a.linear, r, -by, ok);
+      if (e.op == Operator::mod) {
+        const Range range = range_of(flow_, a.linear);
+        r = sum(a.linear, r, -by, ok);
+        if (range.first && *range.first >= 0) remainders_[key(r)] = {0, by - 1};
+      }
       break;
     }
     default: ok = false;
