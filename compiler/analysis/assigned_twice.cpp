@@ -1,8 +1,8 @@
 // T310: two assignments of one fragment.
 //
-// Two assignments meet for sure when for all values that are not ours to choose, some instances of both
-// have equal indices. When one of the two stands under a condition that is not known, all of its
-// instances must meet the other: then it is wrong whenever it runs.
+// Two assignments meet for sure when for all values that are not ours to choose, some instances of
+// both have equal indices. When one of the two stands under a condition that is not known, all of
+// its instances must meet the other: then it is wrong whenever it runs.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -30,7 +30,7 @@ class AssignedTwice {
     std::string element, first, second;  // the fragment; for which counters
   };
 
-  // pairs looks at the writes of a name in the order of their first index, so that constant indices
+  // pairs looks at the writes of a name in the order of one index, so that writes that are apart
   // cost no more than sorting.
   void pairs(const Name& name) {
     struct Item {
@@ -38,11 +38,12 @@ class AssignedTwice {
       AccessId id;
     };
     std::vector<Item> items;
+    const std::size_t telling = c_.telling_index(name.writes);
     for (const AccessId id : name.writes) {
       const Access& a = flow_.accesses[id];
       if (a.maybe || a.prefix) continue;
       Range r{std::nullopt, std::nullopt};
-      if (!a.indices.empty()) r = range_of(flow_, a.indices[0]);
+      if (telling < a.indices.size()) r = range_of(flow_, a.indices[telling]);
       items.push_back({r.first.value_or(std::numeric_limits<std::int64_t>::min()),
                        r.second.value_or(std::numeric_limits<std::int64_t>::max()), id});
     }
@@ -68,6 +69,8 @@ class AssignedTwice {
 
   void pair(const Name& name, const Access& a, const Access& b) {
     const NodeId meet = common(a.node, b.node);
+    if (std::max(unknown_depth(a), unknown_depth(b)) > flow_.nodes[meet].depth) return;
+    c_.spend(2);
     NodeId shared = name.node;
     for (NodeId n = meet; n != name.node; n = flow_.nodes[n].parent) {
       if (open(n)) {
@@ -78,6 +81,19 @@ class AssignedTwice {
     auto meeting = find(a, b, shared);
     if (!meeting && &a != &b && meet != shared) meeting = find(a, b, meet);
     if (meeting) report(name, a, b, *meeting);
+  }
+
+  // unknown_depth: the depth of the deepest node that an unknown part of the indices depends on.
+  std::uint32_t unknown_depth(const Access& a) const {
+    std::uint32_t depth = 0;
+    for (const Linear& i : a.indices) {
+      for (const auto& [s, c] : i.terms) {
+        const SymbolInfo& info = flow_.symbols[s];
+        if (info.kind != SymbolInfo::Kind::value) continue;
+        depth = std::max(depth, flow_.nodes[info.node].depth);
+      }
+    }
+    return depth;
   }
 
   bool open(NodeId n) const {
@@ -113,7 +129,8 @@ class AssignedTwice {
   std::vector<System> orders(Query& q, NodeId node, NodeId shared) {
     std::vector<Symbol> counters;
     for (NodeId n = node; n != shared; n = flow_.nodes[n].parent) {
-      if (flow_.nodes[n].counter != kNone) counters.insert(counters.begin(), flow_.nodes[n].counter);
+      if (flow_.nodes[n].counter != kNone)
+        counters.insert(counters.begin(), flow_.nodes[n].counter);
     }
     std::vector<System> all;
     System equal_so_far;
@@ -180,7 +197,8 @@ class AssignedTwice {
     if (!all_ours && !always(reached, meetings, given)) return std::nullopt;
     const NodeId around = flow_.names[a.name].node;
     if (!all_ours) return Meeting{c_.element(a), "", ""};
-    return Meeting{c_.element(a, q, Query::one, point), c_.when(a.node, around, q, Query::one, point),
+    return Meeting{c_.element(a, q, Query::one, point),
+                   c_.when(a.node, around, q, Query::one, point),
                    c_.when(b.node, around, q, Query::two, point)};
   }
 
@@ -192,9 +210,8 @@ class AssignedTwice {
       System cover;
       if (c_.project(m, given, Shadow::under, cover)) covers.push_back(std::move(cover));
     }
-    return std::all_of(reached.begin(), reached.end(), [&](const System& r) {
-      return c_.outside(r, covers) == Answer::no;
-    });
+    return std::all_of(reached.begin(), reached.end(),
+                       [&](const System& r) { return c_.outside(r, covers) == Answer::no; });
   }
 
   void report(const Name& name, const Access& a, const Access& b, const Meeting& m) {

@@ -107,8 +107,8 @@ class Builder {
   void reads(const Expr& e, NodeId owner, NodeId where, bool maybe = false, bool locator = false) {
     if (!e.reads) return;
     if (e.kind == Expr::Kind::read) read(e.name, owner, where, maybe, locator);
-    const bool lazy = e.kind == Expr::Kind::choice ||
-                      (e.kind == Expr::Kind::binary && syntax::is_logic(e.op));
+    const bool lazy =
+        e.kind == Expr::Kind::choice || (e.kind == Expr::Kind::binary && syntax::is_logic(e.op));
     for (std::size_t k = 0; k < e.kids.size(); ++k) {
       reads(*e.kids[k], owner, where, maybe || (lazy && k > 0), locator);
     }
@@ -159,9 +159,8 @@ class Builder {
   }
 
   void sub(const semantics::Call& c, NodeId parent, Extent at) {
-    const bool follow =
-        !following_[c.sub] && flow_.nodes.size() + size_of(c.sub) <= limit_ &&
-        flow_.nodes[parent].depth < kDeepest;
+    const bool follow = !following_[c.sub] && flow_.nodes.size() + size_of(c.sub) <= limit_ &&
+                        flow_.nodes[parent].depth < kDeepest;
     const NodeId n = node(follow ? Kind::sub : Kind::unknown_sub, parent, at);
     flow_.nodes[n].callee = &c.sub->name;
     for (const auto& a : c.arguments) {
@@ -226,8 +225,7 @@ class Builder {
     flow_.nodes[n].counter = counter;
     flow_.nodes[n].first = first;
     flow_.nodes[n].last = last;
-    const bool empty =
-        first.is_constant() && last.is_constant() && last.constant < first.constant;
+    const bool empty = first.is_constant() && last.is_constant() && last.constant < first.constant;
     inside(*f.body, n, empty);
   }
 

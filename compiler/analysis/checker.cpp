@@ -91,7 +91,8 @@ std::string Checker::element(const Access& a, const Query& q, Query::Tag tag,
                              const std::vector<Integer>& point) const {
   std::string out = flow.names[a.name].variable->name;
   for (const Linear& i : a.indices) {
-    out += "[" + (q.determined(i) ? std::to_string(q.value(i, tag, point)) : text_of(flow, i)) + "]";
+    out +=
+        "[" + (q.determined(i) ? std::to_string(q.value(i, tag, point)) : text_of(flow, i)) + "]";
   }
   return quote(out);
 }
@@ -107,6 +108,21 @@ std::string Checker::when(NodeId node, NodeId around, const Query& q, Query::Tag
           (out.empty() ? "" : ", ") + out;
   }
   return out;
+}
+
+std::size_t Checker::telling_index(const std::vector<AccessId>& accesses) const {
+  std::vector<std::size_t> known;
+  for (const AccessId id : accesses) {
+    const Access& a = flow.accesses[id];
+    known.resize(std::max(known.size(), a.indices.size()));
+    for (std::size_t k = 0; k < a.indices.size(); ++k) {
+      const Range r = range_of(flow, a.indices[k]);
+      if (r.first && r.second) ++known[k];
+    }
+  }
+  return known.empty() ? 0
+                       : static_cast<std::size_t>(std::max_element(known.begin(), known.end()) -
+                                                  known.begin());
 }
 
 bool Checker::apart(const Access& a, const Access& b) const {

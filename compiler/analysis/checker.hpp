@@ -52,28 +52,31 @@ class Checker {
   std::string when(NodeId node, NodeId around, const Query& q, Query::Tag tag,
                    const std::vector<Integer>& point) const;
 
+  // telling_index: the index in which most of the accesses have a known range; 0 if none have.
+  std::size_t telling_index(const std::vector<AccessId>& accesses) const;
+
   // apart: are the first or other indices so far from each other that nothing needs to be solved?
   bool apart(const Access& a, const Access& b) const;
 
  private:
-  std::int64_t total_ = 600'000;
+  std::int64_t total_ = 400'000;
   std::int64_t started_ = 0;
   std::map<NodeId, bool> sure_;
   std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> said_;
 };
 
 // The checks; each file says what it finds and when.
-void check_assigned_twice(Checker& checker);                            // T310
+void check_assigned_twice(Checker& checker);  // T310
 // The reads that nothing can serve, and for the others the writes that may: by read access.
 using Producers = std::vector<std::vector<AccessId>>;
 struct Served {
   Producers producers;
   std::vector<bool> undecided;  // by read access: served by something, we do not know by what
 };
-Served check_never_assigned(Checker& checker);                          // T311, T316
-void check_cycles(Checker& checker, const Served& served);              // T312, T316
-void check_freed(Checker& checker, const Served& served);               // T313, T314
-void check_counts(Checker& checker);                                    // T315
-void check_unused(Checker& checker);                                    // T317
+Served check_never_assigned(Checker& checker);              // T311, T316
+void check_cycles(Checker& checker, const Served& served);  // T312, T316
+void check_freed(Checker& checker, const Served& served);   // T313, T314
+void check_counts(Checker& checker);                        // T315
+void check_unused(Checker& checker);                        // T317
 
 }  // namespace tessera::compiler::analysis

@@ -23,7 +23,8 @@ Interval truth(bool can_be_false, bool can_be_true) {
   return {can_be_false ? 0 : 1, can_be_true ? 1 : 0};
 }
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // values are 32 bits, so nothing overflows
+constexpr std::int64_t kLargest = std::int64_t{1}
+                                  << 31;  // values are 32 bits, so nothing overflows
 
 std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
   if (!a || !b || *a + *b > kLargest || *a + *b < -kLargest) return std::nullopt;
@@ -80,15 +81,18 @@ class Conditions {
 
   Interval value(const Expr& e) const {
     switch (e.kind) {
-      case Expr::Kind::integer: return point(e.integer);
+      case Expr::Kind::integer:
+        return point(e.integer);
       case Expr::Kind::variable: {
         const auto it = counters_.find(e.variable);
         return it == counters_.end() ? Interval{} : it->second;
       }
-      case Expr::Kind::negate: return e.type == semantics::Type::integer ? negated(value(*e.kids[0]))
-                                                                         : Interval{};
-      case Expr::Kind::binary: return binary(e.op, value(*e.kids[0]), value(*e.kids[1]), e);
-      default: return {};
+      case Expr::Kind::negate:
+        return e.type == semantics::Type::integer ? negated(value(*e.kids[0])) : Interval{};
+      case Expr::Kind::binary:
+        return binary(e.op, value(*e.kids[0]), value(*e.kids[1]), e);
+      default:
+        return {};
     }
   }
 
@@ -101,7 +105,8 @@ class Conditions {
 
   static Interval binary(Operator op, const Interval& a, const Interval& b, const Expr& e) {
     switch (op) {
-      case Operator::add: return {sum(a.low, b.low), sum(a.high, b.high)};
+      case Operator::add:
+        return {sum(a.low, b.low), sum(a.high, b.high)};
       case Operator::sub: {
         const Interval c = negated(b);
         return {sum(a.low, c.low), sum(a.high, c.high)};
@@ -112,7 +117,8 @@ class Conditions {
       case Operator::div:
         if (!a.is_point() || !b.is_point() || *b.low == 0) return {};
         return point(*a.low / *b.low);
-      case Operator::mod: return modulo(a, b);
+      case Operator::mod:
+        return modulo(a, b);
       case Operator::land: {
         const bool no = (a.is_point() && *a.low == 0) || (b.is_point() && *b.low == 0);
         const bool yes = is_true(a) && is_true(b);
@@ -123,10 +129,13 @@ class Conditions {
         const bool no = a.is_point() && *a.low == 0 && b.is_point() && *b.low == 0;
         return truth(!yes, !no);
       }
-      default: break;
+      default:
+        break;
     }
-    if (e.kids[0]->type != semantics::Type::integer || e.kids[1]->type != semantics::Type::integer) {
-      return {};
+    for (const ExprPtr& k : e.kids) {
+      if (k->type != semantics::Type::integer) return {};
+      const bool chain = k->kind == Expr::Kind::binary && syntax::is_comparison(k->op);
+      if (chain) return {};  // `0 < x < n`: T303 says what is wrong with it
     }
     return compared(op, {sum(a.low, negated(b).low), sum(a.high, negated(b).high)});
   }
@@ -139,7 +148,9 @@ class Conditions {
     return {-most, most};
   }
 
-  static bool is_true(const Interval& a) { return (a.low && *a.low > 0) || (a.high && *a.high < 0); }
+  static bool is_true(const Interval& a) {
+    return (a.low && *a.low > 0) || (a.high && *a.high < 0);
+  }
 
   // compared: `d op 0`
   static Interval compared(Operator op, const Interval& d) {
@@ -147,13 +158,20 @@ class Conditions {
     const bool above = !d.high || *d.high > 0;
     const bool zero = (!d.low || *d.low <= 0) && (!d.high || *d.high >= 0);
     switch (op) {
-      case Operator::lt: return truth(zero || above, below);
-      case Operator::le: return truth(above, below || zero);
-      case Operator::gt: return truth(zero || below, above);
-      case Operator::ge: return truth(below, above || zero);
-      case Operator::eq: return truth(below || above, zero);
-      case Operator::ne: return truth(zero, below || above);
-      default: return {};
+      case Operator::lt:
+        return truth(zero || above, below);
+      case Operator::le:
+        return truth(above, below || zero);
+      case Operator::gt:
+        return truth(zero || below, above);
+      case Operator::ge:
+        return truth(below, above || zero);
+      case Operator::eq:
+        return truth(below || above, zero);
+      case Operator::ne:
+        return truth(zero, below || above);
+      default:
+        return {};
     }
   }
 

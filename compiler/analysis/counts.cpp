@@ -1,5 +1,5 @@
-// T315: more reads of a fragment than its `req_count` allows. Counted are reads that happen for sure,
-// each statement once for each of its instances.
+// T315: more reads of a fragment than its `req_count` allows. Counted are reads that happen for
+// sure, each statement once for each of its instances.
 #include <algorithm>
 
 #include "compiler/analysis/checker.hpp"
@@ -50,7 +50,8 @@ class Counts {
     for (const AccessId id : name.reads) {
       const Access& r = flow_.accesses[id];
       if (r.maybe || r.request || r.prefix || c_.apart(r, fixed)) continue;
-      if (std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.owner == r.owner; })) {
+      if (std::any_of(places.begin(), places.end(),
+                      [&](const Place& p) { return p.owner == r.owner; })) {
         continue;
       }
       const std::int64_t n = instances(name, r, fixed, count.count + 1, q, point);
@@ -87,7 +88,8 @@ class Counts {
     return solutions(s, 0, most);
   }
 
-  // solutions counts up to `most`: one, and those that differ from it first in variable k, k + 1, ...
+  // solutions counts up to `most`: one, and those that differ from it first in variable k, k + 1,
+  // ...
   std::int64_t solutions(const System& s, std::size_t from, std::int64_t most) {
     std::vector<Integer> point;
     if (most <= 0 || c_.solve(s, &point) != Answer::yes) return 0;
@@ -110,12 +112,11 @@ class Counts {
     return std::min(found, most);
   }
 
-  void report(const Access& fixed, const Access& count,
-              const std::vector<Place>& places) {
+  void report(const Access& fixed, const Access& count, const std::vector<Place>& places) {
     if (!c_.fresh("T315", count.at, count.at)) return;
     const bool error =
-        c_.sure(count.node) && std::all_of(places.begin(), places.end(),
-                                           [&](const Place& p) { return c_.sure(p.node); });
+        c_.sure(count.node) &&
+        std::all_of(places.begin(), places.end(), [&](const Place& p) { return c_.sure(p.node); });
     c_.report(error, "T315", count.at,
               "data fragment " + c_.element(fixed) + " is read more than " +
                   count_of(static_cast<std::size_t>(count.count), "time") +

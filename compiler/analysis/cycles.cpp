@@ -144,8 +144,8 @@ class Cycles {
   Checker& c_;
   const Flow& flow_;
   const Served& served_;
-  std::vector<std::uint32_t> missing_;           // by node: reads (and the parent) not there yet
-  std::vector<std::vector<AccessId>> waiting_;   // by write: reads it may serve
+  std::vector<std::uint32_t> missing_;          // by node: reads (and the parent) not there yet
+  std::vector<std::vector<AccessId>> waiting_;  // by write: reads it may serve
   std::vector<std::vector<NodeId>> children_;
   std::vector<bool> runs_, satisfied_;
   std::vector<bool> visited_ = std::vector<bool>(flow_.nodes.size());

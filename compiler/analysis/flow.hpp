@@ -3,7 +3,8 @@
 //
 //   sub f(name a, int n) { for i = 1..n  init(a[i - 1], a[i]); }      call f            name x
 //   sub main() { df x; f(x, 9); }                               ->      for i: 1..9
-//                                                                         call init     reads x[i - 1]
+//                                                                         call init     reads x[i -
+//                                                                         1]
 //                                                                                       writes x[i]
 #pragma once
 
@@ -28,9 +29,9 @@ inline constexpr std::uint32_t kNone = 0xffffffff;
 struct SymbolInfo {
   enum class Kind : std::uint8_t { counter, quotient, value };
   Kind kind = Kind::value;
-  NodeId node = 0;         // the deepest one whose instance it depends on
-  std::string text;        // for people
-  Linear of;               // quotient: of / divisor, `of` is not negative
+  NodeId node = 0;   // the deepest one whose instance it depends on
+  std::string text;  // for people
+  Linear of;         // quotient: of / divisor, `of` is not negative
   std::int64_t divisor = 1;
   std::optional<std::int64_t> least, most;  // where constants bound it
 };
@@ -42,35 +43,35 @@ struct Node {
   enum class Kind : std::uint8_t {
     root,
     kernel,
-    sub,         // a call that was put in its place
-    unknown_sub, // a call that was not: recursion
-    range,       // the body of a `for`
-    loop,        // a `while` as a whole: evaluates the condition for the first time, assigns `out`
-    iteration,   // the body of a `while`
-    branch       // the body of an `if`
+    sub,          // a call that was put in its place
+    unknown_sub,  // a call that was not: recursion
+    range,        // the body of a `for`
+    loop,         // a `while` as a whole: evaluates the condition for the first time, assigns `out`
+    iteration,    // the body of a `while`
+    branch        // the body of an `if`
   };
   Kind kind = Kind::root;
   NodeId parent = kNone;
   std::uint32_t depth = 0;
   Extent at;
   const std::string* callee = nullptr;
-  Symbol counter = kNone;                // range, iteration
-  Linear first, last;                    // of the counter; iteration: only first
-  Alternatives condition;                // branch: holds whenever the body runs
-  std::string condition_key;             // branch: not all of the condition; equal keys, equal values
-  std::uint32_t condition_depth = 0;     // of the deepest node the condition depends on
-  std::vector<AccessId> needs;           // reads without which it does not run
+  Symbol counter = kNone;             // range, iteration
+  Linear first, last;                 // of the counter; iteration: only first
+  Alternatives condition;             // branch: holds whenever the body runs
+  std::string condition_key;          // branch: not all of the condition; equal keys, equal values
+  std::uint32_t condition_depth = 0;  // of the deepest node the condition depends on
+  std::vector<AccessId> needs;        // reads without which it does not run
   std::vector<AccessId> writes;
-  std::vector<AccessId> done;            // sub: writes when everything under it has finished
-  std::vector<AccessId> deletes;         // when it (with everything under it) has finished
-  std::vector<NameId> passed;            // unknown_sub: names it may read
+  std::vector<AccessId> done;     // sub: writes when everything under it has finished
+  std::vector<AccessId> deletes;  // when it (with everything under it) has finished
+  std::vector<NameId> passed;     // unknown_sub: names it may read
 };
 
 struct Access {
   enum class Kind : std::uint8_t { read, write, free, count };
   Kind kind = Kind::read;
-  NodeId owner = 0;        // the node whose needs, writes, ... have it
-  NodeId node = 0;         // happens once for each instance of this node
+  NodeId owner = 0;  // the node whose needs, writes, ... have it
+  NodeId node = 0;   // happens once for each instance of this node
   NameId name = 0;
   std::vector<Linear> indices;
   bool prefix = false;     // and anything behind the indices
@@ -86,7 +87,7 @@ struct Name {
   const semantics::Variable* variable = nullptr;
   NodeId node = 0;
   std::vector<AccessId> reads, writes, frees, counts;
-  bool read = false;       // also in code that never runs
+  bool read = false;  // also in code that never runs
   bool written = false;
 };
 

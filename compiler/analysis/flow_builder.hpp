@@ -1,4 +1,5 @@
-// The two halves of build_flow: what expressions mean (values.cpp), what statements do (build_flow.cpp).
+// The two halves of build_flow: what expressions mean (values.cpp), what statements do
+// (build_flow.cpp).
 #pragma once
 
 #include <unordered_map>
@@ -10,7 +11,8 @@ namespace tessera::compiler::analysis {
 // Value of an expression. It always has a linear form, if need be a symbol of its own.
 struct Value {
   Linear linear;
-  bool integer = false;  // certainly an int; without it only where an int must stand (indices, bounds)
+  bool integer =
+      false;  // certainly an int; without it only where an int must stand (indices, bounds)
 };
 
 struct Condition {

@@ -1,8 +1,8 @@
 // T313: a fragment is read after `delete` or `-->` has freed it; T314: nothing orders the two.
 //
-// Statements have no order of their own; only data orders them. So a reader is known to come after when
-// it waits for something that only the deleting call (or what comes after it) assigns; it is known to
-// race when no chain of data leads from it to the deleting call.
+// Statements have no order of their own; only data orders them. So a reader is known to come after
+// when it waits for something that only the deleting call (or what comes after it) assigns; it is
+// known to race when no chain of data leads from it to the deleting call.
 #include <algorithm>
 
 #include "compiler/analysis/checker.hpp"
@@ -41,8 +41,8 @@ class Freed {
     if (same || after || !may_come_before(r.owner, d.owner)) report(name, d, r, after);
   }
 
-  // meets: whenever both run, some instances have the same fragment (other ones than themselves, for
-  // the same call).
+  // meets: whenever both run, some instances have the same fragment (other ones than themselves,
+  // for the same call).
   bool meets(const Name& name, const Access& d, const Access& r, bool same) {
     Query q(flow_, name.node);
     const Domain dd = q.domain(d.node, Query::one);

@@ -22,7 +22,8 @@ struct Row {
   }
 };
 
-// System: all of `zero` are 0, all of `positive` are >= 0, `congruent` are multiples of their number.
+// System: all of `zero` are 0, all of `positive` are >= 0, `congruent` are multiples of their
+// number.
 struct System {
   std::size_t variables = 0;
   std::vector<Row> zero;
@@ -46,15 +47,16 @@ struct Effort {
 // when the effort is used up or numbers grow past 64 bits.
 Answer solve(const System& system, Effort& effort, std::vector<Integer>* witness = nullptr);
 
-// project removes the variables that are not kept. The result holds of a point of the kept variables
-// when (over: at least when; under: at most when) the rest can be chosen. False: not found out.
+// project removes the variables that are not kept. The result holds of a point of the kept
+// variables when (over: at least when; under: at most when) the rest can be chosen. False: not
+// found out.
 enum class Shadow : std::uint8_t { over, under };
 bool project(System system, const std::vector<bool>& keep, Shadow shadow, Effort& effort,
              System& result);
 
-// outside: has `system` a solution that is in none of `covers`? These are constraints over the first
-// variables of the system. `found` (if given) becomes the system with the constraints that put
-// the solution outside.
+// outside: has `system` a solution that is in none of `covers`? These are constraints over the
+// first variables of the system. `found` (if given) becomes the system with the constraints that
+// put the solution outside.
 Answer outside(const System& system, const std::vector<System>& covers, Effort& effort,
                std::vector<Integer>* witness = nullptr, System* found = nullptr);
 

@@ -23,8 +23,8 @@ struct Linear {
 Linear linear(std::int64_t constant);
 Linear linear_symbol(Symbol s);
 
-// sum returns a + k * b. Coefficients that leave 40 bits are refused (`ok` becomes false): no program
-// means them, and everything later stays far from overflow.
+// sum returns a + k * b. Coefficients that leave 40 bits are refused (`ok` becomes false): no
+// program means them, and everything later stays far from overflow.
 Linear sum(const Linear& a, const Linear& b, std::int64_t k, bool& ok);
 Linear scaled(const Linear& a, std::int64_t k, bool& ok);
 

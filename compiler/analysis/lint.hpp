@@ -6,8 +6,8 @@
 
 namespace tessera::compiler::analysis {
 
-// T318: a condition that is always true or always false. What comes from macros and `let` is there to be
-// changed, and a plain number was written on purpose: neither is reported.
+// T318: a condition that is always true or always false. What comes from macros and `let` is there
+// to be changed, and a plain number was written on purpose: neither is reported.
 void check_conditions(const semantics::Model& model, Diagnostics& diagnostics);
 
 // T319: a sub that calls itself, perhaps through others, whenever it runs.

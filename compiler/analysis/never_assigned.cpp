@@ -1,7 +1,7 @@
 // T311: a fragment is read that nothing assigns; T316: when a locator reads it.
 //
-// The fragments that may be assigned are taken generously (conditions that are not known hold, unknown
-// indices are any), so what is left of the read ones is never assigned for sure.
+// The fragments that may be assigned are taken generously (conditions that are not known hold,
+// unknown indices are any), so what is left of the read ones is never assigned for sure.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMostCovers = 40;
 constexpr std::size_t kMostProducers = 4000;
-
 
 class NeverAssigned {
  public:
@@ -45,16 +44,19 @@ class NeverAssigned {
     return key;
   }
 
-  // Writes with constant indices are found by their indices, or by the range of the first one;
-  // the others are few and looked at one by one.
+  // Writes with constant indices are found by their indices, or by the range of the first one; then
+  // those where one index is constant. The others are looked at one by one.
   void sort_writes(const Name& name) {
     points_.clear();
     by_first_.clear();
     regions_.clear();
+    lines_.clear();
+    telling_ = c_.telling_index(name.writes);
     for (const AccessId w : name.writes) {
       const Access& a = flow_.accesses[w];
       if (!is_point(a)) {
-        regions_.push_back(w);
+        const bool line = telling_ < a.indices.size() && a.indices[telling_].is_constant();
+        (line ? lines_[a.indices[telling_].constant] : regions_).push_back(w);
         continue;
       }
       points_[point_key(a)].push_back(w);
@@ -80,11 +82,8 @@ class NeverAssigned {
     } else {
       points = points_near(r);
     }
-    c_.spend(1 + static_cast<std::int64_t>(regions_.size() / 8));
-    std::vector<AccessId> near;
-    for (const AccessId w : regions_) {
-      if (!c_.apart(r, flow_.accesses[w])) near.push_back(w);
-    }
+    const std::vector<AccessId> near = regions_near(r);
+    if (c_.tired()) return undecided(id);
     if (near.size() + points.size() > kMostProducers) return undecided(id);
     Question question(c_, r, name.node);
     if (!question.decidable) {
@@ -100,6 +99,27 @@ class NeverAssigned {
     if (!points.empty()) point_covers(question, points, producers, covers, all);
     if (all || covers.size() > kMostCovers) return;
     if (question.uncovered(covers)) report(name, r, question, producers.empty());
+  }
+
+  std::vector<AccessId> regions_near(const Access& r) {
+    std::vector<AccessId> near;
+    const auto look = [&](const std::vector<AccessId>& all) {
+      c_.spend(1 + static_cast<std::int64_t>(all.size() / 8));
+      for (const AccessId w : all) {
+        if (!c_.apart(r, flow_.accesses[w])) near.push_back(w);
+      }
+    };
+    look(regions_);
+    if (telling_ < r.indices.size() && r.indices[telling_].is_constant()) {
+      const auto it = lines_.find(r.indices[telling_].constant);
+      if (it != lines_.end()) look(it->second);
+    } else {
+      for (const auto& [index, all] : lines_) {
+        if (c_.tired()) break;
+        look(all);
+      }
+    }
+    return near;
   }
 
   std::vector<AccessId> points_near(const Access& r) const {
@@ -129,7 +149,8 @@ class NeverAssigned {
       }
     }
 
-    // meets: may the write serve the read? Then what it covers is added; `all` if that is everything.
+    // meets: may the write serve the read? Then what it covers is added; `all` if that is
+    // everything.
     bool meets(const Access& w, std::vector<System>& covers, bool& all) {
       const Domain d = q.domain(w.node, Query::one);
       bool exact = true;
@@ -161,8 +182,9 @@ class NeverAssigned {
 
     bool uncovered(const std::vector<System>& covers) {
       const bool conditional = r.maybe || domain.guard != kNone;
-      const std::uint32_t inner =
-          r.maybe ? c_.flow.nodes[r.node].depth : conditional ? c_.flow.nodes[domain.guard].depth : 0;
+      const std::uint32_t inner = r.maybe       ? c_.flow.nodes[r.node].depth
+                                  : conditional ? c_.flow.nodes[domain.guard].depth
+                                                : 0;
       std::vector<System> left, reached;
       for (const System& pr : domain.parts) {
         System s = q.empty();
@@ -186,9 +208,8 @@ class NeverAssigned {
         System cover;
         if (c_.project(l, given, Shadow::under, cover)) always.push_back(std::move(cover));
       }
-      return std::all_of(reached.begin(), reached.end(), [&](const System& s) {
-        return c_.outside(s, always) == Answer::no;
-      });
+      return std::all_of(reached.begin(), reached.end(),
+                         [&](const System& s) { return c_.outside(s, always) == Answer::no; });
     }
 
     Checker& c_;
@@ -255,9 +276,9 @@ class NeverAssigned {
     }
     c_.report(error, code, r.at, text + (when.empty() ? "" : " (when " + when + ")"));
     c_.calls(r.node, name.node);
-    c_.diagnostics.note(name.variable->at,
-                        name.writes.empty() ? "it is declared here; nothing gives it a value"
-                                            : "it is declared here");
+    c_.diagnostics.note(name.variable->at, name.writes.empty()
+                                               ? "it is declared here; nothing gives it a value"
+                                               : "it is declared here");
     for (std::size_t k = 0; k < name.writes.size() && k < 2; ++k) {
       const Access& w = flow_.accesses[name.writes[k]];
       c_.diagnostics.note(w.at, "here " + c_.element(w) + " is assigned");
@@ -269,7 +290,9 @@ class NeverAssigned {
   Served served_;
   std::unordered_map<std::string, std::vector<AccessId>> points_;
   std::vector<std::pair<std::int64_t, AccessId>> by_first_;
+  std::map<std::int64_t, std::vector<AccessId>> lines_;  // one index, the telling one, is constant
   std::vector<AccessId> regions_;
+  std::size_t telling_ = 0;
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ std::vector<std::size_t> removable(const Row& row, const std::vector<bool>& keep
   return all;
 }
 
-// use_equation removes one variable with the help of zero[k]: a unimodular step while several of the
-// equation's variables go, then `a x + f = 0` says that f is a multiple of a and what x is.
+// use_equation removes one variable with the help of zero[k]: a unimodular step while several of
+// the equation's variables go, then `a x + f = 0` says that f is a multiple of a and what x is.
 void use_equation(System& s, std::size_t k, const std::vector<std::size_t>& going) {
   const Row row = s.zero[k];
   const std::size_t v = *std::min_element(going.begin(), going.end(), [&](auto x, auto y) {

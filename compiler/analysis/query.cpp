@@ -64,9 +64,7 @@ bool Query::determined(const Linear& l) const {
   });
 }
 
-void Query::add_positive(System& s, const Linear& l, Tag tag) {
-  s.positive.push_back(row(l, tag));
-}
+void Query::add_positive(System& s, const Linear& l, Tag tag) { s.positive.push_back(row(l, tag)); }
 
 System Query::empty() const {
   System s;

@@ -36,8 +36,8 @@ class Query {
   System context();
 
   // given()[v]: whether variable v is not ours to choose: a statement about the program must
-  // hold for all its values. Those are unknown values, and the counters around conditions that are not
-  // known. With `inner`, also the variables of tag two down to that node's depth.
+  // hold for all its values. Those are unknown values, and the counters around conditions that are
+  // not known. With `inner`, also the variables of tag two down to that node's depth.
   std::vector<bool> given(std::uint32_t inner_depth = 0) const;
 
   // same_shared adds that the shared instance is the one of a solution of another question.
@@ -46,7 +46,7 @@ class Query {
   bool determined(const Linear& l) const;
   Row row(const Linear& l, Tag tag);
   std::size_t variable(Symbol s, Tag tag);
-  System empty() const;          // no constraints but what divisions mean
+  System empty() const;  // no constraints but what divisions mean
   std::size_t variables() const { return keys_.size(); }
   std::int64_t value(const Linear& l, Tag tag, const std::vector<Integer>& point) const;
 

@@ -35,8 +35,8 @@ bool normal_zero(std::vector<Row>& rows) {
 
 Row negated(const Row& row) { return combine(-1, row, 0, {}); }
 
-// Of rows with the same coefficients the tightest stays; a row and its opposite may make an equation
-// or a contradiction.
+// Of rows with the same coefficients the tightest stays; a row and its opposite may make an
+// equation or a contradiction.
 bool normal_positive(System& s) {
   std::map<std::vector<Integer>, Integer> tightest;
   for (Row& row : s.positive) {

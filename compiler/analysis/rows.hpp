@@ -34,7 +34,8 @@ struct Bounds {
 };
 Bounds bounds(const System& system, std::size_t v);
 
-// eliminate replaces the bounds on v by their pairwise consequences: the real shadow, or the dark one.
+// eliminate replaces the bounds on v by their pairwise consequences: the real shadow, or the dark
+// one.
 System eliminate(const System& system, std::size_t v, const Bounds& bounds, bool dark);
 
 }  // namespace tessera::compiler::analysis

@@ -1,6 +1,7 @@
-// Equations are solved by unimodular substitution, so each step has an inverse and a solution of the
-// last system becomes one of the first. Inequalities: variables are eliminated as long as that is exact;
-// else the real shadow may say no, the dark shadow yes, and between them splinters decide.
+// Equations are solved by unimodular substitution, so each step has an inverse and a solution of
+// the last system becomes one of the first. Inequalities: variables are eliminated as long as that
+// is exact; else the real shadow may say no, the dark shadow yes, and between them splinters
+// decide.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,7 +1,8 @@
 // T317: a name whose fragments are assigned, but read nowhere in the text.
 //
 // Kernels must be given all their outputs and a `while` its `out`, so: the name of an output that
-// nobody wants begins with an underscore, or stands in a `drop`; and `out` alone is no reason to complain.
+// nobody wants begins with an underscore, or stands in a `drop`; and `out` alone is no reason to
+// complain.
 #include <map>
 
 #include "compiler/analysis/checker.hpp"

@@ -60,24 +60,37 @@ Condition against_zero(Operator op, const Linear& d) {
   };
   if (!ok) return {};
   switch (op) {
-    case Operator::lt: return exact({{minus_one(down)}});
-    case Operator::gt: return exact({{minus_one(d)}});
-    case Operator::le: return exact({{down}});
-    case Operator::ge: return exact({{d}});
-    case Operator::eq: return exact({{d, down}});
-    case Operator::ne: return exact({{minus_one(d)}, {minus_one(down)}});
-    default: return {};
+    case Operator::lt:
+      return exact({{minus_one(down)}});
+    case Operator::gt:
+      return exact({{minus_one(d)}});
+    case Operator::le:
+      return exact({{down}});
+    case Operator::ge:
+      return exact({{d}});
+    case Operator::eq:
+      return exact({{d, down}});
+    case Operator::ne:
+      return exact({{minus_one(d)}, {minus_one(down)}});
+    default:
+      return {};
   }
 }
 
 bool holds(Operator op, std::int64_t d) {
   switch (op) {
-    case Operator::lt: return d < 0;
-    case Operator::gt: return d > 0;
-    case Operator::le: return d <= 0;
-    case Operator::ge: return d >= 0;
-    case Operator::eq: return d == 0;
-    default: return d != 0;
+    case Operator::lt:
+      return d < 0;
+    case Operator::gt:
+      return d > 0;
+    case Operator::le:
+      return d <= 0;
+    case Operator::ge:
+      return d >= 0;
+    case Operator::eq:
+      return d == 0;
+    default:
+      return d != 0;
   }
 }
 
@@ -184,8 +197,12 @@ Value Values::binary(const Expr& e) {
   bool ok = true;
   Linear r;
   switch (e.op) {
-    case Operator::add: r = sum(a.linear, b.linear, 1, ok); break;
-    case Operator::sub: r = sum(a.linear, b.linear, -1, ok); break;
+    case Operator::add:
+      r = sum(a.linear, b.linear, 1, ok);
+      break;
+    case Operator::sub:
+      r = sum(a.linear, b.linear, -1, ok);
+      break;
     case Operator::mul:
       if (a.linear.is_constant()) {
         r = scaled(b.linear, a.linear.constant, ok);
@@ -212,7 +229,8 @@ Value Values::binary(const Expr& e) {
       }
       break;
     }
-    default: ok = false;
+    default:
+      ok = false;
   }
   if (!ok) r = opaque(e);
   return {r, integer};
@@ -240,7 +258,8 @@ Condition Values::condition(const Expr& e) {
 
 Value Values::fresh_value(const Expr& e) {
   switch (e.kind) {
-    case Expr::Kind::integer: return {linear(e.integer), true};
+    case Expr::Kind::integer:
+      return {linear(e.integer), true};
     case Expr::Kind::variable:
       if (e.type == Type::real || e.type == Type::string) return {opaque(e), false};
       return values_[e.variable->id];
@@ -251,7 +270,8 @@ Value Values::fresh_value(const Expr& e) {
       const Linear r = scaled(v.linear, -1, ok);
       return {ok ? r : opaque(e), v.integer};
     }
-    case Expr::Kind::binary: return binary(e);
+    case Expr::Kind::binary:
+      return binary(e);
     case Expr::Kind::choice: {
       const Condition c = condition(*e.kids[0]);
       if (e.type != Type::real && c.kind == Condition::Kind::always) return value(*e.kids[1]);
@@ -264,7 +284,8 @@ Value Values::fresh_value(const Expr& e) {
         return v.integer ? v : Value{opaque(e), true};
       }
       return {opaque(e), false};
-    default: return {opaque(e), false};
+    default:
+      return {opaque(e), false};
   }
 }
 

@@ -1,5 +1,5 @@
-// The arithmetic of the analysis against plain enumeration: random systems of constraints, and random
-// programs of loops.
+// The arithmetic of the analysis against plain enumeration: random systems of constraints, and
+// random programs of loops.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -211,7 +211,8 @@ class Nest {
     for (int k = 0; k < static_cast<int>(loops_.size()); ++k) {
       if (dice_.one_in(3)) continue;
       const int c = plain_ ? dice_(-3, 3) : dice_(0, 3);
-      t = {t.text + " + " + std::to_string(c) + " * " + name(k), [t, c, k](const std::vector<int>& v) {
+      t = {t.text + " + " + std::to_string(c) + " * " + name(k),
+           [t, c, k](const std::vector<int>& v) {
              return t.value(v) + c * v[static_cast<std::size_t>(k)];
            }};
     }
@@ -264,7 +265,8 @@ class Nest {
 };
 
 const char* const kHead =
-    "C++ sub set(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\nsub main() {\n  df x;\n";
+    "C++ sub set(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\nsub main() {\n  df "
+    "x;\n";
 
 bool has(const Output& out, const std::string& code) {
   for (const Diagnostic& d : out.diagnostics) {
@@ -277,7 +279,7 @@ TEST(RandomLoops, AssignedTwiceExactlyWhenEnumerationSaysSo) {
   Dice dice(4);
   const Workspace w;
   int twice = 0;
-  for (int round = 0; round < 2500; ++round) {
+  for (int round = 0; round < 1200; ++round) {
     std::map<std::pair<int, int>, int> assigned;
     std::string text = kHead;
     for (int k = dice(1, 3); k > 0; --k) {
@@ -291,15 +293,15 @@ TEST(RandomLoops, AssignedTwiceExactlyWhenEnumerationSaysSo) {
     ASSERT_EQ(has(out, "T310"), wrong) << "round " << round << "\n" << text;
     twice += wrong;
   }
-  EXPECT_GT(twice, 400);
-  EXPECT_LT(twice, 2100);
+  EXPECT_GT(twice, 200);
+  EXPECT_LT(twice, 1000);
 }
 
 TEST(RandomLoops, NeverAssignedOnlyWhenEnumerationSaysSo) {
   Dice dice(5);
   const Workspace w;
   int missing = 0, found = 0, silent = 0;
-  for (int round = 0; round < 2500; ++round) {
+  for (int round = 0; round < 1200; ++round) {
     std::set<std::pair<int, int>> assigned;
     std::string text = kHead;
     for (int k = dice(1, 3); k > 0; --k) {
@@ -319,7 +321,7 @@ TEST(RandomLoops, NeverAssignedOnlyWhenEnumerationSaysSo) {
     found += said;
     silent += !wrong;
   }
-  EXPECT_GT(silent, 100);
+  EXPECT_GT(silent, 50);
   EXPECT_GT(found, missing * 95 / 100) << found << " of " << missing;
 }
 

@@ -71,7 +71,9 @@ TEST(Emitted, ImportsAreThoseTheProgramUses) {
 }
 
 TEST(Emitted, SizeStaysProportional) {
-  std::string text = "import work(int, value, name);\nsub main() {\n  df x;\n";
+  std::string text =
+      "import set(int, name);\nimport work(int, value, name);\nsub main() {\n  df x;\n"
+      "  set(0, x[0]);\n";
   const int kStatements = 500;
   for (int k = 0; k < kStatements; ++k) {
     text += "  work(" + std::to_string(k) + ", x[" + std::to_string(k) + "], x[" +
