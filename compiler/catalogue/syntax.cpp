@@ -10,7 +10,7 @@ static constexpr Entry kEntries[] = {
     {"T121", "stray-character", Severity::error, "a character that means nothing here",
      R"(The language has no such sign. There is no `!` (write `e == 0`), `&&` and `||` are doubled, strings stand in
 double quotes, a range is written `first .. last`.)",
-     R"(if !0 show(1);)", R"(if 0 == 0 show(1);)"},
+     R"(if !0 show(1);)", R"(if 0 show(1);)"},
     {"T130", "nested-too-deeply", Severity::error,
      "brackets, blocks or an expression are nested too deeply",
      R"(At most 200 constructs may stand inside each other, and an expression has as many levels at most. Name parts of

@@ -21,7 +21,7 @@ TEST(Declarations, MentionsThatCount) {
   expect_silent(
       "sub f(int n, int m) { show(n); } @ { locator_cyclic n => m; }\nsub main() { f(1, 2); }");
   expect_silent(
-      "sub main() { df x; for i = 1..2 { init(1, x[0]) @ { locator_cyclic: i; }; show(x[0]); } }");
+      "sub main() { df x; for i = 1..1 { init(1, x[0]) @ { locator_cyclic: i; }; show(x[0]); } }");
   // as an index, a bound, in a label
   expect_silent("for i = 1..3 cf a[i]: show(1);");
   expect_silent("for i = 1..3 for j = 1..i show(j);");
