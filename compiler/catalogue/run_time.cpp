@@ -11,29 +11,33 @@ static constexpr Entry kEntries[] = {
 says which fragment waits, for which data fragment with which indices, and which statements could assign it. Often an
 index is off by one, or two fragments wait for each other.)",
      R"(sub main() {
-  df x;
+  df x, last;
+  init(2, last);
   init(1, x[1]);
-  show(x[2]);
+  show(x[last]);
 })",
      R"(sub main() {
-  df x;
+  df x, last;
+  init(1, last);
   init(1, x[1]);
-  show(x[1]);
+  show(x[last]);
 })",
      kRun},
     {"T402", "assigned-twice", Severity::error, "a data fragment is assigned twice",
      R"(The message names both statements. A data fragment is assigned exactly once: use another name, or an index that
 differs each time.)",
      R"(sub main() {
-  df x;
+  df x, two;
+  init(2, two);
   for i = 0..9
-    init(i, x[i / 2]);
+    init(i, x[i / two]);
   show(x[0]);
 })",
      R"(sub main() {
-  df x;
+  df x, two;
+  init(2, two);
   for i = 0..9
-    init(i, x[i]);
+    init(i, x[i * two]);
   show(x[0]);
 })",
      kRun},
