@@ -24,7 +24,7 @@ class Counts {
 
  private:
   struct Place {
-    NodeId owner, node;
+    NodeId owner;
     Extent at;
   };
 
@@ -57,7 +57,7 @@ class Counts {
       const std::int64_t n = instances(name, r, fixed, count.count + 1, q, point);
       if (n == 0) continue;
       reads += n;
-      places.push_back({r.owner, r.node, r.at});
+      places.push_back({r.owner, r.at});
       if (reads > count.count) return report(fixed, count, places);
     }
   }
@@ -114,10 +114,7 @@ class Counts {
 
   void report(const Access& fixed, const Access& count, const std::vector<Place>& places) {
     if (!c_.fresh("T315", count.at, count.at)) return;
-    const bool error =
-        c_.sure(count.node) &&
-        std::all_of(places.begin(), places.end(), [&](const Place& p) { return c_.sure(p.node); });
-    c_.report(error, "T315", count.at,
+    c_.report(false, "T315", count.at,
               "data fragment " + c_.element(fixed) + " is read more than " +
                   count_of(static_cast<std::size_t>(count.count), "time") +
                   ", which is all that `req_count` allows");

@@ -2,7 +2,8 @@
 //
 // Statements have no order of their own; only data orders them. So a reader is known to come after
 // when it waits for something that only the deleting call (or what comes after it) assigns; it is
-// known to race when no chain of data leads from it to the deleting call.
+// known to race when no chain of data leads from it to the deleting call. Both are warnings: a
+// reader may get hold of the fragment before it can run.
 #include <algorithm>
 
 #include "compiler/analysis/checker.hpp"
@@ -47,7 +48,10 @@ class Freed {
     Query q(flow_, name.node);
     const Domain dd = q.domain(d.node, Query::one);
     const Domain dr = q.domain(r.node, Query::two);
-    if (!dd.guards.empty() || !dr.guards.empty()) return false;
+    // One of the two may stand under a condition: whenever it runs, it meets the other.
+    if (!dd.guards.empty() && !dr.guards.empty()) return false;
+    if (!dd.guards.empty() && in_loop(d.node, name.node)) return false;
+    if (!dr.guards.empty() && in_loop(r.node, name.node)) return false;
     bool exact = true;
     const System equal = q.equal(d, Query::one, r, Query::two, exact);
     if (!exact) return false;
@@ -79,6 +83,13 @@ class Freed {
           if (c_.solve(ordered) == Answer::yes) return true;
         }
       }
+    }
+    return false;
+  }
+
+  bool in_loop(NodeId k, NodeId around) const {
+    for (; k != around; k = flow_.nodes[k].parent) {
+      if (flow_.nodes[k].counter != kNone) return true;
     }
     return false;
   }
@@ -161,8 +172,7 @@ class Freed {
     if (!c_.fresh(code, d.at, flow_.nodes[r.owner].at)) return;
     const std::string element = "data fragment " + c_.element(r);
     if (after) {
-      c_.report(c_.sure(d.node) && c_.sure(r.node), code, r.at,
-                element + " is read here after it was deleted");
+      c_.report(false, code, r.at, element + " is read here after it was deleted");
     } else if (d.owner == r.owner) {
       c_.report(false, code, r.at, element + " is deleted by one iteration and read by another");
     } else {

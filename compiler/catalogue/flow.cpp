@@ -58,9 +58,9 @@ fragment of the iteration before is usually meant, with a first one that is assi
   init(x + 1, y);
   show(y);
 })"},
-    {"T313", "read-after-delete", Severity::error, "a data fragment is read after it was deleted",
-     R"(The reader waits for something that only the deleting call makes, so it always comes later. Move the `delete` or
-`-->` to the last reader.)",
+    {"T313", "read-after-delete", Severity::warning, "a data fragment is read after it was deleted",
+     R"(The reader waits for something that only the deleting call makes, so it runs later. It may still have got hold of
+the fragment before, so this is a warning; the run reports T403 when it has not. Move the `delete` or `-->` to the last reader.)",
      R"(sub main() {
   df x, y;
   init(1, x);
@@ -88,9 +88,9 @@ call read something that the other readers make (`>> (done)` gives a signal), or
   show(x) >> (done);
   show(x + done) @ { delete x; };
 })"},
-    {"T315", "read-too-often", Severity::error, "a data fragment is read more often than `req_count` allows",
+    {"T315", "read-too-often", Severity::warning, "a data fragment is read more often than `req_count` allows",
      R"(`req_count x = n;` frees `x` after `n` reads. Each statement counts once in each iteration, also conditions
-and bounds.)",
+and bounds. Readers that came early enough get it all the same, so this is a warning; the run reports T403 for the others.)",
      R"(sub main() {
   df x;
   init(1, x) @ { req_count x = 1; };

@@ -31,7 +31,7 @@ struct Variable {
   std::uint32_t id = 0;          // dense, in order of declaration
   std::string producers;         // names: who could assign its fragments, for messages
   bool assigned = true;          // names: somebody could
-  bool dropped = false;          // names: advice says that nobody wants it
+  bool dropped = false;          // names: advice drops or mentions it
 
   bool is_name() const { return letter == 'n'; }
   bool shown() const { return kind == Kind::counter || kind == Kind::parameter; }

@@ -47,8 +47,17 @@ void Resolver::count(const syntax::Rule& rule, std::vector<ReadCount>& counts) {
   counts.push_back(std::move(c));
 }
 
+// mentioned: who is named in advice without effect counts as used.
+void Resolver::mentioned(const syntax::Expr& e) {
+  const Meaning* m = e.kind == syntax::Expr::Kind::id ? find(e.id.name.text) : nullptr;
+  if (m != nullptr && m->variable != nullptr) model_.variables[m->variable->id].dropped = true;
+  for (const syntax::ExprPtr& k : e.id.indices) mentioned(*k);
+  for (const syntax::ExprPtr& k : e.kids) mentioned(*k);
+}
+
 // unused_rule: advice that our system needs no help with; only its names are looked at.
 void Resolver::unused_rule(const syntax::Rule& rule) {
+  if (rule.expr != nullptr) mentioned(*rule.expr);
   static const std::vector<std::string> kOfNames = {"request", "wait", "drop", "req_unlimited"};
   if (std::find(kOfNames.begin(), kOfNames.end(), rule.name.text) == kOfNames.end()) return;
   for (const syntax::Id& id : rule.ids) {

@@ -60,6 +60,7 @@ class Resolver {
   void nfparams(const syntax::Advice& advice, Sub& sub);
   void give_nfparams(const syntax::Advice& advice, Call& call, Extent at);
   void unused_rule(const syntax::Rule& rule);
+  void mentioned(const syntax::Expr& e);
   const NameUse* advised(const syntax::Id& id, NameUse& storage);
   void count(const syntax::Rule& rule, std::vector<ReadCount>& counts);
   bool known(const syntax::Rule& rule);

@@ -218,8 +218,11 @@ class Nest {
     }
     return t;
   }
+  static Term negative(const Term& t) {
+    return {"0 - (" + t.text + ")", [t](const std::vector<int>& v) { return -t.value(v); }};
+  }
   Term index() {
-    const Term t = sum();
+    const Term t = plain_ || !dice_.one_in(3) ? sum() : negative(sum());
     if (plain_ || !dice_.one_in(3)) return t;
     const int by = dice_(2, 3);
     if (dice_.one_in(2)) {
