@@ -2,6 +2,8 @@
 
 #include <cctype>
 #include <set>
+#include <unordered_map>
+#include <vector>
 
 namespace tessera::compiler::semantics {
 namespace {
@@ -48,15 +50,21 @@ class Checker {
     const Word* word;
     bool used = false;
   };
-  // By name; in order of declaration for messages.
-  using Scope = std::vector<Declared>;
+  struct Scope {
+    std::vector<Declared> all;                             // in order of declaration
+    std::unordered_map<std::string, std::size_t> by_name;  // index in `all`
+    Declared& add(Declared d) {
+      by_name.try_emplace(d.word->text, all.size());
+      all.push_back(d);
+      return all.back();
+    }
+  };
 
   // ---------------------------------------------------------------- names of values
   Declared* find(const std::string& name) {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      for (Declared& d : *scope) {
-        if (d.word->text == name) return &d;
-      }
+      const auto it = scope->by_name.find(name);
+      if (it != scope->by_name.end()) return &scope->all[it->second];
     }
     return nullptr;
   }
@@ -77,12 +85,12 @@ class Checker {
           .note(outer->word->at, "the counter that is hidden");
       outer->used = true;  // one message is enough
     }
-    scopes_.back().push_back({kind, &word});
+    scopes_.back().add({kind, &word});
   }
 
   void open() { scopes_.emplace_back(); }
   void close() {
-    for (const Declared& d : scopes_.back()) {
+    for (const Declared& d : scopes_.back().all) {
       if (!d.used) report(d);
     }
     scopes_.pop_back();
@@ -138,7 +146,7 @@ class Checker {
   void sub(const syntax::Sub& s) {
     open();
     for (const syntax::Parameter& p : s.parameters) {
-      scopes_.back().push_back({Kind::parameter, &p.name, s.body.statements.empty()});
+      scopes_.back().add({Kind::parameter, &p.name, s.body.statements.empty()});
     }
     block(s.body);
     close();
@@ -168,7 +176,7 @@ class Checker {
     expression(*f.last);
     open();
     declare(Kind::counter, f.counter);
-    scopes_.back().back().used = f.body.statements.empty();
+    scopes_.back().all.back().used = f.body.statements.empty();
     block(f.body);
     close();
   }
