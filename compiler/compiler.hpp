@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "compiler/warnings.hpp"
 
 namespace tessera::compiler {
+
+struct Index;
 
 enum class Severity { note, warning, error };
 
@@ -39,6 +43,9 @@ struct Options {
   std::vector<std::filesystem::path> include_path;           // --path
   Warnings warnings;                                         // -W, --strict
   std::string dump_after;                                    // pass name: fill Output::dump
+  // For editors: texts that stand for files, by canonical path, and whether Output::index is wanted.
+  std::map<std::filesystem::path, std::string> unsaved;
+  bool index = false;
 };
 
 // A kernel written in place becomes a function of the text `kernels_cpp`.
@@ -51,6 +58,7 @@ struct Output {
   std::vector<std::pair<std::string, Span>> import_spans;  // symbol -> where it is imported
   std::vector<std::filesystem::path> files;                // every source read (for the cache key)
   std::string dump;
+  std::shared_ptr<const Index> index;  // when asked for and the text could be read at all
 };
 
 Output translate(const std::filesystem::path& source, const Options&);

@@ -13,6 +13,7 @@
 #include "compiler/diagnostics.hpp"
 #include "compiler/emit/program.hpp"
 #include "compiler/semantics/declarations.hpp"
+#include "compiler/semantics/make_index.hpp"
 #include "compiler/semantics/producers.hpp"
 #include "compiler/semantics/resolver.hpp"
 #include "compiler/source/preprocessor.hpp"
@@ -74,13 +75,22 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   const syntax::Program tree =
       syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
   const bool broken = diagnostics.failed();
-  if (broken && tree.subs.empty()) return;  // nothing left worth looking at
-  semantics::Model model = semantics::Resolver(diagnostics).run(tree);
-  if (diagnostics.failed()) return;
+  semantics::Recorder recorder;
+  const auto make_index = [&] {
+    if (!options.index) return;
+    auto index = semantics::make_index(sources, text, tree, recorder);
+    index->complete = !broken;
+    output.index = std::move(index);
+  };
+  if (broken && tree.subs.empty()) return make_index();  // nothing left worth looking at
+  semantics::Model model =
+      semantics::Resolver(diagnostics, options.index ? &recorder : nullptr).run(tree);
+  if (diagnostics.failed()) return make_index();
   check_macros(sources, preprocessor.defined(), diagnostics);
   semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
   semantics::mark_used(model);
   semantics::find_producers(model, diagnostics);
+  make_index();
   analysis::analyse(model, diagnostics);
   if (diagnostics.failed()) return;
   const block::Program program = run_passes(model, text, options, diagnostics, output);
@@ -97,7 +107,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
 
 Output translate(const std::filesystem::path& source, const Options& options) {
   Output output;
-  Sources sources;
+  Sources sources(&options.unsaved);
   MappedText text;
   Diagnostics diagnostics(sources, text);
   if (sources.load(source)) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/semantics/expression.hpp"
+#include "compiler/semantics/recorder.hpp"
 #include "compiler/semantics/resolver.hpp"
 
 namespace tessera::compiler::semantics {
@@ -73,6 +74,7 @@ bool Resolver::fragment(const syntax::Id& id, NameUse& out, bool complain, std::
     }
     return false;
   }
+  if (recorder_ != nullptr) recorder_->use(id.name.at, m->at);
   if (m->variable != nullptr && m->variable->is_name()) {
     out.base = m->variable;
     out.indices = indices(id);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/semantics/recorder.hpp"
+
 namespace tessera::compiler::semantics {
 namespace {
 
@@ -48,6 +50,12 @@ Variable* Resolver::variable(Variable::Kind kind, char letter, const syntax::Wor
 }
 
 void Resolver::bind(Variable* v, std::string_view what) {
+  if (recorder_ != nullptr) {
+    const auto kind = v->kind == Variable::Kind::counter     ? Symbol::Kind::counter
+                      : v->kind == Variable::Kind::parameter ? Symbol::Kind::parameter
+                                                             : Symbol::Kind::fragment;
+    recorder_->local({kind, v->name, v->at, reach_, {}, v});
+  }
   const auto [it, fresh] = scopes_.back().try_emplace(v->name, Meaning{v, nullptr, v->at});
   if (fresh) return;
   diagnostics_
@@ -154,6 +162,8 @@ Model Resolver::run(const syntax::Program& program) {
     Sub& s = model_.subs[k];
     scopes_.assign(1, {});
     labels_.clear();
+    if (recorder_ != nullptr) recorder_->begin_sub();
+    reach_ = program.subs[k].body.at;
     for (const Variable* p : s.parameters) {
       bind(&model_.variables[p->id], "parameter");
     }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "compiler/semantics/expression.hpp"
+#include "compiler/semantics/recorder.hpp"
 #include "compiler/semantics/resolver.hpp"
 
 namespace tessera::compiler::semantics {
@@ -16,12 +17,14 @@ const char* spelling(ParameterType t) {
 }  // namespace
 
 void Resolver::block(const syntax::Block& block, Body& body) {
+  reach_ = block.at;
   for (const syntax::Word& name : block.names) {
     Variable* v = variable(Variable::Kind::fragment, 'n', name);
     bind(v, "data fragment");
     body.names.push_back(v);
   }
   for (const syntax::Statement& s : block.statements) statement(s, body);
+  record_advice(block.advice, nullptr);
   block_advice(block.advice, body);
 }
 
@@ -29,6 +32,7 @@ std::unique_ptr<Body> Resolver::inner(const syntax::Block& syntax_block, const V
   auto body = std::make_unique<Body>();
   if (counter != nullptr) {
     scopes_.emplace_back();
+    reach_ = syntax_block.at;
     bind(&model_.variables[counter->id], "counter");
   }
   scopes_.emplace_back();
@@ -58,6 +62,7 @@ void Resolver::statement(const syntax::Statement& s, Body& body) {
     Variable* counter = variable(Variable::Kind::counter, 'i', node->counter);
     w.counter = counter;
     scopes_.emplace_back();
+    reach_ = join(s.at, node->body.at);
     bind(counter, "counter");
     w.condition = expression(*node->condition);
     check_condition(*w.condition, diagnostics_);
@@ -97,6 +102,10 @@ void Resolver::let(const syntax::Let& node, Body& body) {
     if (value == nullptr) value = expression(*b.value);
     scopes_.emplace_back();
     scopes_.back().try_emplace(b.name.text, Meaning{nullptr, value, b.name.at});
+    if (recorder_ != nullptr) {
+      recorder_->local({Symbol::Kind::let, b.name.text, b.name.at, join(b.name.at, node.body.at),
+                        b.value->at, nullptr});
+    }
   }
   scopes_.emplace_back();
   block(node.body, body);
@@ -111,6 +120,7 @@ NameUse Resolver::output(const syntax::Id& id, std::string_view what) {
 
 void Resolver::label(const syntax::Id& label) {
   labels_[label.name.text] = true;
+  if (recorder_ != nullptr) recorder_->label(label.name, true);
   indices(label);
 }
 
@@ -159,10 +169,13 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
         expression(*e);
       } else if (find(e->id.name.text) == nullptr) {
         unknown(e->id.name);
+      } else if (recorder_ != nullptr) {
+        record_id(e->id);
       }
     }
     return;
   }
+  if (recorder_ != nullptr) recorder_->use(node.callee.at, it->second.at);
   c.kernel = it->second.kernel;
   c.sub = it->second.sub;
   std::vector<ParameterType> types;
@@ -205,6 +218,7 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
     NameUse name;
     if (fragment(id, name, true, "`-->`")) c.advice.deletes.push_back(std::move(name));
   }
+  record_advice(node.advice, c.sub);
   call_advice(node.advice, c);
   if (c.sub != nullptr) give_nfparams(node.advice, c, at);
   body.statements.push_back({at, std::move(c)});

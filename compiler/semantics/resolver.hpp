@@ -14,11 +14,15 @@
 
 namespace tessera::compiler::semantics {
 
+class Recorder;
+
 // Resolver makes the model of one program. After errors the model is incomplete and must not be
 // translated further.
 class Resolver {
  public:
-  explicit Resolver(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  // `recorder`, if any, is told what each name means.
+  explicit Resolver(Diagnostics& diagnostics, Recorder* recorder = nullptr)
+      : diagnostics_(diagnostics), recorder_(recorder) {}
   Model run(const syntax::Program& program);
 
  private:
@@ -65,6 +69,12 @@ class Resolver {
   void count(const syntax::Rule& rule, std::vector<ReadCount>& counts);
   bool known(const syntax::Rule& rule);
 
+  // record_advice.cpp
+  void record_advice(const syntax::Advice& advice, const Sub* callee);
+  void record_name(const syntax::Word& name);
+  void record_id(const syntax::Id& id);
+  void record_expression(const syntax::Expr& e);
+
   // resolve_expression.cpp
   ExprPtr expression(const syntax::Expr& e);
   ExprPtr id(const syntax::Id& id);
@@ -76,6 +86,8 @@ class Resolver {
   void used(const NameUse& name);
 
   Diagnostics& diagnostics_;
+  Recorder* recorder_;
+  Extent reach_{};  // where the names bound now can be used, for the recorder
   Model model_;
   std::vector<Scope> scopes_;
   std::map<std::string, Callee> callees_;

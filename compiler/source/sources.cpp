@@ -12,6 +12,14 @@ std::optional<std::uint32_t> Sources::load(const std::filesystem::path& path) {
     if (files_[k].path == path) return k;
   }
   std::error_code ignored;
+  if (unsaved_ != nullptr && !unsaved_->empty()) {
+    const auto text = unsaved_->find(std::filesystem::weakly_canonical(path, ignored));
+    if (text != unsaved_->end()) {
+      const std::uint32_t number = add(path.string(), text->second);
+      files_[number].path = path;
+      return number;
+    }
+  }
   if (std::filesystem::is_directory(path, ignored)) return std::nullopt;
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct LineColumn {
 // Sources owns every text read in one translation and turns places into lines and columns.
 class Sources {
  public:
+  // `unsaved` texts stand for files, by canonical path.
+  explicit Sources(const std::map<std::filesystem::path, std::string>* unsaved = nullptr)
+      : unsaved_(unsaved) {}
+
   // load reads a file; nothing when it can't be read. A file loaded twice gets one number.
   std::optional<std::uint32_t> load(const std::filesystem::path& path);
   std::uint32_t add(std::string name, std::string text);  // a text that is not a file
@@ -39,6 +44,7 @@ class Sources {
   Span span(const MappedText& text, Extent extent) const;
 
  private:
+  const std::map<std::filesystem::path, std::string>* unsaved_;
   std::vector<SourceFile> files_;
 };
 
