@@ -22,6 +22,8 @@ void add_run(CLI::App& app, Action& action);
 void add_build(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
+void add_fmt(CLI::App& app, Action& action);
+void add_lsp(CLI::App& app, Action& action);
 void add_policies(CLI::App& app, Action& action);
 // What users never type: `exec-program`, what mpirun starts, and `precompile-headers`.
 void add_internal(CLI::App& app, Action& action);

@@ -99,6 +99,8 @@ int parse_and_run(Arguments words) {
   add_build(app, action);
   add_check(app, action);
   add_explain(app, action);
+  add_fmt(app, action);
+  add_lsp(app, action);
   add_policies(app, action);
   add_internal(app, action);
 

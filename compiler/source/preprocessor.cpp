@@ -16,12 +16,6 @@ std::size_t skip_blanks(std::string_view text, std::size_t pos) {
   return pos;
 }
 
-// is_continued: the newline at `pos` is preceded by a backslash.
-bool is_continued(std::string_view text, std::size_t pos) {
-  if (pos > 0 && text[pos - 1] == '\\') return true;
-  return pos > 1 && text[pos - 1] == '\r' && text[pos - 2] == '\\';
-}
-
 }  // namespace
 
 Preprocessor::Preprocessor(Sources& sources, Diagnostics& diagnostics, const Options& options,
@@ -119,16 +113,7 @@ void Preprocessor::file(std::uint32_t number) {
 
 std::size_t Preprocessor::comment(std::uint32_t number, std::size_t pos, bool in_directive) {
   const std::string& text = sources_.file(number).text;
-  if (text[pos] == '`') {
-    while (pos < text.size() && text[pos] != '\n' && !is_blank(text[pos])) ++pos;
-    return pos;
-  }
-  if (text[pos + 1] == '/') {
-    while (pos < text.size() && (text[pos] != '\n' || is_continued(text, pos))) ++pos;
-    return pos;
-  }
-  const std::size_t end = text.find("*/", pos + 2);
-  if (end != text.npos) return end + 2;
+  if (const auto end = end_of_comment(text, pos)) return *end;
   if (reading() || in_directive) {
     error("T105", {number, static_cast<std::uint32_t>(pos)}, 2, "this comment is never closed");
   }

@@ -1,6 +1,17 @@
 #include "compiler/source/scan.hpp"
 
+#include <algorithm>
+
 namespace tessera::compiler {
+namespace {
+
+// is_continued: the newline at `pos` is preceded by a backslash.
+bool is_continued(std::string_view text, std::size_t pos) {
+  if (pos > 0 && text[pos - 1] == '\\') return true;
+  return pos > 1 && text[pos - 1] == '\r' && text[pos - 2] == '\\';
+}
+
+}  // namespace
 
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -22,6 +33,20 @@ std::optional<std::size_t> end_of_string(std::string_view text, std::size_t pos)
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::size_t> end_of_comment(std::string_view text, std::size_t pos) {
+  if (text[pos] == '`') {  // one word
+    return std::min(text.find_first_of(" \t\r\n", pos), text.size());
+  }
+  if (text.substr(pos, 2) == "/*") {
+    const std::size_t end = text.find("*/", pos + 2);
+    if (end == text.npos) return std::nullopt;
+    return end + 2;
+  }
+  // A backslash before the newline continues the comment.
+  while (pos < text.size() && (text[pos] != '\n' || is_continued(text, pos))) ++pos;
+  return pos;
 }
 
 std::optional<Foreign> foreign_at(std::string_view text, std::size_t pos) {

@@ -17,6 +17,10 @@ std::size_t end_of_name(std::string_view text, std::size_t pos);
 // nothing when it is not closed.
 std::optional<std::size_t> end_of_string(std::string_view text, std::size_t pos);
 
+// end_of_comment returns the offset behind the comment that opens at `pos` (`//`, `/*` or a backtick;
+// the newline does not belong to it), or nothing when it is not closed.
+std::optional<std::size_t> end_of_comment(std::string_view text, std::size_t pos);
+
 // A foreign block: `${{ ... $}}` (braces: the text lacks its own) or `${<TERM ... TERM`.
 struct Foreign {
   std::size_t begin = 0;  // of the text inside

@@ -132,11 +132,9 @@ class Lexer {
   }
 
   void sign() {
-    for (const std::string_view s : kSigns) {
-      if (!s.empty() && text_.substr(pos_, s.size()) == s) {
-        add(TokenKind::sign, pos_ + s.size());
-        return;
-      }
+    if (const std::size_t length = sign_length(text_.substr(pos_))) {
+      add(TokenKind::sign, pos_ + length);
+      return;
     }
     std::size_t end = pos_ + 1;  // a whole UTF-8 character
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0u) == 0x80u) ++end;
@@ -165,6 +163,18 @@ class Lexer {
 
 bool is_keyword(std::string_view word) {
   return std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
+}
+
+const std::vector<std::string_view>& keywords() {
+  static const std::vector<std::string_view> kAll(std::begin(kKeywords), std::end(kKeywords));
+  return kAll;
+}
+
+std::size_t sign_length(std::string_view text) {
+  for (const std::string_view s : kSigns) {
+    if (text.substr(0, s.size()) == s) return s.size();
+  }
+  return 0;
 }
 
 std::vector<Token> lex(const MappedText& text, Diagnostics& diagnostics) {

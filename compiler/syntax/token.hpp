@@ -27,5 +27,9 @@ struct Token {
 };
 
 bool is_keyword(std::string_view word);
+const std::vector<std::string_view>& keywords();
+
+// sign_length returns the length of the sign that `text` begins with, or 0.
+std::size_t sign_length(std::string_view text);
 
 }  // namespace tessera::compiler::syntax
