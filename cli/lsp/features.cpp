@@ -58,7 +58,7 @@ Json included(const Workspace& workspace, const Spot& spot) {
   for (const auto& folder : places) {
     const auto path = settled(folder / name);
     if (workspace.document(path) != nullptr || std::filesystem::is_regular_file(path, ignored)) {
-      return location(workspace.uri(path), "", 0, 0);
+      return location(workspace.uri(path), std::string_view(), 0, 0);
     }
   }
   return nullptr;
@@ -67,6 +67,17 @@ Json included(const Workspace& workspace, const Spot& spot) {
 const CxxFunction* kernel_of(Kernels& kernels, const Index& index, const Symbol& s) {
   if (s.kind != Symbol::Kind::import || index.files.empty()) return nullptr;
   return kernels.find(settled(index.files[0].path).parent_path(), s.external);
+}
+
+// import_at returns the import whose C++ name is at the spot: that name is no name of the program.
+const Symbol* import_at(const Spot& spot) {
+  if (!spot.indexed) return nullptr;
+  const Piece p = piece_at(compiler::format::pieces(spot.document->text), spot.offset);
+  for (const Symbol& s : spot.program->index->symbols) {
+    const bool here = s.kind == Symbol::Kind::import && s.external == p.text;
+    if (here && s.whole.holds(spot.file, p.begin)) return &s;
+  }
+  return nullptr;
 }
 
 std::string what_it_is(const Symbol& s) {
@@ -106,12 +117,12 @@ Json markdown(const std::vector<std::string>& parts, std::string_view text, std:
 
 Json to_json(Position p) { return {{"line", p.line}, {"character", p.character}}; }
 
-Json range_of(std::string_view text, std::size_t begin, std::size_t end) {
-  return {{"start", to_json(position_at(text, begin))}, {"end", to_json(position_at(text, end))}};
+Json range_of(const Lines& lines, std::size_t begin, std::size_t end) {
+  return {{"start", to_json(lines.at(begin))}, {"end", to_json(lines.at(end))}};
 }
 
-Json location(const std::string& uri, std::string_view text, std::size_t begin, std::size_t end) {
-  return {{"uri", uri}, {"range", range_of(text, begin, end)}};
+Json location(const std::string& uri, const Lines& lines, std::size_t begin, std::size_t end) {
+  return {{"uri", uri}, {"range", range_of(lines, begin, end)}};
 }
 
 const Reference* reference_at(const Spot& spot) {
@@ -188,31 +199,36 @@ Json definition(Workspace& workspace, Kernels& kernels, const Spot& spot) {
       }
     }
   }
-  const Reference* r = reference_at(spot);
-  if (r == nullptr) return nullptr;
   const Index& index = *spot.program->index;
-  const Symbol& s = index.symbols[r->symbol];
+  const Reference* r = reference_at(spot);
+  const Symbol* import = import_at(spot);
+  if (r == nullptr && import == nullptr) return nullptr;
+  const Symbol& s = r == nullptr ? *import : index.symbols[r->symbol];
   if (const CxxFunction* f = kernel_of(kernels, index, s)) return location_of(workspace, *f);
   return location_in(workspace, index, s.at);
 }
 
 Json references(Workspace& workspace, const Spot& spot, bool declaration) {
-  Json found = Json::array();
   const Index& index = *spot.program->index;
+  std::vector<Stretch> places;
   const MacroWord macro = macro_at(spot);
+  const Reference* at = reference_at(spot);
   if (!macro.name.empty()) {
     for (const MacroWord& m : macro_words(index)) {
       if (m.name != macro.name || (m.defines && !declaration)) continue;
-      found.push_back(location_in(workspace, index, {m.file, m.begin, m.end, true}));
+      places.push_back({m.file, m.begin, m.end, true});
     }
-    return found;
+  } else if (at != nullptr) {
+    for (const Reference& r : index.references) {
+      if (r.symbol == at->symbol && (declaration || !r.declares)) places.push_back(r.at);
+    }
   }
-  const Reference* at = reference_at(spot);
-  if (at == nullptr) return found;
-  for (const Reference& r : index.references) {
-    if (r.symbol == at->symbol && (declaration || !r.declares)) {
-      found.push_back(location_in(workspace, index, r.at));
-    }
+  Json found = Json::array();
+  std::map<std::uint32_t, Lines> lines;
+  for (const Stretch& s : places) {
+    const Index::File& file = index.files[s.file];
+    const auto at_file = lines.try_emplace(s.file, file.text).first;
+    found.push_back(location(workspace.uri(settled(file.path)), at_file->second, s.begin, s.end));
   }
   return found;
 }
@@ -233,9 +249,12 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
       }
     }
   }
-  if (const Reference* r = reference_at(spot)) {
+  const Reference* r = reference_at(spot);
+  const Symbol* import = r == nullptr ? import_at(spot) : nullptr;
+  const Piece p = piece_at(compiler::format::pieces(text), spot.offset);
+  if (r != nullptr || import != nullptr) {
     const Index& index = *spot.program->index;
-    const Symbol& s = index.symbols[r->symbol];
+    const Symbol& s = r == nullptr ? *import : index.symbols[r->symbol];
     const std::string& file = index.files[s.at.file].text;
     std::string comment = comment_above(file, s.at.begin);
     if (comment.empty() || s.kind == Symbol::Kind::parameter)
@@ -251,8 +270,6 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
         {fenced("tessera", s.signature), what_it_is(s), comment, producers, cxx, cxx_comment}, text,
         r->at.begin, r->at.end);
   }
-  const std::vector<Piece> all = compiler::format::pieces(text);
-  const Piece p = piece_at(all, spot.offset);
   for (const Explained* list : {&keyword_words(), &advice_words()}) {
     const bool fits = (p.kind == Piece::Kind::keyword) == (list == &keyword_words());
     const std::string said = explanation(*list, p.text);
@@ -267,14 +284,14 @@ Json document_symbols(const Spot& spot) {
   Json found = Json::array();
   if (!spot.indexed) return found;
   const Index& index = *spot.program->index;
-  const std::string& text = index.files[spot.file].text;
+  const Lines lines = index.files[spot.file].text;
   const auto entry = [&](const Symbol& s, int kind, const Stretch& whole) -> Json {
     const std::size_t end = std::max(whole.end, s.at.end);
     return {{"name", s.name},
             {"detail", s.signature},
             {"kind", kind},
-            {"range", range_of(text, std::min(whole.begin, s.at.begin), end)},
-            {"selectionRange", range_of(text, s.at.begin, s.at.end)}};
+            {"range", range_of(lines, std::min(whole.begin, s.at.begin), end)},
+            {"selectionRange", range_of(lines, s.at.begin, s.at.end)}};
   };
   for (const MacroWord& m : macro_words(index)) {
     if (!m.defines || m.file != spot.file) continue;

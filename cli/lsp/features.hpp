@@ -34,8 +34,8 @@ Json prepare_rename(const Spot& spot);
 Json rename(Workspace& workspace, const Spot& spot, const std::string& to, std::string& warning);
 
 Json to_json(Position p);
-Json range_of(std::string_view text, std::size_t begin, std::size_t end);
-Json location(const std::string& uri, std::string_view text, std::size_t begin, std::size_t end);
+Json range_of(const Lines& lines, std::size_t begin, std::size_t end);
+Json location(const std::string& uri, const Lines& lines, std::size_t begin, std::size_t end);
 
 // symbol_at returns the reference at the spot, or null.
 const compiler::Reference* reference_at(const Spot& spot);

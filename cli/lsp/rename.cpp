@@ -31,7 +31,7 @@ std::string quoted(const std::string& name) { return "`" + name + "`"; }
 std::string line_of(const Index& index, const Stretch& s) {
   const Index::File& file = index.files[s.file];
   return file.path.filename().string() + ":" +
-         std::to_string(position_at(file.text, s.begin).line + 1);
+         std::to_string(Lines(file.text).at(s.begin).line + 1);
 }
 
 // A parameter of a kernel written in place: its C++ text uses the name as well.
@@ -192,9 +192,9 @@ Json rename(Workspace& workspace, const Spot& spot, const std::string& to, std::
   Json changes = Json::object();
   for (const auto& [file, list] : edits) {
     Json all = Json::array();
+    const Lines lines = index.files[file].text;
     for (const Edit& e : list) {
-      all.push_back(
-          {{"range", range_of(index.files[file].text, e.begin, e.end)}, {"newText", e.text}});
+      all.push_back({{"range", range_of(lines, e.begin, e.end)}, {"newText", e.text}});
     }
     changes[workspace.uri(settled(index.files[file].path))] = std::move(all);
   }

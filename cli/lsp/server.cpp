@@ -272,8 +272,7 @@ class Server {
     if (!d.code.empty()) one["code"] = d.code;
     for (const compiler::Note& n : d.notes) {
       one["relatedInformation"].push_back(
-          {{"location",
-            {{"uri", workspace_.uri(settled(n.span.file))}, {"range", range(n.span)}}},
+          {{"location", {{"uri", workspace_.uri(settled(n.span.file))}, {"range", range(n.span)}}},
            {"message", n.text}});
     }
     return one;

@@ -31,21 +31,23 @@ std::size_t line_end(std::string_view text, std::size_t pos) {
 
 }  // namespace
 
-Position position_at(std::string_view text, std::size_t offset) {
-  offset = std::min(offset, text.size());
-  Position p;
-  for (std::size_t k = 0; k < offset;) {
-    if (const std::size_t end = line_end(text, k)) {
-      if (k + end > offset) break;  // between \r and \n
-      k += end;
-      ++p.line;
-      p.character = 0;
-    } else {
-      const std::size_t n = bytes_at(text, k);
-      if (k + n > offset) break;
-      k += n;
-      p.character += units(n);
-    }
+Lines::Lines(std::string_view text) : text_(text), starts_{0} {
+  for (std::size_t k = 0; k < text.size();) {
+    const std::size_t end = line_end(text, k);
+    k += end == 0 ? 1 : end;
+    if (end != 0) starts_.push_back(k);
+  }
+}
+
+Position Lines::at(std::size_t offset) const {
+  offset = std::min(offset, text_.size());
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+  Position p{static_cast<std::uint32_t>(next - starts_.begin()) - 1, 0};
+  for (std::size_t k = starts_[p.line]; k < offset && line_end(text_, k) == 0;) {
+    const std::size_t n = bytes_at(text_, k);
+    if (k + n > offset) break;
+    k += n;
+    p.character += units(n);
   }
   return p;
 }
@@ -74,7 +76,7 @@ std::size_t moved(std::string_view before, std::string_view after, std::size_t o
   while (back < most - front && before[before.size() - 1 - back] == after[after.size() - 1 - back])
     ++back;
   if (offset <= front) return offset;
-  if (offset >= before.size() - back) return offset + after.size() - before.size();
+  if (offset > before.size() - back) return offset + after.size() - before.size();
   return front;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::cli::lsp {
 
@@ -16,7 +17,16 @@ struct Position {
 
 // Lines end with \n, \r\n or a lone \r. Each byte that is no part of a UTF-8 character counts as
 // one unit, as the replacement character does that an editor shows for it.
-Position position_at(std::string_view text, std::size_t offset);
+class Lines {
+ public:
+  Lines(std::string_view text);  // NOLINT: a text where lines are wanted; it must live as long
+  Lines(const std::string& text) : Lines(std::string_view(text)) {}  // NOLINT
+  Position at(std::size_t offset) const;
+
+ private:
+  std::string_view text_;
+  std::vector<std::size_t> starts_;
+};
 
 // offset_at returns the byte of a position; behind the end of a line it is that end, behind the
 // last line the end of the text, inside a surrogate pair its beginning.

@@ -9,7 +9,7 @@ namespace {
 TEST_F(Editor, EditsWhileACheckIsRunning) {
   initialize();
   std::string large = "C++ sub f(int v, name x) ${{ x = v; $}}\nsub main() {\n";
-  for (int k = 0; k < 4000; ++k) {
+  for (int k = 0; k < 12000; ++k) {
     large += "  let a" + std::to_string(k) + " = 1 { df x; for i = 1..3 f(i, x[i]); }\n";
   }
   open("p.fa", large + "}\n");
@@ -21,10 +21,20 @@ TEST_F(Editor, EditsWhileACheckIsRunning) {
   const Json symbols = call("textDocument/documentSymbol", at("p.fa", "main"))["result"];
   EXPECT_EQ(symbols.size(), 2u);
   change("p.fa", large + "  f(20, no_more);\n}\n");
-  const Json last = diagnostics("p.fa");  // of the latest version
+  // What a check says of a text that has changed meanwhile is dropped; the last word is about the
+  // last.
+  int published = 0;
+  Json last;
+  for (int version = 0; version != versions_["p.fa"]; ++published) {
+    const Json p = notification("textDocument/publishDiagnostics");
+    EXPECT_GT(p["version"], version);
+    version = p["version"];
+    last = p["diagnostics"];
+  }
+  EXPECT_LT(published, 15);
   ASSERT_EQ(last.size(), 1u);
   EXPECT_NE(last[0]["message"].get<std::string>().find("no_more"), std::string::npos);
-  EXPECT_EQ(last[0]["range"]["start"]["line"], 4002);
+  EXPECT_EQ(last[0]["range"]["start"]["line"], 12002);
   EXPECT_EQ(stop(), 0);
 }
 
@@ -68,7 +78,7 @@ TEST_F(Editor, TruncatedAndBrokenDocumentsAreAnswered) {
       ++answered;
     }
   }
-  EXPECT_GT(answered, 1000);
+  EXPECT_GT(answered, 700);
   change("p.fa", text);
   diagnostics("p.fa");
   EXPECT_EQ(stop(), 0);
