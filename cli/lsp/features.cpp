@@ -1,12 +1,10 @@
-// Definition, references, hover, symbols of a document, formatting.
+// Definition, references, hover, formatting.
 #include "cli/lsp/features.hpp"
 
 #include <algorithm>
 
 #include "cli/lsp/documentation.hpp"
 #include "compiler/format/format.hpp"
-#include "compiler/format/pieces.hpp"
-#include "compiler/source/scan.hpp"
 
 namespace tessera::cli::lsp {
 namespace {
@@ -17,8 +15,6 @@ using compiler::Stretch;
 using compiler::Symbol;
 using compiler::format::Piece;
 
-constexpr int kFunction = 12, kVariable = 13, kConstant = 14, kKey = 20;  // kinds of symbols
-
 Json location_in(const Workspace& workspace, const Index& index, const Stretch& s) {
   const Index::File& file = index.files[s.file];
   return location(workspace.uri(settled(file.path)), file.text, s.begin, s.end);
@@ -26,20 +22,6 @@ Json location_in(const Workspace& workspace, const Index& index, const Stretch& 
 
 Json location_of(const Workspace& workspace, const CxxFunction& f) {
   return location(workspace.uri(settled(f.file)), workspace.text(f.file), f.begin, f.end);
-}
-
-// The piece of the document that the spot touches; a name rather than the sign beside it.
-Piece piece_at(const std::vector<Piece>& all, std::size_t offset) {
-  Piece found;
-  for (const Piece& p : all) {
-    if (p.begin > offset) break;
-    const bool touches = p.begin + p.text.size() >= offset;
-    const bool word = p.kind == Piece::Kind::name || p.kind == Piece::Kind::keyword;
-    if (touches && (found.text.empty() || word || p.begin + p.text.size() > offset)) {
-      if (found.text.empty() || word || found.kind != Piece::Kind::name) found = p;
-    }
-  }
-  return found;
 }
 
 // The file that an #include names, when the spot is in that directive.
@@ -67,17 +49,6 @@ Json included(const Workspace& workspace, const Spot& spot) {
 const CxxFunction* kernel_of(Kernels& kernels, const Index& index, const Symbol& s) {
   if (s.kind != Symbol::Kind::import || index.files.empty()) return nullptr;
   return kernels.find(settled(index.files[0].path).parent_path(), s.external);
-}
-
-// import_at returns the import whose C++ name is at the spot: that name is no name of the program.
-const Symbol* import_at(const Spot& spot) {
-  if (!spot.indexed) return nullptr;
-  const Piece p = piece_at(compiler::format::pieces(spot.document->text), spot.offset);
-  for (const Symbol& s : spot.program->index->symbols) {
-    const bool here = s.kind == Symbol::Kind::import && s.external == p.text;
-    if (here && s.whole.holds(spot.file, p.begin)) return &s;
-  }
-  return nullptr;
 }
 
 std::string what_it_is(const Symbol& s) {
@@ -123,69 +94,6 @@ Json range_of(const Lines& lines, std::size_t begin, std::size_t end) {
 
 Json location(const std::string& uri, const Lines& lines, std::size_t begin, std::size_t end) {
   return {{"uri", uri}, {"range", range_of(lines, begin, end)}};
-}
-
-const Reference* reference_at(const Spot& spot) {
-  if (!spot.indexed) return nullptr;
-  const Reference* best = nullptr;  // the declaration, where a macro makes several names of one use
-  for (const Reference& r : spot.program->index->references) {
-    if (!r.at.holds(spot.file, static_cast<std::uint32_t>(spot.offset))) continue;
-    if (best == nullptr || r.at.end - r.at.begin < best->at.end - best->at.begin) best = &r;
-  }
-  return best;
-}
-
-std::vector<MacroWord> macro_words(const Index& index) {
-  std::vector<MacroWord> found;
-  for (std::uint32_t file = 0; file < index.files.size(); ++file) {
-    if (index.files[file].path.empty()) continue;
-    for (const Piece& p : compiler::format::pieces(index.files[file].text)) {
-      const auto add = [&](std::size_t from, std::size_t to, bool defines) {
-        const auto at = static_cast<std::uint32_t>(p.begin);
-        found.push_back({std::string(p.text.substr(from, to - from)), file,
-                         at + static_cast<std::uint32_t>(from), at + static_cast<std::uint32_t>(to),
-                         defines});
-      };
-      if (p.kind == Piece::Kind::macro) add(1, p.text.size(), false);
-      if (p.kind != Piece::Kind::directive) continue;
-      const std::string_view word = compiler::format::directive_word(p);
-      if (word != "define" && word != "undef" && word != "ifdef" && word != "ifndef") continue;
-      std::size_t k = p.text.find(word) + word.size();
-      while (k < p.text.size() && (p.text[k] == ' ' || p.text[k] == '\t')) ++k;
-      const std::size_t end = compiler::end_of_name(p.text, k);
-      if (end > k) add(k, end, word == "define");
-      if (word != "define") continue;
-      // `$NAME` in the body is a use, unless it is a parameter.
-      std::vector<std::string_view> parameters;
-      std::size_t body = end;
-      if (p.text.substr(end, 1) == "(") {
-        body = std::min(p.text.find(')', end), p.text.size());
-        for (std::size_t j = end; j < body; ++j) {
-          const std::size_t stop = compiler::end_of_name(p.text, j);
-          if (stop > j) parameters.push_back(p.text.substr(j, stop - j));
-          j = std::max(j, stop == j ? j : stop - 1);
-        }
-      }
-      for (std::size_t j = p.text.find('$', body); j != p.text.npos; j = p.text.find('$', j + 1)) {
-        const std::size_t stop = compiler::end_of_name(p.text, j + 1);
-        const std::string_view name = p.text.substr(j + 1, stop - j - 1);
-        if (name.empty() ||
-            std::find(parameters.begin(), parameters.end(), name) != parameters.end())
-          continue;
-        add(j + 1, stop, false);
-      }
-    }
-  }
-  return found;
-}
-
-MacroWord macro_at(const Spot& spot) {
-  if (!spot.indexed) return {};
-  for (const MacroWord& m : macro_words(*spot.program->index)) {
-    // The `$` belongs to the use.
-    if (m.file == spot.file && m.begin <= spot.offset + 1 && spot.offset <= m.end) return m;
-  }
-  return {};
 }
 
 Json definition(Workspace& workspace, Kernels& kernels, const Spot& spot) {
@@ -278,45 +186,6 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
     }
   }
   return nullptr;
-}
-
-Json document_symbols(const Spot& spot) {
-  Json found = Json::array();
-  if (!spot.indexed) return found;
-  const Index& index = *spot.program->index;
-  const Lines lines = index.files[spot.file].text;
-  const auto entry = [&](const Symbol& s, int kind, const Stretch& whole) -> Json {
-    const std::size_t end = std::max(whole.end, s.at.end);
-    return {{"name", s.name},
-            {"detail", s.signature},
-            {"kind", kind},
-            {"range", range_of(lines, std::min(whole.begin, s.at.begin), end)},
-            {"selectionRange", range_of(lines, s.at.begin, s.at.end)}};
-  };
-  for (const MacroWord& m : macro_words(index)) {
-    if (!m.defines || m.file != spot.file) continue;
-    Symbol s;
-    s.name = m.name;
-    s.at = {m.file, m.begin, m.end, true};
-    found.push_back(entry(s, kConstant, s.at));
-  }
-  for (const Symbol& s : index.symbols) {
-    const bool callable = s.kind == Symbol::Kind::sub || s.kind == Symbol::Kind::import ||
-                          s.kind == Symbol::Kind::kernel;
-    if (!callable || s.at.file != spot.file) continue;
-    Json one = entry(s, kFunction, s.whole);
-    Json children = Json::array();
-    for (const Symbol& inner : index.symbols) {
-      const bool shown = inner.kind == Symbol::Kind::fragment || inner.kind == Symbol::Kind::label;
-      if (s.kind != Symbol::Kind::sub || !shown || !s.whole.holds(inner.at.file, inner.at.begin))
-        continue;
-      children.push_back(
-          entry(inner, inner.kind == Symbol::Kind::label ? kKey : kVariable, inner.at));
-    }
-    if (!children.empty()) one["children"] = std::move(children);
-    found.push_back(std::move(one));
-  }
-  return found;
 }
 
 Json formatting(Workspace& workspace, const Spot& spot) {

@@ -9,6 +9,7 @@
 #include "cli/lsp/kernels.hpp"
 #include "cli/lsp/text.hpp"
 #include "cli/lsp/workspace.hpp"
+#include "compiler/format/pieces.hpp"
 
 namespace tessera::cli::lsp {
 
@@ -23,6 +24,7 @@ inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kRequestFailed = -32803;
 
+Json diagnostic(const Workspace& workspace, const compiler::Diagnostic& d);
 Json definition(Workspace& workspace, Kernels& kernels, const Spot& spot);
 Json references(Workspace& workspace, const Spot& spot, bool declaration);
 Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot);
@@ -37,8 +39,15 @@ Json to_json(Position p);
 Json range_of(const Lines& lines, std::size_t begin, std::size_t end);
 Json location(const std::string& uri, const Lines& lines, std::size_t begin, std::size_t end);
 
-// symbol_at returns the reference at the spot, or null.
+// piece_at returns the piece that `offset` touches; a name rather than the sign beside it.
+compiler::format::Piece piece_at(const std::vector<compiler::format::Piece>& all,
+                                 std::size_t offset);
+
+// reference_at returns the name of the program at the spot, or null.
 const compiler::Reference* reference_at(const Spot& spot);
+
+// import_at returns the import whose C++ name is at the spot: that is no name of the program.
+const compiler::Symbol* import_at(const Spot& spot);
 
 // A macro: its name in a directive or in `$NAME`.
 struct MacroWord {

@@ -228,7 +228,7 @@ class Server {
     for (const auto& entry : published_) found[entry.first] = Json::array();
     for (const auto& entry : programs) {
       for (const compiler::Diagnostic& d : entry.second) {
-        Json one = diagnostic(d);
+        Json one = diagnostic(workspace_, d);
         Json& list = found.try_emplace(settled(d.span.file), Json::array()).first->second;
         if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
       }
@@ -247,35 +247,6 @@ class Server {
       params["diagnostics"] = std::move(list);
       notify("textDocument/publishDiagnostics", std::move(params));
     }
-  }
-
-  // Spans count bytes in lines that end with \n.
-  Json range(const compiler::Span& span) const {
-    const std::string text = workspace_.text(span.file);
-    std::size_t begin = 0;
-    for (int line = 1; line < span.line && begin < text.size(); ++line) {
-      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    }
-    begin = std::min(begin + static_cast<std::size_t>(std::max(span.column - 1, 0)), text.size());
-    return range_of(text, begin,
-                    std::min(begin + static_cast<std::size_t>(span.length), text.size()));
-  }
-
-  Json diagnostic(const compiler::Diagnostic& d) const {
-    using compiler::Severity;
-    Json one = {{"range", range(d.span)},
-                {"severity", d.severity == Severity::error     ? 1
-                             : d.severity == Severity::warning ? 2
-                                                               : 3},
-                {"source", "tessera"},
-                {"message", d.text}};
-    if (!d.code.empty()) one["code"] = d.code;
-    for (const compiler::Note& n : d.notes) {
-      one["relatedInformation"].push_back(
-          {{"location", {{"uri", workspace_.uri(settled(n.span.file))}, {"range", range(n.span)}}},
-           {"message", n.text}});
-    }
-    return one;
   }
 
   Inbox inbox_;
