@@ -1,8 +1,9 @@
 // T310: two assignments of one fragment.
 //
-// Two assignments meet for sure when for all values that are not ours to choose, some instances of
-// both have equal indices. When one of the two stands under a condition that is not known, all of
-// its instances must meet the other: then it is wrong whenever it runs.
+// Two assignments meet for sure when for all values that are not ours to choose, and with which one
+// of the two runs at all, some instances of both have equal indices. When one of the two stands
+// under a condition that is not known, all of its instances must meet the other: then it is wrong
+// whenever it runs.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -168,17 +169,16 @@ class AssignedTwice {
     if (self) different = orders(q, a.node, shared);
     if (da.parts.size() * db.parts.size() * different.size() > kMostSystems) return std::nullopt;
 
-    std::vector<System> meetings, reached;
+    std::vector<System> meetings, reached_a, reached_b;
     System base = q.empty();
     base.add(context);
     for (const System& pb : db.parts) {
       System with_b = base;
       with_b.add(pb);
-      if (open_b != kNone) reached.push_back(with_b);
+      reached_b.push_back(with_b);
       for (const System& pa : da.parts) {
         System both = with_b;
         both.add(pa);
-        if (open_b == kNone) reached.push_back(both);
         both.add(equal);
         for (const System& order : different) {
           meetings.push_back(both);
@@ -192,9 +192,20 @@ class AssignedTwice {
       any = c_.solve(meetings[k], &point) == Answer::yes;
     }
     if (!any) return std::nullopt;
-    const std::vector<bool> given = q.given(open_b == kNone ? 0 : flow_.nodes[open_b].depth);
+    // Under equal conditions both run, but nobody knows in which instances of the shared node.
+    const bool guarded = !da.guards.empty() || !db.guards.empty();
+    const std::vector<bool> given = q.given(open_b != kNone ? flow_.nodes[open_b].depth
+                                            : guarded       ? flow_.nodes[shared].depth
+                                                            : 0);
     const bool all_ours = std::find(given.begin(), given.end(), true) == given.end();
-    if (!all_ours && !always(reached, meetings, given)) return std::nullopt;
+    for (const System& pa : da.parts) {
+      reached_a.push_back(base);
+      reached_a.back().add(pa);
+    }
+    // It is not enough that they meet when both run: conditions may exclude each other unseen.
+    const bool certain = all_ours || always(reached_b, meetings, given) ||
+                         (open_b == kNone && always(reached_a, meetings, given));
+    if (!certain) return std::nullopt;
     const NodeId around = flow_.names[a.name].node;
     if (!all_ours) return Meeting{c_.element(a), "", ""};
     return Meeting{c_.element(a, q, Query::one, point),
@@ -202,7 +213,7 @@ class AssignedTwice {
                    c_.when(b.node, around, q, Query::two, point)};
   }
 
-  // always: for all given values with which both are reached, they meet.
+  // always: for all given values with which some part is reached, they meet.
   bool always(const std::vector<System>& reached, const std::vector<System>& meetings,
               const std::vector<bool>& given) {
     std::vector<System> covers;
