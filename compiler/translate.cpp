@@ -9,6 +9,7 @@
 #include "compiler/analysis/analysis.hpp"
 #include "compiler/block/lower.hpp"
 #include "compiler/block/passes.hpp"
+#include "compiler/blocks.hpp"
 #include "compiler/compiler.hpp"
 #include "compiler/diagnostics.hpp"
 #include "compiler/emit/program.hpp"
@@ -32,11 +33,14 @@ void must_hold(const std::string& problem, const char* after) {
 
 // run_passes lowers and runs all passes; false when a pass reported an error.
 block::Program run_passes(const semantics::Model& model, const MappedText& text,
-                          const Options& options, Diagnostics& diagnostics, Output& output) {
+                          const Options& options, const Look& look, Diagnostics& diagnostics,
+                          Output& output) {
   block::Program program = block::lower(model, text);
+  if (look) look("lower", model, program);
   if (options.dump_after == "lower") output.dump = block::print(program);
   for (const block::Pass& pass : block::pipeline()) {
     pass.run(program, diagnostics);
+    if (look) look(pass.name, model, program);
     if (options.dump_after == pass.name) output.dump = block::print(program);
   }
   must_hold(block::verify(program), "all passes");
@@ -68,7 +72,7 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
 }
 
 void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
-                const Options& options, Output& output) {
+                const Options& options, const Look& look, Output& output) {
   Preprocessor preprocessor(sources, diagnostics, options, text);
   if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
@@ -93,7 +97,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   make_index();
   analysis::analyse(model, diagnostics);
   if (diagnostics.failed()) return;
-  const block::Program program = run_passes(model, text, options, diagnostics, output);
+  const block::Program program = run_passes(model, text, options, look, diagnostics, output);
   if (diagnostics.failed()) return;
   const emit::Context context{sources, text};
   output.kernels_cpp = emit::kernels_text(context, model);
@@ -106,12 +110,16 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
 }  // namespace
 
 Output translate(const std::filesystem::path& source, const Options& options) {
+  return translate(source, options, {});
+}
+
+Output translate(const std::filesystem::path& source, const Options& options, const Look& look) {
   Output output;
   Sources sources(&options.unsaved);
   MappedText text;
   Diagnostics diagnostics(sources, text);
   if (sources.load(source)) {
-    run_stages(sources, text, diagnostics, options, output);
+    run_stages(sources, text, diagnostics, options, look, output);
     for (std::uint32_t k = 0; k < sources.size(); ++k) {
       if (!sources.file(k).path.empty()) output.files.push_back(sources.file(k).path);
     }

@@ -1,0 +1,209 @@
+#include "evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <limits>
+
+namespace tessera::reference {
+namespace {
+
+using compiler::semantics::Expr;
+using compiler::semantics::NameUse;
+using compiler::semantics::Type;
+using compiler::syntax::Operator;
+
+std::int32_t fits(std::int64_t v) {
+  if (v < INT32_MIN || v > INT32_MAX) throw Failure("int overflow");
+  return static_cast<std::int32_t>(v);
+}
+
+std::int32_t cut(double d) {
+  if (!(d > -2147483649.0 && d < 2147483648.0)) throw Failure("a real does not fit an int");
+  return static_cast<std::int32_t>(d);
+}
+
+bool is_int(const Value& v) { return std::holds_alternative<std::int32_t>(v); }
+bool is_string(const Value& v) { return std::holds_alternative<std::string>(v); }
+
+double number(const Value& v) {
+  if (const auto* i = std::get_if<std::int32_t>(&v)) return *i;
+  if (const auto* r = std::get_if<double>(&v)) return *r;
+  throw Failure("a number is needed");
+}
+
+std::string shown(const Value& v) {
+  if (const auto* i = std::get_if<std::int32_t>(&v)) return std::to_string(*i);
+  if (const auto* r = std::get_if<double>(&v)) return fmt::format("{}", *r);
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  throw Failure("bytes have no text");
+}
+
+Value integers(Operator op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case Operator::add:
+      return fits(a + b);
+    case Operator::sub:
+      return fits(a - b);
+    case Operator::mul:
+      return fits(a * b);
+    case Operator::div:
+      if (b == 0) throw Failure("division by zero");
+      return fits(a / b);
+    case Operator::mod:
+      if (b == 0) throw Failure("division by zero");
+      return fits(a % b);
+    case Operator::lt:
+      return a < b ? 1 : 0;
+    case Operator::gt:
+      return a > b ? 1 : 0;
+    case Operator::le:
+      return a <= b ? 1 : 0;
+    case Operator::ge:
+      return a >= b ? 1 : 0;
+    case Operator::eq:
+      return a == b ? 1 : 0;
+    case Operator::ne:
+      return a != b ? 1 : 0;
+    default:
+      throw std::logic_error("reference: logic is not arithmetic");
+  }
+}
+
+Value reals(Operator op, double a, double b) {
+  switch (op) {
+    case Operator::add:
+      return a + b;
+    case Operator::sub:
+      return a - b;
+    case Operator::mul:
+      return a * b;
+    case Operator::div:
+      if (b == 0) throw Failure("division by zero");
+      return a / b;
+    case Operator::mod:
+      throw Failure("% is for ints");
+    case Operator::lt:
+      return a < b ? 1 : 0;
+    case Operator::gt:
+      return a > b ? 1 : 0;
+    case Operator::le:
+      return a <= b ? 1 : 0;
+    case Operator::ge:
+      return a >= b ? 1 : 0;
+    case Operator::eq:
+      return a == b ? 1 : 0;
+    case Operator::ne:
+      return a != b ? 1 : 0;
+    default:
+      throw std::logic_error("reference: logic is not arithmetic");
+  }
+}
+
+Value cast(Type to, const Value& v) {
+  if (to == Type::string) return shown(v);
+  if (const auto* s = std::get_if<std::string>(&v)) {
+    char* end = nullptr;
+    if (to == Type::real) {
+      const double d = std::strtod(s->c_str(), &end);
+      if (s->empty() || *end != '\0') throw Failure("this string is not a number");
+      return d;
+    }
+    const long long n = std::strtoll(s->c_str(), &end, 10);
+    if (s->empty() || *end != '\0') throw Failure("this string is not an int");
+    return fits(n);
+  }
+  if (to == Type::real) return number(v);
+  return is_int(v) ? v : Value(cut(number(v)));
+}
+
+}  // namespace
+
+Name Evaluator::name(const NameUse& use) const {
+  Name n = std::get<Name>(environment_[use.base]);
+  for (const auto& i : use.indices) n.indices.push_back(integer(*i));
+  return n;
+}
+
+Value Evaluator::binary(const Expr& e) const {
+  if (e.op == Operator::land) return condition(*e.kids[0]) && condition(*e.kids[1]) ? 1 : 0;
+  if (e.op == Operator::lor) return condition(*e.kids[0]) || condition(*e.kids[1]) ? 1 : 0;
+  const Value a = value(*e.kids[0]);
+  const Value b = value(*e.kids[1]);
+  if (is_string(a) || is_string(b)) {
+    if (e.op == Operator::add) return shown(a) + shown(b);
+    if (is_string(a) && is_string(b)) {
+      if (e.op == Operator::eq) return a == b ? 1 : 0;
+      if (e.op == Operator::ne) return a != b ? 1 : 0;
+    }
+    throw Failure("this operator is not for strings");
+  }
+  if (is_int(a) && is_int(b)) {
+    return integers(e.op, std::get<std::int32_t>(a), std::get<std::int32_t>(b));
+  }
+  return reals(e.op, number(a), number(b));
+}
+
+Value Evaluator::value(const Expr& e) const {
+  switch (e.kind) {
+    case Expr::Kind::integer:
+      return e.integer;
+    case Expr::Kind::real:
+      return std::strtod(e.text.c_str(), nullptr);
+    case Expr::Kind::string:
+      return e.text;
+    case Expr::Kind::variable:
+      return std::get<Value>(environment_[e.variable]);
+    case Expr::Kind::read:
+      return store_.read(name(e.name));
+    case Expr::Kind::input:
+      return store_.read(inputs_.at(static_cast<std::size_t>(e.integer)));
+    case Expr::Kind::binary:
+      return binary(e);
+    case Expr::Kind::cast:
+      return cast(e.type, value(*e.kids[0]));
+    case Expr::Kind::negate: {
+      const Value v = value(*e.kids[0]);
+      if (is_int(v)) return fits(-static_cast<std::int64_t>(std::get<std::int32_t>(v)));
+      return -number(v);
+    }
+    case Expr::Kind::choice: {
+      const Value v = value(*e.kids[condition(*e.kids[0]) ? 1 : 2]);
+      return e.type == Type::real ? Value(number(v)) : v;  // int and real make real
+    }
+  }
+  throw std::logic_error("reference: an unknown expression");
+}
+
+std::int32_t Evaluator::integer(const Expr& e) const {
+  const Value v = value(e);
+  if (const auto* i = std::get_if<std::int32_t>(&v)) return *i;
+  if (e.type == Type::real) return cut(number(v));  // known before the run: it is cut
+  throw Failure("an int is needed");
+}
+
+double Evaluator::real(const Expr& e) const { return number(value(e)); }
+
+std::string Evaluator::string(const Expr& e) const {
+  const Value v = value(e);
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  throw Failure("a string is needed");
+}
+
+bool Evaluator::condition(const Expr& e) const { return number(value(e)) != 0; }
+
+void Evaluator::need(const NameUse& use, std::set<Name>& seen) const {
+  for (const auto& i : use.indices) need(*i, seen);
+}
+
+void Evaluator::need(const Expr& e, std::set<Name>& seen) const {
+  if (e.kind == Expr::Kind::read) {
+    need(e.name, seen);
+    const Name n = name(e.name);
+    store_.read(n);
+    seen.insert(n);
+  }
+  for (const auto& k : e.kids) need(*k, seen);
+}
+
+}  // namespace tessera::reference
