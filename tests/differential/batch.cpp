@@ -1,0 +1,231 @@
+#include "batch.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "compiler/blocks.hpp"
+#include "configurations.hpp"
+#include "generator.hpp"
+#include "runtime/run.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+std::mutex lines_mutex;
+std::vector<std::string> printed;
+}  // namespace
+
+// The kernels of the programs print by this (tests/reference/kernels.hpp).
+extern "C" void tessera_test_line(const char* line) {
+  const std::lock_guard<std::mutex> lock(lines_mutex);
+  printed.emplace_back(line);
+}
+
+namespace tessera::differential {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kSecondsPerRun = 20;  // a run takes milliseconds; the machine may be busy
+
+double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string difference(const std::vector<std::string>& expected, const std::vector<std::string>& got) {
+  std::vector<std::string> missing;
+  std::vector<std::string> extra;
+  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(), std::back_inserter(missing));
+  std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(), std::back_inserter(extra));
+  std::string text;
+  for (std::size_t k = 0; k < missing.size() && k < 5; ++k) text += "  expected: " + missing[k] + "\n";
+  for (std::size_t k = 0; k < extra.size() && k < 5; ++k) text += "  got:      " + extra[k] + "\n";
+  return text;
+}
+
+// Progress is shared with the child: where it is now.
+struct Progress {
+  volatile std::size_t program, configuration, runs;
+};
+
+// run_child runs the cases from `first` on, and writes mismatches to `report`, one per line.
+[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path& library,
+                            const fs::path& report, Progress& progress) {
+  const fs::path said = report.string() + ".stderr";
+  const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  dup2(error, STDERR_FILENO);
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::ofstream out(report, std::ios::app);
+  if (handle == nullptr) {
+    out << 0 << "\tdlopen\t" << dlerror() << std::endl;
+    _exit(1);
+  }
+  for (std::size_t k = first; k < cases.size(); ++k) {
+    const Case& c = cases[k];
+    using Entry = const abi::Program* (*)();
+    const auto entry =
+        reinterpret_cast<Entry>(dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
+    const std::vector<Configuration> all = configurations(c.seed);
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      progress.program = k;
+      progress.configuration = at;
+      progress.runs = progress.runs + 1;
+      printed.clear();
+      [[maybe_unused]] const int ignored = ftruncate(error, 0);
+      const int code = runtime::run(*entry(), all[at].options, c.arguments);
+      std::sort(printed.begin(), printed.end());
+      std::string what;
+      if (code != 0) what = "exit code " + std::to_string(code) + "\n" + read(said);
+      if (printed != c.expected.lines) what += difference(c.expected.lines, printed);
+      if (what.empty()) continue;
+      std::replace(what.begin(), what.end(), '\n', '\f');
+      out << c.seed << '\t' << all[at].name << '\t' << what << std::endl;
+    }
+  }
+  _exit(0);
+}
+
+std::vector<Mismatch> read_report(const fs::path& path) {
+  std::vector<Mismatch> result;
+  std::ifstream in(path);
+  std::string line;
+  while (std::getline(in, line)) {
+    const std::size_t a = line.find('\t');
+    const std::size_t b = line.find('\t', a + 1);
+    std::string what = line.substr(b + 1);
+    std::replace(what.begin(), what.end(), '\f', '\n');
+    result.push_back({std::stoull(line.substr(0, a)), line.substr(a + 1, b - a - 1), what});
+  }
+  return result;
+}
+
+// compile returns the shared object; throws std::runtime_error with what the compiler said.
+fs::path compile(const std::vector<Case>& cases, const fs::path& folder) {
+  std::ostringstream make;  // two units at a time
+  make << "set -e\ncd '" << folder.string() << "'\nflags='-std=c++20 -fPIC -w -I " << TESSERA_HEADERS;
+  if (std::string(TESSERA_SANITIZE_FLAGS) != "") make << " -g -fsanitize=" << TESSERA_SANITIZE_FLAGS;
+  make << "'\n[ -f kernels.o ] || " << TESSERA_CXX
+       << " $flags -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n";
+  make << "for s in";
+  for (const Case& c : cases) make << ' ' << c.seed;
+  make << "; do echo $s; done | xargs -P 2 -I{} " << TESSERA_CXX
+       << " $flags -O0 -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n";
+  const std::string library = "batch" + std::to_string(cases.front().seed) + ".so";
+  make << TESSERA_CXX << " $flags -shared -o " << library << " kernels.o";
+  for (const Case& c : cases) make << ' ' << c.seed << ".o";
+  make << "\nrm -f";
+  for (const Case& c : cases) make << ' ' << c.seed << ".o " << c.seed << ".cpp";
+  make << "\n";
+  write(folder / "compile.sh", make.str());
+  const std::string command = "bash '" + (folder / "compile.sh").string() + "' >'" +
+                              (folder / "compile.log").string() + "' 2>&1";
+  if (std::system(command.c_str()) != 0) throw std::runtime_error(read(folder / "compile.log"));
+  return folder / library;
+}
+
+}  // namespace
+
+bool prepare(std::uint64_t seed, int size, const fs::path& folder, Case& out,
+             std::vector<Mismatch>& mismatches, Totals& totals) {
+  const auto started = Clock::now();
+  const Generated program = generate(seed, size);
+  const fs::path base = folder / std::to_string(seed);
+  out = {seed, base.string() + ".fa", program.arguments, {}};
+  write(out.source, program.text);
+  totals.source_lines += static_cast<std::size_t>(std::count(program.text.begin(), program.text.end(), '\n'));
+  reference::Outcome after;
+  const auto look = [&](std::string_view stage, const auto&, const compiler::block::Program& blocks) {
+    if (stage == "lower") out.expected = reference::interpret(blocks, program.arguments);
+    if (stage == "number-blocks") after = reference::interpret(blocks, program.arguments);
+  };
+  const compiler::Output text = compiler::translate(out.source, {}, look);
+  totals.translate += since(started);
+  if (!text.ok) {
+    std::string what;
+    for (const auto& d : text.diagnostics) {
+      if (d.severity == compiler::Severity::error) what += compiler::render(d, false);
+    }
+    mismatches.push_back({seed, "translation", what});
+    return false;
+  }
+  if (out.expected.end != reference::Outcome::End::finished) {
+    mismatches.push_back({seed, "the interpreter", out.expected.why});
+    return false;
+  }
+  if (after.lines != out.expected.lines) {
+    mismatches.push_back({seed, "the passes", after.why + "\n" + difference(out.expected.lines, after.lines)});
+    return false;
+  }
+  totals.lines += out.expected.lines.size();
+  write(base.string() + ".cpp", text.program_cpp);
+  if (!fs::exists(folder / "kernels.cpp")) write(folder / "kernels.cpp", text.kernels_cpp);
+  return true;
+}
+
+void run_batch(const std::vector<Case>& cases, const fs::path& folder, std::vector<Mismatch>& mismatches,
+               Totals& totals) {
+  const auto started = Clock::now();
+  const fs::path library = compile(cases, folder);
+  totals.compile += since(started);
+  const auto running = Clock::now();
+  const fs::path report = folder / "report";
+  auto* progress = static_cast<Progress*>(
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  for (std::size_t first = 0; first < cases.size();) {
+    progress->program = first;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) run_child(cases, first, library, report, *progress);
+    int status = 0;
+    std::size_t seen = progress->runs;
+    auto moved = Clock::now();
+    bool hangs = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+      usleep(2000);
+      if (progress->runs != seen) {
+        seen = progress->runs;
+        moved = Clock::now();
+      } else if (since(moved) > kSecondsPerRun) {
+        hangs = true;
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        break;
+      }
+    }
+    const std::size_t at = progress->program;
+    if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    const Case& c = cases[at];
+    mismatches.push_back({c.seed, configurations(c.seed)[progress->configuration].name,
+                          hangs ? "does not end" : "the process ends with status " + std::to_string(status) +
+                                                       "\n" + read(report.string() + ".stderr")});
+    first = at + 1;
+  }
+  totals.runs += progress->runs;
+  totals.run += since(running);
+  munmap(progress, sizeof(Progress));
+  for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));
+  fs::remove(report);
+  fs::remove(library);
+}
+
+}  // namespace tessera::differential

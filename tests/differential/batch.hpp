@@ -1,0 +1,42 @@
+// A batch: random programs that are compiled apart, linked into one shared object, and run in one
+// child process, which may crash or hang without taking the whole test along.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/reference/interpreter.hpp"
+
+namespace tessera::differential {
+
+struct Case {
+  std::uint64_t seed = 0;
+  std::filesystem::path source;  // the .fa file
+  std::vector<std::string> arguments;
+  reference::Outcome expected;
+};
+
+struct Mismatch {
+  std::uint64_t seed = 0;
+  std::string configuration;
+  std::string what;
+};
+
+struct Totals {
+  double translate = 0, compile = 0, run = 0;  // seconds
+  std::size_t runs = 0, lines = 0;             // programs times configurations; of expected output
+  std::size_t source_lines = 0;
+};
+
+// prepare makes the program of the seed, translates and interprets it. A problem with any of these
+// goes to `mismatches`, and there is no case then.
+bool prepare(std::uint64_t seed, int size, const std::filesystem::path& folder, Case& out,
+             std::vector<Mismatch>& mismatches, Totals& totals);
+
+// run_batch compiles the cases and runs them in all configurations.
+void run_batch(const std::vector<Case>& cases, const std::filesystem::path& folder,
+               std::vector<Mismatch>& mismatches, Totals& totals);
+
+}  // namespace tessera::differential

@@ -1,0 +1,20 @@
+// How each program is run: ranks, threads, policies, orders of deliveries.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/run.hpp"
+
+namespace tessera::differential {
+
+struct Configuration {
+  std::string name;  // the options of `tessera run` that give the same
+  runtime::RunOptions options;
+};
+
+// configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
+// every policy of the registry and the faithful mode of those that have one, deliveries reordered.
+std::vector<Configuration> configurations(std::uint64_t seed);
+
+}  // namespace tessera::differential

@@ -1,0 +1,61 @@
+#include "generator.hpp"
+
+#include "tests/reference/kernels.hpp"
+#include "writer.hpp"
+
+namespace tessera::differential {
+namespace {
+
+// Macros, conditions and what the preprocessor must keep its hands off.
+const char* const kMacros = R"fa(#define FIVE 5
+#define LESS(a, b) (($a) - ($b))
+#define TWICE(x) $LESS($x, \
+  -($x))
+#ifdef MISSING
+sub broken( { this is not read
+#else
+#define HERE 1
+#endif
+#ifndef HERE
+sub broken2(
+#endif
+#define GONE 1
+#undef GONE
+)fa";
+
+}  // namespace
+
+Generated generate(std::uint64_t seed, int size) {
+  Random random(seed * 0x9E3779B97F4A7C15u + 1);
+  const bool macros = random.chance(60);
+  Writer writer(random, macros);
+  std::vector<std::string> subs;
+  const int count = random.below(5);
+  for (int k = 0; k < count; ++k) {
+    subs.push_back(random.chance(25) ? writer.recursive_sub() : writer.sub(random.between(0, size / 6)));
+  }
+  Generated result;
+  Visible v;
+  std::string list;
+  const auto parameter = [&](Kind kind, const std::string& type, const std::string& argument, double value) {
+    const std::string name = "arg" + std::to_string(result.arguments.size());
+    list += (list.empty() ? "" : ", ") + type + " " + name;
+    v.scalars.push_back({name, kind, value, value});
+    result.arguments.push_back(argument);
+  };
+  if (random.chance(40)) {
+    const int n = random.below(50);
+    parameter(Kind::integer, "int", std::to_string(n), n);
+  }
+  if (random.chance(20)) parameter(Kind::real, "real", "2.5", 2.5);
+  if (random.chance(20)) parameter(Kind::string, "string", "--a word", 0);
+  subs.push_back(writer.main(list, v, std::max(3, size / 2)));
+  random.shuffle(subs);
+  result.text = random.chance(20) ? "#! /usr/bin/env tessera\n" : "";
+  result.text += reference::kernels_text();
+  if (macros) result.text += kMacros;
+  for (const std::string& s : subs) result.text += s;
+  return result;
+}
+
+}  // namespace tessera::differential
