@@ -43,22 +43,30 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kSecondsPerRun = 20;  // a run takes milliseconds; the machine may be busy
 
-double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+double since(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
 
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string difference(const std::vector<std::string>& expected, const std::vector<std::string>& got) {
+std::string difference(const std::vector<std::string>& expected,
+                       const std::vector<std::string>& got) {
   std::vector<std::string> missing;
   std::vector<std::string> extra;
-  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(), std::back_inserter(missing));
-  std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(), std::back_inserter(extra));
+  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(),
+                      std::back_inserter(missing));
+  std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(),
+                      std::back_inserter(extra));
   std::string text;
-  for (std::size_t k = 0; k < missing.size() && k < 5; ++k) text += "  expected: " + missing[k] + "\n";
+  for (std::size_t k = 0; k < missing.size() && k < 5; ++k)
+    text += "  expected: " + missing[k] + "\n";
   for (std::size_t k = 0; k < extra.size() && k < 5; ++k) text += "  got:      " + extra[k] + "\n";
   return text;
 }
@@ -69,8 +77,8 @@ struct Progress {
 };
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line.
-[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path& library,
-                            const fs::path& report, Progress& progress) {
+[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first,
+                            const fs::path& library, const fs::path& report, Progress& progress) {
   const fs::path said = report.string() + ".stderr";
   const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
   dup2(error, STDERR_FILENO);
@@ -83,8 +91,8 @@ struct Progress {
   for (std::size_t k = first; k < cases.size(); ++k) {
     const Case& c = cases[k];
     using Entry = const abi::Program* (*)();
-    const auto entry =
-        reinterpret_cast<Entry>(dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
+    const auto entry = reinterpret_cast<Entry>(
+        dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
     const std::vector<Configuration> all = configurations(c.seed);
     for (std::size_t at = 0; at < all.size(); ++at) {
       progress.program = k;
@@ -95,8 +103,9 @@ struct Progress {
       const int code = runtime::run(*entry(), all[at].options, c.arguments);
       std::sort(printed.begin(), printed.end());
       std::string what;
-      if (code != 0) what = "exit code " + std::to_string(code) + "\n" + read(said);
-      if (printed != c.expected.lines) what += difference(c.expected.lines, printed);
+      const bool right = c.expected.end == reference::Outcome::End::finished;
+      if (code != (right ? 0 : 1)) what = "exit code " + std::to_string(code) + "\n" + read(said);
+      if (right && printed != c.expected.lines) what += difference(c.expected.lines, printed);
       if (what.empty()) continue;
       std::replace(what.begin(), what.end(), '\n', '\f');
       out << c.seed << '\t' << all[at].name << '\t' << what << std::endl;
@@ -122,8 +131,10 @@ std::vector<Mismatch> read_report(const fs::path& path) {
 // compile returns the shared object; throws std::runtime_error with what the compiler said.
 fs::path compile(const std::vector<Case>& cases, const fs::path& folder) {
   std::ostringstream make;  // two units at a time
-  make << "set -e\ncd '" << folder.string() << "'\nflags='-std=c++20 -fPIC -w -I " << TESSERA_HEADERS;
-  if (std::string(TESSERA_SANITIZE_FLAGS) != "") make << " -g -fsanitize=" << TESSERA_SANITIZE_FLAGS;
+  make << "set -e\ncd '" << folder.string() << "'\nflags='-std=c++20 -fPIC -w -I "
+       << TESSERA_HEADERS;
+  if (std::string(TESSERA_SANITIZE_FLAGS) != "")
+    make << " -g -fsanitize=" << TESSERA_SANITIZE_FLAGS;
   make << "'\n[ -f kernels.o ] || " << TESSERA_CXX
        << " $flags -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n";
   make << "for s in";
@@ -145,21 +156,41 @@ fs::path compile(const std::vector<Case>& cases, const fs::path& folder) {
 
 }  // namespace
 
-bool prepare(std::uint64_t seed, int size, const fs::path& folder, Case& out,
+namespace {
+bool is_right(std::uint64_t seed, int wrong) {
+  return seed * 73 % 100 >= static_cast<std::uint64_t>(wrong);
+}
+}  // namespace
+
+Generated program_of(std::uint64_t seed, int size, int wrong) {
+  return generate(seed, size,
+                  is_right(seed, wrong) ? Fault::none
+                  : seed % 2 == 0       ? Fault::never_assigned
+                                        : Fault::assigned_twice);
+}
+
+bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Case& out,
              std::vector<Mismatch>& mismatches, Totals& totals) {
   const auto started = Clock::now();
-  const Generated program = generate(seed, size);
+  const bool right = is_right(seed, wrong);
+  const Generated program = program_of(seed, size, wrong);
   const fs::path base = folder / std::to_string(seed);
   out = {seed, base.string() + ".fa", program.arguments, {}};
   write(out.source, program.text);
-  totals.source_lines += static_cast<std::size_t>(std::count(program.text.begin(), program.text.end(), '\n'));
+  totals.source_lines +=
+      static_cast<std::size_t>(std::count(program.text.begin(), program.text.end(), '\n'));
   reference::Outcome after;
-  const auto look = [&](std::string_view stage, const auto&, const compiler::block::Program& blocks) {
+  const auto look = [&](std::string_view stage, const auto&,
+                        const compiler::block::Program& blocks) {
     if (stage == "lower") out.expected = reference::interpret(blocks, program.arguments);
     if (stage == "number-blocks") after = reference::interpret(blocks, program.arguments);
   };
   const compiler::Output text = compiler::translate(out.source, {}, look);
   totals.translate += since(started);
+  if (!text.ok && !right) {
+    ++totals.refused;
+    return false;
+  }
   if (!text.ok) {
     std::string what;
     for (const auto& d : text.diagnostics) {
@@ -168,12 +199,15 @@ bool prepare(std::uint64_t seed, int size, const fs::path& folder, Case& out,
     mismatches.push_back({seed, "translation", what});
     return false;
   }
-  if (out.expected.end != reference::Outcome::End::finished) {
+  const bool ends_well = out.expected.end == reference::Outcome::End::finished;
+  totals.failed += ends_well ? 0 : 1;
+  if (right && !ends_well) {
     mismatches.push_back({seed, "the interpreter", out.expected.why});
     return false;
   }
-  if (after.lines != out.expected.lines) {
-    mismatches.push_back({seed, "the passes", after.why + "\n" + difference(out.expected.lines, after.lines)});
+  if (after.end != out.expected.end || (ends_well && after.lines != out.expected.lines)) {
+    mismatches.push_back(
+        {seed, "the passes", after.why + "\n" + difference(out.expected.lines, after.lines)});
     return false;
   }
   totals.lines += out.expected.lines.size();
@@ -182,8 +216,8 @@ bool prepare(std::uint64_t seed, int size, const fs::path& folder, Case& out,
   return true;
 }
 
-void run_batch(const std::vector<Case>& cases, const fs::path& folder, std::vector<Mismatch>& mismatches,
-               Totals& totals) {
+void run_batch(const std::vector<Case>& cases, const fs::path& folder,
+               std::vector<Mismatch>& mismatches, Totals& totals) {
   const auto started = Clock::now();
   const fs::path library = compile(cases, folder);
   totals.compile += since(started);
@@ -216,8 +250,9 @@ void run_batch(const std::vector<Case>& cases, const fs::path& folder, std::vect
     if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
     const Case& c = cases[at];
     mismatches.push_back({c.seed, configurations(c.seed)[progress->configuration].name,
-                          hangs ? "does not end" : "the process ends with status " + std::to_string(status) +
-                                                       "\n" + read(report.string() + ".stderr")});
+                          hangs ? "does not end"
+                                : "the process ends with status " + std::to_string(status) + "\n" +
+                                      read(report.string() + ".stderr")});
     first = at + 1;
   }
   totals.runs += progress->runs;

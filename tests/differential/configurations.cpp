@@ -5,8 +5,8 @@ namespace {
 
 Configuration make(int ranks, int threads, std::uint64_t seed, const std::string& policy) {
   Configuration c;
-  c.name = "--transport inproc --inproc-ranks " + std::to_string(ranks) + " -t " + std::to_string(threads) +
-           " --seed " + std::to_string(seed) + " --balancer " + policy;
+  c.name = "--transport inproc --inproc-ranks " + std::to_string(ranks) + " -t " +
+           std::to_string(threads) + " --seed " + std::to_string(seed) + " --balancer " + policy;
   c.options.transport = "inproc";
   c.options.ranks = ranks;
   c.options.threads = threads;

@@ -1,6 +1,6 @@
 // Random programs, run by the reference interpreter and by the runtime in many configurations: the
-// same lines must come out. A program that shows a difference is kept, with the command that repeats
-// it.
+// same lines must come out. A program that shows a difference is kept, with the command that
+// repeats it.
 #include <stdlib.h>
 
 #include <CLI/CLI.hpp>
@@ -21,17 +21,25 @@ int main(int argc, char** argv) {
   std::size_t batch = 25;
   int size = 24;
   std::string keep = "differences";
+  int wrong = 10;
   bool print = false;
   CLI::App app("Random programs: the reference interpreter against the runtime.");
   app.add_option("--programs", programs, "how many")->capture_default_str();
-  app.add_option("--seed", seed, "of the first program; the next ones follow")->capture_default_str();
+  app.add_option("--seed", seed, "of the first program; the next ones follow")
+      ->capture_default_str();
   app.add_option("--size", size, "about how many statements a program has")->capture_default_str();
-  app.add_option("--batch", batch, "programs per process")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--keep", keep, "folder for programs that show a difference")->capture_default_str();
+  app.add_option("--batch", batch, "programs per process")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--keep", keep, "folder for programs that show a difference")
+      ->capture_default_str();
+  app.add_option("--wrong", wrong, "percent of programs that are wrong on purpose")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
   if (print) {
-    std::fputs(generate(seed, size).text.c_str(), stdout);
+    std::fputs(program_of(seed, size, wrong).text.c_str(), stdout);
     return 0;
   }
   std::string pattern = (fs::temp_directory_path() / "tessera-differential-XXXXXX").string();
@@ -41,26 +49,30 @@ int main(int argc, char** argv) {
   std::vector<Case> cases;
   for (std::size_t k = 0; k < programs; ++k) {
     Case c;
-    if (prepare(seed + k, size, folder, c, mismatches, totals)) cases.push_back(c);
+    if (prepare(seed + k, size, wrong, folder, c, mismatches, totals)) cases.push_back(c);
     if (cases.size() < batch && k + 1 < programs) continue;
     if (!cases.empty()) run_batch(cases, folder, mismatches, totals);
     cases.clear();
-    if (programs > batch) std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
+    if (programs > batch)
+      std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
   }
-  std::set<std::uint64_t> wrong;
+  std::set<std::uint64_t> differ;
   for (const Mismatch& m : mismatches) {
-    std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed), m.configuration.c_str(),
-                m.what.c_str());
-    if (!wrong.insert(m.seed).second) continue;
+    std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed),
+                m.configuration.c_str(), m.what.c_str());
+    if (!differ.insert(m.seed).second) continue;
     fs::create_directories(keep);
     const std::string name = std::to_string(m.seed) + ".fa";
     fs::copy_file(folder / name, fs::path(keep) / name, fs::copy_options::overwrite_existing);
   }
-  std::printf("%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
-              "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
-              programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines,
-              totals.translate, totals.compile, totals.run);
-  if (!wrong.empty()) std::printf("%zu programs differ; they are in %s\n", wrong.size(), keep.c_str());
+  std::printf(
+      "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
+      "%zu were wrong and refused, %zu failed as they should; "
+      "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
+      programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines,
+      totals.refused, totals.failed, totals.translate, totals.compile, totals.run);
+  if (!differ.empty())
+    std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);
-  return wrong.empty() ? 0 : 1;
+  return differ.empty() ? 0 : 1;
 }

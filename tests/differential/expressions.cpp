@@ -73,14 +73,18 @@ std::string Expressions::index(int size, const Visible& v, int depth) {
   const Expression e = make(Kind::integer, v, depth - 1);
   if (e.low >= 0 && e.high < size) return e.text;
   const std::string rest = in(e, 5) + " % " + std::to_string(size);
-  return e.low >= 0 ? rest : "(" + rest + " + " + std::to_string(size) + ") % " + std::to_string(size);
+  return e.low >= 0 ? rest
+                    : "(" + rest + " + " + std::to_string(size) + ") % " + std::to_string(size);
 }
 
 Expression Expressions::make(Kind kind, const Visible& v, int depth) {
   switch (kind) {
-    case Kind::integer: return integer(v, depth);
-    case Kind::real: return real(v, depth);
-    default: return string(v, depth);
+    case Kind::integer:
+      return integer(v, depth);
+    case Kind::real:
+      return real(v, depth);
+    default:
+      return string(v, depth);
   }
 }
 
@@ -103,12 +107,15 @@ Expression Expressions::integer(const Visible& v, int depth) {
     return {std::to_string(n), n < 0 ? 6 : 7, double(n), double(n), true};
   }
   switch (random_.below(12)) {
-    case 0: return choice(Kind::integer, v, depth);
+    case 0:
+      return choice(Kind::integer, v, depth);
     case 1:
-    case 2: return comparison(v, depth);
+    case 2:
+      return comparison(v, depth);
     case 3: {
       const Expression r = make(Kind::real, v, depth - 1);
-      return limited(std::floor(r.low), std::ceil(r.high), {"int(" + r.text + ")", 7, 0, 0, r.known});
+      return limited(std::floor(r.low), std::ceil(r.high),
+                     {"int(" + r.text + ")", 7, 0, 0, r.known});
     }
     case 4: {
       const int n = random_.below(1000);
@@ -118,7 +125,8 @@ Expression Expressions::integer(const Visible& v, int depth) {
       const Expression a = make(Kind::integer, v, depth - 1);
       return {"-" + in(a, 7), 6, -a.high, -a.low, a.known};
     }
-    default: return arithmetic(v, depth);
+    default:
+      return arithmetic(v, depth);
   }
 }
 
@@ -155,7 +163,8 @@ Expression Expressions::arithmetic(const Visible& v, int depth) {
         return {in(a, 5) + " / " + in(b, 6), 5, -most, most, known};
       }
       break;
-    default: break;
+    default:
+      break;
   }
   const int n = random_.between(2, 40);
   return {in(a, 5) + " % " + std::to_string(n), 5, a.low < 0 ? 1.0 - n : 0, n - 1.0, known};
@@ -167,14 +176,15 @@ Expression Expressions::comparison(const Visible& v, int depth) {
   if (what == 0) {
     const Expression a = make(Kind::string, v, depth - 1);
     const Expression b = make(Kind::string, v, depth - 1);
-    return {in(a, 4) + (random_.chance(50) ? " == " : " != ") + in(b, 4), 3, 0, 1, a.known && b.known};
+    return {in(a, 4) + (random_.chance(50) ? " == " : " != ") + in(b, 4), 3, 0, 1,
+            a.known && b.known};
   }
   if (what < 3) {
     const bool both = what == 1;
     const Expression a = make(Kind::integer, v, depth - 1);
     const Expression b = make(Kind::integer, v, depth - 1);
-    return {in(a, both ? 2 : 1) + (both ? " && " : " || ") + in(b, both ? 3 : 2), both ? 2 : 1, 0, 1,
-            a.known && b.known};
+    return {in(a, both ? 2 : 1) + (both ? " && " : " || ") + in(b, both ? 3 : 2), both ? 2 : 1, 0,
+            1, a.known && b.known};
   }
   const Expression a = make(random_.chance(20) ? Kind::real : Kind::integer, v, depth - 1);
   const Expression b = make(random_.chance(20) ? Kind::real : Kind::integer, v, depth - 1);
@@ -212,9 +222,15 @@ Expression Expressions::real(const Visible& v, int depth) {
 }
 
 Expression Expressions::string(const Visible& v, int depth) {
-  static const std::vector<std::string> kLiterals = {
-      "\"\"", "\"a\"", "\"two words\"", "\"say \\\"hi\\\"\"", "\"back\\\\slash\"", "\"\xC3\xA9t\xC3\xA9\"",
-      "\"// no comment\"", "\"a, (b\"", "\"%d ?\?/\""};
+  static const std::vector<std::string> kLiterals = {"\"\"",
+                                                     "\"a\"",
+                                                     "\"two words\"",
+                                                     "\"say \\\"hi\\\"\"",
+                                                     "\"back\\\\slash\"",
+                                                     "\"\xC3\xA9t\xC3\xA9\"",
+                                                     "\"// no comment\"",
+                                                     "\"a, (b\"",
+                                                     "\"%d ?\?/\""};
   Expression e;
   if (depth <= 0 || random_.chance(30)) {
     const int what = random_.below(10);
@@ -230,7 +246,8 @@ Expression Expressions::string(const Visible& v, int depth) {
   const Expression a = make(Kind::string, v, depth - 1);
   const Expression b = make(random_.chance(50) ? Kind::integer : Kind::string, v, depth - 1);
   const bool swap = random_.chance(30);
-  return {swap ? in(b, 4) + " + " + in(a, 5) : in(a, 4) + " + " + in(b, 5), 4, 0, 0, a.known && b.known};
+  return {swap ? in(b, 4) + " + " + in(a, 5) : in(a, 4) + " + " + in(b, 5), 4, 0, 0,
+          a.known && b.known};
 }
 
 }  // namespace tessera::differential

@@ -1,5 +1,7 @@
 #include "generator.hpp"
 
+#include <algorithm>
+
 #include "tests/reference/kernels.hpp"
 #include "writer.hpp"
 
@@ -25,19 +27,21 @@ sub broken2(
 
 }  // namespace
 
-Generated generate(std::uint64_t seed, int size) {
+Generated generate(std::uint64_t seed, int size, Fault fault) {
   Random random(seed * 0x9E3779B97F4A7C15u + 1);
   const bool macros = random.chance(60);
-  Writer writer(random, macros);
+  Writer writer(random, macros, fault, random.between(1, std::max(2, size / 3)));
   std::vector<std::string> subs;
   const int count = random.below(5);
   for (int k = 0; k < count; ++k) {
-    subs.push_back(random.chance(25) ? writer.recursive_sub() : writer.sub(random.between(0, size / 6)));
+    subs.push_back(random.chance(25) ? writer.recursive_sub()
+                                     : writer.sub(random.between(0, size / 6)));
   }
   Generated result;
   Visible v;
   std::string list;
-  const auto parameter = [&](Kind kind, const std::string& type, const std::string& argument, double value) {
+  const auto parameter = [&](Kind kind, const std::string& type, const std::string& argument,
+                             double value) {
     const std::string name = "arg" + std::to_string(result.arguments.size());
     list += (list.empty() ? "" : ", ") + type + " " + name;
     v.scalars.push_back({name, kind, value, value});

@@ -1,5 +1,6 @@
-// Random programs that are right: they end, each fragment is assigned once, all that is read is
-// assigned, nothing overflows. All constructs of the language, in any order of statements.
+// Random programs. They are right: they end, each fragment is assigned once, all that is read is
+// assigned, nothing overflows. All constructs of the language, in any order of statements. Or they
+// are wrong in one place.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,11 @@ struct Generated {
   std::vector<std::string> arguments;  // of main
 };
 
+// What is wrong with a program on purpose.
+enum class Fault { none, never_assigned, assigned_twice };
+
 // generate makes the program of this seed, always the same one; `size` is about its number of
 // statements.
-Generated generate(std::uint64_t seed, int size = 30);
+Generated generate(std::uint64_t seed, int size, Fault fault = Fault::none);
 
 }  // namespace tessera::differential

@@ -18,6 +18,12 @@ Visible with(Visible v, Scalar s) {
 }  // namespace
 
 std::string Writer::kernel(Kind kind, const std::string& target, const Visible& v) {
+  const std::string text = right_kernel(kind, target, v);
+  if (fault_ == Fault::none || --fault_at_ != 0) return text;
+  return fault_ == Fault::never_assigned ? "nothing();\n" : text + text;
+}
+
+std::string Writer::right_kernel(Kind kind, const std::string& target, const Visible& v) {
   cost_ += weight_;
   const auto e = [&](Kind k) { return expressions_.text(k, v); };
   // A literal real is cut for an int parameter.
@@ -30,22 +36,26 @@ std::string Writer::kernel(Kind kind, const std::string& target, const Visible& 
     const Expression a = expressions_.make(kind, v, 2);
     const Expression b = expressions_.make(kind, v, 2);
     if (std::min(a.low, b.low) >= 0 && std::max(a.high, b.high) <= 999) {
-      return random_.chance(50) ? call("same(" + a.text)
-                                : call("either(" + a.text + ", " + b.text + ", " + e(Kind::integer));
+      return random_.chance(50)
+                 ? call("same(" + a.text)
+                 : call("either(" + a.text + ", " + b.text + ", " + e(Kind::integer));
     }
   }
   switch (kind) {
     case Kind::integer:
       switch (random_.below(8)) {
-        case 0: return call("cut(" + number());
-        case 1: return call("measure(" + e(Kind::string));
+        case 0:
+          return call("cut(" + number());
+        case 1:
+          return call("measure(" + e(Kind::string));
         case 2: {
           if (const Fragment* b = find(Kind::bytes, 0, v)) {
             return call("total(" + expressions_.element(*b, 0, v));
           }
           [[fallthrough]];
         }
-        default: return call("mix(" + whole() + ", " + e(Kind::integer));
+        default:
+          return call("mix(" + whole() + ", " + e(Kind::integer));
       }
     case Kind::real:
       return random_.chance(40) ? call("eighth(" + expressions_.index(1000, v))
@@ -68,9 +78,12 @@ std::string Writer::produce(Kind kind, const std::string& target, const Visible&
   const Protected no_new_name_hides(targets_, target);
   if (depth <= 0 || weight_ > kMostRuns) return kernel(kind, target, v);
   switch (random_.below(16)) {
-    case 0: return both_ways(kind, target, v, depth - 1);
-    case 1: return bound(kind, target, v, depth - 1);
-    case 2: return through_local(kind, target, v, depth - 1);
+    case 0:
+      return both_ways(kind, target, v, depth - 1);
+    case 1:
+      return bound(kind, target, v, depth - 1);
+    case 2:
+      return through_local(kind, target, v, depth - 1);
     case 3:
       if (kind == Kind::integer) return counted(target, v, depth - 1);
       break;
@@ -81,7 +94,8 @@ std::string Writer::produce(Kind kind, const std::string& target, const Visible&
       std::vector<const Sub*> fitting;
       for (const Sub& s : subs_) {
         const Parameter& out = s.parameters.back();
-        if (out.kind == kind && out.sizes.empty() && s.cost * weight_ < kMostRuns) fitting.push_back(&s);
+        if (out.kind == kind && out.sizes.empty() && s.cost * weight_ < kMostRuns)
+          fitting.push_back(&s);
       }
       if (!fitting.empty()) return by_sub(*random_.one_of(fitting), wanted, target, v);
       break;
@@ -94,7 +108,8 @@ std::string Writer::produce(Kind kind, const std::string& target, const Visible&
       return "for " + pragma() + i + " = " + at + " .. " + at + " " +
              as_body(produce(kind, target, with(inner, {i, Kind::integer, n, n}), depth - 1));
     }
-    default: break;
+    default:
+      break;
   }
   return kernel(kind, target, v);
 }
@@ -131,7 +146,8 @@ std::string Writer::bound(Kind kind, const std::string& target, const Visible& v
   return text + " " + braces(produce(kind, target, inner, depth) + show(inner));
 }
 
-std::string Writer::through_local(Kind kind, const std::string& target, const Visible& v, int depth) {
+std::string Writer::through_local(Kind kind, const std::string& target, const Visible& v,
+                                  int depth) {
   // A block belongs to a statement: an `if` that is always taken.
   Visible inner = v;
   const std::string local = name("t", inner);
@@ -161,13 +177,14 @@ std::string Writer::counted(const std::string& target, const Visible& v, int dep
   const std::string step = produce(Kind::integer, c + "[" + i + " + 1]", inner, std::min(depth, 1));
   const std::string seen = random_.chance(50) ? show(inner) : "";
   weight_ /= most - start + 1;
-  const std::string loop = "while " + pragma() + c + "[" + i + "] % " + modulus + " != 1 && " + i + " < " +
-                           std::to_string(most) + ", " + i + " = " + std::to_string(start) + " .. out " +
-                           target + " " + braces(step + seen);
+  const std::string loop = "while " + pragma() + c + "[" + i + "] % " + modulus + " != 1 && " + i +
+                           " < " + std::to_string(most) + ", " + i + " = " + std::to_string(start) +
+                           " .. out " + target + " " + braces(step + seen);
   return "if 1 " + braces(random_.chance(50) ? first + loop : loop + first, c);
 }
 
-std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::string& target, const Visible& v) {
+std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::string& target,
+                           const Visible& v) {
   cost_ += weight_ * sub.cost;
   std::string list;
   for (const Parameter& p : sub.parameters) {
@@ -188,19 +205,21 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
         }
       }
       if (text.empty()) {
-        return wanted.sizes.empty() ? kernel(wanted.kind, target, v) : produce_array(wanted, target, v, 1);
+        return wanted.sizes.empty() ? kernel(wanted.kind, target, v)
+                                    : produce_array(wanted, target, v, 1);
       }
     }
     list += (list.empty() ? "" : ", ") + text;
   }
-  const std::string place =
-      sub.place.empty() ? "" : "nfparam " + sub.place + " => " + expressions_.text(Kind::integer, v, 1) + ";";
+  const std::string place = sub.place.empty() ? ""
+                                              : "nfparam " + sub.place + " => " +
+                                                    expressions_.text(Kind::integer, v, 1) + ";";
   return label(v) + sub.name + "(" + list + ")" + advice(v, place) + ";\n";
 }
 
 // All elements, by loops over the indices in one order or another.
-std::string Writer::produce_array(const Fragment& array, const std::string& target, const Visible& v,
-                                  int depth) {
+std::string Writer::produce_array(const Fragment& array, const std::string& target,
+                                  const Visible& v, int depth) {
   const Protected no_new_name_hides(targets_, target);
   if (array.sizes.size() == 1 && array.kind != Kind::bytes && random_.chance(30)) {
     return chain(array, target, v);
@@ -223,19 +242,24 @@ std::string Writer::produce_array(const Fragment& array, const std::string& targ
     const int shift = random_.chance(20) ? random_.between(-2, 2) : 0;
     inner = with(inner, {i, Kind::integer, double(shift), double(shift + size - 1)});
     text += "for " + pragma() + i + " = " + std::to_string(shift) + " .. " +
-            (random_.chance(30) ? std::to_string(shift + size) + " - 1" : std::to_string(shift + size - 1)) +
+            (random_.chance(30) ? std::to_string(shift + size) + " - 1"
+                                : std::to_string(shift + size - 1)) +
             " ";
     const std::string at = shift == 0 ? i : "(" + i + " - " + std::to_string(shift) + ")";
     const int stride = random_.between(1, 7);
     switch (random_.below(4)) {
-      case 0: indices += "[" + std::to_string(size - 1) + " - " + at + "]"; break;
+      case 0:
+        indices += "[" + std::to_string(size - 1) + " - " + at + "]";
+        break;
       case 1:
         if (std::gcd(stride, size) == 1) {  // a permutation
-          indices += "[(" + at + " * " + std::to_string(stride) + " + 1) % " + std::to_string(size) + "]";
+          indices +=
+              "[(" + at + " * " + std::to_string(stride) + " + 1) % " + std::to_string(size) + "]";
           break;
         }
         [[fallthrough]];
-      default: indices += "[" + at + "]";
+      default:
+        indices += "[" + at + "]";
     }
     runs *= size;
   }

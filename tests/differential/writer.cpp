@@ -31,9 +31,9 @@ std::string Writer::name(const std::string& prefix, Visible& v) {
 }
 
 std::string Writer::comment() {
-  static const std::vector<std::string> kAll = {
-      "// a comment \"with a quote\n", "/* over\n two lines { */\n", "`one_word ", "// continued \\\n   here }\n",
-      "/* // */ "};
+  static const std::vector<std::string> kAll = {"// a comment \"with a quote\n",
+                                                "/* over\n two lines { */\n", "`one_word ",
+                                                "// continued \\\n   here }\n", "/* // */ "};
   return random_.chance(6) ? random_.one_of(kAll) : "";
 }
 
@@ -71,7 +71,8 @@ std::string Writer::advice(const Visible& v, const std::string& more) {
   if (random_.chance(12)) rules += " stealable;";
   if (random_.chance(6)) {
     const Kind kind = random_.one_of(Kinds{Kind::integer, Kind::real, Kind::string});
-    if (const Fragment* f = find(kind, 0, v)) rules += " request " + expressions_.element(*f, 0, v) + ";";
+    if (const Fragment* f = find(kind, 0, v))
+      rules += " request " + expressions_.element(*f, 0, v) + ";";
   }
   if (random_.chance(4)) {
     if (const Fragment* f = find(Kind::integer, 0, v)) {
@@ -89,7 +90,8 @@ std::string Writer::block_advice(const std::vector<Fragment>& declared, const Vi
       rules += "  locator_cyclic " + f.text + ids + " => " +
                (f.sizes.empty() ? expressions_.text(Kind::integer, v, 0) : "i * 2 + 1") + ";\n";
     } else if (random_.chance(5)) {
-      rules += "  locator_replicating " + f.text + ids + " => " + (random_.chance(50) ? "all" : "2") + ";\n";
+      rules += "  locator_replicating " + f.text + ids + " => " +
+               (random_.chance(50) ? "all" : "2") + ";\n";
     }
   }
   return rules.empty() ? "" : " @ {\n" + rules + "}";
@@ -115,8 +117,9 @@ std::string Writer::show(const Visible& v) {
   cost_ += weight_;
   const std::string what = "\"p" + std::to_string(++names_) + "\"";
   if (random_.chance(15)) {
-    return "show3(" + expressions_.text(Kind::integer, v) + ", " + expressions_.text(Kind::real, v) + ", " +
-           expressions_.text(Kind::string, v) + ")" + advice(v) + ";\n";
+    return "show3(" + expressions_.text(Kind::integer, v) + ", " +
+           expressions_.text(Kind::real, v) + ", " + expressions_.text(Kind::string, v) + ")" +
+           advice(v) + ";\n";
   }
   if (const Fragment* bytes = find(Kind::bytes, 0, v); bytes != nullptr && random_.chance(40)) {
     return "show(" + what + ", " + expressions_.element(*bytes, 0, v) + ")" + advice(v) + ";\n";
@@ -139,7 +142,8 @@ std::string Writer::show_all(const Fragment& array, const Visible& v) {
     runs *= size;
   }
   cost_ += weight_ * runs;
-  return text + "show(\"" + array.text + "\", " + array.text + dimensions(array.sizes, counters) + ");\n";
+  return text + "show(\"" + array.text + "\", " + array.text + dimensions(array.sizes, counters) +
+         ");\n";
 }
 
 // A fragment freed when its last reader has read it.
@@ -158,10 +162,11 @@ std::string Writer::freed_early(const Visible& v) {
     parts.push_back(random_.chance(50) ? last + advice(inner, " delete " + t + ";") + ";\n"
                                        : last + " --> (" + t + ");\n");
   } else {
-    parts = {"mix(" + value + ", 1, " + t + ")" + advice(inner, " req_count " + t + " = 3;") + ";\n",
-             "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n",
-             "show(\"counted\", " + t + ")" + advice(inner) + ";\n",
-             "show(\"both\", " + t + " + " + a + ")" + advice(inner) + ";\n"};
+    parts = {
+        "mix(" + value + ", 1, " + t + ")" + advice(inner, " req_count " + t + " = 3;") + ";\n",
+        "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n",
+        "show(\"counted\", " + t + ")" + advice(inner) + ";\n",
+        "show(\"both\", " + t + " + " + a + ")" + advice(inner) + ";\n"};
   }
   random_.shuffle(parts);
   std::string all;
@@ -177,11 +182,13 @@ std::string Writer::pushed(const Visible& v) {
   const std::string unwanted = name("u", inner);
   const std::string to = "lab" + std::to_string(++names_);
   cost_ += 2 * weight_;
-  const std::string first = "split(" + expressions_.text(Kind::integer, inner, 1) + ", " + t + ", " +
-                            unwanted + ") @ { " + (random_.chance(50) ? "push " : "afterpush ") + t + " => " +
-                            to + "; drop " + unwanted + "; };\n";
+  const std::string first = "split(" + expressions_.text(Kind::integer, inner, 1) + ", " + t +
+                            ", " + unwanted + ") @ { " +
+                            (random_.chance(50) ? "push " : "afterpush ") + t + " => " + to +
+                            "; drop " + unwanted + "; };\n";
   const std::string second = "cf " + to + ": show(\"pushed\", " + t + ") @ { wait " + t + "; };\n";
-  return "if 1 " + braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
+  return "if 1 " +
+         braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
 }
 
 // `>>`: something that happens after all of a call.
@@ -227,11 +234,14 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
     const int what = random_.below(20);
     if (what < 9 || v.fragments.empty()) {
       Fragment f;
-      f.kind = random_.one_of(
-          Kinds{Kind::integer, Kind::integer, Kind::integer, Kind::real, Kind::string, Kind::bytes});
+      f.kind = random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::integer, Kind::real,
+                                    Kind::string, Kind::bytes});
       f.sizes = sizes();
       // A name of a block is declared in all of it: it hides nothing that is used there.
-      f.text = (f.kind == Kind::integer ? "x" : f.kind == Kind::real ? "r" : "s") + std::to_string(++names_);
+      f.text = (f.kind == Kind::integer ? "x"
+                : f.kind == Kind::real  ? "r"
+                                        : "s") +
+               std::to_string(++names_);
       names += (names.empty() ? "" : ", ") + f.text;
       declared.push_back(f);
       parts.push_back(f.sizes.empty() ? produce(f.kind, f.text, v, depth)
@@ -256,9 +266,10 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
       inner.scalars.push_back({i, Kind::integer, double(first), double(first + runs)});
       weight_ *= runs + 1;
       cost_ += weight_;
-      parts.push_back("for " + pragma() + i + " = " + std::to_string(first) + " .. " +
-                      std::to_string(first + runs - 1) + " " +
-                      (random_.chance(30) ? show(inner) : body(inner, random_.between(1, 3), depth - 1)));
+      parts.push_back(
+          "for " + pragma() + i + " = " + std::to_string(first) + " .. " +
+          std::to_string(first + runs - 1) + " " +
+          (random_.chance(30) ? show(inner) : body(inner, random_.between(1, 3), depth - 1)));
       weight_ /= runs + 1;
     } else {
       parts.push_back(show(v));
@@ -272,92 +283,6 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
   std::string text = braces(all, names);
   text.pop_back();
   return text + block_advice(declared, outside) + "\n";
-}
-
-// ---------------------------------------------------------------- subs
-
-std::string Writer::sub(int statements) {
-  Sub s;
-  s.name = "sub" + std::to_string(subs_.size());
-  Visible v;
-  const int count = random_.below(4);
-  for (int k = 0; k < count; ++k) {
-    Parameter p;
-    p.way = random_.chance(50) ? Parameter::Way::value : Parameter::Way::in;
-    p.kind = random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::real, Kind::string});
-    p.name = "p" + std::to_string(++names_);
-    if (p.way == Parameter::Way::in) p.sizes = sizes();
-    s.parameters.push_back(p);
-  }
-  s.parameters.push_back(
-      {Parameter::Way::out, "out" + std::to_string(++names_),
-       random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::real, Kind::string}), sizes()});
-  std::string list;
-  for (const Parameter& p : s.parameters) {
-    static const char* const kTypes[] = {"int", "real", "string"};
-    const bool value = p.way == Parameter::Way::value;
-    std::string type = value ? kTypes[static_cast<int>(p.kind)] : "name";
-    if (value && random_.chance(15)) type = random_.chance(50) ? "value" : "value &";
-    list += (list.empty() ? "" : ", ") + type + " " + p.name;
-    if (p.way == Parameter::Way::in) v.fragments.push_back({p.name, p.kind, p.sizes, 0, 999});
-    // A value comes from any expression.
-    if (value && p.kind == Kind::integer) v.scalars.push_back({p.name, p.kind, -1e9, 1e9});
-    if (value && p.kind == Kind::real) v.scalars.push_back({p.name, p.kind, -1e9, 1e9});
-    if (value && p.kind == Kind::string) v.scalars.push_back({p.name, p.kind, 0, 0});
-  }
-  std::string own;
-  if (random_.chance(20)) {
-    s.place = "place" + std::to_string(++names_);
-    own = " @ { nfparam " + s.place + "; }";
-    v.scalars.push_back({s.place, Kind::integer, -1e9, 1e9});
-  }
-  weight_ = 1;
-  cost_ = 1;
-  const Parameter& out = s.parameters.back();
-  const Protected kept(targets_, out.name);
-  const Fragment wanted{out.name, out.kind, out.sizes, 0, 999};
-  const std::string make = out.sizes.empty() ? produce(out.kind, out.name, v, 2)
-                                             : produce_array(wanted, out.name, v, 2);
-  std::string rest = body(v, statements, 1, make);
-  rest.pop_back();
-  s.cost = cost_;
-  subs_.push_back(s);
-  return "sub " + s.name + "(" + list + ") " + rest + own + "\n";
-}
-
-std::string Writer::main(const std::string& parameters, const Visible& v, int statements) {
-  weight_ = 1;
-  return "sub main(" + parameters + ") " + body(v, statements, 3);
-}
-
-std::string Writer::recursive_sub() {
-  Sub s;
-  s.name = "rec" + std::to_string(subs_.size());
-  s.recursion = random_.between(1, 4);
-  const std::string n = "n" + std::to_string(++names_);
-  const std::string in = "p" + std::to_string(++names_);
-  const std::string out = "out" + std::to_string(++names_);
-  s.parameters = {{Parameter::Way::value, n, Kind::integer, {}},
-                  {Parameter::Way::value, in, Kind::integer, {}},
-                  {Parameter::Way::out, out, Kind::integer, {}}};
-  Visible v;
-  v.scalars = {{n, Kind::integer, -2, double(s.recursion)}, {in, Kind::integer, -1e9, 1e9}};
-  weight_ = 4;
-  cost_ = 0;
-  const Protected kept(targets_, out + " " + n);
-  const std::string base = produce(Kind::integer, out, v, 1);
-  const auto again = [&](const std::string& to, int less) {
-    return s.name + "(" + n + " - " + std::to_string(less) + ", " + expressions_.text(Kind::integer, v, 1) +
-           ", " + to + ")" + advice(v) + ";\n";
-  };
-  std::vector<std::string> parts = {again("ra", 1), "mix(ra, rb, " + out + ")" + advice(v) + ";\n",
-                                    random_.chance(60) ? again("rb", random_.between(1, 2))
-                                                       : kernel(Kind::integer, "rb", v)};
-  random_.shuffle(parts);
-  s.cost = 12 * (1 << s.recursion) + cost_;
-  subs_.push_back(s);
-  return "sub " + s.name + "(int " + n + ", int " + in + ", name " + out + ") {\nif " + n + " <= 0 " +
-         braces(base) + "if " + n + " > 0 " + braces(parts[0] + parts[1] + parts[2], "ra, rb") + "}\n";
 }
 
 }  // namespace tessera::differential

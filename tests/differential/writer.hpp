@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "expressions.hpp"
+#include "generator.hpp"
 
 namespace tessera::differential {
 
@@ -25,15 +26,17 @@ struct Parameter {
 struct Sub {
   std::string name;
   std::vector<Parameter> parameters;
-  std::string place;   // its nfparam, if any
-  double cost = 1;     // fragments that one call makes, about
-  int recursion = 0;   // the first parameter is 0..recursion
+  std::string place;  // its nfparam, if any
+  double cost = 1;    // fragments that one call makes, about
+  int recursion = 0;  // the first parameter is 0..recursion
 };
 
 // Protected: while it lives, no new name hides what this text mentions.
 class Protected {
  public:
-  Protected(std::vector<std::string>& all, std::string text) : all_(&all) { all.push_back(std::move(text)); }
+  Protected(std::vector<std::string>& all, std::string text) : all_(&all) {
+    all.push_back(std::move(text));
+  }
   Protected(Protected&& o) noexcept : all_(std::exchange(o.all_, nullptr)) {}
   ~Protected() {
     if (all_ != nullptr) all_->pop_back();
@@ -45,9 +48,12 @@ class Protected {
 
 class Writer {
  public:
-  Writer(Random& random, bool macros) : random_(random), expressions_(random, macros) {}
+  // With a fault, one call of a kernel is left out or stands twice: number `at`, if there are so
+  // many.
+  Writer(Random& random, bool macros, Fault fault, int at)
+      : random_(random), expressions_(random, macros), fault_(fault), fault_at_(at) {}
 
-  std::string sub(int statements);                       // declares one more and returns its text
+  std::string sub(int statements);  // declares one more and returns its text
   std::string recursive_sub();
   std::string main(const std::string& parameters, const Visible& v, int statements);
 
@@ -57,13 +63,16 @@ class Writer {
   // ---- producing
   std::string produce(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string kernel(Kind kind, const std::string& target, const Visible& v);
-  std::string produce_array(const Fragment& array, const std::string& target, const Visible& v, int depth);
+  std::string right_kernel(Kind kind, const std::string& target, const Visible& v);
+  std::string produce_array(const Fragment& array, const std::string& target, const Visible& v,
+                            int depth);
   std::string chain(const Fragment& array, const std::string& target, const Visible& v);
   std::string both_ways(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string bound(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string through_local(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string counted(const std::string& target, const Visible& v, int depth);
-  std::string by_sub(const Sub& sub, const Fragment& wanted, const std::string& target, const Visible& v);
+  std::string by_sub(const Sub& sub, const Fragment& wanted, const std::string& target,
+                     const Visible& v);
 
   // ---- statements that assign nothing their surroundings see
   std::string show(const Visible& v);
@@ -72,7 +81,8 @@ class Writer {
   std::string pushed(const Visible& v);
   std::string with_end(const Visible& v);
   std::string only_if(const Visible& v, int depth);
-  std::string body(Visible v, int statements, int depth, const std::string& more = "");  // with braces
+  std::string body(Visible v, int statements, int depth,
+                   const std::string& more = "");  // with braces
 
   // ---- small parts
   std::string name(const std::string& prefix, Visible& v);  // of a new declaration, hidden in v
@@ -90,6 +100,8 @@ class Writer {
   Expressions expressions_;
   std::vector<Sub> subs_;
   std::vector<std::string> targets_;  // what is being assigned
+  Fault fault_;
+  int fault_at_;
   double weight_ = 1;  // how often what is being written will run
   double cost_ = 0;
   int names_ = 0;
