@@ -79,7 +79,7 @@ class Writer {
   }
 
   std::string iterate() {
-    environment_.set(block_.counter, "int(i)");
+    environment_.set(block_.counter, "(int)i");  // `int(i)` can read as a declaration
     return "void it" + number_ +
            "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c, std::int64_t i) {\n"
            "  [[maybe_unused]] const Id id = mix(c->id, i);\n" +

@@ -7,8 +7,11 @@
 namespace tessera::compiler {
 namespace {
 
-constexpr std::size_t kMostProduced = 4u << 20;  // bytes; a program of macros that double stops here
-constexpr std::size_t kDeepest = 200;             // macros inside macros
+constexpr std::size_t kMostProduced = 4u
+                                      << 20;  // bytes; a program of macros that double stops here
+constexpr std::size_t kDeepest = 200;         // macros inside macros
+constexpr std::size_t kMostUses = 20000;      // of macros, by one use in the program's text
+constexpr std::size_t kSkipped = 2000;        // bytes of arguments of what is no macro
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -30,8 +33,8 @@ void MacroExpander::error(std::string_view code, Place place, std::string text) 
 
 void MacroExpander::define(std::string name, Macro macro) {
   const auto old = macros_.find(name);
-  if (old != macros_.end() && (old->second.body != macro.body ||
-                               old->second.parameters != macro.parameters)) {
+  if (old != macros_.end() &&
+      (old->second.body != macro.body || old->second.parameters != macro.parameters)) {
     diagnostics_
         .warning("T110", sources_.span(macro.defined, static_cast<std::uint32_t>(name.size())),
                  "macro " + quote(name) +
@@ -77,7 +80,8 @@ MacroExpander::Arguments MacroExpander::arguments(const MappedText& in, std::siz
   std::size_t k = open + 1;
   while (k < text.size()) {
     const char c = text[k];
-    if (c == '\\' && k + 1 < text.size() && std::string_view(",()\\").find(text[k + 1]) != text.npos) {
+    if (c == '\\' && k + 1 < text.size() &&
+        std::string_view(",()\\").find(text[k + 1]) != text.npos) {
       current.add(text[k + 1], in.at[k + 1]);
       k += 2;
       continue;
@@ -147,12 +151,23 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     return pos + 1;
   }
   const auto it = macros_.find(name);
-  // A use that can't be substituted is left out with its arguments.
+  // A use that can't be substituted is left out with its arguments, unless they are very long.
   const auto behind_arguments = [&] {
     if (end >= in.text.size() || in.text[end] != '(') return end;
-    const Arguments given = arguments(in, end);
-    return given.closed ? given.after : end;
+    MappedText some;
+    some.add(in, end, std::min(in.text.size(), end + kSkipped));
+    const Arguments given = arguments(some, 0);
+    return given.closed ? end + given.after : end;
   };
+  const auto too_much = [&] {
+    if (!too_much_)
+      error("T116", place,
+            "macro " + quote(name) + " expands to too much text: use a loop or a `sub`");
+    too_much_ = true;
+    return give_up(end);
+  };
+  uses_ = active_.empty() ? 0 : uses_ + 1;
+  if (uses_ > kMostUses || depth_ > kDeepest) return too_much();
   if (it == macros_.end()) {
     std::vector<std::string> known;
     for (const auto& entry : macros_) known.push_back(entry.first);
@@ -176,8 +191,8 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     Arguments given;
     if (open < in.text.size() && in.text[open] == '(') given = arguments(in, open);
     if (!given.closed) {
-      error("T114", place, "macro " + quote(name) + " needs its arguments in brackets: `$" + name +
-                               "(...)`");
+      error("T114", place,
+            "macro " + quote(name) + " needs its arguments in brackets: `$" + name + "(...)`");
       return give_up(end);
     }
     after = given.after;
@@ -185,26 +200,22 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
       given.list.resize(1);  // `$F()` for one parameter: an empty argument
     }
     if (given.list.size() != macro.parameters.size()) {
-      error("T115", place, "macro " + quote(name) + " takes " +
-                               count_of(macro.parameters.size(), "argument") + ", " +
-                               std::to_string(given.list.size()) + " given");
+      error("T115", place,
+            "macro " + quote(name) + " takes " + count_of(macro.parameters.size(), "argument") +
+                ", " + std::to_string(given.list.size()) + " given");
       return give_up(after);
     }
+    ++depth_;
     for (const MappedText& raw : given.list) {
       MappedText value;
       expand(raw, value);
       values.push_back(std::move(value));
     }
+    --depth_;
   }
   const MappedText body = with_arguments(macro, values, place);
   produced_ += body.text.size();
-  if (produced_ > kMostProduced || active_.size() >= kDeepest) {
-    if (!too_much_)
-      error("T116", place,
-            "macro " + quote(name) + " expands to too much text: use a loop or a `sub`");
-    too_much_ = true;
-    return give_up(after);
-  }
+  if (produced_ > kMostProduced || active_.size() >= kDeepest) return too_much();
   active_.push_back(name);
   expand(body, out);
   active_.pop_back();

@@ -2,6 +2,8 @@
 // mistake is said to be.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "support.hpp"
 
 namespace tessera::compiler::testing {
@@ -80,6 +82,26 @@ TEST(Preprocessor, MacrosThatDoubleDoNotExhaustMemory) {
   text += "#define M40 1234567890\nsub main() { $M0 }";
   const Output out = translate_text(text);
   EXPECT_NE(codes(out).find("T116"), std::string::npos);
+}
+
+TEST(Preprocessor, DeepMacrosAreAnsweredSoon) {
+  std::string deep;
+  std::string unknown;
+  for (int k = 0; k < 50000; ++k) deep += "$N(";
+  for (int k = 0; k < 20000; ++k) unknown += "$M(";
+  // Once a stack overflow, and once quadratic: seconds, as was an error in each of 2^20 uses.
+  std::string doubled = "#define D0 $NOT_THERE\n";
+  for (int k = 1; k < 30; ++k) {
+    const std::string before = " $D" + std::to_string(k - 1);
+    doubled += "#define D" + std::to_string(k) + before + before + "\n";
+  }
+  const auto started = std::chrono::steady_clock::now();
+  EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep + "1" + std::string(50000, ')')))
+                .find("T116"),
+            std::string::npos);
+  EXPECT_EQ(codes(translate_text(unknown)).substr(0, 4), "T112");
+  EXPECT_NE(codes(translate_text(doubled + "$D29")).find("T116"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
 }
 
 TEST(Preprocessor, PositionsSurviveMacrosAndIncludes) {

@@ -128,29 +128,42 @@ std::vector<Mismatch> read_report(const fs::path& path) {
   return result;
 }
 
-// compile returns the shared object; throws std::runtime_error with what the compiler said.
-fs::path compile(const std::vector<Case>& cases, const fs::path& folder) {
-  std::ostringstream make;  // two units at a time
-  make << "set -e\ncd '" << folder.string() << "'\nflags='-std=c++20 -fPIC -w -I "
-       << TESSERA_HEADERS;
-  if (std::string(TESSERA_SANITIZE_FLAGS) != "")
-    make << " -g -fsanitize=" << TESSERA_SANITIZE_FLAGS;
-  make << "'\n[ -f kernels.o ] || " << TESSERA_CXX
-       << " $flags -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n";
-  make << "for s in";
-  for (const Case& c : cases) make << ' ' << c.seed;
-  make << "; do echo $s; done | xargs -P 2 -I{} " << TESSERA_CXX
-       << " $flags -O0 -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n";
-  const std::string library = "batch" + std::to_string(cases.front().seed) + ".so";
-  make << TESSERA_CXX << " $flags -shared -o " << library << " kernels.o";
-  for (const Case& c : cases) make << ' ' << c.seed << ".o";
-  make << "\nrm -f";
-  for (const Case& c : cases) make << ' ' << c.seed << ".o " << c.seed << ".cpp";
-  make << "\n";
-  write(folder / "compile.sh", make.str());
-  const std::string command = "bash '" + (folder / "compile.sh").string() + "' >'" +
-                              (folder / "compile.log").string() + "' 2>&1";
-  if (std::system(command.c_str()) != 0) throw std::runtime_error(read(folder / "compile.log"));
+// shell runs a script in the folder; returns what it said, and whether it succeeded.
+std::pair<bool, std::string> shell(const fs::path& folder, const std::string& script) {
+  write(folder / "script.sh", "cd '" + folder.string() + "'\n" + script);
+  const std::string base = "'" + (folder / "script").string();
+  const bool done = std::system(("bash " + base + ".sh' >" + base + ".log' 2>&1").c_str()) == 0;
+  return {done, read(folder / "script.log")};
+}
+
+// compile returns the shared object; cases that do not compile are taken out.
+fs::path compile(std::vector<Case>& cases, const fs::path& folder,
+                 std::vector<Mismatch>& mismatches) {
+  std::string compiler = std::string(TESSERA_CXX) + " -std=c++20 -fPIC -w -I " + TESSERA_HEADERS;
+  if (std::string(TESSERA_SANITIZE_FLAGS) != "") {
+    compiler += std::string(" -g -fsanitize=") + TESSERA_SANITIZE_FLAGS;
+  }
+  std::string seeds;
+  for (const Case& c : cases) seeds += std::to_string(c.seed) + " ";
+  const auto [compiled, said] =
+      shell(folder, "[ -f kernels.o ] || " + compiler +
+                        " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" +
+                        "for s in " + seeds + "; do echo $s; done | xargs -P 2 -I{} " + compiler +
+                        " -O0 -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
+  std::string objects;
+  std::erase_if(cases, [&](const Case& c) {
+    const std::string object = std::to_string(c.seed) + ".o";
+    if (fs::exists(folder / object)) {
+      objects += " " + object;
+      return false;
+    }
+    mismatches.push_back({c.seed, "compiling", said});
+    return true;
+  });
+  const std::string library = "batch.so";
+  const auto [linked, why] = shell(
+      folder, compiler + " -shared -o " + library + " kernels.o" + objects + " && rm" + objects);
+  if (!linked) throw std::runtime_error(why);
   return folder / library;
 }
 
@@ -216,10 +229,10 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
   return true;
 }
 
-void run_batch(const std::vector<Case>& cases, const fs::path& folder,
-               std::vector<Mismatch>& mismatches, Totals& totals) {
+void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mismatch>& mismatches,
+               Totals& totals) {
   const auto started = Clock::now();
-  const fs::path library = compile(cases, folder);
+  const fs::path library = compile(cases, folder, mismatches);
   totals.compile += since(started);
   const auto running = Clock::now();
   const fs::path report = folder / "report";

@@ -196,7 +196,9 @@ std::string Mutator::harmful() {
       "int(",  "for i=0..1 ", "let a=1 ", "1 ? ",  "$M(",       "@ { ",
       "/* ",   "\"a\" + ",    "1 + ",     "1 < ",  "sub f() {", "while 1, i=0..out w ",
       "a && ", "#ifdef A\n"};
-  switch (below(9)) {
+  switch (below(10)) {
+    case 8:
+      return "\n#define N(a) $a\n" + repeated("$N(", n) + "1" + repeated(")", n);
     case 0:
       return repeated(kDeep[below(std::size(kDeep))], n);
     case 1:
