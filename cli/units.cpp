@@ -18,8 +18,9 @@ bool generated(const Unit& u) { return u.kind != Unit::Kind::kernel; }
 // The flags of one unit: all that decides the object except the source itself.
 std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
   std::vector<std::string> flags = base_flags();
-  // The generated program is thin calls of the runtime: optimising it more buys nothing.
-  if (u.kind == Unit::Kind::program) flags.insert(flags.end(), {"-O1", "-w"});
+  // The generated program is thin calls of the runtime: optimising it more costs twice the time and
+  // buys nothing (docs/benchmarks.md, translation).
+  if (u.kind == Unit::Kind::program) flags.insert(flags.end(), {"-Og", "-w"});
   flags.insert(flags.end(), {"-I", s.installation.headers.string()});
   if (u.kind == Unit::Kind::in_place) flags.insert(flags.end(), {"-iquote", s.folder.string()});
   if (s.colour) flags.push_back("-fdiagnostics-color=always");

@@ -48,6 +48,9 @@ std::string ExpressionWriter::borrowed(const Expr& e) const {
 }
 
 std::string ExpressionWriter::integer(const Expr& e) const {
+  if (const std::string value = borrowed(e); !value.empty()) {
+    return "read_int(" + value + ", " + pos(e) + ")";
+  }
   switch (e.type) {
     case Type::integer: return native(e);
     case Type::real: return "truncate(" + native(e) + ", " + pos(e) + ")";
@@ -56,6 +59,9 @@ std::string ExpressionWriter::integer(const Expr& e) const {
 }
 
 std::string ExpressionWriter::real(const Expr& e) const {
+  if (const std::string value = borrowed(e); !value.empty()) {
+    return "read_real(" + value + ", " + pos(e) + ")";
+  }
   switch (e.type) {
     case Type::integer: return "double(" + native(e) + ")";
     case Type::real: return native(e);

@@ -150,6 +150,8 @@ double arg_real(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
   fail_type(p, "a real", d.type);
 }
+std::int32_t read_int_slow(const Value* v, Pos p) { return arg_int(dyn_read(v, p), p); }
+double read_real_slow(const Value* v, Pos p) { return arg_real(dyn_read(v, p), p); }
 Value* arg_string(const Dyn& d, Pos p) {
   if (d.type != Type::string) fail_type(p, "a string", d.type);
   return retain(d.s);

@@ -348,6 +348,15 @@ inline Dyn dyn_op(Op op, const Dyn& a, const Dyn& b, Pos p) {
 // Conversions for arguments (an int parameter from a real value is a fault without a cast) ...
 std::int32_t arg_int(const Dyn&, Pos);
 double arg_real(const Dyn&, Pos);
+// ... of a fragment's value itself, without a Dyn: the usual case, and cheap to compile
+std::int32_t read_int_slow(const Value*, Pos);
+double read_real_slow(const Value*, Pos);
+inline std::int32_t read_int(const Value* v, Pos p) {
+  return v->type == Type::integer ? v->i : read_int_slow(v, p);
+}
+inline double read_real(const Value* v, Pos p) {
+  return v->type == Type::real ? v->r : read_real_slow(v, p);
+}
 Value* arg_string(const Dyn&, Pos);  // new reference; int and real are not converted
 bool truth(const Dyn&, Pos);
 // ... and casts int(e), real(e), string(e), which convert.
