@@ -126,11 +126,13 @@ std::string Writer::both_ways(Kind kind, const std::string& target, const Visibl
 std::string Writer::bound(Kind kind, const std::string& target, const Visible& v, int depth) {
   Visible inner = v;
   std::string text = "let ";
+  std::vector<Protected> bound;  // one `let` binds a name once
   const int n = random_.between(1, 2);
   for (int k = 0; k < n; ++k) {
     const Kind bound_kind = random_.one_of(Kinds{Kind::integer, Kind::real, Kind::string});
     const Expression e = expressions_.make(bound_kind, inner, 2);
     const std::string let = name("l", inner);
+    bound.emplace_back(targets_, let);
     inner = with(inner, {let, bound_kind, e.low, e.high});
     text += (k == 0 ? "" : ", ") + let + " = " + e.text;
   }
