@@ -77,6 +77,24 @@ Condition against_zero(Operator op, const Linear& d) {
   }
 }
 
+// negated: of each alternative at least one part is false.
+Condition negated(const Condition& c) {
+  if (c.kind == Condition::Kind::always) return known(false);
+  if (c.kind == Condition::Kind::never) return known(true);
+  if (c.kind != Condition::Kind::exact) return {};
+  Condition r = known(true);
+  for (const auto& alternative : c.alternatives) {
+    Condition some = known(false);
+    for (const Linear& l : alternative) some = either(some, against_zero(Operator::lt, l));
+    r = both(r, some);
+  }
+  return r;
+}
+
+bool is_logical(const Expr& e) {
+  return e.kind == Expr::Kind::binary && (syntax::is_comparison(e.op) || syntax::is_logic(e.op));
+}
+
 bool holds(Operator op, std::int64_t d) {
   switch (op) {
     case Operator::lt:
@@ -299,6 +317,11 @@ Value Values::passed(const semantics::Argument& a) {
 }
 
 Condition Values::compare(const Expr& e) {
+  const bool to_zero = e.kids[1]->kind == Expr::Kind::integer && e.kids[1]->integer == 0;
+  if (to_zero && is_logical(*e.kids[0]) && (e.op == Operator::eq || e.op == Operator::ne)) {
+    const Condition c = condition(*e.kids[0]);
+    return e.op == Operator::ne ? c : negated(c);
+  }
   const Value a = value(*e.kids[0]);
   const Value b = value(*e.kids[1]);
   if (!a.integer || !b.integer) return {};
