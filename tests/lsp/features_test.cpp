@@ -259,6 +259,8 @@ TEST_F(Features, RenameRefusesClashes) {
       << "hides y";
   EXPECT_NE(rename("j, y", 0, "y").find("`y` would mean something else"), std::string::npos)
       << "hides y";
+  // Nothing would be wrong with `let i = i * 2 init(i, y[i])`; it would be another program.
+  EXPECT_EQ(rename("j, y", 0, "i"), "`i` would mean something else in this program");
   EXPECT_NE(rename("twice", 0, "show").find("would mean something else"), std::string::npos);
   EXPECT_NE(rename("main", 0, "start").find("would mean something else"), std::string::npos);
   EXPECT_NE(rename("x, y[0]", 0, "for").find("is a keyword"), std::string::npos);
