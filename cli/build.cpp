@@ -1,11 +1,13 @@
 #include "cli/build.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
 #include "cli/cache.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
+#include "cli/launched.hpp"
 #include "cli/link.hpp"
 #include "cli/toolchain.hpp"
 #include "cli/units.hpp"
@@ -16,6 +18,9 @@ namespace tessera::cli {
 namespace {
 
 constexpr std::uintmax_t kCacheBytes = std::uintmax_t{1} << 30;
+
+// How long the rank that compiles may take to begin, before another one does it.
+constexpr std::chrono::seconds kStart{3};
 
 constexpr const char* kMain =
     "#include \"tessera/main.hpp\"\n"
@@ -31,7 +36,7 @@ fs::path folder_of(const fs::path& program) {
 std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   Key key;
   key.add("program").add(fs::absolute(r.program).string()).add(r.program.string());
-  key.add(std::to_string(r.kernels.size()));
+  key.add(std::to_string(r.kernels.size())).add(r.kernels_beside ? "beside" : "named");
   for (const fs::path& k : r.kernels) key.add(fs::absolute(k).string()).add(k.string());
   for (const auto& [name, value] : r.translation.defines) key.add(name).add(value);
   key.add("warnings").add(r.translation.warnings.text());
@@ -39,6 +44,7 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
   key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");
+  key.add("silenced").add(r.silenced);
   key.add(s.colour ? "colour" : "plain").add(s.compiler.command).add_identity(s.compiler.program);
   key.add(s.installation.headers.string()).add_identity(s.installation.library);
   // The translator is part of this very program.
@@ -49,7 +55,8 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
                            const std::vector<fs::path>& kernels) {
   const std::string name = r.program.string();
   std::vector<Unit> units = {{Unit::Kind::program, name, {}, program.program_cpp}};
-  if (!program.kernels_cpp.empty()) units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
+  if (!program.kernels_cpp.empty())
+    units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
   for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});
   if (r.target == Target::executable) units.push_back({Unit::Kind::main, name, {}, kMain});
   return units;
@@ -60,7 +67,8 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
 void check_program(const fs::path& program) {
   std::error_code ignored;
   if (!fs::exists(program, ignored)) throw usage_error("no such file: " + program.string());
-  if (!fs::is_regular_file(program, ignored)) throw usage_error(program.string() + " is not a file");
+  if (!fs::is_regular_file(program, ignored))
+    throw usage_error(program.string() + " is not a file");
 }
 
 std::string render_all(const std::vector<compiler::Diagnostic>& diagnostics, bool colour) {
@@ -84,24 +92,36 @@ Built build(const BuildRequest& r) {
     throw usage_error("no such kernel file: " + k.string() +
                       "; arguments of the program itself stand after --");
   }
-  CompileSetup s{find_compiler(), find_installation(), environment_cxxflags(), folder_of(r.program),
-                 {},              r.colour,            started};
+  CompileSetup s{find_compiler(),
+                 find_installation(),
+                 environment_cxxflags(),
+                 folder_of(r.program),
+                 {},
+                 r.colour,
+                 started};
   s.flags.insert(s.flags.end(), r.cxxflags.begin(), r.cxxflags.end());
 
   Cache cache;
   const std::string key = key_of(r, s);
   if (const auto hit = cache.find(key)) return {hit->file, hit->note};
+  if (launcher_follows()) {
+    if (const auto made = cache.await(key, kStart)) return {made->file, made->note};
+  }
   const Cache::Lock lock = cache.lock(key);
   if (const auto hit = cache.find(key)) return {hit->file, hit->note};  // made while we waited
 
-  const compiler::Output program = compiler::translate(r.program, r.translation);
+  compiler::Output program = compiler::translate(r.program, r.translation);
+  std::erase_if(program.diagnostics, [&](const compiler::Diagnostic& d) {
+    return d.severity == compiler::Severity::warning &&
+           std::find(r.silenced.begin(), r.silenced.end(), d.code) != r.silenced.end();
+  });
   std::string warnings = render_all(program.diagnostics, r.colour);
   if (!program.ok) throw Failure(runtime::kExitProgram, warnings);
 
   std::vector<Dependency> dependencies;
   for (const fs::path& file : program.files) dependencies.push_back({fs::absolute(file), false});
   std::vector<fs::path> kernels = r.kernels;
-  if (kernels.empty() && !program.imports.empty()) {
+  if (kernels.empty() && r.kernels_beside && !program.imports.empty()) {
     for (const fs::path& k : cpp_files(s.folder)) kernels.push_back(k.lexically_normal());
     dependencies.push_back({fs::absolute(s.folder), true});
   }

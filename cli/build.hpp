@@ -17,11 +17,13 @@ enum class Target {
 
 struct BuildRequest {
   std::filesystem::path program;
-  std::vector<std::filesystem::path> kernels;  // empty: the *.cpp beside the program, if it imports
+  std::vector<std::filesystem::path> kernels;
+  bool kernels_beside = true;  // when `kernels` is empty: the *.cpp beside the program, if it imports
   compiler::Options translation;
   std::vector<std::string> cxxflags;           // after those of the environment
   std::vector<std::string> ldflags;
   std::vector<std::string> libraries;          // names as for -l
+  std::vector<std::string> silenced;           // codes of the translator's warnings not to show
   Target target = Target::shared_object;
   bool colour = false;
 };
@@ -31,7 +33,8 @@ struct Built {
   std::string warnings;        // of the translator and of the compiler, also on a cache hit
 };
 
-// build throws Failure with all that is to be said, when there is no such program (usage), it is
+// build makes the program, or finds it in the cache; of several ranks that a launcher started on one
+// host, one makes it and the others wait. It throws Failure with all that is to be said, when there is no such program (usage), it is
 // wrong (program), or there is no compiler (environment).
 Built build(const BuildRequest&);
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "cli/hash.hpp"
 #include "cli/manifest.hpp"
@@ -39,7 +40,9 @@ Cache::Cache() : root_(cache_root()) {
   }
 }
 
-fs::path Cache::manifest(const std::string& key) const { return root_ / "entries" / (key + ".txt"); }
+fs::path Cache::manifest(const std::string& key) const {
+  return root_ / "entries" / (key + ".txt");
+}
 
 std::optional<Cached> Cache::find(const std::string& key) {
   const std::optional<Manifest> m = read_manifest(manifest(key));
@@ -86,7 +89,8 @@ Cached Cache::store(const std::string& key, const fs::path& made, const std::str
 Cache::Workspace::Workspace(const fs::path& parent) {
   std::string name = (parent / "XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), "can't make a folder in " + parent.string());
+    throw std::system_error(errno, std::generic_category(),
+                            "can't make a folder in " + parent.string());
   }
   path_ = name;
 }
@@ -96,7 +100,8 @@ Cache::Workspace::~Workspace() {
   fs::remove_all(path_, ignored);
 }
 
-Cache::Lock::Lock(const fs::path& file) : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+Cache::Lock::Lock(const fs::path& file)
+    : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
   // Without locks (some network file systems) the work may be done twice; the result is the same.
   if (fd_ >= 0) {
     while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
@@ -108,9 +113,32 @@ Cache::Lock::~Lock() {
   if (fd_ >= 0) close(fd_);
 }
 
-Cache::Lock Cache::lock(const std::string& key) const {
+fs::path Cache::lock_file(const std::string& key) const {
   // A few lock files for all keys: two different programs seldom wait for each other.
-  return Lock(root_ / "locks" / key.substr(0, 2));
+  return root_ / "locks" / key.substr(0, 2);
+}
+
+Cache::Lock Cache::lock(const std::string& key) const { return Lock(lock_file(key)); }
+
+std::optional<Cached> Cache::await(const std::string& key, std::chrono::milliseconds patience) {
+  const int fd = open(lock_file(key).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  auto held = std::chrono::steady_clock::now();  // when somebody was last seen to hold the lock
+  std::optional<Cached> found;
+  while (!(found = find(key))) {
+    const auto now = std::chrono::steady_clock::now();
+    // Shared, so that those who only look never take one another for the one that works.
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
+      flock(fd, LOCK_UN);
+      if (now - held > patience) break;
+    } else if (fd >= 0 && errno == EWOULDBLOCK) {
+      held = now;
+    } else if (now - held > patience) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (fd >= 0) close(fd);
+  return found;
 }
 
 void Cache::prune(std::uintmax_t bytes) const {

@@ -2,9 +2,9 @@
 //
 // A result (an object file, a shared object, an executable) is found by a key: all that was known
 // before it was made. What was found out while making it, the files it was made from, stands in its
-// manifest with their hashes, and a hit is one whose every file still has the same contents. Results
-// appear by rename, so processes may share the cache; one that makes a result holds its lock, so
-// that others wait for it instead of doing the same work.
+// manifest with their hashes, and a hit is one whose every file still has the same contents.
+// Results appear by rename, so processes may share the cache; one that makes a result holds its
+// lock, so that others wait for it instead of doing the same work.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@
 
 namespace tessera::cli {
 
-// A file that a result was made from, or a folder whose list of *.cpp files decided what to compile.
+// A file that a result was made from, or a folder whose list of *.cpp files decided what to
+// compile.
 struct Dependency {
   std::filesystem::path path;
   bool folder = false;
@@ -33,6 +34,10 @@ class Cache {
   Cache();
 
   std::optional<Cached> find(const std::string& key);
+
+  // await is find() while another process makes the result: it returns when that one is done, and
+  // nothing when nobody has held the lock of `key` for as long as `patience`.
+  std::optional<Cached> await(const std::string& key, std::chrono::milliseconds patience);
 
   // store moves `made` into the cache. A dependency that changed after `started` leaves the result
   // usable now but not findable later, since it can't be known which contents it saw.
@@ -54,6 +59,9 @@ class Cache {
   };
   Workspace workspace() const { return Workspace(root_ / "tmp"); }
 
+  // folder returns a folder of the cache that prune() leaves alone.
+  std::filesystem::path folder(const std::string& name) const { return root_ / name; }
+
   // Held while the result of `key` is being made.
   class Lock {
    public:
@@ -72,6 +80,7 @@ class Cache {
 
  private:
   std::filesystem::path manifest(const std::string& key) const;
+  std::filesystem::path lock_file(const std::string& key) const;
   std::filesystem::path root_;
 };
 

@@ -1,10 +1,9 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/install_file.hpp"
 #include "runtime/launch/options.hpp"
 
 namespace fs = std::filesystem;
@@ -17,22 +16,6 @@ struct BuildCommand {
   fs::path output;
   bool quiet = false;
 };
-
-// Puts the result in place at once: whoever runs the old program meanwhile keeps it.
-void install(const fs::path& from, const fs::path& to) {
-  std::string temporary = to.string() + ".XXXXXX";
-  const int fd = mkstemp(temporary.data());
-  std::error_code failed;
-  if (fd >= 0) {
-    close(fd);
-    fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, failed);
-    if (!failed) fs::permissions(temporary, fs::status(from).permissions(), failed);
-    if (!failed) fs::rename(temporary, to, failed);
-    if (!failed) return;
-    unlink(temporary.c_str());
-  }
-  throw usage_error("-o: can't write " + to.string() + (failed ? ": " + failed.message() : ""));
-}
 
 int run(BuildCommand& c) {
   check_program(c.build.program);
@@ -50,26 +33,30 @@ int run(BuildCommand& c) {
   c.build.target = Target::executable;
   const Built program = build(c.build);
   if (!c.quiet) std::fputs(program.warnings.c_str(), stderr);
-  install(program.file, c.output);
+  install_file(program.file, c.output, "-o");
   return runtime::kExitOk;
 }
 
 }  // namespace
 
 void add_build(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("build", "translate and compile a program that starts by itself");
+  CLI::App* sub =
+      app.add_subcommand("build", "translate and compile a program that starts by itself");
   const auto command = std::make_shared<BuildCommand>();
   add_build_options(*sub, command->build);
-  sub->add_option("-o,--output", command->output, "where to put it; default: the program's name here")
+  sub->add_option("-o,--output", command->output,
+                  "where to put it; default: the program's name here")
       ->option_text("FILE");
   sub->add_flag("-q,--quiet", command->quiet, "no warnings");
   sub->footer(
-      "The program runs by itself or under mpirun or srun. All of its arguments are its own; options of\n"
+      "The program runs by itself or under mpirun or srun. All of its arguments are its own; "
+      "options of\n"
       "the run (those of `tessera run`) come from the environment variable TESSERA_OPTIONS.\n\n"
       "Examples:\n"
       "  tessera build hello.fa -o hello && ./hello\n"
       "  TESSERA_OPTIONS='--balancer central -t 2' mpirun -n 4 ./matmul 10");
-  sub->callback([command, &action] { action = [command](const Arguments&) { return run(*command); }; });
+  sub->callback(
+      [command, &action] { action = [command](const Arguments&) { return run(*command); }; });
 }
 
 }  // namespace tessera::cli

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
+#include "cli/launched.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -42,7 +43,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   if (c.ranks) find_mpirun();
   c.build.colour = colour_on_stderr();
   const Built program = build(c.build);
-  if (!c.options.quiet) std::fputs(program.warnings.c_str(), stderr);
+  if (!c.options.quiet && launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;
   return c.ranks ? run_on_ranks(program.file, *c.ranks, c.options, arguments)
                  : run_here(program.file, c.options, arguments);
@@ -62,7 +63,8 @@ void add_run(CLI::App& app, Action& action) {
       "Words after -- are the program's own arguments, whatever they look like.\n\n"
       "Examples:\n"
       "  tessera run hello.fa                       in this process, a thread per core\n"
-      "  tessera run matmul.fa -n 4 -c              4 ranks: 3 workers and the central coordinator\n"
+      "  tessera run matmul.fa -n 4 -c              4 ranks: 3 workers and the central "
+      "coordinator\n"
       "  tessera run matmul.fa -D N=20 -n 4 --balancer steal\n"
       "  tessera run solve.fa kernels.cpp -t 2 -- 100 --tolerance 0.01\n"
       "  tessera run app.fa -n 8 --save-groups app.profile       and next time\n"

@@ -16,14 +16,6 @@ namespace fs = std::filesystem;
 namespace tessera::cli {
 namespace {
 
-const abi::Program& load(const fs::path& file) {
-  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) throw environment_error(std::string("can't load the program: ") + dlerror());
-  void* entry = dlsym(handle, "tessera_program");
-  if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
-  return *reinterpret_cast<const abi::Program* (*)()>(entry)();
-}
-
 // Every rank reads the profile by itself; a wrong one is refused here, once, before any starts.
 void check_profile(const abi::Program& program, const runtime::RunOptions& options) {
   if (options.load_groups.empty()) return;
@@ -37,34 +29,44 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
 
 }  // namespace
 
+const abi::Program& load_program(const fs::path& file) {
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw environment_error(std::string("can't load the program: ") + dlerror());
+  void* entry = dlsym(handle, "tessera_program");
+  if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
+  return *reinterpret_cast<const abi::Program* (*)()>(entry)();
+}
+
 fs::path find_mpirun() {
   if (const auto found = find_program("mpirun")) return *found;
   throw environment_error(
       "no mpirun found in PATH: -n starts the ranks with it.\n"
-      "On Debian or Ubuntu: apt-get install openmpi-bin; without -n the program runs in this process");
+      "On Debian or Ubuntu: apt-get install openmpi-bin; without -n the program runs in this "
+      "process");
 }
 
 int run_here(const fs::path& program, const runtime::RunOptions& options,
              const std::vector<std::string>& arguments) {
   launch::prepare_process();
-  return runtime::run(load(program), options, arguments);
+  return runtime::run(load_program(program), options, arguments);
 }
 
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
-  return launch::run_with_environment(load(program), arguments);
+  return launch::run_with_environment(load_program(program), arguments);
 }
 
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments) {
-  check_profile(load(program), options);
+  check_profile(load_program(program), options);
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-q", "-n", std::to_string(ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
   command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS"});
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program",
-                                 program.string(), "--"});
+  command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(),
+                                 "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   return run_foreground(command);

@@ -12,12 +12,15 @@ namespace tessera::cli {
 // find_mpirun returns the path of mpirun; throws Failure (environment) that says how to install it.
 std::filesystem::path find_mpirun();
 
+// load_program loads a shared object made by build(); throws Failure (environment).
+const abi::Program& load_program(const std::filesystem::path& file);
+
 // run_here loads the shared object and runs it; returns its exit code.
 int run_here(const std::filesystem::path& program, const runtime::RunOptions& options,
              const std::vector<std::string>& arguments);
 
-// run_on_ranks starts `ranks` processes of `tessera exec-program` under mpirun and returns the first
-// exit code that is not zero. A signal to this process ends them all; so does its death.
+// run_on_ranks starts `ranks` processes of `tessera exec-program` under mpirun and returns the
+// first exit code that is not zero. A signal to this process ends them all; so does its death.
 int run_on_ranks(const std::filesystem::path& program, std::int32_t ranks,
                  const runtime::RunOptions& options, const std::vector<std::string>& arguments);
 

@@ -14,6 +14,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/launched.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/words.hpp"
 
@@ -133,6 +134,7 @@ int main(int argc, char** argv) {
   try {
     return tessera::cli::parse_and_run({argv + 1, argv + argc});
   } catch (const tessera::cli::Failure& e) {
+    tessera::cli::let_rank_0_speak();
     std::string text = e.what();
     if (text.empty() || text.back() != '\n') text += '\n';
     std::fputs(text.c_str(), stderr);

@@ -1,0 +1,52 @@
+#include "cli/luna/kept_build.hpp"
+
+#include <fstream>
+#include <string>
+
+#include "cli/cache.hpp"
+#include "cli/failure.hpp"
+#include "cli/hash.hpp"
+#include "cli/install_file.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli::luna {
+namespace {
+
+std::string key_of(const BuildRequest& r) {
+  Key key;
+  key.add(fs::absolute(r.program).string()).add(r.cxxflags);
+  for (const auto& [name, value] : r.translation.defines) key.add(name).add(value);
+  key.add("path");
+  for (const fs::path& f : r.translation.include_path) key.add(fs::absolute(f).string());
+  key.add("kernels");
+  for (const fs::path& f : r.kernels) key.add(fs::absolute(f).string());
+  return key.hex();
+}
+
+}  // namespace
+
+fs::path keep_build(const Options& o, const fs::path& library) {
+  Cache cache;
+  fs::path folder =
+      o.build_folder.empty() ? cache.folder("builds/" + key_of(o.build)) : o.build_folder;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    throw usage_error("--build-dir: can't make " + folder.string() + ": " + failed.message());
+  folder = fs::absolute(folder).lexically_normal();
+
+  const Cache::Workspace workspace = cache.workspace();
+  const auto put = [&](const std::string& text, const char* name) {
+    if (text.empty()) return;
+    std::ofstream(workspace.path() / name, std::ios::binary) << text;
+    install_file(workspace.path() / name, folder / name, "--build-dir");
+  };
+  const compiler::Output text = compiler::translate(o.build.program, o.build.translation);
+  put(text.program_cpp, "program.cpp");
+  put(text.kernels_cpp, "kernels.cpp");
+  install_file(library, folder / "libucodes.so", "--build-dir");
+  return folder / "libucodes.so";
+}
+
+}  // namespace tessera::cli::luna

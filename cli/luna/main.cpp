@@ -1,0 +1,139 @@
+// `luna`: the command that scripts of LuNA users call. It compiles and runs as `tessera run` does;
+// its own are the option names, exit codes 0 and 1 only, and silence about what was not asked for.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/install_file.hpp"
+#include "cli/launch_ranks.hpp"
+#include "cli/launched.hpp"
+#include "cli/luna/kept_build.hpp"
+#include "cli/luna/options.hpp"
+#include "runtime/launch/options.hpp"
+#include "runtime/launch/program_main.hpp"
+#include "runtime/launch/words.hpp"
+#include "runtime/transport/transport.hpp"
+
+namespace fs = std::filesystem;
+
+namespace tessera::cli::luna {
+namespace {
+
+double seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
+
+bool is_library(const fs::path& file) {
+  char magic[4] = {};
+  std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
+  return std::memcmp(magic, "\177ELF", sizeof magic) == 0;
+}
+
+runtime::RunOptions run_options(const Options& o) {
+  try {
+    runtime::RunOptions run = launch::parse_environment_options();
+    if (o.threads) run.threads = *o.threads;
+    // Without -b nothing moves, and every rank executes fragments, as it always was.
+    if (o.balance) run.balancer = "steal";
+    if (run.balancer.empty()) run.balancer = "none";
+    run.quiet = o.quiet || !o.verbose;
+    if (!runtime::started_by_launcher() && run.transport == "auto") launch::check_ranks(run, 1);
+    return run;
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
+}
+
+// run runs the library, then says what -t and -u ask for.
+int run(const fs::path& library, const Options& o, const runtime::RunOptions& options) {
+  launch::prepare_process();
+  const abi::Program& program = load_program(library);
+  const std::vector<std::string> ours = options_among(o.arguments);
+  if (program.main_params != o.arguments.size() && !ours.empty() && launcher_rank() == 0) {
+    std::fprintf(
+        stderr,
+        "luna: note: `%s` stands behind %s, so it is an argument of the program; options of "
+        "luna stand before it\n",
+        ours[0].c_str(), o.build.program.c_str());
+  }
+  const auto from = std::chrono::steady_clock::now();
+  const int code = run_here(library, options, o.arguments);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - from;
+  if (o.time && launcher_rank() == 0)
+    std::fprintf(stderr, "Execution time: %.3f s\n", time.count());
+  if (o.usage) {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const double user = seconds(used.ru_utime);
+    const double system = seconds(used.ru_stime);
+    std::fprintf(
+        stderr,
+        "CPU usage of rank %d: %.0f %% of a core (%.3f s in the program, %.3f s in the system)\n",
+        launcher_rank(), 100 * (user + system) / time.count(), user, system);
+  }
+  return code;
+}
+
+int build_and_run(const Options& o) {
+  const runtime::RunOptions options = run_options(o);
+  check_program(o.build.program);
+  if (is_library(o.build.program)) return run(fs::absolute(o.build.program), o, options);
+
+  BuildRequest request = o.build;
+  request.colour = colour_on_stderr();
+  const bool first = launcher_rank() == 0;
+  if (o.verbose && first) std::fprintf(stderr, "luna: compiling %s\n", o.build.program.c_str());
+  const Built built = build(request);
+  if (!o.quiet && first) std::fputs(built.warnings.c_str(), stderr);
+  fs::path library = built.file;
+  if (first) {
+    if (!o.output_file.empty()) install_file(built.file, o.output_file, "--output-file");
+    if (o.keep || o.compile_only || !o.build_folder.empty()) library = keep_build(o, built.file);
+    const bool tell = o.verbose || (o.keep && !o.quiet);
+    if (tell) std::fprintf(stderr, "luna: the program is in %s\n", library.c_str());
+  }
+  if (o.compile_only) {
+    std::error_code ignored;
+    std::vector<std::string> words = {fs::read_symlink("/proc/self/exe", ignored).string()};
+    for (const std::string& w : run_words(o)) words.push_back(w);
+    words.push_back(library.string());
+    words.insert(words.end(), o.arguments.begin(), o.arguments.end());
+    if (first) std::printf("%s\n", launch::join_words(words).c_str());
+  }
+  // Run from the cache: the kept copy may be replaced meanwhile by another build.
+  return o.compile_only || o.library_only ? runtime::kExitOk : run(built.file, o, options);
+}
+
+// Text of mistakes as this command's own.
+std::string spoken_by_luna(std::string text) {
+  const std::string name = "tessera: ";
+  if (text.rfind(name, 0) == 0) text = "luna: " + text.substr(name.size());
+  if (text.empty() || text.back() != '\n') text += '\n';
+  return text;
+}
+
+int main(const std::vector<std::string>& words) {
+  try {
+    const std::optional<Options> options = parse(words);
+    return !options || build_and_run(*options) == runtime::kExitOk ? 0 : 1;
+  } catch (const Failure& e) {
+    let_rank_0_speak();
+    std::fputs(spoken_by_luna(e.what()).c_str(), stderr);
+  } catch (const std::exception& e) {
+    let_rank_0_speak();
+    std::fprintf(stderr, "luna: error: %s\n", e.what());
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace tessera::cli::luna
+
+int main(int argc, char** argv) { return tessera::cli::luna::main({argv + 1, argv + argc}); }
