@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/cache.hpp"
+#include "cli/check_signatures.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/launched.hpp"
@@ -128,9 +129,24 @@ Built build(const BuildRequest& r) {
 
   const Cache::Workspace workspace = cache.workspace();
   s.workspace = workspace.path();
-  const std::vector<Object> objects = compile_units(units_of(r, program, kernels), s, cache);
   const fs::path output = s.workspace / (r.target == Target::executable ? "program" : "program.so");
-  link_objects(objects, s, r, program, output);
+  const auto compile_and_link = [&] {
+    std::vector<Object> objects = compile_units(units_of(r, program, kernels), s, cache);
+    link_objects(objects, s, r, program, output);
+    return objects;
+  };
+  std::vector<Object> objects = compile_and_link();
+  const SignatureCheck check = check_signatures(program, output);
+  if (!check.wrong.empty()) {
+    throw Failure(runtime::kExitProgram, warnings + render_all(check.wrong, r.colour));
+  }
+  if (!check.by_reference.empty()) {  // once more, the program only: the kernels are in the cache
+    compiler::Options translation = r.translation;
+    translation.by_reference = check.by_reference;
+    program = compiler::translate(r.program, translation);
+    if (!program.ok) throw Failure(runtime::kExitProgram, render_all(program.diagnostics, r.colour));
+    objects = compile_and_link();
+  }
   std::set<fs::path> seen;
   for (const Object& o : objects) {
     warnings += o.warnings;

@@ -43,8 +43,8 @@ compiler::Diagnostic at_import(const compiler::Output& program, const std::strin
   compiler::Diagnostic d;
   d.code = "T214";
   d.text = text;
-  for (const auto& [name, span] : program.import_spans) {
-    if (name == kernel) d.span = span;
+  for (const compiler::Import& i : program.imports) {
+    if (i.symbol == kernel) d.span = i.span;
   }
   return d;
 }
@@ -89,7 +89,7 @@ std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects,
                                           const compiler::Output& program, const std::string& output) {
   const Definitions defined = definitions_of(objects);
   std::vector<compiler::Diagnostic> found;
-  for (const std::string& kernel : program.imports) {
+  for (const auto& [kernel, span, parameters] : program.imports) {
     const auto strong = defined.strong.find(kernel);
     if (strong != defined.strong.end() && strong->second.size() > 1) {
       found.push_back(at_import(program, kernel,

@@ -12,21 +12,43 @@ namespace fs = std::filesystem;
 namespace tessera::cli {
 namespace {
 
-constexpr std::string_view header_of(Prelude p) {
-  return p == Prelude::kernel ? "ucenv.h" : "tessera/kernels.hpp";
+struct Known {
+  Prelude prelude;
+  const char* header;
+  const char* file;
+};
+constexpr Known kKnown[] = {
+    {Prelude::kernel, "ucenv.h", "kernel.hpp"},
+    {Prelude::modern, "tessera.hpp", "modern.hpp"},
+    {Prelude::in_place, "tessera/kernels.hpp", "in_place.hpp"},
+};
+
+const Known& known(Prelude p) {
+  for (const Known& k : kKnown) {
+    if (k.prelude == p) return k;
+  }
+  return kKnown[0];
+}
+
+std::vector<std::string> flags_of(Prelude p) {
+  std::vector<std::string> flags = base_flags();
+  if (p != Prelude::in_place) {
+    for (std::string& f : kernel_flags()) flags.push_back(std::move(f));
+  }
+  return flags;
 }
 
 fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
                  const std::vector<std::string>& flags) {
   Key key;
   // c++ and g++ are mostly the same file: its name does not matter, words behind it do.
-  key.add({c.command.begin() + 1, c.command.end()}).add(base_flags()).add(flags).add_identity(c.program);
+  key.add({c.command.begin() + 1, c.command.end()}).add(flags_of(p)).add(flags).add_identity(c.program);
   // A header that changed since is another key: a stale one is never used.
-  for (const char* header : {"ucenv.h", "tessera/abi.hpp", "tessera/df.hpp", "tessera/kernel_error.hpp",
+  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/abi.hpp", "tessera/df.hpp", "tessera/kernel_error.hpp",
                              "tessera/kernels.hpp"}) {
     key.add_identity(where.headers / header);
   }
-  return where.precompiled / key.hex() / (p == Prelude::kernel ? "kernel.hpp" : "in_place.hpp");
+  return where.precompiled / key.hex() / known(p).file;
 }
 
 }  // namespace
@@ -39,7 +61,7 @@ fs::path precompiled_header(Prelude p, const Compiler& c, const Installation& wh
   return fs::exists(file.string() + ".gch", ignored) ? file : fs::path();
 }
 
-bool begins_with_ucenv(const fs::path& source) {
+std::optional<Prelude> prelude_of(const fs::path& source) {
   std::ifstream in(source, std::ios::binary);
   std::string line;
   bool comment = false;  // inside /* ... */
@@ -58,15 +80,17 @@ bool begins_with_ucenv(const fs::path& source) {
         comment = true;
         rest.remove_prefix(2);
       } else if (rest.substr(0, 8) == "#include") {
-        if (rest.find("ucenv.h") != std::string_view::npos) return true;
-        if (rest.find('<') == std::string_view::npos) return false;
+        for (const Prelude p : {Prelude::kernel, Prelude::modern}) {
+          if (rest.find(known(p).header) != std::string_view::npos) return p;
+        }
+        if (rest.find('<') == std::string_view::npos) return std::nullopt;
         rest = {};
       } else {
-        return false;
+        return std::nullopt;
       }
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 int precompile() {
@@ -77,12 +101,12 @@ int precompile() {
   std::error_code ignored;
   fs::remove_all(where.precompiled, ignored);
   std::vector<Command> commands;
-  for (const Prelude p : {Prelude::kernel, Prelude::in_place}) {
+  for (const Prelude p : {Prelude::kernel, Prelude::modern, Prelude::in_place}) {
     const fs::path file = file_of(p, compiler, where, flags);
     fs::create_directories(file.parent_path());
-    std::ofstream(file) << "#include \"" << header_of(p) << "\"\n";
+    std::ofstream(file) << "#include \"" << known(p).header << "\"\n";
     Command command = compiler.command;
-    for (const std::string& f : base_flags()) command.push_back(f);
+    for (const std::string& f : flags_of(p)) command.push_back(f);
     command.insert(command.end(), {"-I", where.headers.string()});
     command.insert(command.end(), flags.begin(), flags.end());
     // -MD: what it includes stands in the dependencies of whatever uses it.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tessera::cli {
 
 enum class Prelude {
   kernel,    // ucenv.h
+  modern,    // tessera.hpp
   in_place,  // tessera/kernels.hpp: ucenv.h and the standard library
 };
 
@@ -21,11 +23,11 @@ enum class Prelude {
 std::filesystem::path precompiled_header(Prelude, const Compiler&, const Installation&,
                                          const std::vector<std::string>& flags);
 
-// begins_with_ucenv tells whether a kernel file may start with ucenv.h precompiled: nothing but
-// comments, blank lines and system headers stands before its own #include of it.
-bool begins_with_ucenv(const std::filesystem::path& source);
+// prelude_of tells which of the two a kernel file may start with precompiled: nothing but comments,
+// blank lines and system headers stands before its own #include of it.
+std::optional<Prelude> prelude_of(const std::filesystem::path& source);
 
-// precompile makes both for the compiler and flags of this environment; returns an exit code. Part of
+// precompile makes all for the compiler and flags of this environment; returns an exit code. Part of
 // Tessera's own build (`tessera precompile-headers`).
 int precompile();
 

@@ -85,6 +85,8 @@ std::vector<std::string> base_flags() {
   return flags;
 }
 
+std::vector<std::string> kernel_flags() { return {"-g"}; }
+
 std::vector<std::string> environment_cxxflags() {
   std::vector<std::string> flags = words_of("CXX_FLAGS");
   for (std::string& f : words_of("CXXFLAGS")) flags.push_back(std::move(f));

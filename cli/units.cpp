@@ -26,12 +26,17 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
   if (s.colour) flags.push_back("-fdiagnostics-color=always");
   const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
   if (user_code) {
-    const Prelude prelude = u.kind == Unit::Kind::in_place ? Prelude::in_place : Prelude::kernel;
-    const fs::path ready = precompiled_header(prelude, s.compiler, s.installation, s.flags);
-    if (u.kind == Unit::Kind::in_place) {
-      flags.insert(flags.end(), {"-include", ready.empty() ? "tessera/kernels.hpp" : ready.string()});
-    } else if (!ready.empty() && begins_with_ucenv(u.source)) {
+    if (u.kind == Unit::Kind::kernel) {
+      for (const std::string& f : kernel_flags()) flags.push_back(f);
+    }
+    const bool in_place = u.kind == Unit::Kind::in_place;
+    const std::optional<Prelude> prelude = in_place ? Prelude::in_place : prelude_of(u.source);
+    const fs::path ready =
+        prelude ? precompiled_header(*prelude, s.compiler, s.installation, s.flags) : fs::path();
+    if (!ready.empty()) {
       flags.insert(flags.end(), {"-include", ready.string()});
+    } else if (in_place) {
+      flags.insert(flags.end(), {"-include", "tessera/kernels.hpp"});
     }
     // A precompiled header keeps silent about what it includes unless asked.
     if (!ready.empty()) flags.push_back("-fpch-deps");

@@ -46,6 +46,17 @@ struct Options {
   // For editors: texts that stand for files, by canonical path, and whether Output::index is wanted.
   std::map<std::filesystem::path, std::string> unsaved;
   bool index = false;
+  // Kernels (symbols) of which parameters are `const int &` or `const double &`, as some old ones have:
+  // one letter per parameter, & where it is so.
+  std::map<std::string, std::string> by_reference;
+};
+
+// An imported kernel that the program uses: its "extern C" symbol, where it is imported, and the types
+// of its parameters, as the program spells them.
+struct Import {
+  std::string symbol;
+  Span span;
+  std::vector<std::string> parameters;  // "int", "real", "string", "name", "value"
 };
 
 // A kernel written in place becomes a function of the text `kernels_cpp`.
@@ -54,8 +65,7 @@ struct Output {
   std::vector<Diagnostic> diagnostics; // in order of position
   std::string program_cpp;             // generated; includes tessera/abi.hpp only
   std::string kernels_cpp;             // in-place kernels with #line; includes ucenv.h; may be empty
-  std::vector<std::string> imports;    // names of imported kernels ("extern C" symbols) the program uses
-  std::vector<std::pair<std::string, Span>> import_spans;  // symbol -> where it is imported
+  std::vector<Import> imports;         // one per symbol
   std::vector<std::filesystem::path> files;                // every source read (for the cache key)
   std::string dump;
   std::shared_ptr<const Index> index;  // when asked for and the text could be read at all

@@ -58,6 +58,17 @@ void check_dump_name(const Options& options, const Sources& sources, Diagnostics
                     "there is no pass " + quote(options.dump_after) + "; the passes are " + known);
 }
 
+const char* type_spelling(semantics::ParameterType t) {
+  switch (t) {
+    case semantics::ParameterType::integer: return "int";
+    case semantics::ParameterType::real: return "real";
+    case semantics::ParameterType::string: return "string";
+    case semantics::ParameterType::name: return "name";
+    case semantics::ParameterType::value: return "value";
+  }
+  return "";
+}
+
 void list_imports(const block::Program& program, const Diagnostics& diagnostics, Output& output) {
   std::set<std::string> seen;
   for (const block::Chain* chain : program.chains) {
@@ -65,8 +76,11 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
       if (!b->call || b->call->kernel->in_place) continue;
       const semantics::Kernel& k = *b->call->kernel;
       if (!seen.insert(k.symbol).second) continue;
-      output.imports.push_back(k.symbol);
-      output.import_spans.emplace_back(k.symbol, diagnostics.span(k.at));
+      Import import{k.symbol, diagnostics.span(k.at), {}};
+      for (const semantics::ParameterType t : k.parameters) {
+        import.parameters.emplace_back(type_spelling(t));
+      }
+      output.imports.push_back(std::move(import));
     }
   }
 }
@@ -103,7 +117,8 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   output.kernels_cpp = emit::kernels_text(context, model);
   const std::string hashed = text.text + output.kernels_cpp;
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
-  output.program_cpp = emit::program_text(context, model, program, {hash.low64, hash.high64});
+  output.program_cpp = emit::program_text(context, model, program, {hash.low64, hash.high64},
+                                            options.by_reference);
   list_imports(program, diagnostics, output);
 }
 

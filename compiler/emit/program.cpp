@@ -17,13 +17,23 @@ const char* c_type(semantics::ParameterType t) {
 }
 
 // A kernel is declared under a name of ours and bound to its symbol: a kernel called `log` or `add`
-// then meets neither the compiler's built-in function nor a name of the ABI.
-std::string declaration(const semantics::Kernel& k) {
-  std::string list;
-  for (const semantics::ParameterType t : k.parameters) {
-    list += (list.empty() ? "" : ", ") + std::string(c_type(t));
+// then meets neither the compiler's built-in function nor a name of the ABI. One that takes numbers
+// by reference (& in `references`) gets a function before it that is called with values.
+std::string declaration(const semantics::Kernel& k, const std::string& references) {
+  std::string list, declared, passed;
+  for (std::size_t i = 0; i < k.parameters.size(); ++i) {
+    const std::string type = c_type(k.parameters[i]);
+    const std::string name = "p" + std::to_string(i);
+    const std::string comma = i == 0 ? "" : ", ";
+    const bool reference = i < references.size() && references[i] == '&';
+    declared += comma + (reference ? "const " + type + "&" : type);
+    list += comma + type + " " + name;
+    passed += comma + name;
   }
-  return "extern \"C\" void k_" + k.symbol + "(" + list + ") __asm__(\"" + k.symbol + "\");\n";
+  const std::string bound = "(" + declared + ") __asm__(\"" + k.symbol + "\");\n";
+  if (references.empty()) return "extern \"C\" void k_" + k.symbol + bound;
+  return "extern \"C\" void r_" + k.symbol + bound + "static inline void k_" + k.symbol + "(" + list +
+         ") { r_" + k.symbol + "(" + passed + "); }\n";
 }
 
 std::string list_of(const std::vector<std::string>& items) {
@@ -35,7 +45,8 @@ std::string list_of(const std::vector<std::string>& items) {
 }  // namespace
 
 std::string program_text(const Context& context, const semantics::Model& model,
-                         const block::Program& program, const std::uint64_t (&hash)[2]) {
+                         const block::Program& program, const std::uint64_t (&hash)[2],
+                         const std::map<std::string, std::string>& by_reference) {
   std::string out = "// Translated by tessera from " +
                     context.sources.file(0).path.filename().string() +
                     "; the contract is in tessera/abi.hpp.\n#include \"tessera/abi.hpp\"\n\n";
@@ -45,7 +56,8 @@ std::string program_text(const Context& context, const semantics::Model& model,
     for (const auto& b : chain->blocks) {
       blocks.push_back("B" + std::to_string(b->index));
       if (b->call && declared.insert(b->call->kernel->symbol).second) {
-        out += declaration(*b->call->kernel);
+        const auto references = by_reference.find(b->call->kernel->symbol);
+        out += declaration(*b->call->kernel, references == by_reference.end() ? "" : references->second);
       }
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "compiler/block/program.hpp"
@@ -9,9 +10,11 @@
 
 namespace tessera::compiler::emit {
 
-// program_text is the translated program; it includes tessera/abi.hpp only.
+// program_text is the translated program; it includes tessera/abi.hpp only. `by_reference` is that of
+// the options.
 std::string program_text(const Context& context, const semantics::Model& model,
-                         const block::Program& program, const std::uint64_t (&hash)[2]);
+                         const block::Program& program, const std::uint64_t (&hash)[2],
+                         const std::map<std::string, std::string>& by_reference);
 
 // kernels_text is the in-place kernels, each under a #line of the user's file; empty when none.
 std::string kernels_text(const Context& context, const semantics::Model& model);

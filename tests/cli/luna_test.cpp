@@ -122,10 +122,11 @@ TEST_F(Luna, CompileOnlyPrintsACommandForMpirun) {
                     "sub main(int n) { for i = 0..3 { f(n + i) @ { locator_cyclic: i; }; } }\n");
   const Outcome o = luna({"--compile-only", "-b", "--worker-threads-count=1", "a b/p.fa", "3"});
   EXPECT_TRUE(ended(o, 0));
+  const std::string command = o.out.substr(0, o.out.find('\n'));
   const std::string mpirun = "mpirun -q --allow-run-as-root --oversubscribe -n 2 ";
-  const Outcome ranks = run({"sh", "-c", mpirun + o.out + " | sort"});
+  const Outcome ranks = run({"sh", "-c", mpirun + command + " | sort"});
   EXPECT_EQ(ranks.out, "3\n4\n5\n6\n") << ranks.err;
-  EXPECT_EQ(run({"sh", "-c", o.out + " | sort"}).out, "3\n4\n5\n6\n");
+  EXPECT_EQ(run({"sh", "-c", command + " | sort"}).out, "3\n4\n5\n6\n");
   EXPECT_EQ(run({"sh", "-c", "mpirun -q --allow-run-as-root -n 1 $('" LUNA_COMMAND
                              "' --compile-only -D K=1 p.fa 3)"}).out, "4\n");
 }
@@ -199,8 +200,9 @@ TEST_F(Luna, UnderMpirunOneRankSaysWhatIsWrong) {
 }
 
 TEST_F(Luna, AProgramThatCannotFinish) {
-  write("stuck.fa", "C++ sub f(int n) ${{ $}}\nsub main() { df x, y; f(x[1]); f(y); g(x[2], y); }\n"
-                    "C++ sub g(int n, name y) ${{ y = n; $}}\n");
+  write("stuck.fa",
+        "C++ sub f(int n, name y) ${{ y = n; $}}\n"
+        "sub main() { df k, x, y; f(3, k); f(1, x[k]); f(x[k * k], y); f(y, x[k + k]); }\n");
   const std::string text = "System is idle, but unfinished CFs";
   EXPECT_TRUE(ended(luna({"-q", "stuck.fa"}), 1, {text}));
   EXPECT_TRUE(ended(luna_on_ranks("2", {"-q", "stuck.fa"}), 1, {text}));

@@ -65,9 +65,9 @@ TEST(Emitted, StringsAreEscaped) {
 TEST(Emitted, ImportsAreThoseTheProgramUses) {
   const Output out = translate_text(
       "import used(int) as u;\nimport unused(int);\nsub dead() { unused(1); }\nsub main() { u(1); }");
-  ASSERT_EQ(out.imports, std::vector<std::string>{"used"});
-  ASSERT_EQ(out.import_spans.size(), 1u);
-  EXPECT_EQ(out.import_spans[0].second.line, 1);
+  ASSERT_EQ(out.imports.size(), 1u);
+  EXPECT_EQ(out.imports[0].symbol, "used");
+  EXPECT_EQ(out.imports[0].span.line, 1);
 }
 
 TEST(Emitted, SizeStaysProportional) {

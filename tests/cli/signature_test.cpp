@@ -1,0 +1,106 @@
+// Imports against the functions they mean: found before anything runs, with both places.
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+class Signatures : public Command {
+ protected:
+  // Runs `import f(<import>)` against a kernel file with the functions; the call gives `arguments`.
+  Outcome with(const std::string& import, const std::string& functions, const std::string& arguments) {
+    write("p.fa", "import f(" + import + ") as work;\n"
+                  "C++ sub init(name x) ${{ x = 1; $}}\n"
+                  "sub main() { df x, y; init(x); work(" + arguments + "); }\n");
+    write("kernels.cpp", "#include \"ucenv.h\"\n" + functions + "\n");
+    return tessera({"run", "-q", "p.fa"});
+  }
+  testing::AssertionResult refused(const Outcome& o, std::vector<std::string> parts) {
+    parts.insert(parts.end(), {"p.fa:1:8: error: the import of `f` does not fit", "[T215]", "kernels.cpp:2:"});
+    if (o.out.find("ran") != std::string::npos) return testing::AssertionFailure() << "it ran";
+    return ended(o, 1, parts);
+  }
+};
+
+TEST_F(Signatures, AWrongTypeIsNamedWithBothPlaces) {
+  const Outcome o = with("int, name", "extern \"C\" void f(double k, OutputDF &y) { puts(\"ran\"); y = k; }", "1, y");
+  EXPECT_TRUE(refused(o, {"parameter 1 is imported as `int`, which the function takes as `int`, not as `double`",
+                          "kernels.cpp:2:17: note: the function is `f(double, OutputDF &)`; the import means "
+                          "`f(int, OutputDF &)`",
+                          "extern \"C\" void f(double k"}));
+}
+
+TEST_F(Signatures, EveryKindOfMismatch) {
+  const std::string run = " { puts(\"ran\"); }";
+  const auto f = [&](const std::string& list) { return "extern \"C\" void f(" + list + ")" + run; };
+  EXPECT_TRUE(refused(with("real", f("int"), "1.5"), {"as `real`", "not as `int`"}));
+  EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"not as `float`"}));
+  EXPECT_TRUE(refused(with("int", f("long"), "1"), {"not as `long int`"}));
+  EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"not as `int &`"}));
+  EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"not as `int *`"}));
+  EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"not as `const float &`"}));
+  EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"not as `const"}));
+  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"not as `const InputDF &`"}));
+  EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "not as `int`"}));
+  EXPECT_TRUE(refused(with("value", f("const std::string &"), "x"), {"as `value`"}));
+  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "not as `const OutputDF &`"}));
+  EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}));
+  EXPECT_TRUE(refused(with("int", f("int, int"), "1"), {"imported with 1 parameter, and has 2"}));
+  EXPECT_TRUE(refused(with("", f("int"), ""), {"imported with 0 parameters, and has 1"}));
+}
+
+TEST_F(Signatures, WhatIsPassedAlikeIsAccepted) {
+  const Outcome o = with(
+      "int, real, string, value, value, value, name, int",
+      "typedef double number;\n"
+      "enum class Colour : int { red, green };\n"
+      "namespace mine { typedef const luna::ucenv::InputDF in; struct Wrapped : OutputDF {}; }\n"
+      "extern \"C\" int f(unsigned n, const number k, char *s, mine::in &a, InputDF &b, InputDF c,\n"
+      "                   mine::Wrapped &y, Colour d) {\n"
+      "  printf(\"%u %g %s %d %d %d %d\\n\", n, k, s, a.get_int(), b.get_int(), c.get_int(), d == Colour::green);\n"
+      "  y = 5;\n  return 3;\n}",
+      "1, 2.5, \"s\", x, x, x, y, 1");
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "1 2.5 s 1 1 1 1\n");
+}
+
+TEST_F(Signatures, NumbersByReferenceArePassedSo) {
+  const Outcome o = with("int, value, real, int",
+                         "extern \"C\" void f(const int &n, const InputDF &x, const double &k, int m) {\n"
+                         "  printf(\"%d %d %g %d\\n\", n, x.get_int(), k, m);\n}",
+                         "7, x, 2.5, 9");
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "7 1 2.5 9\n");
+}
+
+TEST_F(Signatures, AModernKernelIsChecked) {
+  write("modern.fa", "import f(value, name) as work;\nC++ sub init(name x) ${{ x = 1; $}}\n"
+                     "sub main() { df x, y; init(x); work(x, y); }\n");
+  write("kernels.cpp", "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, tessera::Output &y) {\n"
+                       "  y = x.get<int>();\n}\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 0));
+  write("kernels.cpp", "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, double y) {}\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 1, {"modern.fa:1:8", "kernels.cpp:2:17", "not as `double`"}));
+}
+
+TEST_F(Signatures, ItIsTheDefinitionThatCounts) {
+  // A declaration elsewhere, a C++ function and a local one of the same name are not meant.
+  write("other.cpp", "#include \"ucenv.h\"\nnamespace { void f(double, double) {} }\nvoid f(double) {}\n"
+                     "void use() { f(1, 2); f(1); }\n");
+  EXPECT_TRUE(ended(with("int", "extern \"C\" { void f(int n); void f(int n) { printf(\"%d\\n\", n); } }", "1"), 0));
+}
+
+TEST_F(Signatures, BuiltProgramsAreCheckedToo) {
+  with("int", "extern \"C\" void f(double) {}", "1");
+  EXPECT_TRUE(ended(tessera({"build", "p.fa"}), 1, {"p.fa:1:8", "kernels.cpp:2:17"}));
+}
+
+TEST_F(Signatures, WithAnotherCompiler) {
+  environment_ = {"CXX=clang++"};
+  if (run({"sh", "-c", "command -v clang++"}).exit_code != 0) GTEST_SKIP() << "no clang++";
+  const Outcome o = with("int", "extern \"C\" void f(double) {}", "1");
+  EXPECT_TRUE(refused(o, {"not as `double`"}));
+  EXPECT_TRUE(ended(with("value, name", "extern \"C\" void f(InputDF x, OutputDF &y) { y = x; }", "x, y"), 0));
+}
+
+}  // namespace
+}  // namespace tessera::tests
