@@ -134,11 +134,21 @@ Dwarf_Die described(Dwarf_Die function) {
   return refers_to ? origin : function;
 }
 
-Signature signature_of(Dwarf_Die function) {
+// The file of a declaration; number 0 is the unit's own (Clang), which libdw takes for none.
+fs::path file_of(Dwarf_Die function, Dwarf_Die unit) {
+  if (const char* file = dwarf_decl_file(&function)) return file;
+  Dwarf_Attribute attribute;
+  const char* folder = nullptr;
+  if (dwarf_attr(&unit, DW_AT_comp_dir, &attribute) != nullptr)
+    folder = dwarf_formstring(&attribute);
+  return fs::path(folder == nullptr ? "" : folder) / name_of(unit);
+}
+
+Signature signature_of(Dwarf_Die function, Dwarf_Die unit) {
   Signature s;
   function = described(function);
   s.name = name_of(function);
-  if (const char* file = dwarf_decl_file(&function)) s.file = file;
+  s.file = file_of(function, unit);
   dwarf_decl_line(&function, &s.line);
   dwarf_decl_column(&function, &s.column);
   Dwarf_Die child;
@@ -161,9 +171,11 @@ bool has_c_name(Dwarf_Die function, const std::string& name) {
   return linkage != nullptr && name == linkage;
 }
 
+// A definition has code: in one piece, or (cold parts apart) in several.
 bool is_definition(Dwarf_Die function) {
-  Dwarf_Addr address = 0;
-  return dwarf_tag(&function) == DW_TAG_subprogram && dwarf_entrypc(&function, &address) == 0;
+  return dwarf_tag(&function) == DW_TAG_subprogram &&
+         (dwarf_hasattr(&function, DW_AT_low_pc) != 0 ||
+          dwarf_hasattr(&function, DW_AT_ranges) != 0);
 }
 
 bool is_external(Dwarf_Die function) {
@@ -171,15 +183,16 @@ bool is_external(Dwarf_Die function) {
   return dwarf_attr_integrate(&function, DW_AT_external, &attribute) != nullptr;
 }
 
-void walk(Dwarf_Die parent, const std::set<std::string>& names, std::vector<Signature>& found) {
+void walk(Dwarf_Die parent, Dwarf_Die unit, const std::set<std::string>& names,
+          std::vector<Signature>& found) {
   Dwarf_Die child;
   if (dwarf_child(&parent, &child) != 0) return;
   do {
-    if (dwarf_tag(&child) == DW_TAG_namespace) walk(child, names, found);
+    if (dwarf_tag(&child) == DW_TAG_namespace) walk(child, unit, names, found);
     if (!is_definition(child)) continue;
     const std::string name = name_of(child);
     if (names.count(name) == 0 || !is_external(child) || !has_c_name(child, name)) continue;
-    found.push_back(signature_of(child));
+    found.push_back(signature_of(child, unit));
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -196,7 +209,7 @@ std::vector<Signature> read_signatures(const fs::path& program,
     std::size_t header = 0;
     while (dwarf_nextcu(dwarf, at, &next, &header, nullptr, nullptr, nullptr) == 0) {
       Dwarf_Die unit;
-      if (dwarf_offdie(dwarf, at + header, &unit) != nullptr) walk(unit, names, found);
+      if (dwarf_offdie(dwarf, at + header, &unit) != nullptr) walk(unit, unit, names, found);
       at = next;
     }
     dwarf_end(dwarf);

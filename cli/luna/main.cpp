@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
@@ -119,6 +120,18 @@ std::string spoken_by_luna(std::string text) {
   return text;
 }
 
+// What the translator says of programs that can't finish: data never assigned, or in a circle.
+bool cannot_finish(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(": error: ") == std::string::npos) continue;
+    for (const char* code : {"[T301]", "[T311]", "[T312]", "[T316]"}) {
+      if (line.find(code) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
 int main(const std::vector<std::string>& words) {
   try {
     const std::optional<Options> options = parse(words);
@@ -126,6 +139,11 @@ int main(const std::vector<std::string>& words) {
   } catch (const Failure& e) {
     let_rank_0_speak();
     std::fputs(spoken_by_luna(e.what()).c_str(), stderr);
+    // Tools look for this text, which the old command printed when such a program hung.
+    if (cannot_finish(e.what())) {
+      std::fputs("luna: such a program used to end with: System is idle, but unfinished CFs\n",
+                 stderr);
+    }
   } catch (const std::exception& e) {
     let_rank_0_speak();
     std::fprintf(stderr, "luna: error: %s\n", e.what());

@@ -206,6 +206,8 @@ TEST_F(Luna, AProgramThatCannotFinish) {
   const std::string text = "System is idle, but unfinished CFs";
   EXPECT_TRUE(ended(luna({"-q", "stuck.fa"}), 1, {text}));
   EXPECT_TRUE(ended(luna_on_ranks("2", {"-q", "stuck.fa"}), 1, {text}));
+  write("never.fa", "C++ sub f(int n) ${{ $}}\nsub main() { df x; f(x); }\n");
+  EXPECT_TRUE(ended(luna({"-q", "never.fa"}), 1, {"never.fa:2", "[T301]", text})) << "also when found early";
 }
 
 TEST_F(Luna, ItRunsInTheCallersFolder) {

@@ -45,6 +45,8 @@ TEST_F(Signatures, EveryKindOfMismatch) {
   EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "not as `const OutputDF &`"}));
   EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}));
   EXPECT_TRUE(refused(with("int", f("int, int"), "1"), {"imported with 1 parameter, and has 2"}));
+  const std::string in_pieces = "extern \"C\" void f(double k) { printf(\"ran %s\", std::to_string(k).c_str()); }";
+  EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"not as `double`"})) << "what may throw has a cold part";
   EXPECT_TRUE(refused(with("", f("int"), ""), {"imported with 0 parameters, and has 1"}));
 }
 
@@ -57,7 +59,7 @@ TEST_F(Signatures, WhatIsPassedAlikeIsAccepted) {
       "extern \"C\" int f(unsigned n, const number k, char *s, mine::in &a, InputDF &b, InputDF c,\n"
       "                   mine::Wrapped &y, Colour d) {\n"
       "  printf(\"%u %g %s %d %d %d %d\\n\", n, k, s, a.get_int(), b.get_int(), c.get_int(), d == Colour::green);\n"
-      "  y = 5;\n  return 3;\n}",
+      "  y.setValue(5);\n  return 3;\n}",
       "1, 2.5, \"s\", x, x, x, y, 1");
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out, "1 2.5 s 1 1 1 1\n");
