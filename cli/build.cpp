@@ -1,6 +1,5 @@
 #include "cli/build.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -45,7 +44,6 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
   key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");
-  key.add("silenced").add(r.silenced);
   key.add(s.colour ? "colour" : "plain").add(s.compiler.command).add_identity(s.compiler.program);
   key.add(s.installation.headers.string()).add_identity(s.installation.library);
   // The translator is part of this very program.
@@ -112,10 +110,6 @@ Built build(const BuildRequest& r) {
   if (const auto hit = cache.find(key)) return {hit->file, hit->note};  // made while we waited
 
   compiler::Output program = compiler::translate(r.program, r.translation);
-  std::erase_if(program.diagnostics, [&](const compiler::Diagnostic& d) {
-    return d.severity == compiler::Severity::warning &&
-           std::find(r.silenced.begin(), r.silenced.end(), d.code) != r.silenced.end();
-  });
   std::string warnings = render_all(program.diagnostics, r.colour);
   if (!program.ok) throw Failure(runtime::kExitProgram, warnings);
 

@@ -23,7 +23,6 @@ struct BuildRequest {
   std::vector<std::string> cxxflags;           // after those of the environment
   std::vector<std::string> ldflags;
   std::vector<std::string> libraries;          // names as for -l
-  std::vector<std::string> silenced;           // codes of the translator's warnings not to show
   Target target = Target::shared_object;
   bool colour = false;
 };

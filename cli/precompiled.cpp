@@ -30,11 +30,9 @@ const Known& known(Prelude p) {
   return kKnown[0];
 }
 
-std::vector<std::string> flags_of(Prelude p) {
+std::vector<std::string> flags_before_users() {
   std::vector<std::string> flags = base_flags();
-  if (p != Prelude::in_place) {
-    for (std::string& f : kernel_flags()) flags.push_back(std::move(f));
-  }
+  for (std::string& f : kernel_flags()) flags.push_back(std::move(f));
   return flags;
 }
 
@@ -42,10 +40,13 @@ fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
                  const std::vector<std::string>& flags) {
   Key key;
   // c++ and g++ are mostly the same file: its name does not matter, words behind it do.
-  key.add({c.command.begin() + 1, c.command.end()}).add(flags_of(p)).add(flags).add_identity(c.program);
+  key.add({c.command.begin() + 1, c.command.end()})
+      .add(flags_before_users())
+      .add(flags)
+      .add_identity(c.program);
   // A header that changed since is another key: a stale one is never used.
-  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/abi.hpp", "tessera/df.hpp", "tessera/kernel_error.hpp",
-                             "tessera/kernels.hpp"}) {
+  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/abi.hpp", "tessera/df.hpp",
+                             "tessera/kernel_error.hpp", "tessera/kernels.hpp"}) {
     key.add_identity(where.headers / header);
   }
   return where.precompiled / key.hex() / known(p).file;
@@ -106,12 +107,12 @@ int precompile() {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << "#include \"" << known(p).header << "\"\n";
     Command command = compiler.command;
-    for (const std::string& f : flags_of(p)) command.push_back(f);
+    for (const std::string& f : flags_before_users()) command.push_back(f);
     command.insert(command.end(), {"-I", where.headers.string()});
     command.insert(command.end(), flags.begin(), flags.end());
     // -MD: what it includes stands in the dependencies of whatever uses it.
-    command.insert(command.end(), {"-MD", "-MF", file.string() + ".d", "-x", "c++-header", file.string(), "-o",
-                                   file.string() + ".gch"});
+    command.insert(command.end(), {"-MD", "-MF", file.string() + ".d", "-x", "c++-header",
+                                   file.string(), "-o", file.string() + ".gch"});
     commands.push_back(std::move(command));
   }
   for (const Finished& f : run_all(commands)) {

@@ -30,7 +30,7 @@ Installation find_installation();
 // Flags every unit is compiled with, before the user's own.
 std::vector<std::string> base_flags();
 
-// Flags of kernel files, beside those: with debug information, for their functions are checked
+// Flags of kernels, in files and in place, beside those: with debug information, for their functions are checked
 // against the imports (cli/signatures.hpp), and debuggers are for kernels.
 std::vector<std::string> kernel_flags();
 

@@ -26,9 +26,7 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
   if (s.colour) flags.push_back("-fdiagnostics-color=always");
   const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
   if (user_code) {
-    if (u.kind == Unit::Kind::kernel) {
-      for (const std::string& f : kernel_flags()) flags.push_back(f);
-    }
+    for (const std::string& f : kernel_flags()) flags.push_back(f);
     const bool in_place = u.kind == Unit::Kind::in_place;
     const std::optional<Prelude> prelude = in_place ? Prelude::in_place : prelude_of(u.source);
     const fs::path ready =

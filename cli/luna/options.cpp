@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -166,8 +165,8 @@ void complete(Raw& raw) {
   // -O2 is how kernels are compiled anyway, with precompiled headers.
   if (!raw.optimise.empty() && raw.optimise != "2") o.build.cxxflags.push_back("-O" + raw.optimise);
   for (const std::string& w : raw.warnings) {
-    o.build.silenced.push_back(
-        !w.empty() && std::isdigit(static_cast<unsigned char>(w[0])) != 0 ? "T" + w : w);
+    // Numbers of the old command, which mean nothing here, are in scripts and do no harm.
+    o.build.translation.warnings.set("no-" + (w.rfind('T', 0) == 0 ? w : "T" + w));
   }
   const char* keep = std::getenv("LUNA_NO_CLEANUP");
   o.keep = o.keep || (keep != nullptr && *keep != '\0');

@@ -124,6 +124,31 @@ sub main() { compute(1); })",
      R"(C++ sub compute(int n) ${{ printf("%d\n", n); $}}
 sub main() { compute(1); })",
      Entry::By::build},
+    {"T215", "kernel-signature", Severity::error, "an import does not fit the C++ function it means",
+     R"(The function would read its arguments from where they are not. Both places are named: give the import the types of the
+function, or the function those of the import: `int` is `int`, `real` is `double`, `string` is `const char *`, `value` is
+`const InputDF &` and `name` is `OutputDF &`. What is passed alike, as `unsigned` for an `int`, is right too.)",
+     R"(import c_half(int, name) as half;
+C++ head ${<END
+extern "C" void c_half(double x, OutputDF &y) { y = x / 2; }
+END
+C++ sub print(real x) ${{ printf("%g\n", x); $}}
+sub main() {
+  df y;
+  half(5, y);
+  print(y);
+})",
+     R"(import c_half(real, name) as half;
+C++ head ${<END
+extern "C" void c_half(double x, OutputDF &y) { y = x / 2; }
+END
+C++ sub print(real x) ${{ printf("%g\n", x); $}}
+sub main() {
+  df y;
+  half(5, y);
+  print(y);
+})",
+     Entry::By::build},
     {"T216", "hidden-counter", Severity::warning, "a name hides the counter of a loop around it",
      R"(Inner names hide outer ones, which is legal, but two loops inside each other seldom share a counter on purpose. Give
 one of them another name.)",
