@@ -110,7 +110,11 @@ Built build(const BuildRequest& r) {
   if (const auto hit = cache.find(key)) return {hit->file, hit->note};  // made while we waited
 
   compiler::Output program = compiler::translate(r.program, r.translation);
-  std::string warnings = render_all(program.diagnostics, r.colour);
+  std::vector<compiler::Diagnostic> shown;
+  for (const compiler::Diagnostic& d : program.diagnostics) {  // remarks are for `check`
+    if (d.severity != compiler::Severity::note) shown.push_back(d);
+  }
+  std::string warnings = render_all(shown, r.colour);
   if (!program.ok) throw Failure(runtime::kExitProgram, warnings);
 
   std::vector<Dependency> dependencies;

@@ -131,7 +131,8 @@ std::string as_json(const std::vector<Diagnostic>& diagnostics) {
   int errors = 0;
   int warnings = 0;
   for (const Diagnostic& d : diagnostics) {
-    (d.severity == Severity::error ? errors : warnings) += 1;
+    errors += d.severity == Severity::error ? 1 : 0;
+    warnings += d.severity == Severity::warning ? 1 : 0;
     const Entry* entry = compiler::find_entry(d.code);
     Json j = {{"code", d.code},
               {"name", entry == nullptr ? "" : std::string(entry->name)},

@@ -9,6 +9,7 @@ namespace {
 
 // More than this and the first ones are what the person has to look at anyway.
 constexpr std::size_t kMostMessages = 300;
+constexpr std::size_t kMostRemarks = 100;
 
 // distance counts inserted, lost, changed and swapped neighbouring letters.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -56,6 +57,10 @@ Diagnostics& Diagnostics::warning(std::string_view code, Span span, std::string 
 }
 Diagnostics& Diagnostics::warning(std::string_view code, Extent extent, std::string text) {
   return add(Severity::warning, code, span(extent), std::move(text));
+}
+Diagnostics& Diagnostics::remark(std::string_view code, Extent extent, std::string text) {
+  muted_ = all_.size() >= kMostRemarks;
+  return muted_ ? *this : add(Severity::note, code, span(extent), std::move(text));
 }
 Diagnostics& Diagnostics::note(Extent extent, std::string text) {
   return note(span(extent), std::move(text));

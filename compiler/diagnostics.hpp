@@ -20,6 +20,8 @@ class Diagnostics {
   Diagnostics& error(std::string_view code, Extent extent, std::string text);
   Diagnostics& warning(std::string_view code, Span span, std::string text);
   Diagnostics& warning(std::string_view code, Extent extent, std::string text);
+  // remark: nothing is wrong; only `tessera check` shows it.
+  Diagnostics& remark(std::string_view code, Extent extent, std::string text);
   Diagnostics& note(Extent extent, std::string text);
   Diagnostics& note(Span span, std::string text);
 

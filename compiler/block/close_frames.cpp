@@ -67,6 +67,7 @@ class Closing {
  private:
   void body(Body& b, Uses& uses, std::unordered_set<const Variable*>& own) {
     for (const Declared& d : b.names) own.insert(d.variable);
+    for (const NameUse& n : b.deletes) uses.add(n);
     for (Step& step : b.steps) {
       if (auto* spawn = std::get_if<Spawn>(&step)) {
         visit(*spawn, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});

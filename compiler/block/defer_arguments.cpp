@@ -1,6 +1,7 @@
 #include "compiler/block/defer_arguments.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/block/walk.hpp"
 
@@ -19,7 +20,7 @@ class Deferring {
             if (block->body) this->body(*block->body);
           }
         }
-        if (must_wait(*spawn)) step = wrap(std::move(*spawn));
+        if (needs_own_chain(*spawn)) step = wrap(std::move(*spawn));
       } else if (auto* count = std::get_if<CountReads>(&step)) {
         if (!indices_read(count->name) && !count->count->reads) continue;
         Spawn outer = eval("req_count", "req_count", count->name.at);
@@ -31,10 +32,11 @@ class Deferring {
   }
 
  private:
-  static bool must_wait(const Spawn& s) {
-    bool result = s.locator != nullptr;
+  // What waits needs a chain of its own; what says something about data has one so that messages
+  // name the call.
+  static bool needs_own_chain(const Spawn& s) {
+    bool result = s.locator != nullptr || s.has_end() || !s.counts.empty();
     for (const semantics::Argument& a : s.arguments) result = result || argument_reads(a);
-    for (const NameUse& n : s.done) result = result || indices_read(n);
     return result;
   }
 
@@ -58,7 +60,10 @@ class Deferring {
     outer.chain->locator = std::move(inner.locator);
     inner.locator = nullptr;
     inner.ordinal = 0;
-    inner.done_ordinal = 1;
+    inner.end_ordinal = 1;
+    for (semantics::ReadCount& c : std::exchange(inner.counts, {})) {
+      outer.chain->last().body->steps.emplace_back(CountReads{std::move(c.name), std::move(c.count)});
+    }
     outer.chain->last().body->steps.emplace_back(std::move(inner));
     return outer;
   }
@@ -71,7 +76,7 @@ class Deferring {
     for (const Step& step : body.steps) {
       if (const auto* spawn = std::get_if<Spawn>(&step)) {
         seen(spawn->ordinal);
-        seen(spawn->done_ordinal);
+        seen(spawn->end_ordinal);
       } else if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         seen((*when)->ordinal);
       }

@@ -65,6 +65,7 @@ class Lowering {
     for (const semantics::ReadCount& c : from.counts) {
       out.steps.emplace_back(CountReads{c.name, c.count});
     }
+    out.deletes = from.deletes;
     for (const semantics::Statement& s : from.statements) statement(s, out);
     return out;
   }
@@ -110,31 +111,15 @@ class Lowering {
   }
 
   void sub_call(const semantics::Call& call, Extent at, Body& out) {
-    for (const semantics::ReadCount& c : call.advice.counts) {
-      out.steps.emplace_back(CountReads{c.name, c.count});
-    }
     Spawn spawn;
     spawn.ordinal = ordinal_++;
     spawn.chain = chain_of_.at(call.sub);
     spawn.arguments = call.arguments;
     spawn.locator = call.advice.locator;
+    spawn.counts = call.advice.counts;
     spawn.done = call.done;
+    spawn.deletes = call.advice.deletes;
     spawn.at = at;
-    if (!call.advice.deletes.empty()) {
-      // A hidden fragment tells when everything under the call has finished; who waits for it
-      // deletes.
-      const Variable* finished = program_.temporary('n', "finished", at);
-      program_.temporaries.back().producers =
-          "the end of everything under `" + call.sub->name + "`";
-      out.names.push_back({finished, ordinal_++});
-      NameUse name{finished, {}, at};
-      spawn.done.push_back(name);
-      auto chain = make(Kind::eval, "delete", at);
-      chain->last().inputs.push_back(name);
-      chain->last().deletes = call.advice.deletes;
-      out.steps.emplace_back(own(std::move(chain)));
-    }
-    if (!spawn.done.empty()) spawn.done_ordinal = ordinal_++;
     out.steps.emplace_back(std::move(spawn));
   }
 

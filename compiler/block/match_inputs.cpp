@@ -1,6 +1,7 @@
 #include "compiler/block/match_inputs.hpp"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/block/walk.hpp"
 #include "compiler/semantics/expression.hpp"
@@ -31,11 +32,26 @@ void match(Block& block) {
                 [&](NameUse& n) { n = rewrite(n, swap); }});
 }
 
+// A statement reads a fragment once, however many of its blocks do: the last one counts.
+void count_reads(Chain& chain) {
+  std::unordered_set<std::string> seen;
+  for (auto block = chain.blocks.rbegin(); block != chain.blocks.rend(); ++block) {
+    std::uint32_t number = 0;
+    for (const NameUse& n : (*block)->inputs) {
+      if (n.base->counted && seen.insert(semantics::key(n)).second) {
+        (*block)->counted.push_back(number);
+      }
+      ++number;
+    }
+  }
+}
+
 }  // namespace
 
 void match_inputs(Program& program, Diagnostics&) {
   for_each_chain(program, [](Chain& chain) {
     for (auto& block : chain.blocks) match(*block);
+    count_reads(chain);
   });
 }
 

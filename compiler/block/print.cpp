@@ -94,6 +94,7 @@ class Printer {
     if (!b.inputs.empty()) head += " in(" + show(b.inputs) + ")";
     line(depth, head);
     ++depth;
+    for (const std::uint32_t k : b.counted) line(depth, "counts the read of in" + std::to_string(k));
     for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));
     if (b.locate != nullptr) line(depth, "locate " + show(b.locate));
     if (b.call) line(depth, "call " + b.call->kernel->symbol + "(" + show(b.call->arguments) + ")");
@@ -109,12 +110,14 @@ class Printer {
     for (const Declared& d : b.names) {
       line(depth, "df " + d.variable->name + " #" + std::to_string(d.ordinal));
     }
+    if (!b.deletes.empty()) line(depth, "at its end delete " + show(b.deletes));
     for (const Step& step : b.steps) {
       if (const auto* s = std::get_if<Spawn>(&step)) {
         std::string text = "spawn #" + std::to_string(s->ordinal) + " " + spelling(s->chain->kind) +
                            " " + s->chain->label;
         if (!s->arguments.empty()) text += "(" + show(s->arguments) + ")";
         if (!s->done.empty()) text += " >> (" + show(s->done) + ")";
+        if (!s->deletes.empty()) text += " --> (" + show(s->deletes) + ")";
         if (s->locator != nullptr) text += " locator " + show(s->locator);
         line(depth, text);
         if (s->owned != nullptr) chain(*s->owned, depth + 1);

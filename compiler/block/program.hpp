@@ -32,10 +32,14 @@ struct Spawn {
   std::uint32_t ordinal = 0;        // its id is mix(id of the body, ordinal)
   Chain* chain = nullptr;           // the chain of a sub, or `owned`
   std::unique_ptr<Chain> owned;
+
+  bool has_end() const { return !done.empty() || !deletes.empty(); }
   // Values of chain->parameters, in order. Other captured variables are copied under their name.
   std::vector<semantics::Argument> arguments;
-  std::vector<NameUse> done;        // subs only: assigned 1 when everything under the CF has finished
-  std::uint32_t done_ordinal = 0;   // of the scope opened for that
+  // Subs only, when everything under the CF has finished: assigned 1; then freed.
+  std::vector<NameUse> done, deletes;
+  std::uint32_t end_ordinal = 0;    // of the scope opened for that
+  std::vector<semantics::ReadCount> counts;  // subs only: until pass defer-arguments
   ExprPtr locator;                  // subs only: until pass defer-arguments gives it a chain
   Extent at;
 };
@@ -53,9 +57,10 @@ struct Declared {
   std::uint32_t ordinal = 0;
 };
 
-// Body: a scope is opened for it when it declares names.
+// Body: a scope is opened for it when it declares names, or frees some at its end.
 struct Body {
   std::vector<Declared> names;
+  std::vector<NameUse> deletes;     // names of scopes around it
   std::vector<Step> steps;
 };
 
@@ -83,6 +88,7 @@ struct Block {
   Kind kind = Kind::eval;
   std::uint32_t index = 0;              // pass number-blocks
   std::vector<NameUse> inputs;          // pass match-inputs
+  std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
   std::vector<Set> sets;
   ExprPtr locate;
   std::optional<KernelCall> call;

@@ -83,11 +83,13 @@ class Verifier {
       if (!ordinals.insert(k).second) fail(c, "ordinal " + std::to_string(k) + " is used twice");
     };
     for (const Declared& d : body.names) ordinal(d.ordinal);
+    for (const NameUse& n : body.deletes) name(c, b, visible, n);
     for (Step& step : body.steps) {
       if (auto* s = std::get_if<Spawn>(&step)) {
         ordinal(s->ordinal);
-        if (!s->done.empty()) ordinal(s->done_ordinal);
+        if (s->has_end()) ordinal(s->end_ordinal);
         if (s->locator != nullptr) fail(c, "a spawn still has a locator");
+        if (!s->counts.empty()) fail(c, "a spawn still has counts");
         if (s->arguments.size() != s->chain->parameters.size()) fail(c, "arguments are missing");
         visit(*s, {[&](ExprPtr& e) { expr(c, b, visible, e); },
                    [&](NameUse& n) { name(c, b, visible, n); }});

@@ -49,6 +49,11 @@ void visit(Block& b, const Visitor& v) {
 void visit(Spawn& s, const Visitor& v) {
   for (semantics::Argument& a : s.arguments) visit(a, v);
   for (NameUse& n : s.done) visit_name(n, v);
+  for (NameUse& n : s.deletes) visit_name(n, v);
+  for (semantics::ReadCount& c : s.counts) {
+    visit_name(c.name, v);
+    visit_expr(c.count, v);
+  }
   visit_expr(s.locator, v);
 }
 

@@ -6,7 +6,7 @@ namespace tessera::compiler {
 static constexpr Entry kEntries[] = {
     {"T240", "unknown-pragma", Severity::warning, "an unknown pragma is ignored",
      R"(The pragmas are `<< rush >>`, `<< static >>`, `<< static_for >>` and `<< unrolling >>`.)",
-     R"(for << unroling >> i = 1..3 show(i);)", R"(for << unrolling >> i = 1..3 show(i);)"},
+     R"(for << unroling >> i = 1..3 show(i);)", R"(for i = 1..3 show(i);)"},
     {"T241", "unknown-advice", Severity::warning, "unknown advice is ignored",
      R"(Results are the same without it, but the program may run slower or use more memory than meant. docs/language.md
 lists the advice there is.)",
@@ -22,8 +22,9 @@ a block, one declared in it or around it.)",
   show(x) @ { delete x; };
 })"},
     {"T243", "advice-form", Severity::warning, "advice in a form that it does not have is ignored",
-     R"(`req_count` is written `req_count x = n;`. In the advice of a block, `n` can't depend on data fragments: the
-count is needed when the block is entered.)",
+     R"(docs/language.md has the form of each kind of advice, such as `req_count x = n;`. Behind a block, neither counts
+nor indices can depend on data fragments: they are needed when the block is entered. `nfparam n;` stands behind a sub, `nfparam n
+=> e;` at its calls.)",
      R"(sub main() {
   df x;
   init(1, x) @ { req_count x; };
@@ -44,6 +45,20 @@ sub main() { placed(1); })",
   show(i) @ { locator_cyclic: i + shift; };
 } @ { nfparam shift; }
 sub main() { placed(1) @ { nfparam shift => 2; }; })"},
+    {"T245", "without-effect", Severity::note, "advice that Tessera does not need",
+     R"(Not a mistake, and shown by `tessera check` only: this advice, pragma or `: CUDA` is accepted so that existing
+programs keep working, and changes nothing here. Values need no locators, since each is found wherever it was made; they are
+pushed to who waits for them without being told; and bodies are never unrolled before they are needed.)",
+     R"(sub main() {
+  df x;
+  init(1, x);
+  show(x);
+} @ { locator_cyclic x => 1; })",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { locator_cyclic: 1; };
+  show(x);
+})"},
 };
 
 std::span<const Entry> advice_entries() { return kEntries; }

@@ -150,6 +150,33 @@ sub main() {
   show(q + r);
 })",
      kRun},
+    {"T412", "read-count", Severity::error, "a `req_count` that can't be right",
+     R"(A count of reads is 0 or more, and the same wherever it is given for a data fragment.)",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x = 2; };
+  show(x) @ { req_count x = 1; };
+})",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x = 1; };
+  show(x) @ { req_count x = 1; };
+})",
+     kRun},
+    {"T413", "unread", Severity::warning, "there were fewer reads than `req_count` says",
+     R"(The value was kept until its block ended, as it is without the advice. A statement that mentions a data fragment
+reads it once; passing its name on to a sub is no read.)",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x = 2; };
+  show(x + x);
+})",
+     R"(sub main() {
+  df x;
+  init(1, x) @ { req_count x = 1; };
+  show(x + x);
+})",
+     kRun},
 };
 
 std::span<const Entry> run_time_entries() { return kEntries; }

@@ -89,6 +89,9 @@ class Writer {
   std::string run_function() {
     std::string out =
         "Next run" + number_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
+    for (const std::uint32_t k : block_.counted) {
+      out += "  read_done(w, c, " + expr_.name(block_.inputs[k]) + ", " + std::to_string(k) + ");\n";
+    }
     for (const block::Set& s : block_.sets) out += set(s);
     if (block_.locate != nullptr) {
       out += "  cf_locate(w, c, " + expr_.integer(*block_.locate) + ");\n";
@@ -192,12 +195,13 @@ class Writer {
     for (const auto& c : block_.counts) {
       out += "  hint_reads(w, c, " + expr_.name(c.name) + ", " + expr_.integer(*c.count) + ");\n";
     }
+    // Before the outputs: what they set going is to find it gone, on every run.
+    for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
     out += after;
     for (const auto& n : block_.done) {
       out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) +
              ", value_int(1));\n";
     }
-    for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
     return out;
   }
 

@@ -27,11 +27,15 @@ std::string BodyWriter::write(const block::Body& body) {
 void BodyWriter::statements(const block::Body& body, const std::string& id,
                             const std::string& outer_scope, const std::string& indent) {
   std::string scope = outer_scope;
-  if (!body.names.empty()) {
+  const bool has_scope = !body.names.empty() || !body.deletes.empty();
+  if (has_scope) {
     scope = "s" + std::to_string(depth_);
     out_ += indent + "Scope* " + scope + " = scope_open(w, " + outer_scope + ", " + id + ");\n";
     for (const block::Declared& d : body.names) {
       environment_.set(d.variable, "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")");
+    }
+    for (const auto& n : body.deletes) {
+      out_ += indent + "scope_delete(w, " + scope + ", " + expr_.name(n) + ");\n";
     }
   }
   for (const block::Step& step : body.steps) {
@@ -52,7 +56,7 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
       --depth_;
     }
   }
-  if (!body.names.empty()) out_ += indent + "scope_close(w, " + scope + ");\n";
+  if (has_scope) out_ += indent + "scope_close(w, " + scope + ");\n";
 }
 
 void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::string& outer,
@@ -66,9 +70,12 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
             "  if (first <= last) {\n";
   }
   const std::string inside = indent + (range ? "    " : "  ");
-  if (!s.done.empty()) {
+  if (s.has_end()) {
     scope = "d";
-    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.done_ordinal) + ");\n";
+    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.end_ordinal) + ");\n";
+    for (const auto& n : s.deletes) {
+      out_ += inside + "scope_delete(w, d, " + expr_.name(n) + ");\n";
+    }
     for (const auto& n : s.done) {
       out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
     }
@@ -89,7 +96,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
     copy(s.chain->frame[s.chain->parameters.size() + k]);
   }
   out_ += inside + "cf_submit(w, t);\n";
-  if (!s.done.empty()) out_ += inside + "scope_close(w, d);\n";
+  if (s.has_end()) out_ += inside + "scope_close(w, d);\n";
   if (range) out_ += indent + "  }\n";
   out_ += indent + "}\n";
 }

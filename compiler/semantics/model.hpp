@@ -32,6 +32,7 @@ struct Variable {
   std::string producers;         // names: who could assign its fragments, for messages
   bool assigned = true;          // names: somebody could
   bool dropped = false;          // names: advice drops or mentions it
+  bool counted = false;          // names: its fragments may have a req_count
 
   bool is_name() const { return letter == 'n'; }
   bool shown() const { return kind == Kind::counter || kind == Kind::parameter; }
@@ -134,6 +135,7 @@ struct Body {
   std::vector<const Variable*> names;  // declared by `df`
   std::vector<Statement> statements;
   std::vector<ReadCount> counts;
+  std::vector<NameUse> deletes;        // names of blocks around it, freed when all of it has finished
 };
 
 struct Sub {

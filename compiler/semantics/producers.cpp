@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace tessera::compiler::semantics {
 namespace {
@@ -26,6 +27,7 @@ class Analysis {
       const auto& all = producers_[root(v.id)];
       v.producers = text_of(all);
       v.assigned = !all.empty();
+      v.counted = counted_.count(root(v.id)) != 0;
     }
     for (const Variable& v : model_.variables) {
       const auto it = reads_.find(root(v.id));
@@ -53,6 +55,7 @@ class Analysis {
     all.insert(all.end(), moved.begin(), moved.end());
     moved.clear();
     if (const auto it = reads_.find(rb); it != reads_.end()) reads_.emplace(ra, it->second);
+    if (counted_.erase(rb) != 0) counted_.insert(ra);
   }
 
   void assigned(const NameUse& name, const std::string& by, Extent at) {
@@ -74,7 +77,12 @@ class Analysis {
     for (const ExprPtr& i : name.indices) read(i);
   }
 
+  void count(const std::vector<ReadCount>& counts) {
+    for (const ReadCount& c : counts) counted_.insert(root(c.name.base->id));
+  }
+
   void call(const Call& c, Extent at) {
+    count(c.advice.counts);
     for (std::size_t k = 0; k < c.arguments.size(); ++k) {
       const Argument& a = c.arguments[k];
       if (a.type != ParameterType::name) {
@@ -95,6 +103,7 @@ class Analysis {
   }
 
   void body(const Body& b) {
+    count(b.counts);
     for (const Statement& s : b.statements) {
       if (const auto* c = std::get_if<Call>(&s.node)) {
         call(*c, s.at);
@@ -133,6 +142,7 @@ class Analysis {
   std::map<std::uint32_t, std::vector<std::string>> producers_;  // by root
   std::map<std::uint32_t, Extent> reads_;                        // by root: one reading place
   std::map<std::uint32_t, bool> reported_;
+  std::set<std::uint32_t> counted_;                              // roots
 };
 
 void each_call(const Body& body, const std::function<void(const Call&)>& f) {

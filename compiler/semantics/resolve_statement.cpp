@@ -25,7 +25,7 @@ void Resolver::block(const syntax::Block& block, Body& body) {
   }
   for (const syntax::Statement& s : block.statements) statement(s, body);
   record_advice(block.advice, nullptr);
-  block_advice(block.advice, body);
+  block_advice(block.advice, body, scopes_.size() == 1);
 }
 
 std::unique_ptr<Body> Resolver::inner(const syntax::Block& syntax_block, const Variable* counter) {

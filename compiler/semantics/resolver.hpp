@@ -60,7 +60,10 @@ class Resolver {
 
   // resolve_advice.cpp
   void call_advice(const syntax::Advice& advice, Call& call);
-  void block_advice(const syntax::Advice& advice, Body& body);
+  void block_advice(const syntax::Advice& advice, Body& body, bool of_sub);
+  bool depends(const syntax::Rule& rule, const NameUse& name, const ExprPtr& count);
+  void locator_names(const syntax::Expr& e, const syntax::Id& target);
+  void given_nfparam(const syntax::Rule& rule, const Call& call);
   void nfparams(const syntax::Advice& advice, Sub& sub);
   void give_nfparams(const syntax::Advice& advice, Call& call, Extent at);
   void unused_rule(const syntax::Rule& rule);

@@ -25,6 +25,29 @@ MappedText trimmed(const MappedText& in) {
   return out;
 }
 
+// escaped: a backslash at `k` makes the next character one of the text, not of the macro call.
+bool escaped(std::string_view text, std::size_t k) {
+  return text[k] == '\\' && k + 1 < text.size() &&
+         std::string_view(",()[]\\").find(text[k + 1]) != text.npos;
+}
+
+// unescaped drops the backslashes that no use inside the argument has taken.
+MappedText unescaped(const MappedText& in) {
+  if (in.text.find('\\') == in.text.npos) return in;
+  MappedText out;
+  for (std::size_t k = 0; k < in.text.size(); ++k) {
+    if (in.text[k] == '"') {
+      const std::size_t end = end_of_string(in.text, k).value_or(in.text.size());
+      out.add(in, k, end);
+      k = end - 1;
+      continue;
+    }
+    if (escaped(in.text, k)) ++k;
+    out.add(in.text[k], in.at[k]);
+  }
+  return out;
+}
+
 }  // namespace
 
 void MacroExpander::error(std::string_view code, Place place, std::string text) {
@@ -80,8 +103,9 @@ MacroExpander::Arguments MacroExpander::arguments(const MappedText& in, std::siz
   std::size_t k = open + 1;
   while (k < text.size()) {
     const char c = text[k];
-    if (c == '\\' && k + 1 < text.size() &&
-        std::string_view(",()\\").find(text[k + 1]) != text.npos) {
+    if (escaped(text, k)) {
+      // Inside brackets it may be meant for a use that stands there: `$F($G(a\, b))`.
+      if (depth > 0) current.add(c, in.at[k]);
       current.add(text[k + 1], in.at[k + 1]);
       k += 2;
       continue;
@@ -209,7 +233,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     for (const MappedText& raw : given.list) {
       MappedText value;
       expand(raw, value);
-      values.push_back(std::move(value));
+      values.push_back(unescaped(value));
     }
     --depth_;
   }

@@ -213,7 +213,13 @@ void Preprocessor::define(const MappedText& line, std::size_t k) {
     while (true) {
       end = skip_blanks(line.text, end);
       const std::size_t stop = end_of_name(line.text, end);
-      if (stop != end) macro.parameters.push_back(line.text.substr(end, stop - end));
+      const std::string parameter = line.text.substr(end, stop - end);
+      const auto& all = macro.parameters;
+      if (std::find(all.begin(), all.end(), parameter) != all.end()) {
+        error("T109", line.at[end], static_cast<std::uint32_t>(stop - end),
+              "macro " + quote(name) + " has two parameters " + quote(parameter));
+      }
+      if (stop != end) macro.parameters.push_back(parameter);
       const std::size_t sign = skip_blanks(line.text, stop);
       if (sign >= line.text.size() || (line.text[sign] != ',' && line.text[sign] != ')') ||
           (stop == end && (line.text[sign] == ',' || !macro.parameters.empty()))) {

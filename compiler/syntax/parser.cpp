@@ -159,6 +159,9 @@ void Parser::pragma() {
   if (std::find(kKnown.begin(), kKnown.end(), word.text) == kKnown.end()) {
     diagnostics_.warning("T240", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
                                               did_you_mean(word.text, kKnown));
+  } else {
+    diagnostics_.remark("T245", word.at,
+                        quote(word.text) + ": it has no effect: every body is made when it is needed");
   }
   for (int k = 0; k < 2 && accept(","); ++k) add_names(*expression(), in_pragmas_);
   expect(">>", "at the end of the pragma");
@@ -216,6 +219,8 @@ void Parser::import(Program& program) {
   if (accept(":")) {
     const auto word = [&](std::string_view wanted) {
       if (peek().text != wanted) unexpected(quote(wanted));
+      diagnostics_.remark("T245", peek().extent,
+                          quote(wanted) + ": it has no effect: kernels run on the CPU");
       take();
     };
     word("CUDA");

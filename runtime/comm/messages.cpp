@@ -97,7 +97,11 @@ void serialize(A& a, Drop& x) { a(x.ids); }
 template <class A>
 void serialize(A& a, DeleteHint& x) { a(x.name, x.block); }
 template <class A>
-void serialize(A& a, ReadsHint& x) { a(x.name, x.reads); }
+void serialize(A& a, ReadsHint& x) { a(x.name, x.reads, x.block, x.ack); }
+template <class A>
+void serialize(A& a, ReadDone& x) { a(x.name, x.block, x.slot, x.ack); }
+template <class A>
+void serialize(A& a, Gone& x) { a(x.name, x.block, x.spent); }
 template <class A>
 void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held); }
 template <class A>
@@ -151,8 +155,9 @@ Message read_alternative(std::size_t tag, WireReader& a) {
 }  // namespace
 
 bool counts_for_termination(const Message& m) {
-  // Everything up to ScopeReturn carries work or data.
-  return m.index() <= Message(ScopeReturn{}).index();
+  // Everything up to ScopeReturn carries work or data, and what came later about data.
+  return m.index() <= Message(ScopeReturn{}).index() || std::holds_alternative<ReadDone>(m) ||
+         std::holds_alternative<Gone>(m);
 }
 
 Parcel encode(const Message& m) {

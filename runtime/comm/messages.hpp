@@ -36,7 +36,7 @@ struct Fetch {          // home -> the rank that keeps the value: give it to `to
   abi::Name name;
   Rank to{-1};
 };
-struct Give {           // home or keeper -> consumer's rank; without a value: deleted by advice
+struct Give {           // home or keeper -> consumer's rank; without a value: the keeper's is freed
   abi::Name name;
   Passenger value;
 };
@@ -53,6 +53,19 @@ struct DeleteHint {     // advice `delete` carried out on another rank -> home
 struct ReadsHint {      // advice `req_count` evaluated on another rank -> home
   abi::Name name;
   std::int64_t reads = 0;
+  std::uint32_t block = 0;
+  std::uint64_t ack = 0;     // as in Publish
+};
+struct ReadDone {       // rank of a reader -> home, for names that have a req_count
+  abi::Name name;
+  std::uint32_t block = 0;   // the reader, and which of its inputs
+  std::uint32_t slot = 0;
+  std::uint64_t ack = 0;
+};
+struct Gone {           // home -> a rank that asked: advice has freed it
+  abi::Name name;
+  std::uint32_t block = 0;   // who freed it
+  bool spent = false;        // by its last counted read
 };
 
 // ---- computation fragments
@@ -135,7 +148,7 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
-                             AskWaiting, Waiting, Failed, Stop, Totals>;
+                             AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -17,10 +17,6 @@
 namespace tessera::runtime {
 namespace {
 
-RemoteSide& remote(DfEntry* e) {
-  if (e->remote == nullptr) e->remote = new RemoteSide;
-  return *e->remote;
-}
 bool add(std::vector<Rank>& ranks, Rank r) {
   if (std::find(ranks.begin(), ranks.end(), r) != ranks.end()) return false;
   ranks.push_back(r);
@@ -67,16 +63,13 @@ bool DataFragments::gather(Worker& w, abi::Cf* c) {
     if (e != nullptr && e->value != nullptr) {
       slot_word(c, k) = reinterpret_cast<std::uint64_t>(abi::retain(e->value));
       ++have;
-      if ((e->flags & (kCounted | kCopy)) != 0) count_read(e, c, k);
+      if ((e->flags & kCopy) != 0) e->flags |= kTouched;
       continue;
     }
     if (e == nullptr) e = find_or_insert(shard, names[k]);
     if ((e->flags & kDeleted) != 0) {
       throw ProgramError(
-          0, coded(fmt::format(
-                       "reads `{}`, which {} has already deleted", slot_text(c, k),
-                       describe(node_.program, *node_.program.blocks[remote(e).deleted_by - 1])),
-                   "T403"));
+          0, freed_text(slot_text(c, k), e->freed_by - 1u, (e->flags & kSpent) != 0));
     }
     if (!waits) {
       waits = true;
@@ -106,20 +99,6 @@ void DataFragments::ask(const abi::Name& n, DfEntry* e) {
     e->flags |= kAsked;
     node_.comm.send(keeper(e), Fetch{n, node_.self()});
   }
-}
-
-// The caller holds the shard's lock.
-void DataFragments::count_read(DfEntry* e, const abi::Cf* c, unsigned slot) {
-  e->flags |= kTouched;
-  if ((e->flags & kCounted) == 0) return;
-  RemoteSide& side = remote(e);
-  if (--side.reads_left > 0 || !side.copies.empty()) return;
-  // Fragments that have gathered it hold references of their own.
-  abi::release(e->value);
-  e->value = nullptr;
-  e->flags |= kDeleted;
-  side.deleted_by = c->block->index + 1;
-  (void)slot;
 }
 
 void DataFragments::wake(Worker& w, std::uint64_t waiters, abi::Value* v) {
@@ -165,14 +144,6 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     if (e->remote != nullptr) asking.swap(e->remote->asking);
     for (const Rank r : asking) add(remote(e).copies, r);
     mute = waiters == 0 && asking.empty() && is_home(n);
-    if (!mute && (e->flags & kCounted) != 0 && waiters != 0) {
-      // Reads of the waiting fragments, counted at once.
-      for (std::uint64_t link = waiters; link != 0;) {
-        const Waiter waiter = waiter_of(link);
-        link = slot_word(waiter.cf, waiter.slot);
-        if (e->value != nullptr) count_read(e, waiter.cf, waiter.slot);
-      }
-    }
   }
   if (mute) return;
   wake(w, waiters, v);
@@ -185,10 +156,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   p.name = n;
   p.block = by.block;
   if (v->size <= kSmall) p.value.value = guard;
-  if (node_.scopes.way_home(by.scope) != home_of(n)) {
-    by.scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
-    p.ack = reinterpret_cast<std::uint64_t>(by.scope);
-  }
+  p.ack = hold(by.scope, home_of(n));
   node_.comm.send(home_of(n), p);
   w.sent = true;
 }
@@ -210,7 +178,7 @@ void DataFragments::on(Rank from, Request&& m) {
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, m.name);
   if ((e->flags & kDeleted) != 0) {
-    node_.comm.send(from, Give{m.name, {}});
+    node_.comm.send(from, Gone{m.name, e->freed_by - 1u, (e->flags & kSpent) != 0});
   } else if (e->value != nullptr || keeper(e) != Rank{-1}) {
     serve(e, m.name, from);
   } else {
@@ -229,6 +197,9 @@ void DataFragments::on(Rank from, Publish&& m) {
       const abi::Block& b = *node_.program.blocks[m.block];
       const char* name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
       twice = assigned_twice(e->assigned_by - 1, m.block, name);
+    } else if ((e->flags & kDeleted) != 0) {  // before it came here
+      e->assigned_by = m.block + 1;
+      node_.comm.send(from, Drop{{m.name.id}});
     } else {
       e->assigned_by = m.block + 1;
       RemoteSide& side = remote(e);
@@ -277,7 +248,7 @@ void DataFragments::on(Rank from, Give&& m) {
     // Dropped or brought by a shipment in the meantime: normal.
     if (e == nullptr || e->value != nullptr) return;
     waiters = e->waiters;
-    e->flags &= static_cast<std::uint8_t>(~kAsked);
+    e->flags &= ~kAsked & 0xFFu;
     if (m.value.value) {
       e->waiters = 0;
       e->value = abi::retain(m.value.value.get());
@@ -288,7 +259,7 @@ void DataFragments::on(Rank from, Give&& m) {
   if (waiters == 0) return;
   const Waiter first = waiter_of(waiters);
   node_.fail_in(first.cf, 0,
-                coded(fmt::format("reads `{}`, which an advice has already deleted",
+                coded(fmt::format("reads `{}`, which an advice has already freed",
                                   slot_text(first.cf, first.slot)),
                       "T403"));
   (void)from;
@@ -301,11 +272,7 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
     if (e->value != nullptr) return;
-    if ((e->flags & kDeleted) != 0) {
-      if ((e->flags & kCounted) == 0) return;
-      // Read as often as counted, and one of the readers came back from another rank with its input.
-      e->flags &= static_cast<std::uint8_t>(~kDeleted);
-    }
+    if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
     e->value = abi::retain(value.get());
     waiters = e->waiters;
     e->waiters = 0;
@@ -367,54 +334,12 @@ bool DataFragments::free_scope(ScopeRecord* scope) {
         if (r != node_.self()) drops[r].ids.push_back(e->id);
       }
     }
+    if (e->remote != nullptr && e->remote->limit >= 0) note_unread(e);
     free_entry(e);
     e = next;
   }
   for (auto& [rank, drop] : drops) node_.comm.send(rank, drop);
   return !drops.empty();
-}
-
-void DataFragments::delete_here(const abi::Name& n, std::uint32_t block) {
-  std::vector<Rank> copies;
-  {
-    Shard& shard = table_.shard(n.id);
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = find_or_insert(shard, n);
-    if ((e->flags & kDeleted) != 0) return;
-    e->flags |= kDeleted;
-    remote(e).deleted_by = block + 1;
-    abi::release(e->value);
-    e->value = nullptr;
-    copies.swap(e->remote->copies);
-  }
-  for (const Rank r : copies) {
-    if (r != node_.self()) node_.comm.send(r, Drop{{n.id}});
-  }
-}
-
-void DataFragments::hint_delete(Worker& w, const abi::Cf* c, const abi::Name& n) {
-  if (is_home(n)) {
-    delete_here(n, c->block->index);
-  } else {
-    node_.comm.send(home_of(n), DeleteHint{n, c->block->index});
-  }
-  w.sent = true;
-}
-void DataFragments::on(Rank, DeleteHint&& m) {
-  if (node_.scopes.find_home(m.name.scope) != nullptr) delete_here(m.name, m.block);
-}
-
-void DataFragments::hint_reads(const abi::Name& n, std::int64_t reads) {
-  if (!is_home(n)) return node_.comm.send(home_of(n), ReadsHint{n, reads});
-  Shard& shard = table_.shard(n.id);
-  const std::lock_guard hold(shard.mutex);
-  DfEntry* e = find_or_insert(shard, n);
-  if (reads <= 0 || (e->flags & kCounted) != 0) return;
-  e->flags |= kCounted;
-  remote(e).reads_left = reads;
-}
-void DataFragments::on(Rank, ReadsHint&& m) {
-  if (node_.scopes.find_home(m.name.scope) != nullptr) hint_reads(m.name, m.reads);
 }
 
 // The caller holds the shard's lock.
@@ -453,7 +378,7 @@ void DataFragments::trim_copies(Clock::time_point now) {
     if (e == nullptr || e->value == nullptr || (e->flags & kCopy) == 0) continue;
     const bool in_use = __atomic_load_n(&e->value->refs, __ATOMIC_RELAXED) > 1;
     if (copy_bytes() <= limit || in_use || (e->flags & kTouched) != 0) {
-      e->flags &= static_cast<std::uint8_t>(~kTouched);
+      e->flags &= ~kTouched & 0xFFu;
       const std::lock_guard again(copies_mutex_);
       copies_.push_back(id);
       continue;
@@ -462,7 +387,7 @@ void DataFragments::trim_copies(Clock::time_point now) {
     copies_alive_.fetch_sub(1, std::memory_order_relaxed);
     abi::release(e->value);
     e->value = nullptr;
-    e->flags &= static_cast<std::uint8_t>(~(kCopy | kAsked));
+    e->flags &= ~(kCopy | kAsked) & 0xFFu;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,13 @@ class DataFragments {
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.
   bool free_scope(ScopeRecord*);
 
-  void hint_delete(Worker&, const abi::Cf*, const abi::Name&);
-  void hint_reads(const abi::Name&, std::int64_t n);
+  // data/lifetimes.cpp: what advice frees before its scope ends. The block is who says so. They throw
+  // ProgramError when the advice and the reads can't both be right.
+  void free_now(Worker&, const abi::Name&, std::uint32_t block);
+  void hint_reads(Worker&, const abi::Cf*, const abi::Name&, std::int64_t n);
+  void read_done(Worker&, const abi::Cf*, const abi::Name&, std::uint32_t slot);
+  // One line for each statement whose req_count was larger than the number of reads.
+  std::string unread_report();
 
   // For a shipment: the value if it is here and `to` may lack it (notes that `to` gets it).
   ValueRef for_shipment(const abi::Name&, abi::Value* held, Rank to);
@@ -62,6 +68,8 @@ class DataFragments {
   void on(Rank from, Drop&&);
   void on(Rank from, DeleteHint&&);
   void on(Rank from, ReadsHint&&);
+  void on(Rank from, ReadDone&&);
+  void on(Rank from, Gone&&);
   // An input that came with a shipment.
   void take_copy(Rank from, const abi::Name&, ValueRef);
 
@@ -80,9 +88,15 @@ class DataFragments {
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,
                              const std::string& name) const;
   void note_copy(DfEntry*);
-  void delete_here(const abi::Name&, std::uint32_t block);
+  void free_here(const abi::Name&, std::uint32_t block);
+  void free_entry_early(DfEntry*, const abi::Name&, std::uint32_t block, bool spent);
+  std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;
+  std::string count_read(const abi::Name&, std::uint32_t block, std::uint32_t slot);
+  std::string set_count(const abi::Name&, std::int64_t reads, std::uint32_t block);
+  void note_unread(const DfEntry*);
+  void fail_at(const abi::Name&, std::uint32_t block, const std::string& text);
+  std::uint64_t hold(ScopeRecord*, Rank home);
   bool is_home(const abi::Name& n) const;
-  void count_read(DfEntry*, const abi::Cf*, unsigned slot);
 
   Node& node_;
   Table table_;
@@ -91,6 +105,11 @@ class DataFragments {
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
   Clock::time_point next_trim_{};
+  struct Unread {
+    std::int64_t limit = 0, reads = 0, times = 0;  // of the first one
+  };
+  SpinMutex unread_mutex_;
+  std::map<std::uint32_t, Unread> unread_;  // by block of the statement with the count
 };
 
 }  // namespace tessera::runtime

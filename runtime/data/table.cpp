@@ -23,7 +23,7 @@ DfEntry* Shard::find(const abi::Id& id) const {
 DfEntry* Shard::insert(const abi::Id& id, std::uint64_t scope) {
   if ((used_ + 1) * 4 > slots_.size() * 3) grow();
   auto* e = static_cast<DfEntry*>(pool_allocate(sizeof(DfEntry)));
-  *e = DfEntry{id, scope, nullptr, 0, nullptr, nullptr, 0, 0};
+  *e = DfEntry{id, scope, nullptr, 0, nullptr, nullptr, 0, 0, 0};
   std::uint64_t at = id.lo & mask_;
   while (slots_[at].entry != nullptr) at = (at + 1) & mask_;
   slots_[at] = {id.lo, e};

@@ -16,8 +16,9 @@ struct RemoteSide {
   std::vector<Rank> copies;   // home: ranks that hold, or are being sent, the value
   std::vector<Rank> asking;   // home: ranks that wait for the assignment
   Rank keeper{-1};            // home: the rank that keeps a value too large to travel
-  std::int64_t reads_left = 0;      // home: advice req_count, for reads on this rank
-  std::uint32_t deleted_by = 0;     // home: block + 1 of the fragment whose advice deleted it
+  std::int64_t reads = 0;     // home: reported by readers of a name that has a req_count somewhere
+  std::int64_t limit = -1;    // home: advice req_count; -1: none yet
+  std::uint32_t counted_by = 0;  // home: block of the statement with that advice
 };
 
 // DfEntry: one data fragment on one rank.
@@ -32,13 +33,19 @@ struct DfEntry {
   DfEntry* scope_next;      // home only
   RemoteSide* remote;       // owned, often null
   std::uint32_t assigned_by;  // block + 1 of the statement that assigned it; 0: not assigned
-  std::uint8_t flags;
+  std::uint32_t flags : 8;
+  std::uint32_t freed_by : 24;  // home, kDeleted: block + 1 of the fragment that freed it
 };
 inline constexpr std::uint8_t kAsked = 1;     // a Request or Fetch is under way
 inline constexpr std::uint8_t kCopy = 2;      // a copy the cache may evict
 inline constexpr std::uint8_t kDeleted = 4;   // home: freed early by advice
 inline constexpr std::uint8_t kTouched = 8;   // read since the cache last looked
-inline constexpr std::uint8_t kCounted = 16;  // home: has a read count (reads_left)
+inline constexpr std::uint8_t kSpent = 16;    // with kDeleted: by the last read of its req_count
+
+inline RemoteSide& remote(DfEntry* e) {
+  if (e->remote == nullptr) e->remote = new RemoteSide;
+  return *e->remote;
+}
 
 class Shard {
  public:

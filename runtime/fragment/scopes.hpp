@@ -36,14 +36,20 @@ inline constexpr std::uint32_t kGenerationMask = (1u << 20) - 1;
 inline Rank home_of(std::uint64_t ref) { return Rank{static_cast<std::int32_t>(ref >> 48)}; }
 inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
 
+// AtEnd: what happens to a data fragment when everything under a scope has finished. The name belongs
+// to a scope around it.
+struct AtEnd {
+  abi::Name name;
+  std::uint32_t block = 0;  // whose statement said so
+  bool frees = false;       // `--> (x)`, `delete`; else `>> (y)`: assign 1
+};
+
 struct ScopeRecord : abi::Scope {
   std::atomic<std::int64_t> count{1};
   ScopeRecord* parent = nullptr;           // home records; null for the root
   Rank engaged_by{-1};                     // proxies: whom we owe the return
   DfEntry* entries = nullptr;              // home records: to free at the end (Scopes' lock)
-  abi::Name notify{};                      // assign 1 to it at the end
-  std::uint32_t notify_block = 0;          // whose statement said so
-  bool has_notify = false;
+  std::vector<AtEnd> at_end;               // home records
   bool proxy = false;
 };
 

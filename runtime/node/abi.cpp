@@ -26,10 +26,10 @@ Scope* scope_open(Worker* w, Scope* parent, Id id) {
 }
 void scope_close(Worker* w, Scope* s) { w->node.leave_scope(*w, static_cast<ScopeRecord*>(s)); }
 void scope_notify(Worker* w, Scope* s, Name done) {
-  auto* scope = static_cast<ScopeRecord*>(s);
-  scope->notify = done;
-  scope->notify_block = w->current->block->index;
-  scope->has_notify = true;
+  static_cast<ScopeRecord*>(s)->at_end.push_back({done, w->current->block->index, false});
+}
+void scope_delete(Worker* w, Scope* s, Name x) {
+  static_cast<ScopeRecord*>(s)->at_end.push_back({x, w->current->block->index, true});
 }
 
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
@@ -52,10 +52,14 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
 }
 
-void hint_delete(Worker* w, Cf* c, const Name& n) { w->node.data.hint_delete(*w, c, n); }
-void hint_reads(Worker* w, Cf*, const Name& n, std::int64_t reads) {
-  w->node.data.hint_reads(n, reads);
-  w->sent = true;
+void hint_delete(Worker* w, Cf* c, const Name& n) {
+  w->node.data.free_now(*w, n, c->block->index);
+}
+void hint_reads(Worker* w, Cf* c, const Name& n, std::int64_t reads) {
+  w->node.data.hint_reads(*w, c, n, reads);
+}
+void read_done(Worker* w, Cf* c, const Name& n, std::uint32_t slot) {
+  w->node.data.read_done(*w, c, n, slot);
 }
 
 }  // namespace tessera::abi

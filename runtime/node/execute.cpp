@@ -45,13 +45,18 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope) {
       return;
     }
     ScopeRecord* parent = scope->parent;
-    if (scope->has_notify) {
-      // `>> (y)`: y belongs to the parent, which our count still keeps alive.
+    for (const AtEnd& at_end : scope->at_end) {
+      // The names belong to a scope around this one, which our count still keeps alive.
       try {
-        data.assign(w, {scope->notify_block, parent}, scope->notify, abi::value_int(1));
+        if (at_end.frees) {
+          data.free_now(w, at_end.name, at_end.block);
+        } else {
+          data.assign(w, {at_end.block, parent}, at_end.name, abi::value_int(1));
+        }
       } catch (const ProgramError& e) {
-        return fail(fmt::format("{}: error: {}", runtime::place(program, program.blocks[scope->notify_block]->pos),
-                                e.what()), kExitProgram);
+        return fail(fmt::format("{}: error: {}",
+                                runtime::place(program, program.blocks[at_end.block]->pos), e.what()),
+                    kExitProgram);
       }
     }
     scopes.retire(scope);

@@ -248,6 +248,7 @@ int Node::finish(int exit_code) {
       }
     });
   }
+  if (exit_code == 0 && !options.quiet) std::fputs(data.unread_report().c_str(), stderr);
   transport.barrier(sink);
   passed.store(true);
   if (guard.joinable()) guard.join();

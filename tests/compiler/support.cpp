@@ -39,6 +39,12 @@ std::string codes(const Output& output) {
   return all;
 }
 
+Output without_remarks(Output output) {
+  std::erase_if(output.diagnostics,
+                [](const Diagnostic& d) { return d.severity == Severity::note; });
+  return output;
+}
+
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

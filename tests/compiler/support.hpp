@@ -28,6 +28,9 @@ Output translate_text(const std::string& text, const Options& options = {});
 // codes of all diagnostics, in their order: "T206 T301".
 std::string codes(const Output& output);
 
+// without_remarks leaves out the notes about advice that has no effect.
+Output without_remarks(Output output);
+
 std::string read_file(const std::filesystem::path& path);
 
 // The files of a folder of tests/compiler with this extension, sorted.

@@ -15,6 +15,7 @@ std::vector<Case> programs_shown(const std::filesystem::path& document,
   std::vector<std::string> arguments;
   std::string block;
   bool inside = false;
+  bool is_output = false;
   int number = 0;
   const std::string argument = "<!-- argument: ";
   for (std::string line; std::getline(in, line); ++number) {
@@ -25,10 +26,16 @@ std::vector<Case> programs_shown(const std::filesystem::path& document,
       continue;
     }
     inside = !inside;
-    if (inside || block.find("sub main(") == std::string::npos) {
+    if (inside) {
+      is_output = line == "```output";
       block.clear();
       continue;
     }
+    if (is_output && !cases.empty()) {
+      cases.back().expected = std::exchange(block, {});
+      continue;
+    }
+    if (block.find("sub main(") == std::string::npos) continue;
     Case c;
     c.name = document.stem().string() + "_line_" + std::to_string(number);
     c.source = folder / (c.name + ".fa");

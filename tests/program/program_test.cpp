@@ -146,6 +146,9 @@ void add_documents() {
         const Outcome run = run_child(words, kLimit);
         EXPECT_EQ(run.exit_code, 0) << shown(words) << "\n" << run.err;
         EXPECT_TRUE(run.err.empty()) << run.err;
+        if (!c.expected.empty()) {
+          EXPECT_EQ(sorted_lines(run.out), sorted_lines(c.expected)) << shown(words);
+        }
       });
     }
   }

@@ -22,7 +22,7 @@ using Inputs = std::shared_ptr<const std::vector<Name>>;
 // Region: what `>>` of a sub waits for. It ends when nothing in it is left to do.
 struct Region {
   std::shared_ptr<Region> outer;
-  std::vector<Name> done;
+  std::vector<Name> done, frees;
   std::size_t tasks = 0;
 };
 using RegionPtr = std::shared_ptr<Region>;
@@ -80,6 +80,7 @@ class Interpreter {
 
   void leave(RegionPtr region) {
     while (region != nullptr && --region->tasks == 0) {
+      for (const Name& n : region->frees) store_.free(n);
       for (const Name& n : region->done) assign(n, 1);
       region = region->outer;
     }
@@ -234,7 +235,20 @@ class Interpreter {
 
   // ------------------------------------------------------------------ bodies
 
-  void body(const block::Body& b, Scope scope, const RegionPtr& region, const Inputs& inputs) {
+  static RegionPtr region_in(const RegionPtr& outer) {
+    auto region = std::make_shared<Region>();
+    region->outer = outer;
+    ++outer->tasks;
+    return region;
+  }
+
+  void body(const block::Body& b, Scope scope, RegionPtr region, const Inputs& inputs) {
+    if (!b.deletes.empty()) {
+      region = region_in(region);
+      const Evaluator e(store_, *scope, *inputs);
+      for (const NameUse& n : b.deletes) region->frees.push_back(e.name(n));
+      add(region, [] {});  // it ends even when nothing is in it
+    }
     if (!b.names.empty()) {
       auto inner = std::make_shared<Environment>(Environment{std::move(scope), {}});
       for (const block::Declared& d : b.names) inner->here[d.variable] = Name{++bases_, {}};
@@ -269,11 +283,11 @@ class Interpreter {
       inner->here[spawn.chain->parameters[k]] = argument(spawn.arguments[k], e);
     }
     RegionPtr under = region;
-    if (!spawn.done.empty()) {
-      under = std::make_shared<Region>();
-      under->outer = region;
-      ++region->tasks;
+    for (const auto& c : spawn.counts) store_.free_after(e.name(c.name), e.integer(*c.count));
+    if (spawn.has_end()) {
+      under = region_in(region);
       for (const NameUse& n : spawn.done) under->done.push_back(e.name(n));
+      for (const NameUse& n : spawn.deletes) under->frees.push_back(e.name(n));
     }
     start_chain({spawn.chain, inner, under});
     count_reads();

@@ -32,7 +32,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Ship{}).index(), 9u);
   EXPECT_EQ(Message(PolicyMessage{}).index(), 11u);
   EXPECT_EQ(Message(Totals{}).index(), 19u);
-  EXPECT_EQ(std::variant_size_v<Message>, 20u);
+  EXPECT_EQ(Message(ReadDone{}).index(), 20u);
+  EXPECT_EQ(std::variant_size_v<Message>, 22u);
 }
 
 TEST(Messages, BytesAreFrozen) {
@@ -84,6 +85,15 @@ TEST(Messages, RoundTripShip) {
   EXPECT_TRUE(r.by_policy);
 }
 
+TEST(Messages, RoundTripAboutLifetimes) {
+  const ReadDone read = round_trip(ReadDone{kName, 4, 2, 9});
+  EXPECT_TRUE(read.block == 4 && read.slot == 2 && read.ack == 9);
+  const ReadsHint count = round_trip(ReadsHint{kName, 7, 5, 8});
+  EXPECT_TRUE(count.reads == 7 && count.block == 5 && count.ack == 8);
+  const Gone gone = round_trip(Gone{kName, 6, true});
+  EXPECT_TRUE(gone.block == 6 && gone.spent);
+}
+
 TEST(Messages, RoundTripEveryPolicyMessage) {
   using namespace balancer;
   const std::vector<balancer::Message> all = {
@@ -107,6 +117,8 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_TRUE(counts_for_termination(Ship{}));
   EXPECT_TRUE(counts_for_termination(ScopeReturn{}));
   EXPECT_TRUE(counts_for_termination(Acked{}));
+  EXPECT_TRUE(counts_for_termination(ReadDone{}));
+  EXPECT_TRUE(counts_for_termination(Gone{}));
   EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
   EXPECT_FALSE(counts_for_termination(Wave{}));
 }

@@ -10,7 +10,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -206,17 +206,21 @@ void cf_locate(Worker*, Cf*, std::int64_t rank);
 // scope_name(s, ordinal). The body closes it when it has created all its fragments.
 Scope* scope_open(Worker*, Scope* parent, Id);
 void scope_close(Worker*, Scope*);
-// When everything under the scope has finished: assign int 1 to `done` (for `>> (y)`).
+// When everything under the scope has finished: assign int 1 to `done` (for `>> (y)`), free `x` (for
+// `--> (x)` and `delete`). Any number of each.
 void scope_notify(Worker*, Scope*, Name done);
+void scope_delete(Worker*, Scope*, Name x);
 inline Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
 void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);
 void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
 
-// Advice that frees early: after this CF; after n reads.
+// Advice that frees early: after this CF; after n reads. Every reader of a name that has a count
+// somewhere in the program reports its read, `slot` being its input.
 void hint_delete(Worker*, Cf*, const Name&);
 void hint_reads(Worker*, Cf*, const Name&, std::int64_t n);
+void read_done(Worker*, Cf*, const Name&, std::uint32_t slot);
 
 inline Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
 inline const Name& frame_name(const Cf* c, unsigned w) {
@@ -268,7 +272,7 @@ inline std::int32_t mul(std::int32_t a, std::int32_t b, Pos p) {
 }
 inline std::int32_t div(std::int32_t a, std::int32_t b, Pos p) {
   if (b == 0) fail(Fault::division_by_zero, p, "/");
-  if (b == -1) return sub(0, a, p);
+  if (b == -1 && a == -2147483647 - 1) fail(Fault::overflow, p, "/");
   return a / b;
 }
 inline std::int32_t mod(std::int32_t a, std::int32_t b, Pos p) {
