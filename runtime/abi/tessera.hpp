@@ -65,6 +65,23 @@ concept Coded = requires(const T& v) {
   Codec<T>::encode(v);
 };
 
+// What reads a value of this type.
+inline const char* reader_of(abi::Type t) {
+  switch (t) {
+    case abi::Type::integer:
+      return "get<int>()";
+    case abi::Type::real:
+      return "get<double>()";
+    case abi::Type::string:
+      return "get<std::string>()";
+    default:
+      return "span<T>() or get<T>() of the T that was assigned";
+  }
+}
+[[noreturn]] inline void throw_read(const char* label, abi::Type found, const std::string& wanted) {
+  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
+                    "; it is read by " + reader_of(found));
+}
 [[noreturn]] inline void throw_size(const char* label, std::size_t found, const std::string& wanted,
                                     std::size_t size) {
   throw KernelError(shown(label) + " holds " + std::to_string(found) + " bytes, but is read as " +
@@ -137,7 +154,7 @@ class Input : private DF {
  private:
   const abi::Value& read(abi::Type wanted, const std::string& as) const {
     if (value == nullptr) detail::throw_unset(label, "read");
-    if (value->type != wanted) detail::throw_type(label, value->type, as.c_str());
+    if (value->type != wanted) detail::throw_read(label, value->type, as);
     return *value;
   }
   template <class T>

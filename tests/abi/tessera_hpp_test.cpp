@@ -1,9 +1,8 @@
 // The modern interface on the runtime's own values.
-#include <tessera.hpp>
-
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tessera.hpp>
 #include <tessera/cereal.hpp>
 
 namespace {
@@ -93,7 +92,8 @@ TEST(TesseraHpp, OwnTypesThroughCereal) {
   Output short_one, long_one;
   short_one.create<int>(1)[0] = 1 << 30;
   long_one.create<char>(100);
-  EXPECT_NE(thrown([&] { read(short_one).get<Table>(); }).find("4 bytes that are no"), std::string::npos);
+  EXPECT_NE(thrown([&] { read(short_one).get<Table>(); }).find("4 bytes that are no"),
+            std::string::npos);
   EXPECT_NE(thrown([&] { read(long_one).get<Table>(); }).find("left over"), std::string::npos);
 }
 
@@ -103,18 +103,26 @@ TEST(TesseraHpp, MistakesSayWhatWasFoundAndWanted) {
   r = 2.5;
   bytes.create<char>(20);
   for (Output* o : {&i, &r, &bytes, &none}) o->df().setName("x");
-  EXPECT_EQ(thrown([&] { read(r).get<int>(); }), "`x` holds a real, but is read as int");
-  EXPECT_EQ(thrown([&] { read(i).get<double>(); }), "`x` holds an int, but is read as double");
+  EXPECT_EQ(thrown([&] { read(r).get<int>(); }),
+            "`x` holds a real, but is read as int; it is read by get<double>()");
+  EXPECT_EQ(thrown([&] { read(i).get<double>(); }),
+            "`x` holds an int, but is read as double; it is read by get<int>()");
   EXPECT_EQ(thrown([&] { read(i).get<unsigned>(); }), "`x` holds -1, which is no `unsigned int`");
-  EXPECT_EQ(thrown([&] { read(i).get<std::string>(); }), "`x` holds an int, but is read as a string");
-  EXPECT_EQ(thrown([&] { read(r).span<double>(); }), "`x` holds a real, but is read as an array of double");
+  EXPECT_EQ(thrown([&] { read(i).get<std::string>(); }),
+            "`x` holds an int, but is read as a string; it is read by get<int>()");
+  EXPECT_EQ(thrown([&] { read(r).span<double>(); }),
+            "`x` holds a real, but is read as an array of double; it is read by get<double>()");
   EXPECT_EQ(thrown([&] { read(bytes).span<double>(); }),
             "`x` holds 20 bytes, but is read as an array of double of 8 bytes");
   EXPECT_NE(thrown([&] { read(bytes).get<Pair>(); }).find("one {anonymous"), std::string::npos)
       << thrown([&] { read(bytes).get<Pair>(); });
-  EXPECT_EQ(thrown([&] { read(none).get<int>(); }), "`x` has no value yet (read was called)");
+  EXPECT_EQ(thrown([&] { read(none).get<int>(); }), "`x` has no value yet (read was called): assign it first");
   EXPECT_EQ(thrown([&] { i = 2; }), "`x` is assigned a second time by this kernel");
-  EXPECT_NE(thrown([] { Output y; y = std::int64_t{1} << 40; }), "");
+  EXPECT_NE(thrown([] {
+              Output y;
+              y = std::int64_t{1} << 40;
+            }),
+            "");
 }
 
 }  // namespace
