@@ -7,10 +7,11 @@
 
 namespace tessera::balancer {
 
-// Link is one direction between two ranks. The defaults stand in until a link is measured.
+// Link is one direction between two ranks. The defaults stand in until a link is measured: rather
+// slow, for what was moved too early can't be taken back.
 struct Link {
   Time latency = 50'000;   // ns, one way
-  double bandwidth = 1e9;  // bytes per second
+  double bandwidth = 2e8;  // bytes per second
   friend bool operator==(const Link&, const Link&) = default;
 };
 
