@@ -47,15 +47,20 @@ struct LinkMeasured {  // between this rank and `peer`
   Time latency;      // ns, one way
   double bandwidth;  // bytes per second
 };
-struct RankLeaving {
+struct RankLeaving {  // `rank` may be this one: it gives all it has away and takes nothing
   Rank rank;
 };
 struct RankJoined {
   Rank rank;
 };
+// Tasks of others that compete with this rank for its cores, mean over the last while: 0 means
+// that the rank has its cores for itself.
+struct OutsideLoad {
+  double tasks;
+};
 
 using Event = std::variant<LoadChanged, WentIdle, WentBusy, Received, Arrived, Shipped, TimerFired,
-                           LinkMeasured, RankLeaving, RankJoined>;
+                           LinkMeasured, RankLeaving, RankJoined, OutsideLoad>;
 
 // ---- actions: imperative
 

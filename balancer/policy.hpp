@@ -45,6 +45,7 @@ struct Setup {
   std::int32_t ranks = 1;
   std::int32_t workers = 1;  // threads that run fragments on this rank
   std::uint64_t seed = 1;
+  std::vector<double> powers;     // relative speed by rank, from a cluster file; missing: 1
   std::vector<GroupInfo> groups;  // indexed by Group
   Settings settings;              // validated by check_settings
 };

@@ -92,6 +92,9 @@ struct EventText {
   }
   std::string operator()(const RankLeaving& e) const { return "rank " + name(e.rank) + " leaving"; }
   std::string operator()(const RankJoined& e) const { return "rank " + name(e.rank) + " joined"; }
+  std::string operator()(const OutsideLoad& e) const {
+    return "outside load " + seconds_text(static_cast<Time>(e.tasks * 1e9)) + " tasks";
+  }
 };
 
 struct ActionText {

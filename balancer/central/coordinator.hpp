@@ -30,6 +30,7 @@ class Coordinator {
   void handle(Time, const LinkMeasured&, Actions&);
   void handle(Time, const RankLeaving&, Actions&);
   void handle(Time, const RankJoined&, Actions&);
+  void handle(Time, const OutsideLoad&, Actions&) {}  // shows in the measured weights
   template <class Other>
   void handle(Time, const Other&, Actions&) {}
 

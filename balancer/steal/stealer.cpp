@@ -108,6 +108,7 @@ class Stealer : public Policy {
     remembered_at(e.rank, Known::no);
     if (asked_ && asked_->victim == e.rank) asked_.reset();
   }
+  void handle(Time, const OutsideLoad&, Actions&) {}
   void handle(Time, const RankJoined& e, Actions&) {
     if (index(e.rank) >= ranks_) return;
     present_[static_cast<std::size_t>(index(e.rank))] = true;
