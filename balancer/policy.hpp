@@ -65,9 +65,17 @@ struct PolicyInfo {
   std::string_view summary;  // one line for --help
   std::span<const Parameter> parameters;
   std::unique_ptr<Policy> (*make)(const Setup&);
-  // True when with these settings the last rank executes nothing.
-  bool (*dedicates_last_rank)(const Settings&);
+  // How many of `ranks` ranks execute fragments with these settings: 0 .. n-1 do, the others only
+  // balance. Null: all do. Ask by executing_ranks below.
+  std::int32_t (*executing)(const Settings&, std::int32_t ranks) = nullptr;
 };
+
+// executing_ranks tells how many ranks run fragments: those numbered from 0. It is 0 when the
+// policy needs more ranks than there are.
+inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& settings,
+                                    std::int32_t ranks) {
+  return info.executing == nullptr ? ranks : info.executing(settings, ranks);
+}
 
 // The registry is a value, built here and passed down; no static registration.
 const std::vector<PolicyInfo>& policies();

@@ -64,7 +64,7 @@ int run_ranks(const abi::Program& program, const RunOptions& options,
     nodes.back()->infos = infos;
   }
   if (nodes.front()->worker_ranks < 1) {
-    return complain(kExitUsage, "this balancer needs at least 2 ranks: the last one coordinates",
+    return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates",
                     first);
   }
   // The ranks of this process: each gets a thread, the first one runs here.

@@ -156,9 +156,9 @@ const PolicyInfo& central_info() {
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return std::make_unique<Central>(setup);
       },
-      .dedicates_last_rank =
-          [](const Settings& s) {
-            return setting(central_info(), s, "coordinator") == "dedicated";
+      .executing =
+          [](const Settings& s, std::int32_t ranks) {
+            return setting(central_info(), s, "coordinator") == "dedicated" ? ranks - 1 : ranks;
           },
   };
   return info;

@@ -16,7 +16,6 @@ const PolicyInfo& none_info() {
       .summary = "fragments stay where placement put them",
       .parameters = {},
       .make = [](const Setup&) -> std::unique_ptr<Policy> { return std::make_unique<None>(); },
-      .dedicates_last_rank = [](const Settings&) { return false; },
   };
   return info;
 }

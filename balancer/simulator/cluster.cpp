@@ -92,11 +92,11 @@ Cluster::Cluster(const Workload& work, const Options& options)
       runs_(work.fragments.size()),
       moves_(work.fragments.size()) {
   const PolicyInfo& info = *find_policy(options.balancer);
-  const bool dedicated = info.dedicates_last_rank(options.settings);
+  const std::int32_t executing = executing_ranks(info, options.settings, options.ranks);
   for (std::int32_t r = 0; r < options.ranks; ++r) {
     Node& n = nodes_[static_cast<std::size_t>(r)];
     n.rank = Rank{r};
-    n.executes = !(dedicated && r == options.ranks - 1);
+    n.executes = r < executing;
     if (static_cast<std::size_t>(r) < options.speeds.size()) {
       n.speed = options.speeds[static_cast<std::size_t>(r)];
     }

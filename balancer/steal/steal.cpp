@@ -54,7 +54,6 @@ const PolicyInfo& steal_info() {
                    ? make_faithful_stealer(setup)
                    : make_stealer(setup);
       },
-      .dedicates_last_rank = [](const Settings&) { return false; },
   };
   return info;
 }

@@ -17,8 +17,8 @@ std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks) {
 void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
   const std::string name = policy_of(options, ranks);
   const balancer::PolicyInfo* policy = balancer::find_policy(name);
-  if (policy == nullptr || ranks >= 2) return;
-  if (policy->dedicates_last_rank == nullptr || !policy->dedicates_last_rank(options.settings)) return;
+  if (policy == nullptr) return;
+  if (balancer::executing_ranks(*policy, options.settings, ranks) > 0) return;
   throw OptionsError("the balancer `" + name + "` keeps the last rank as its coordinator, which runs " +
                      "no fragments: it needs at least 2 ranks, and there is 1. Give it more " +
                      "(-n 4), or run without it (--balancer none)");

@@ -20,7 +20,8 @@
 namespace tessera::runtime {
 namespace {
 
-// With a balancer each worker keeps up to this many ready fragments in its sight before it runs any.
+// With a balancer each worker keeps up to this many ready fragments in its sight before it runs
+// any.
 constexpr std::int64_t kVisible = 4096;
 // ... unless this many fragments of the rank wait for inputs already.
 constexpr std::int64_t kManyWaiting = 200000;
@@ -47,8 +48,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   policy_info = balancer::find_policy(name);
   if (policy_info == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
   settings = options.settings;
-  const bool coordinator = policy_info->dedicates_last_rank(settings) && ranks() > 1;
-  worker_ranks = coordinator ? ranks() - 1 : ranks();
+  worker_ranks = balancer::executing_ranks(*policy_info, settings, ranks());
   balancing = policy_info->name != "none" && ranks() > 1;
   visible = balancing ? kVisible : 0;
 
@@ -57,10 +57,10 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     // The cores of this host, shared fairly between its ranks that execute.
     const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
     const std::int32_t sharing =
-        std::max(1, transport.host_size() - (coordinator && transport.host_size() == ranks() ? 1 : 0));
+        std::max(1, transport.host_size() == ranks() ? worker_ranks : transport.host_size());
     threads = std::max(1, cores / sharing);
   }
-  if (coordinator && balancer::index(self()) == ranks() - 1) threads = 0;
+  if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing));
   }
@@ -142,8 +142,8 @@ void Node::worker_loop(Worker& w) {
         sleepers.cancel();
         break;
       }
-      // Only looked for: what is popped while announced as idle is in no queue, and idle() would take
-      // the rank for quiet.
+      // Only looked for: what is popped while announced as idle is in no queue, and idle() would
+      // take the rank for quiet.
       if (work_in_sight(w)) {
         sleepers.cancel();
         was_idle = true;

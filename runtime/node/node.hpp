@@ -111,7 +111,7 @@ class Node {
   const std::vector<std::string> arguments;
   const balancer::PolicyInfo* policy_info = nullptr;
   balancer::Settings settings;
-  std::int32_t worker_ranks = 1;        // ranks that execute: all, or all but the coordinator
+  std::int32_t worker_ranks = 1;        // ranks that execute: 0 .. n-1; the others balance
   bool balancing = false;               // a policy other than none, and somebody to ship to
   std::int64_t visible = 0;             // ready fragments to keep in sight of the balancer, per worker
 

@@ -16,6 +16,13 @@
 namespace tessera::runtime {
 namespace {
 
+// Which ranks only balance: those after the executing ones.
+std::string coordinators_text(std::int32_t executing, std::int32_t ranks) {
+  if (executing >= ranks) return "";
+  if (executing == ranks - 1) return fmt::format(", rank {} coordinates", ranks - 1);
+  return fmt::format(", ranks {} to {} coordinate", executing, ranks - 1);
+}
+
 std::string seconds_text(double s) {
   if (s < 1e-6) return fmt::format("{:.0f} ns", s * 1e9);
   if (s < 1e-3) return fmt::format("{:.1f} us", s * 1e6);
@@ -135,12 +142,10 @@ std::string text_of(const Summary& s) {
     bytes += static_cast<double>(t.bytes_sent);
   }
   const auto ranks = s.ranks.size();
-  std::string out = fmt::format("\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name,
-                                seconds_text(s.seconds), ranks, ranks == 1 ? "" : "s", threads,
-                                threads == 1 ? "" : "s",
-                                s.worker_ranks < static_cast<std::int32_t>(ranks)
-                                    ? fmt::format(", rank {} coordinates", ranks - 1)
-                                    : "");
+  std::string out = fmt::format(
+      "\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds),
+      ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+      coordinators_text(s.worker_ranks, static_cast<std::int32_t>(ranks)));
   out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
   if (s.worker_ranks > 1) out += fmt::format("   imbalance {:.0f} %", 100 * s.imbalance());
   out += "\n";

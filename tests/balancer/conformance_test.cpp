@@ -62,7 +62,7 @@ std::vector<Scenario> scenarios() {
 }
 
 bool can_run(const Mode& mode, std::int32_t ranks) {
-  return ranks > 1 || !find_policy(mode.balancer)->dedicates_last_rank(mode.settings);
+  return executing_ranks(*find_policy(mode.balancer), mode.settings, ranks) > 0;
 }
 
 void expect_sound(const Outcome& o, const Workload& w, const Mode& mode) {

@@ -79,11 +79,13 @@ TEST(Settings, EveryPolicyIsWellFormed) {
   EXPECT_EQ(find_policy("nobody"), nullptr);
 }
 
-TEST(Settings, TheDedicatedRank) {
-  EXPECT_TRUE(find_policy("central")->dedicates_last_rank({}));
-  EXPECT_FALSE(find_policy("central")->dedicates_last_rank({{"coordinator", "colocated"}}));
-  EXPECT_FALSE(find_policy("steal")->dedicates_last_rank({}));
-  EXPECT_FALSE(find_policy("none")->dedicates_last_rank({}));
+TEST(Settings, RanksThatExecute) {
+  const PolicyInfo& central = *find_policy("central");
+  EXPECT_EQ(executing_ranks(central, {}, 8), 7);
+  EXPECT_EQ(executing_ranks(central, {}, 1), 0);  // needs more
+  EXPECT_EQ(executing_ranks(central, {{"coordinator", "colocated"}}, 8), 8);
+  EXPECT_EQ(executing_ranks(*find_policy("steal"), {}, 8), 8);
+  EXPECT_EQ(executing_ranks(*find_policy("none"), {}, 1), 1);
 }
 
 // The files people start from list every parameter, with its default or the mode's own value.
