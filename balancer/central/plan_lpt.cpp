@@ -80,25 +80,33 @@ std::vector<std::int64_t> deal(const std::vector<Load>& loads, double weight, st
 }  // namespace
 
 LowerBound lower_bound(const std::vector<Load>& loads) {
+  std::vector<double> finish;
+  return lower_bound(loads, finish);
+}
+
+LowerBound lower_bound(const std::vector<Load>& loads, std::vector<double>& finish) {
   LowerBound bound;
   const std::vector<std::size_t> receivers = receivers_of(loads);
   bound.receivers = receivers.size();
-  if (receivers.empty()) return bound;
   std::vector<double> base(loads.size());
-  double movable = 0, fastest = 0;
+  finish.resize(loads.size());
+  double all_movable = 0, fastest = 0;
   Time heaviest = 0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (loads[i].receives) fastest = std::max(fastest, loads[i].capacity);
-    double fixed = 0;
+    double fixed = 0, movable = 0;
     for (const GroupWork& g : loads[i].groups) {
       const double work = static_cast<double>(g.count) * static_cast<double>(g.weight);
       (g.movable ? movable : fixed) += work;
       if (g.movable && g.count > 0) heaviest = std::max(heaviest, g.weight);
     }
+    all_movable += movable;
     base[i] = static_cast<double>(loads[i].busy) + fixed / loads[i].capacity;
+    finish[i] = static_cast<double>(loads[i].busy) + (fixed + movable) / loads[i].capacity;
     bound.finish = std::max(bound.finish, base[i]);
   }
-  bound.level = water_level(loads, base, receivers, movable);
+  if (receivers.empty()) return bound;
+  bound.level = water_level(loads, base, receivers, all_movable);
   bound.finish = std::max({bound.finish, bound.level, static_cast<double>(heaviest) / fastest});
   return bound;
 }

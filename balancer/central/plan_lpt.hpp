@@ -11,6 +11,8 @@ struct LowerBound {
   std::size_t receivers = 0;  // workers that can take work
 };
 LowerBound lower_bound(const std::vector<Load>&);
+// The same, and Load::finish of each worker from the same pass over the groups.
+LowerBound lower_bound(const std::vector<Load>&, std::vector<double>& finish);
 
 // plan_lpt deals all movable fragments anew, heaviest first, each to the worker that would finish
 // first, and moves what is not where it was dealt to. Fragments of equal weight are one class,

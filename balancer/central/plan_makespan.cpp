@@ -4,11 +4,13 @@
 //    gives to the earliest, heaviest first, while the giver stays above T and the receiver below.
 // 2. refine: fragments are no water. While one move of some fragments from the latest worker to the
 //    earliest makes the later of the two finish sooner, make the best such move.
-// 3. Where the result is not provably within LPT's bound of the optimum, LPT from scratch is tried
-//    (plan_lpt.cpp; it moves more), and the source's plan always; the earliest finish wins.
+// 3. Where the result is more than 2 % above the lower bound, dealing in blocks is tried
+//    (plan_deal.cpp; it moves more), where it is not provably within LPT's bound of the optimum,
+//    LPT from scratch (plan_lpt.cpp; it moves most), and the source's plan always; the earliest
+//    finish wins.
 #include <algorithm>
+#include <functional>
 #include <queue>
-#include <set>
 #include <tuple>
 
 #include "balancer/central/plan_lpt.hpp"
@@ -60,34 +62,40 @@ class Planner {
   }
   void move(std::size_t from, std::size_t to, Queues::Item& item, std::int64_t n) {
     const double work = static_cast<double>(n) * item.weight;
-    finish_[to] = start(from, to, item.bytes) + work / loads_[to].capacity;
+    finish_[to] = start(from, to, item.bytes()) + work / loads_[to].capacity;
     finish_[from] -= work / loads_[from].capacity;
     item.left -= n;
-    steps_.push_back({from, to, item.group, n});
+    steps_.push_back({from, to, item.group(), n});
   }
 
   void fill(double level) {
-    std::priority_queue<Place> givers;
-    std::priority_queue<Place, std::vector<Place>, std::greater<>> receivers;
+    std::vector<Place> late, early;
     for (std::size_t i = 0; i < loads_.size(); ++i) {
       if (finish_[i] > level || !loads_[i].receives) {
-        if (finish_[i] > 0) givers.emplace(finish_[i], i);
+        if (finish_[i] > 0) late.emplace_back(finish_[i], i);
       } else {
-        receivers.emplace(finish_[i], i);
+        early.emplace_back(finish_[i], i);
       }
     }
+    std::priority_queue<Place> givers({}, std::move(late));
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> receivers({}, std::move(early));
     while (!givers.empty() && !receivers.empty()) {
       const std::size_t from = givers.top().second;
       const std::size_t to = receivers.top().second;
       const double floor = loads_[from].receives ? level : 0;  // who leaves gives everything
       double excess = 0, room = 0;
-      for (Queues::Item& item : queues_.of(from)) {
-        const double begin = start(from, to, item.bytes);
+      const auto queue = queues_.of(from);
+      for (Queues::Item& item : queue) {
         excess = (finish_[from] - floor) * loads_[from].capacity;
-        room = (level - begin) * loads_[to].capacity;
+        room = (level - finish_[to]) * loads_[to].capacity;
         // A millionth of slack: five of 8 are to fit into 40 whatever the rounding.
+        const double slack = 1e-6 * item.weight;
+        if (std::min(excess, room) + slack < queue.back().weight) break;  // the lightest
+        if (item.left <= 0 || std::min(excess, room) + slack < item.weight) continue;
+        const double begin = start(from, to, item.bytes());
+        room = (level - begin) * loads_[to].capacity;
         const auto n = std::min(
-            item.left, static_cast<std::int64_t>(std::min(excess, room) / item.weight + 1e-6));
+            item.left, static_cast<std::int64_t>((std::min(excess, room) + slack) / item.weight));
         if (n <= 0) continue;
         const double work = static_cast<double>(n) * item.weight;
         const double after = std::max(finish_[from] - work / loads_[from].capacity,
@@ -107,35 +115,43 @@ class Planner {
   }
 
   void refine(double level) {
-    std::set<Place> order;  // of who can receive
-    std::set<Place> givers;
+    // Heaps with stale entries: one whose finish is not the worker's any more is dropped when met.
+    std::vector<Place> late, early;
     for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (loads_[i].receives) order.emplace(finish_[i], i);
-      if (finish_[i] > 0) givers.emplace(finish_[i], i);
+      if (loads_[i].receives) early.emplace_back(finish_[i], i);
+      if (gives(i, level)) late.emplace_back(finish_[i], i);
     }
+    std::priority_queue<Place> givers({}, std::move(late));
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> receivers({}, std::move(early));
+    const auto drop_stale = [this](auto& heap) {
+      while (!heap.empty() && heap.top().first != finish_[heap.top().second]) heap.pop();
+      return !heap.empty();
+    };
+    std::vector<bool> done(loads_.size());  // as good as it gets
     std::size_t steps = 4 * loads_.size() + 256;
-    while (!order.empty() && !givers.empty() && steps-- > 0) {
-      const std::size_t from = std::prev(givers.end())->second;
-      const std::size_t to = order.begin()->second;
-      if (from == to || finish_[from] <= finish_[to]) break;
-      // Nobody can finish before the level: a thousandth above it is not worth another message.
-      if (loads_[from].receives && finish_[from] <= level * 1.001) break;
-      const auto [item, count] = best_move(from, to);
-      if (item == nullptr) {
-        givers.erase(std::prev(givers.end()));  // as good as it gets; others may still gain
+    while (drop_stale(receivers) && drop_stale(givers) && steps-- > 0) {
+      const std::size_t from = givers.top().second;
+      const std::size_t to = receivers.top().second;
+      if (done[from]) {
+        givers.pop();
         continue;
       }
-      for (std::set<Place>* set : {&order, &givers}) {
-        set->erase({finish_[from], from});
+      if (from == to || finish_[from] <= finish_[to]) break;
+      const auto [item, count] = best_move(from, to);
+      if (item == nullptr) {
+        done[from] = true;  // others may still gain
+        continue;
       }
-      order.erase({finish_[to], to});
-      const bool gives_too = givers.erase({finish_[to], to}) > 0;
       move(from, to, *item, count);
-      if (loads_[from].receives) order.emplace(finish_[from], from);
-      order.emplace(finish_[to], to);
-      givers.emplace(finish_[from], from);
-      if (gives_too) givers.emplace(finish_[to], to);
+      if (loads_[from].receives) receivers.emplace(finish_[from], from);
+      receivers.emplace(finish_[to], to);
+      if (gives(from, level)) givers.emplace(finish_[from], from);
+      if (gives(to, level)) givers.emplace(finish_[to], to);
     }
+  }
+  // Nobody can finish before the level: a thousandth above it is not worth another message.
+  bool gives(std::size_t worker, double level) const {
+    return finish_[worker] > (loads_[worker].receives ? level * 1.001 : 0);
   }
 
   // best_move finds how many of which group to move so that the later of the two finishes soonest;
@@ -148,7 +164,7 @@ class Planner {
       if (item.left <= 0) continue;
       const double here = item.weight / loads_[from].capacity;
       const double there = item.weight / loads_[to].capacity;
-      const double begin = start(from, to, item.bytes);
+      const double begin = start(from, to, item.bytes());
       const auto even = static_cast<std::int64_t>((finish_[from] - begin) / (here + there));
       for (const std::int64_t n : {even, even + 1}) {
         if (n <= 0 || n > item.left) continue;
@@ -183,25 +199,31 @@ class Planner {
 }  // namespace
 
 Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
-  const std::vector<double> finish = finish_times(loads);
-  const LowerBound bound = lower_bound(loads);
+  std::vector<double> finish;
+  const LowerBound bound = lower_bound(loads, finish);
   if (bound.receivers == 0) return {};
 
   Queues queues(loads);
   Plan best = Planner(loads, finish, queues, costs).plan(bound.level);
-  queues.refill();
   double best_finish = makespan(loads, finish, best, costs);
-  const auto consider = [&](Plan other) {
+  const auto consider = [&](Plan other, double part) {
     const double other_finish = makespan(loads, finish, other, costs);
-    const double gain = std::max(1e-9 * best_finish, static_cast<double>(costs.min_gain));
+    const double gain = std::max(part * best_finish, static_cast<double>(costs.min_gain));
     if (other_finish < best_finish - gain) {
       best = std::move(other);
       best_finish = other_finish;
     }
   };
   const double m = static_cast<double>(bound.receivers);
-  if (best_finish > (4.0 / 3 - 1 / (3 * m)) * bound.finish) consider(plan_lpt(loads));
-  consider(plan_mean(loads, finish, queues));
+  if (best_finish > 1.02 * bound.finish) {
+    queues.refill();
+    consider(plan_deal(loads, finish, bound.level, queues), 0.01);
+  }
+  if (best_finish > (4.0 / 3 - 1 / (3 * m)) * bound.finish) consider(plan_lpt(loads), 1e-9);
+  if (best_finish > bound.finish) {
+    queues.refill();
+    consider(plan_mean(loads, finish, queues), 1e-9);
+  }
   return best;
 }
 

@@ -38,8 +38,10 @@ Plan plan_mean(const std::vector<Load>& loads, std::vector<double> finish, Queue
     if (from == to || finish[from] <= mean) break;
     givers.pop();
     Move move{from, to, {}};
-    for (Queues::Item& g : queues.of(from)) {
+    const auto queue = queues.of(from);
+    for (Queues::Item& g : queue) {
       const double room = (mean - finish[to]) * loads[to].capacity + 1e-6 * mean;
+      if (room < queue.back().weight) break;  // the lightest
       const auto fits = static_cast<std::int64_t>(room / g.weight);
       const std::int64_t n = std::min(fits, g.left);
       if (n <= 0) continue;
@@ -47,7 +49,7 @@ Plan plan_mean(const std::vector<Load>& loads, std::vector<double> finish, Queue
       g.left -= n;
       finish[to] += weight / loads[to].capacity;
       finish[from] -= weight / loads[from].capacity;
-      move.fragments.push_back({g.group, n});
+      move.fragments.push_back({g.group(), n});
     }
     givers.emplace(finish[from], -static_cast<std::ptrdiff_t>(from));
     if (move.fragments.empty()) break;  // "stop when nothing fits"

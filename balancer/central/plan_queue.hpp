@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "balancer/central/plan.hpp"
@@ -14,45 +16,87 @@ namespace tessera::balancer {
 class Queues {
  public:
   struct Item {
-    Group group;
+    const GroupWork* work;
     double weight;
-    std::int64_t bytes;
-    std::int64_t count;
-    std::int64_t left;  // of count
+    std::int64_t left;  // of work->count
+    Group group() const { return work->group; }
+    std::int64_t bytes() const { return work->bytes; }
   };
 
-  explicit Queues(const std::vector<Load>& loads) : loads_(loads), queues_(loads.size()) {}
+  explicit Queues(const std::vector<Load>& loads) : loads_(loads), ranges_(loads.size()) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      ranges_[i].begin = begin;
+      begin += loads[i].groups.size();
+    }
+    items_ = std::make_unique_for_overwrite<Item[]>(begin);
+  }
 
-  std::vector<Item>& of(std::size_t worker) {
-    std::optional<std::vector<Item>>& queue = queues_[worker];
-    if (queue) return *queue;
-    queue.emplace().reserve(loads_[worker].groups.size());
-    for (const GroupWork& g : loads_[worker].groups) {
-      if (!g.movable || g.count <= 0) continue;
-      queue->push_back({g.group, static_cast<double>(g.weight), g.bytes, g.count, g.count});
-    }
-    const auto before = [](const Item& a, const Item& b) {
-      return a.weight != b.weight ? a.weight > b.weight : a.group < b.group;
-    };
-    if (!std::is_sorted(queue->begin(), queue->end(), before)) {
-      std::sort(queue->begin(), queue->end(), before);
-    }
-    return *queue;
+  // of returns what is left of a worker's queue: what was given away in front is not shown again.
+  std::span<Item> of(std::size_t worker) {
+    Range& range = ranges_[worker];
+    if (!range.made) make(worker, range);
+    while (range.gone < range.size && items_[range.begin + range.gone].left <= 0) ++range.gone;
+    return {items_.get() + range.begin + range.gone, range.size - range.gone};
   }
   // refill makes everything movable again, for the next planner.
   void refill() {
-    for (auto& queue : queues_) {
-      if (!queue) continue;
-      for (Item& item : *queue) item.left = item.count;
+    for (Range& range : ranges_) {
+      range.gone = 0;
+      for (std::size_t i = 0; i < range.size; ++i) {
+        Item& item = items_[range.begin + i];
+        item.left = item.work->count;
+      }
     }
   }
 
  private:
+  struct Range {
+    std::size_t begin = 0;
+    std::uint32_t size = 0;
+    std::uint32_t gone = 0;  // in front, with nothing left
+    bool made = false;
+  };
+
+  void make(std::size_t worker, Range& range) {
+    const std::vector<GroupWork>& groups = loads_[worker].groups;
+    sort_groups(groups);
+    range.made = true;
+    for (const std::uint32_t at : order_) {
+      const GroupWork& g = groups[at];
+      if (!g.movable || g.count <= 0) continue;
+      items_[range.begin + range.size++] = {&g, static_cast<double>(g.weight), g.count};
+    }
+  }
+  // Workers mostly have the same groups with the same weights: the order of the last one sorted is
+  // tried first, and mostly right.
+  void sort_groups(const std::vector<GroupWork>& groups) {
+    if (order_.size() != groups.size()) {
+      order_.resize(groups.size());
+      std::iota(order_.begin(), order_.end(), 0u);
+    }
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      return groups[a].weight != groups[b].weight ? groups[a].weight > groups[b].weight
+                                                  : groups[a].group < groups[b].group;
+    };
+    if (!std::is_sorted(order_.begin(), order_.end(), before)) {
+      std::sort(order_.begin(), order_.end(), before);
+    }
+  }
+
   const std::vector<Load>& loads_;
-  std::vector<std::optional<std::vector<Item>>> queues_;
+  std::vector<Range> ranges_;
+  std::unique_ptr<Item[]> items_;     // of all workers, each at its range
+  std::vector<std::uint32_t> order_;  // positions in Load::groups, of the last queue made
 };
 
 // plan_mean for who has the finishing times and the queues (full) already.
 Plan plan_mean(const std::vector<Load>&, std::vector<double> finish, Queues&);
+
+// plan_deal cuts the workers into blocks, a giver and the receivers that its surplus fills, and
+// deals each block's fragments heaviest first to who has most room below `level`. Against filling
+// one receiver after the other it ends more even where every fragment has its own weight: no giver
+// is left with large ones because its small ones went first. It needs full queues.
+Plan plan_deal(const std::vector<Load>&, const std::vector<double>& finish, double level, Queues&);
 
 }  // namespace tessera::balancer
