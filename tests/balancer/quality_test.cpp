@@ -41,8 +41,10 @@ TEST(Quality, MatrixMultiplication) {
     EXPECT_GE(efficiency(w, central, workers), 0.95);
     EXPECT_GE(efficiency(w, colocated, workers), 0.95);
     EXPECT_GE(efficiency(w, steal, workers), 0.9);
-    EXPECT_LE(central.most_moves, 12);  // the last ones, passed on as ranks run dry
-    EXPECT_LE(central.moved, 1200);     // each at most once on average
+    // What became ready last runs first, as live, so products run before more initialisations do:
+    // stocks stay small, and what little there is moves more than once.
+    EXPECT_LE(central.most_moves, 40);
+    EXPECT_LE(central.moved, 3000);
   }
 }
 

@@ -1,0 +1,18 @@
+// The time no schedule can beat.
+#pragma once
+
+#include "balancer/simulator/cluster.hpp"
+
+namespace tessera::balancer::simulator {
+
+// best_time is the larger of the critical path on the fastest rank and the time the executing
+// ranks together, with what others leave them, need for the work. Ranks that are away count for
+// nothing meanwhile. `work` and `critical_path` are ns on a rank of speed 1.
+Time best_time(const Options&, Time work, Time critical_path);
+
+// The share of a core that each of `running` threads gets beside `tasks` others on `cores` cores.
+inline double share(double running, double tasks, double cores) {
+  return running + tasks <= cores ? 1 : cores / (running + tasks);
+}
+
+}  // namespace tessera::balancer::simulator

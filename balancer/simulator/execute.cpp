@@ -1,0 +1,133 @@
+// Items run on the threads of a rank.
+#include <algorithm>
+#include <limits>
+
+#include "balancer/simulator/bound.hpp"
+#include "balancer/simulator/simulation.hpp"
+
+namespace tessera::balancer::simulator {
+namespace {
+
+// The time `work` takes at `rate`.
+Time lasts(double work, double rate) {
+  const double t = rate > 0 ? work / rate : 9e18;
+  return t < 4e18 ? static_cast<Time>(t) : std::numeric_limits<Time>::max() / 2;
+}
+
+}  // namespace
+
+void Simulation::ready(Rank here, const Item& item) {
+  ++created_;
+  queue(node(here), item);
+}
+
+// Puts the item into the rank's queue; a rank that has left passes it on.
+void Simulation::queue(Node& n, Item item) {
+  if (n.settled) {
+    std::int64_t bytes = 0;
+    return ship_items(n, neighbour(n.rank), {item}, {}, 0, false, bytes);
+  }
+  if (has_data_) item.bytes = program_.bytes_here(item, n.rank);
+  n.items.push(item);
+  start(n, true);
+  changed(n);
+}
+
+// Starts what can be started. `planned`: the ends go into the queue of happenings; else the caller
+// sees to that.
+void Simulation::start(Node& n, bool planned) {
+  if (!n.here || n.items.count() == 0) return;
+  for (std::uint32_t t = 0; t < n.threads.size(); ++t) {
+    Running& r = n.threads[t];
+    if (r.active) continue;
+    if (n.items.count() == 0) return;
+    r.item = n.items.pop();
+    ++n.running;
+    if (n.shared) set_rate(n);
+    r.active = true;
+    r.began = r.since = now_;
+    r.left = static_cast<double>(r.item.weight);
+    r.end = now_ + lasts(r.left, n.rate);
+    ++r.generation;
+    if (planned) plan_finish(n, t);
+  }
+}
+
+void Simulation::plan_finish(Node& n, std::uint32_t thread) {
+  plan(n.threads[thread].end, Kind::finish, n.rank, thread, n.threads[thread].generation);
+}
+
+// The others' share of the cores has changed, or the number of our own threads that use them.
+// Threads that run keep what they have done and go on at the new rate.
+void Simulation::set_rate(Node& n) {
+  const double rate = n.speed * share(n.running, n.tasks, n.cores);
+  if (rate == n.rate) return;
+  for (std::uint32_t t = 0; t < n.threads.size(); ++t) {
+    Running& r = n.threads[t];
+    if (!r.active) continue;
+    r.left = std::max(0.0, r.left - static_cast<double>(now_ - r.since) * n.rate);
+    r.since = now_;
+    r.end = now_ + lasts(r.left, rate);
+    ++r.generation;
+    plan_finish(n, t);
+  }
+  n.rate = rate;
+}
+
+void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generation) {
+  Running& r = n.threads[thread];
+  if (!r.active || r.generation != generation) return;
+  if (n.threads.size() > 1) {
+    complete(n, r);
+    start(n, true);
+    changed(n);
+    return;
+  }
+  const Time horizon = now_ + lookahead_;
+  for (;;) {
+    complete(n, r);
+    start(n, false);
+    changed(n);
+    if (!r.active) return;
+    const Time next = r.end;
+    if (next >= horizon || (!n.touches.empty() && next >= n.touches.front())) {
+      plan_finish(n, thread);
+      return;
+    }
+    ++out_.events;
+    now_ = next;
+  }
+}
+
+void Simulation::complete(Node& n, Running& r) {
+  const Item item = r.item;
+  const Time took = now_ - r.began;
+  r.active = false;
+  --n.running;
+  if (n.shared) set_rate(n);
+  const auto rank = static_cast<std::size_t>(index(n.rank));
+  ++out_.executed;
+  ++out_.items[rank];
+  out_.work += item.weight;
+  out_.busy[rank] += took;
+  out_.ends[rank] = now_;
+  out_.finished = std::max(out_.finished, now_);
+  GroupState& g = n.groups[item.group];
+  // Live, only atomic fragments are measured: a range's weight is that of its body.
+  if (kinds_[item.group] != ReadyItems::Kind::range) {
+    ++g.done.count;
+    g.done.weight += took;
+    g.done.weight_squared += static_cast<double>(took) * static_cast<double>(took);
+  }
+  if (has_data_) {
+    ++g.outputs;
+    g.output_bytes += program_.output_bytes(item);
+  }
+  // While the program makes what follows, this thread counts as taken: ready() must not start
+  // anything before the rank has heard of all of it.
+  r.active = true;
+  program_.finished(n.rank, item, *this);
+  r.active = false;
+}
+
+}  // namespace tessera::balancer::simulator

@@ -1,0 +1,189 @@
+#include "balancer/simulator/graph.hpp"
+
+#include <algorithm>
+
+namespace tessera::balancer::simulator {
+namespace {
+
+constexpr std::int64_t kControlBytes = 100;  // a message without payload
+
+}  // namespace
+
+Graph::Graph(const Workload& work, std::int32_t executing)
+    : work_(work),
+      executing_(executing),
+      first_consumer_(work.fragments.size() + 1),
+      rank_of_(work.fragments.size(), -1),
+      ran_on_(work.fragments.size(), -1),
+      missing_(work.fragments.size()),
+      runs_(work.fragments.size()),
+      births_(work.fragments.size()) {
+  for (const Fragment& f : work.fragments) {
+    has_data_ = has_data_ || f.bytes > 0 || f.output > 0 || !f.inputs.empty();
+    for (const Input& i : f.inputs) ++first_consumer_[i.fragment + 1];
+  }
+  for (std::size_t f = 0; f < work.fragments.size(); ++f) {
+    first_consumer_[f + 1] += first_consumer_[f];
+  }
+  consumers_.resize(first_consumer_.back());
+  std::vector<std::uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
+  for (std::size_t f = 0; f < work.fragments.size(); ++f) {
+    missing_[f] = static_cast<std::uint32_t>(work.fragments[f].inputs.size());
+    for (const Input& i : work.fragments[f].inputs) {
+      consumers_[next[i.fragment]++] = static_cast<std::uint32_t>(f);
+    }
+  }
+}
+
+// Neighbours in the list that are born together are one run.
+std::vector<Births> Graph::births() const {
+  std::vector<Births> runs;
+  for (std::size_t i = 0; i < work_.births.size(); ++i) {
+    const Birth& b = work_.births[i];
+    const Rank rank = placed(b.rank);
+    if (!runs.empty() && runs.back().at == b.at && runs.back().rank == rank) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({b.at, rank, i, 1});
+    }
+  }
+  return runs;
+}
+
+void Graph::born(const Births& run, Effects& out) {
+  for (std::uint64_t i = run.first; i < run.first + run.count; ++i) {
+    create(work_.births[i].fragment, run.rank, out);
+  }
+}
+
+void Graph::create(std::size_t f, Rank here, Effects& out) {
+  if (births_[f]++ > 0) return;  // a fault, reported in the end
+  rank_of_[f] = index(here);
+  if (missing_[f] == 0) {
+    missing_[f] = 1;
+    return count_down(f, out);
+  }
+  std::uint32_t there = 0;
+  for (const Input& input : work_.fragments[f].inputs) {
+    if (ran_on_[input.fragment] < 0) continue;
+    std::uint8_t& copy = copies_.at(input.fragment, here);
+    if ((copy & Copies::kHere) != 0) {
+      ++there;
+    } else if ((copy & Copies::kUnderWay) == 0) {
+      copy |= Copies::kUnderWay;
+      out.send(here, Rank{ran_on_[input.fragment]}, kControlBytes,
+               Note{kFetch, static_cast<std::uint32_t>(index(here)), input.fragment});
+    }
+  }
+  if (there == 0) return;
+  missing_[f] -= there - 1;
+  count_down(f, out);
+}
+
+void Graph::count_down(std::size_t f, Effects& out) {
+  if (--missing_[f] > 0) return;
+  Item item;
+  item.state = f;
+  item.weight = work_.fragments[f].weight;
+  item.group = static_cast<std::uint16_t>(index(work_.fragments[f].group));
+  out.ready(Rank{rank_of_[f]}, item);
+}
+
+void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
+  copies_.at(f, to) |= Copies::kUnderWay;
+  std::int64_t bytes = 0;
+  for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
+    if (rank_of_[consumers_[c]] != index(to)) continue;
+    for (const Input& i : work_.fragments[consumers_[c]].inputs) {
+      if (i.fragment == f) bytes = std::max(bytes, i.bytes);
+    }
+  }
+  out.send(from, to, kControlBytes + bytes, Note{kValue, 0, f});
+}
+
+void Graph::finished(Rank here, const Item& item, Effects& out) {
+  const std::size_t f = item.state;
+  if (runs_[f]++ > 0) return;
+  ran_on_[f] = index(here);
+  if (first_consumer_[f] != first_consumer_[f + 1]) copies_.at(f, here) |= Copies::kHere;
+  for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
+    const std::size_t consumer = consumers_[c];
+    const Rank at{rank_of_[consumer]};
+    if (index(at) < 0) continue;  // looks for it when it is created
+    if (at == here) {
+      count_down(consumer, out);
+    } else if ((copies_.flags(f, at) & (Copies::kUnderWay | Copies::kHere)) == 0) {
+      send_value(f, here, at, out);
+    }
+  }
+  for (const std::size_t child : work_.fragments[f].children) {
+    const Rank home = work_.fragments[child].home;
+    const Rank at = index(home) < 0 ? here : placed(home);
+    if (at == here) {
+      create(child, here, out);
+    } else {
+      out.send(here, at, kControlBytes, Note{kCreate, 0, child});
+    }
+  }
+}
+
+void Graph::arrived(Rank here, const Note& note, Effects& out) {
+  switch (note.kind) {
+    case kCreate:
+      return create(note.id, here, out);
+    case kFetch:
+      return send_value(note.id, here, Rank{static_cast<std::int32_t>(note.extra)}, out);
+    default:
+      break;
+  }
+  std::uint8_t& copy = copies_.at(note.id, here);
+  copy = static_cast<std::uint8_t>((copy & ~Copies::kUnderWay) | Copies::kHere);
+  for (std::uint32_t c = first_consumer_[note.id]; c < first_consumer_[note.id + 1]; ++c) {
+    if (rank_of_[consumers_[c]] == index(here)) count_down(consumers_[c], out);
+  }
+}
+
+bool Graph::newest_first(Group g) const {
+  return std::find(work_.stacks.begin(), work_.stacks.end(), g) != work_.stacks.end();
+}
+
+std::int64_t Graph::bytes_here(const Item& item, Rank here) {
+  const Fragment& f = work_.fragments[item.state];
+  std::int64_t bytes = f.bytes;
+  for (const Input& i : f.inputs) {
+    std::uint8_t& copy = copies_.at(i.fragment, here);
+    if ((copy & Copies::kBorne) != 0) continue;
+    copy |= Copies::kBorne;
+    bytes += i.bytes;
+  }
+  return bytes;
+}
+
+std::int64_t Graph::board(const Item& item, Rank, Rank to) {
+  const Fragment& f = work_.fragments[item.state];
+  std::int64_t bytes = f.bytes;
+  for (const Input& i : f.inputs) {
+    std::uint8_t& copy = copies_.at(i.fragment, to);
+    if ((copy & (Copies::kHere | Copies::kUnderWay)) == 0) {
+      copy |= Copies::kHere;
+      bytes += i.bytes;
+    }
+  }
+  return bytes;
+}
+
+std::int64_t Graph::output_bytes(const Item& item) const {
+  return work_.fragments[item.state].output;
+}
+
+std::vector<std::string> Graph::faults() const {
+  std::vector<std::string> all;
+  for (std::size_t f = 0; f < runs_.size() && all.size() < 20; ++f) {
+    const std::string name = "fragment " + std::to_string(f);
+    if (births_[f] != 1) all.push_back(name + " was born " + std::to_string(births_[f]) + " times");
+    if (runs_[f] != 1) all.push_back(name + " ran " + std::to_string(runs_[f]) + " times");
+  }
+  return all;
+}
+
+}  // namespace tessera::balancer::simulator

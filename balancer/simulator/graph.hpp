@@ -1,0 +1,56 @@
+// Graph runs a Workload: it counts what each fragment still waits for, and carries values to the
+// ranks that need them, once to each.
+//
+// Invariant: a fragment is created on its rank before it is ready; an input is counted down exactly
+// once: when it is there at creation, or else when it is assigned or arrives there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balancer/simulator/copies.hpp"
+#include "balancer/simulator/program.hpp"
+#include "balancer/simulator/workload.hpp"
+
+namespace tessera::balancer::simulator {
+
+class Graph final : public Program {
+ public:
+  // The workload must outlive it. Homes and birth ranks are taken modulo `executing` ranks.
+  Graph(const Workload&, std::int32_t executing);
+
+  const std::vector<GroupInfo>& groups() const override { return work_.groups; }
+  std::vector<Births> births() const override;
+  void born(const Births&, Effects&) override;
+  void finished(Rank here, const Item&, Effects&) override;
+  void arrived(Rank here, const Note&, Effects&) override;
+  bool newest_first(Group) const override;
+  bool has_data() const override { return has_data_; }
+  std::int64_t bytes_here(const Item&, Rank here) override;
+  std::int64_t board(const Item&, Rank from, Rank to) override;
+  std::int64_t output_bytes(const Item&) const override;
+  Time critical_path() const override { return work_.critical_path(); }
+  std::vector<std::string> faults() const override;
+
+ private:
+  enum NoteKind : std::uint32_t { kCreate, kValue, kFetch };
+  Rank placed(Rank home) const { return Rank{index(home) % executing_}; }
+  void create(std::size_t fragment, Rank here, Effects&);
+  void count_down(std::size_t fragment, Effects&);
+  void send_value(std::size_t fragment, Rank from, Rank to, Effects&);
+
+  const Workload& work_;
+  const std::int32_t executing_;
+  bool has_data_ = false;
+  // Consumers of fragment f: consumers_[first_consumer_[f] .. first_consumer_[f + 1]).
+  std::vector<std::uint32_t> first_consumer_, consumers_;
+  std::vector<std::int32_t> rank_of_;   // where created; -1: not yet
+  std::vector<std::int32_t> ran_on_;    // -1: not finished
+  std::vector<std::uint32_t> missing_;  // inputs
+  std::vector<std::int32_t> runs_, births_;
+  std::vector<std::size_t> birth_order_;
+  Copies copies_;
+};
+
+}  // namespace tessera::balancer::simulator

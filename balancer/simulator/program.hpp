@@ -1,0 +1,81 @@
+// Program: what the simulated ranks execute, seen from the simulator. A program says which items
+// are born and what each makes when it finishes; ranks, queues, links and policies are not its
+// business. Programs of millions of items never hold them all: they make them as others finish.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balancer/policy.hpp"
+
+namespace tessera::balancer::simulator {
+
+// Item is one ready fragment on its way through queues, shipments and threads. Plain and small:
+// there may be hundreds of millions, one after the other.
+struct Item {
+  std::uint64_t state = 0;  // the program's own: the number of a fragment, a position of N-Queens
+  Time weight = 0;          // ns of work on a rank of speed 1
+  std::int64_t bytes = 0;   // its part in GroupLoad::bytes where it is now; kept by the cluster
+  std::uint32_t extra = 0;  // the program's own: a depth, ...
+  std::uint16_t group = 0;
+  std::uint16_t moves = 0;  // how often it was shipped
+};
+static_assert(sizeof(Item) == 32);
+
+// Births is a run of items that come to be at one time on one rank without a parent.
+struct Births {
+  Time at = 0;
+  Rank rank{0};
+  std::uint64_t first = 0;  // the program's own numbers
+  std::uint64_t count = 1;
+};
+
+// Note is a message between the parts of a program on two ranks.
+struct Note {
+  std::uint32_t kind = 0;
+  std::uint32_t extra = 0;
+  std::uint64_t id = 0;
+};
+
+// Effects is what a program may ask of the cluster from within its callbacks.
+class Effects {
+ public:
+  virtual void ready(Rank here, const Item&) = 0;  // an item has all it needs to run here
+  // A message over the link; arrives as Program::arrived.
+  virtual void send(Rank from, Rank to, std::int64_t bytes, const Note&) = 0;
+
+ protected:
+  ~Effects() = default;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual const std::vector<GroupInfo>& groups() const = 0;
+  virtual std::vector<Births> births() const = 0;
+  virtual void born(const Births&, Effects&) = 0;
+  virtual void finished(Rank here, const Item&, Effects&) = 0;
+  virtual void arrived(Rank here, const Note&, Effects&);
+
+  // Groups whose items wait on a stack: a rank runs its newest first. Shipments still take the
+  // oldest, unless ships_newest.
+  virtual bool newest_first(Group) const { return false; }
+  virtual bool ships_newest() const { return false; }
+
+  // False: items have no inputs or outputs to speak of, and the following are never called.
+  virtual bool has_data() const { return false; }
+  // Bytes of inputs that the item is the first on this rank to need.
+  virtual std::int64_t bytes_here(const Item&, Rank here);
+  // Bytes of inputs that `to` lacks and which now travel along.
+  virtual std::int64_t board(const Item&, Rank from, Rank to);
+  virtual std::int64_t output_bytes(const Item&) const;
+
+  // After the run.
+  virtual Time critical_path() const { return 0; }  // ns on a rank of speed 1; 0: not known
+  virtual std::vector<std::string> faults() const { return {}; }
+  // What the program computed, for people; empty: nothing worth saying.
+  virtual std::string result() const { return {}; }
+};
+
+}  // namespace tessera::balancer::simulator

@@ -1,0 +1,106 @@
+// ReadyItems: what is ready on one simulated rank, in the order the live ready queue would run it
+// (runtime/work/ready_queue.hpp): first in, first out inside a group; of several groups the one
+// that became non-empty last; iterations of ranges when there is nothing else; stacks newest first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "balancer/simulator/program.hpp"
+
+namespace tessera::balancer::simulator {
+
+class ReadyItems {
+ public:
+  enum class Kind : std::uint8_t { queue, range, stack };
+
+  explicit ReadyItems(const std::vector<Kind>* kinds) : kinds_(kinds), groups_(kinds->size()) {}
+
+  std::int64_t count() const { return count_; }
+  std::int64_t count(std::size_t g) const { return groups_[g].size(); }
+  std::int64_t bytes(std::size_t g) const { return groups_[g].bytes; }
+
+  void push(const Item& item) {
+    Waiting& w = groups_[item.group];
+    if (w.size() == 0) {
+      const bool range = (*kinds_)[item.group] == Kind::range;
+      auto& order = range ? ranges_ : order_;
+      order.push_back(item.group);
+    }
+    w.items.push_back(item);
+    w.bytes += item.bytes;
+    ++count_;
+  }
+
+  // The item to run next; there is one.
+  Item pop() {
+    const std::uint16_t g = order_.empty() ? ranges_.front() : order_.back();
+    const Item item = (*kinds_)[g] == Kind::stack ? take_newest(g) : take_oldest(g);
+    if (groups_[g].size() == 0) forget(g);
+    return item;
+  }
+
+  // Takes up to n of a group for a shipment: of a range its last iterations, of a stack its newest
+  // if `newest`, else the oldest.
+  std::int64_t take(std::size_t g, std::int64_t n, bool newest, std::vector<Item>& out) {
+    if (g >= groups_.size()) return 0;
+    const Kind kind = (*kinds_)[g];
+    const bool from_end = kind == Kind::range || (kind == Kind::stack && newest);
+    const std::int64_t taken = std::min(n, count(g));
+    if (taken <= 0) return 0;
+    for (std::int64_t i = 0; i < taken; ++i) {
+      out.push_back(from_end ? take_newest(g) : take_oldest(g));
+    }
+    if (groups_[g].size() == 0) forget(static_cast<std::uint16_t>(g));
+    return taken;
+  }
+
+ private:
+  struct Waiting {
+    std::vector<Item> items;
+    std::size_t head = 0;  // those before it are gone
+    std::int64_t bytes = 0;
+    std::int64_t size() const { return static_cast<std::int64_t>(items.size() - head); }
+  };
+
+  Item take_oldest(std::size_t g) {
+    Waiting& w = groups_[g];
+    const Item item = w.items[w.head++];
+    if (w.head == w.items.size()) {
+      w.items.clear();
+      w.head = 0;
+    } else if (w.head >= 64 && 2 * w.head >= w.items.size()) {
+      w.items.erase(w.items.begin(), w.items.begin() + static_cast<std::ptrdiff_t>(w.head));
+      w.head = 0;
+    }
+    return taken(w, item);
+  }
+  Item take_newest(std::size_t g) {
+    Waiting& w = groups_[g];
+    const Item item = w.items.back();
+    w.items.pop_back();
+    if (w.head == w.items.size()) {
+      w.items.clear();
+      w.head = 0;
+    }
+    return taken(w, item);
+  }
+  Item taken(Waiting& w, const Item& item) {
+    w.bytes -= item.bytes;
+    --count_;
+    return item;
+  }
+  void forget(std::uint16_t g) {
+    auto& order = (*kinds_)[g] == Kind::range ? ranges_ : order_;
+    order.erase(std::find(order.begin(), order.end(), g));
+  }
+
+  const std::vector<Kind>* kinds_;  // by group; shared by all ranks
+  std::vector<Waiting> groups_;
+  std::vector<std::uint16_t> order_;   // non-empty, the one that became so last at the end
+  std::vector<std::uint16_t> ranges_;  // non-empty, oldest first
+  std::int64_t count_ = 0;
+};
+
+}  // namespace tessera::balancer::simulator

@@ -1,0 +1,160 @@
+// Simulation: one run of the simulator. The queue of happenings drives ranks; each rank has its
+// ready items, what runs on its threads, and the host of its policy.
+//
+// Running ahead: a rank with one thread does not plan the end of each item. Nothing that another
+// rank does now can reach it before now + the least latency, and what is already on its way to it
+// is in `touches`; until the earlier of the two it runs item after item by itself.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "balancer/simulator/cluster.hpp"
+#include "balancer/simulator/event_queue.hpp"
+#include "balancer/simulator/network.hpp"
+#include "balancer/simulator/ready_items.hpp"
+
+namespace tessera::balancer::simulator {
+
+class Simulation final : public Effects {
+ public:
+  Simulation(Program&, const Options&);
+  Outcome run();
+
+  // Effects
+  void ready(Rank here, const Item&) override;
+  void send(Rank from, Rank to, std::int64_t bytes, const Note&) override;
+
+ private:
+  using Kind = Happening::Kind;
+
+  struct Running {
+    Item item;
+    bool active = false;
+    Time began = 0;
+    double left = 0;  // ns of work at speed 1, as of `since`
+    Time since = 0;
+    Time end = 0;  // at the present rate
+    std::uint64_t generation = 0;
+  };
+  // What the host tells of a group, and what it told last.
+  struct GroupState {
+    std::int64_t told = 0;
+    std::int64_t outputs = 0, output_bytes = 0;
+    GroupDone done{Group{0}, 0, 0, 0};
+  };
+  struct Timer {
+    std::uint32_t number;
+    std::uint64_t generation;
+  };
+  // Something for the policy, in the order it came.
+  struct Told {
+    enum class Kind { event, pump, shipment } kind;
+    Event event;
+    std::uint32_t parcel = 0;
+  };
+  struct Node {
+    Rank rank{0};
+    std::unique_ptr<Policy> policy;
+    ReadyItems items;
+    std::vector<Running> threads;
+    std::vector<GroupState> groups;
+    double speed = 1, cores = 1, tasks = 0;
+    double rate = 1;      // work done per ns by each running thread
+    bool shared = false;  // it may change with the number of running threads
+    std::int32_t running = 0;
+    bool executes = true;  // it is no dedicated coordinator
+    bool here = true;      // it has not left
+    bool settled = false;  // it has left and its grace is over
+    // host
+    bool told_idle = true;
+    bool dirty = false;
+    Time last_pump = 0;
+    Time pump_at = -1;  // planned; -1: not
+    std::vector<Timer> timers;
+    std::vector<Told> inbox;  // from `inbox_head` on
+    std::size_t inbox_head = 0;
+    bool serving = false;  // a `serve` is planned
+    Time host_free = 0;
+    std::vector<Event> caused;  // by actions of the step being taken
+    bool telling = false;
+    std::vector<bool> knows_left;  // by rank; empty: nobody has left
+    std::vector<Time> touches;     // a heap, earliest first: when others' happenings reach it
+
+    explicit Node(const std::vector<ReadyItems::Kind>* kinds) : items(kinds) {}
+  };
+  struct Parcel {
+    enum class Kind { message, shipment, note } kind = Kind::message;
+    Rank from{0};
+    std::int64_t bytes = 0;
+    Note note;
+    Message message;
+    std::vector<Item> items;
+    std::vector<GroupCount> fragments;
+    std::uint64_t ticket = 0;
+    bool by_policy = true;  // else the host's own: what a leaving rank had left
+  };
+
+  Node& node(Rank r) { return nodes_[static_cast<std::size_t>(index(r))]; }
+  Node& node(std::int32_t r) { return nodes_[static_cast<std::size_t>(r)]; }
+  void plan(Time at, Kind kind, Rank rank, std::uint32_t a = 0, std::uint64_t b = 0);
+  void happen(const Happening&);
+  void fault(std::string text);
+
+  // execute.cpp
+  void start(Node&, bool planned);
+  void on_finish(Node&, std::uint32_t thread, std::uint64_t generation);
+  void complete(Node&, Running&);
+  void plan_finish(Node&, std::uint32_t thread);
+  void set_rate(Node&);
+
+  // host.cpp
+  void changed(Node&);
+  void pump(Node&);
+  void tell(Node&, Told);
+  void tell(Node& n, Event e) { tell(n, Told{Told::Kind::event, std::move(e), 0}); }
+  void serve(Node&);
+  void take_in(Node&, Told&);
+  void step(Node&, Event);
+  void carry_out(Node&, const Action&);
+  const Processing& processing(const Node& n) const {
+    return n.executes ? options_.processing : options_.coordinator;
+  }
+
+  // moving.cpp
+  std::uint32_t new_parcel(Rank from, Parcel::Kind);
+  void post(std::uint32_t parcel, Rank to, Time depart);
+  void deliver(Node&, std::uint32_t parcel);
+  void ship(Node&, const Ship&);
+  void ship_items(Node&, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments,
+                  std::uint64_t ticket, bool by_policy, std::int64_t& bytes);
+  void unload(Node&, std::uint32_t parcel);
+  void queue(Node&, Item);
+
+  // churn.cpp
+  void change(const Change&);
+  void leave(Node&, Time grace);
+  void settle(Node&);
+  void notice(Node&, Rank who, bool joins);
+  Rank neighbour(Rank) const;
+
+  Program& program_;
+  const Options& options_;
+  const bool has_data_;
+  Network network_;
+  Time lookahead_;
+  std::vector<ReadyItems::Kind> kinds_;
+  std::vector<Births> births_;
+  std::vector<Node> nodes_;
+  EventQueue queue_;
+  Time now_ = 0;
+  Time host_delay_ = 0;  // of the step whose actions are carried out: the host works that long
+  std::vector<Parcel> parcels_;
+  std::vector<std::uint32_t> free_parcels_;
+  std::uint64_t generation_ = 0;
+  std::int64_t created_ = 0;
+  Outcome out_;
+};
+
+}  // namespace tessera::balancer::simulator
