@@ -54,7 +54,10 @@ class Closing {
     uses.add(chain.locator);
     for (auto& b : chain.blocks) {
       if (b->kind == Kind::range) own.insert(b->counter);
-      for (const NameUse& n : b->inputs) uses.add(n);
+      for (const Input& in : b->inputs) {
+        uses.add(in.name);
+        uses.add(in.when);
+      }
       visit(*b, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
       if (b->body) body(*b->body, uses, own);
     }

@@ -70,6 +70,15 @@ class Printer {
     return out;
   }
 
+  static std::string show(const std::vector<Input>& list) {
+    std::string out;
+    for (const Input& in : list) {
+      out += (out.empty() ? "" : ", ") + show(in.name);
+      if (in.when != nullptr) out += " if " + show(in.when);
+    }
+    return out;
+  }
+
   void line(int depth, const std::string& text) {
     out_ += std::string(static_cast<std::size_t>(depth) * 2, ' ') + text + "\n";
   }

@@ -82,12 +82,18 @@ struct Set {  // a word of the frame gets a value, for the blocks that follow
   ExprPtr value;
 };
 
+// Input: a fragment that a block waits for.
+struct Input {
+  NameUse name;
+  ExprPtr when;  // only when this holds (it reads nothing); null: always
+};
+
 // Block: waits for `inputs`, then does what is present of the rest, in this order: sets, locate,
 // call, condition, body, done, deletes.
 struct Block {
   Kind kind = Kind::eval;
   std::uint32_t index = 0;              // pass number-blocks
-  std::vector<NameUse> inputs;          // pass match-inputs
+  std::vector<Input> inputs;            // pass match-inputs
   std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
   std::vector<Set> sets;
   ExprPtr locate;

@@ -14,23 +14,25 @@ using semantics::Expr;
 // Staging splits one block into evals and itself.
 class Staging {
  public:
-  Staging(Program& program, Chain& chain) : program_(program), chain_(chain) {}
+  Staging(Program& program, Chain& chain, Diagnostics& diagnostics)
+      : program_(program), chain_(chain), diagnostics_(diagnostics) {}
 
   // before returns the eval blocks that must run before `block`, and rewrites it.
   std::vector<std::unique_ptr<Block>> before(Block& block) {
     std::vector<std::unique_ptr<Block>> result;
     while (true) {
-      std::map<std::string, ExprPtr> ready = ready_indices(block);
+      const std::map<std::string, Ready> ready = ready_indices(block);
       if (ready.empty()) return result;
       auto eval = std::make_unique<Block>();
       std::map<std::string, ExprPtr> temporaries;
       for (const auto& [key, index] : ready) {
-        const Variable* t = temporary('i', index->at);
-        eval->sets.push_back({t, index});
-        temporaries[key] = semantics::make_variable(t, index->at);
+        const Variable* t = temporary('i', index.value->at);
+        eval->sets.push_back({t, when_needed(index)});
+        temporaries[key] = semantics::make_variable(t, index.value->at);
       }
-      replace(block, [&](const ExprPtr& e) { return with_indices(e, temporaries); },
-              [&](const NameUse& n) { return name_with_indices(n, temporaries); });
+      replace(
+          block, [&](const ExprPtr& e) { return with_indices(e, temporaries); },
+          [&](const NameUse& n) { return name_with_indices(n, temporaries); });
       keep_values(*eval, block);
       result.push_back(std::move(eval));
     }
@@ -44,22 +46,36 @@ class Staging {
     return t;
   }
 
+  struct Ready {
+    ExprPtr value;
+    ExprPtr when;  // as in Input
+  };
+
+  ExprPtr when_needed(const Ready& index) {
+    if (index.when == nullptr) return index.value;
+    const Extent at = index.value->at;
+    return semantics::make_choice(index.when, index.value, semantics::make_integer(0, at), at,
+                                  diagnostics_);
+  }
+
   // The index expressions that read fragments, all of whose own indices are known.
-  static std::map<std::string, ExprPtr> ready_indices(Block& block) {
-    std::map<std::string, ExprPtr> result;
-    const auto look = [&](const NameUse& name) {
+  static std::map<std::string, Ready> ready_indices(Block& block) {
+    std::map<std::string, Ready> result;
+    const auto look = [&](const NameUse& name, const ExprPtr& when) {
       for (const ExprPtr& i : name.indices) {
         bool ready = i->reads;
         reads_in(i, [&](const ExprPtr& r) { ready = ready && !indices_read(r->name); });
-        if (ready) result.emplace(semantics::key(*i), i);
+        if (!ready) continue;
+        const auto [it, fresh] = result.emplace(semantics::key(*i), Ready{i, when});
+        if (!fresh) it->second.when = either(it->second.when, when);
       }
     };
     const auto in_reads = [&](const ExprPtr& e) {
-      reads_in(e, [&](const ExprPtr& r) { look(r->name); });
+      needed_reads(e, [&](const ExprPtr& r, const ExprPtr& when) { look(r->name, when); });
     };
     visit(block, {[&](ExprPtr& e) { in_reads(e); },
                   [&](NameUse& n) {
-                    look(n);
+                    look(n, nullptr);
                     for (const ExprPtr& i : n.indices) in_reads(i);
                   }});
     return result;
@@ -100,9 +116,9 @@ class Staging {
     std::map<std::string, ExprPtr> kept;
     std::vector<Set> sets;
     for (const Set& s : eval.sets) {
-      reads_in(s.value, [&](const ExprPtr& r) {
+      needed_reads(s.value, [&](const ExprPtr& r, const ExprPtr& when) {
         const std::string key = semantics::key(*r);
-        if (wanted.count(key) == 0 || kept.count(key) != 0) return;
+        if (when != nullptr || wanted.count(key) == 0 || kept.count(key) != 0) return;
         const Variable* t = temporary('v', r->at);
         sets.push_back({t, r});
         kept[key] = semantics::make_variable(t, r->at);
@@ -115,20 +131,22 @@ class Staging {
       const auto it = kept.find(semantics::key(*node));
       return it == kept.end() ? nullptr : it->second;
     };
-    replace(block, [&](const ExprPtr& e) { return rewrite(e, swap); },
-            [&](const NameUse& n) { return rewrite(n, swap); });
+    replace(
+        block, [&](const ExprPtr& e) { return rewrite(e, swap); },
+        [&](const NameUse& n) { return rewrite(n, swap); });
   }
 
   Program& program_;
   Chain& chain_;
+  Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
-void stage_indices(Program& program, Diagnostics&) {
+void stage_indices(Program& program, Diagnostics& diagnostics) {
   for_each_chain(program, [&](Chain& chain) {
     std::vector<std::unique_ptr<Block>> staged;
-    Staging staging(program, chain);
+    Staging staging(program, chain, diagnostics);
     const auto add = [&](std::unique_ptr<Block> block) {
       for (auto& eval : staging.before(*block)) staged.push_back(std::move(eval));
       staged.push_back(std::move(block));

@@ -56,10 +56,11 @@ class Verifier {
     for (auto& b : c.blocks) {
       Visible visible = frame;
       if (b->kind == Kind::range) visible.insert(b->counter);
-      for (const NameUse& n : b->inputs) {
+      for (const Input& in : b->inputs) {
         // Inputs are computed before the block runs: from the frame alone.
         Block nothing;
-        name(c, nothing, frame, n);
+        name(c, nothing, frame, in.name);
+        expr(c, nothing, frame, in.when);
       }
       if (b->body && b->kind == Kind::eval) declare(*b->body, visible);
       visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); },

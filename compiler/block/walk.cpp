@@ -1,7 +1,37 @@
 #include "compiler/block/walk.hpp"
 
+#include "compiler/semantics/expression.hpp"
+
 namespace tessera::compiler::block {
 namespace {
+
+using semantics::Expr;
+
+// What is asked at every creation of a fragment is to stay small; a larger condition is not asked.
+constexpr std::uint32_t kMostNodes = 64;
+
+ExprPtr logic(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::binary;
+  e->op = op;
+  e->at = a->at;
+  e->size = a->size + b->size + 1;
+  e->kids = {a, b};
+  return e;
+}
+
+ExprPtr both(const ExprPtr& a, const ExprPtr& b) {
+  return a == nullptr ? b : logic(syntax::Operator::land, a, b);
+}
+
+ExprPtr negation(const ExprPtr& a) {
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::choice;
+  e->at = a->at;
+  e->size = a->size + 3;
+  e->kids = {a, semantics::make_integer(0, a->at), semantics::make_integer(1, a->at)};
+  return e;
+}
 
 void visit_expr(ExprPtr& e, const Visitor& v) {
   if (e != nullptr && v.expr) v.expr(e);
@@ -117,6 +147,32 @@ void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f) {
     for (const ExprPtr& i : e->name.indices) reads_in(i, f);
   }
   for (const ExprPtr& k : e->kids) reads_in(k, f);
+}
+
+ExprPtr either(const ExprPtr& a, const ExprPtr& b) {
+  if (a == nullptr || b == nullptr || a->size + b->size >= kMostNodes) return nullptr;
+  return semantics::key(*a) == semantics::key(*b) ? a : logic(syntax::Operator::lor, a, b);
+}
+
+void needed_reads(const ExprPtr& e, const OnNeeded& f, const ExprPtr& when) {
+  if (e == nullptr || !e->reads) return;
+  if (e->kind == Expr::Kind::read) {
+    const ExprPtr needed = e->name.base->counted ? nullptr : when;
+    f(e, needed);
+    for (const ExprPtr& i : e->name.indices) needed_reads(i, f, needed);
+  }
+  const bool choice = e->kind == Expr::Kind::choice;
+  const bool logic = e->kind == Expr::Kind::binary && syntax::is_logic(e->op);
+  const bool decided = (choice || logic) && !e->kids[0]->reads &&
+                       e->kids[0]->size + (when == nullptr ? 0 : when->size) < kMostNodes;
+  for (std::size_t k = 0; k < e->kids.size(); ++k) {
+    ExprPtr needed = when;
+    if (decided && k > 0) {
+      const bool if_true = choice ? k == 1 : e->op == syntax::Operator::land;
+      needed = both(when, if_true ? e->kids[0] : negation(e->kids[0]));
+    }
+    needed_reads(e->kids[k], f, needed);
+  }
 }
 
 bool indices_read(const NameUse& name) {

@@ -30,6 +30,15 @@ NameUse rewrite(const NameUse& name, const std::function<ExprPtr(const ExprPtr&)
 // reads_in calls f for each read in e, the outermost before those in its indices.
 void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f);
 
+// needed_reads calls f for each read in e and when its value is needed: a condition that reads
+// nothing itself, or null for always. In `i > 0 ? x[i - 1] : 0` it is `i > 0`. A part whose
+// condition reads is needed whenever the whole is, and so is what has a req_count: those count
+// what a statement mentions.
+using OnNeeded = std::function<void(const ExprPtr& read, const ExprPtr& when)>;
+void needed_reads(const ExprPtr& e, const OnNeeded& f, const ExprPtr& when = nullptr);
+// either is the condition that one of two holds, null being always.
+ExprPtr either(const ExprPtr& a, const ExprPtr& b);
+
 bool indices_read(const NameUse& name);  // some index needs a fragment's value
 bool argument_reads(const semantics::Argument& argument);
 

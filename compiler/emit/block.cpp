@@ -42,7 +42,12 @@ class Writer {
     if (block_.inputs.empty()) return "";
     std::string out = "void in" + number_ + "(const Cf* c, Name* n) {\n";
     for (std::size_t k = 0; k < block_.inputs.size(); ++k) {
-      out += "  n[" + std::to_string(k) + "] = " + expr_.name(block_.inputs[k]) + ";\n";
+      const block::Input& in = block_.inputs[k];
+      const std::string name = expr_.name(in.name);
+      out += "  n[" + std::to_string(k) + "] = " +
+             (in.when == nullptr ? name
+                                 : expr_.condition(*in.when) + " ? " + name + " : not_needed()") +
+             ";\n";
     }
     return out + "}\n";
   }
@@ -55,7 +60,7 @@ class Writer {
 
   std::vector<const semantics::NameUse*> all_slots() const {
     std::vector<const semantics::NameUse*> result;
-    for (const auto& n : block_.inputs) result.push_back(&n);
+    for (const auto& in : block_.inputs) result.push_back(&in.name);
     for (const auto* n : block_.outputs()) result.push_back(n);
     return result;
   }
@@ -70,10 +75,16 @@ class Writer {
     if (index_count() == 0) return "";
     std::string out = "void ix" + number_ + "([[maybe_unused]] const Cf* c, std::int64_t* o) {\n";
     std::size_t k = 0;
+    std::size_t slot = 0;
     for (const auto* n : all_slots()) {
+      const bool always = slot >= block_.inputs.size() || block_.inputs[slot].when == nullptr;
+      const std::string when =
+          always || n->indices.empty() ? "" : expr_.condition(*block_.inputs[slot].when) + " ? ";
       for (const auto& i : n->indices) {
-        out += "  o[" + std::to_string(k++) + "] = " + expr_.integer(*i) + ";\n";
+        out += "  o[" + std::to_string(k++) + "] = " + when + expr_.integer(*i) +
+               (when.empty() ? "" : " : 0") + ";\n";
       }
+      ++slot;
     }
     return out + "}\n";
   }
@@ -90,7 +101,8 @@ class Writer {
     std::string out =
         "Next run" + number_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
     for (const std::uint32_t k : block_.counted) {
-      out += "  read_done(w, c, " + expr_.name(block_.inputs[k]) + ", " + std::to_string(k) + ");\n";
+      out += "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + std::to_string(k) +
+             ");\n";
     }
     for (const block::Set& s : block_.sets) out += set(s);
     if (block_.locate != nullptr) {
@@ -179,7 +191,8 @@ class Writer {
             before += "  const Hold h" + name + "(" + expr_.new_value(*a.value) + ");\n";
             value = "h" + name + ".v";
           }
-          before += "  DfHold " + name + "(" + value + ", " + context_.written(a.value->at) + ");\n";
+          before +=
+              "  DfHold " + name + "(" + value + ", " + context_.written(a.value->at) + ");\n";
           list += "&" + name;
           break;
         }
@@ -250,19 +263,19 @@ class Writer {
     const bool range = block_.kind == Kind::range;
     std::string layout;
     for (const block::FrameVariable& f : chain_.frame) layout += f.variable->letter;
-    std::string out = "const Block B" + number_ + " = {" + number_ + ", " +
-                      std::to_string(chain_.group()) + ", Kind::" + block::spelling(block_.kind) +
-                      ", " + (chain_.stealable ? "kStealable" : "0") + ", " +
-                      std::to_string(chain_.frame_words) + ", " +
-                      std::to_string(block_.inputs.size()) + ", " +
-                      std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
+    std::string out =
+        "const Block B" + number_ + " = {" + number_ + ", " + std::to_string(chain_.group()) +
+        ", Kind::" + block::spelling(block_.kind) + ", " + (chain_.stealable ? "kStealable" : "0") +
+        ", " + std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) +
+        ", " + std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
     out += name(!block_.inputs.empty(), "in") + ", " + name(!range, "run") + ", " +
            name(range, "it") + ", " + name(chain_.locator != nullptr, "loc") + ", " +
            name(index_count() != 0, "ix") + ",\n  ";
     out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) +
            ",\n  ";
-    out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) + ", " +
-           std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " + name(range, "gr");
+    out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
+           ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
+           name(range, "gr");
     return out + "};\n\n";
   }
 

@@ -57,6 +57,11 @@ bool DataFragments::gather(Worker& w, abi::Cf* c) {
   bool waits = false;
   unsigned have = 0;
   for (unsigned k = 0; k < n; ++k) {
+    if (!abi::is_needed(names[k])) {
+      slot_word(c, k) = 0;
+      ++have;
+      continue;
+    }
     Shard& shard = table_.shard(names[k].id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(names[k].id);

@@ -58,7 +58,7 @@ std::int64_t input_bytes(const abi::Block& block, const Cf* c) {
   if ((c->flags & kGathered) == 0) return 0;
   std::int64_t sum = 0;
   for (unsigned k = 0; k < block.input_count; ++k) {
-    sum += static_cast<std::int64_t>(abi::input(c, block, k)->size);
+    if (const abi::Value* v = abi::input(c, block, k)) sum += static_cast<std::int64_t>(v->size);
   }
   return sum;
 }

@@ -16,6 +16,7 @@ void board(Node& node, Ship& ship, Cf* c, Rank to) {
     std::vector<abi::Name> names(c->block->input_count);
     c->block->inputs(c, names.data());
     for (unsigned k = 0; k < names.size(); ++k) {
+      if (!abi::is_needed(names[k])) continue;
       ValueRef v = node.data.for_shipment(names[k], abi::input(c, *c->block, k), to);
       if (v) ship.inputs.push_back({names[k], {std::move(v)}});
     }

@@ -26,7 +26,7 @@ std::uint32_t units_to_move(const Cf* c) {
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
     // Two queues that see it at once may both count it: an estimate.
-    if (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) != 0) continue;
+    if (v == nullptr || __atomic_load_n(&v->borne, __ATOMIC_RELAXED) != 0) continue;
     __atomic_store_n(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
     bytes += v->size;
   }

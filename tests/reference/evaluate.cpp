@@ -203,7 +203,27 @@ void Evaluator::need(const Expr& e, std::set<Name>& seen) const {
     store_.read(n);
     seen.insert(n);
   }
-  for (const auto& k : e.kids) need(*k, seen);
+  const bool logic = e.kind == Expr::Kind::binary && compiler::syntax::is_logic(e.op);
+  if ((e.kind != Expr::Kind::choice && !logic) || e.kids[0]->reads) {
+    for (const auto& k : e.kids) need(*k, seen);
+    return;
+  }
+  // What is known beforehand not to be evaluated is not waited for, unless its reads are counted.
+  const bool first = condition(*e.kids[0]);
+  for (std::size_t k = 1; k < e.kids.size(); ++k) {
+    const bool evaluated = logic ? first == (e.op == Operator::land) : first == (k == 1);
+    if (evaluated) {
+      need(*e.kids[k], seen);
+    } else {
+      need_counted(*e.kids[k], seen);
+    }
+  }
+}
+
+void Evaluator::need_counted(const Expr& e, std::set<Name>& seen) const {
+  if (e.kind == Expr::Kind::read && e.name.base->counted) return need(e, seen);
+  for (const auto& i : e.name.indices) need_counted(*i, seen);
+  for (const auto& k : e.kids) need_counted(*k, seen);
 }
 
 }  // namespace tessera::reference

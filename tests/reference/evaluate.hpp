@@ -25,6 +25,7 @@ class Evaluator {
   // not be taken too; it adds what was read to `seen`.
   void need(const compiler::semantics::Expr& e, std::set<Name>& seen) const;
   void need(const compiler::semantics::NameUse& use, std::set<Name>& seen) const;
+  void need_counted(const compiler::semantics::Expr& e, std::set<Name>& seen) const;
 
  private:
   Value binary(const compiler::semantics::Expr& e) const;

@@ -133,9 +133,13 @@ class Interpreter {
     block::Block& b = const_cast<block::Block&>(*cf.chain->blocks[position]);
     auto inputs = std::make_shared<std::vector<Name>>();
     const Evaluator e(store_, *cf.scope, *inputs);
-    for (const NameUse& n : b.inputs) {
-      e.need(n, seen_);
-      inputs->push_back(e.name(n));
+    for (const block::Input& in : b.inputs) {
+      if (in.when != nullptr && !e.condition(*in.when)) {
+        inputs->emplace_back();
+        continue;
+      }
+      e.need(in.name, seen_);
+      inputs->push_back(e.name(in.name));
       store_.read(inputs->back());
       seen_.insert(inputs->back());
     }

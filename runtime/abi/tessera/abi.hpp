@@ -10,7 +10,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 2;
+inline constexpr std::uint32_t kAbiVersion = 3;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -47,6 +47,11 @@ struct Name {
 inline Name index(Name base, std::int64_t i) {
   return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope};
 }
+
+// not_needed stands among a block's inputs for one that this fragment can do without: it is not
+// waited for, and its slot holds no value.
+inline Name not_needed() { return {}; }
+inline bool is_needed(const Name& n) { return (n.id.hi | n.id.lo) != 0; }
 
 // ---------------------------------------------------------------------------- values
 
