@@ -60,11 +60,16 @@ void check_dump_name(const Options& options, const Sources& sources, Diagnostics
 
 const char* type_spelling(semantics::ParameterType t) {
   switch (t) {
-    case semantics::ParameterType::integer: return "int";
-    case semantics::ParameterType::real: return "real";
-    case semantics::ParameterType::string: return "string";
-    case semantics::ParameterType::name: return "name";
-    case semantics::ParameterType::value: return "value";
+    case semantics::ParameterType::integer:
+      return "int";
+    case semantics::ParameterType::real:
+      return "real";
+    case semantics::ParameterType::string:
+      return "string";
+    case semantics::ParameterType::name:
+      return "name";
+    case semantics::ParameterType::value:
+      return "value";
   }
   return "";
 }
@@ -102,7 +107,10 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   };
   if (broken && tree.subs.empty()) return make_index();  // nothing left worth looking at
   semantics::Model model =
-      semantics::Resolver(diagnostics, options.index ? &recorder : nullptr).run(tree);
+      semantics::Resolver(
+          diagnostics, [&](const std::string& n) { return preprocessor.is_macro(n); },
+          options.index ? &recorder : nullptr)
+          .run(tree);
   if (diagnostics.failed()) return make_index();
   check_macros(sources, preprocessor.defined(), diagnostics);
   semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
@@ -117,8 +125,8 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   output.kernels_cpp = emit::kernels_text(context, model);
   const std::string hashed = text.text + output.kernels_cpp;
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
-  output.program_cpp = emit::program_text(context, model, program, {hash.low64, hash.high64},
-                                            options.by_reference);
+  output.program_cpp =
+      emit::program_text(context, model, program, {hash.low64, hash.high64}, options.by_reference);
   list_imports(program, diagnostics, output);
 }
 

@@ -27,6 +27,7 @@ void Resolver::unknown(const syntax::Word& name) {
   }
   std::sort(visible.begin(), visible.end());
   std::string hint = did_you_mean(name.text, visible);
+  if (is_macro_(name.text)) hint = "; the macro of this name is used as `$" + name.text + "`";
   if (hint.empty() && callees_.count(name.text) != 0) {
     hint = "; it is a sub or kernel, not a value";
   }
@@ -88,15 +89,14 @@ bool Resolver::fragment(const syntax::Id& id, NameUse& out, bool complain, std::
     return true;
   }
   if (complain) {
-    const std::string is =
-        m->variable == nullptr ? "bound to an expression by `let`"
-        : m->variable->kind == Variable::Kind::counter ? "a counter"
-        : m->variable->letter == 'v' ? "a `value` parameter"
-                                     : "a parameter";
+    const std::string is = m->variable == nullptr ? "bound to an expression by `let`"
+                           : m->variable->kind == Variable::Kind::counter ? "a counter"
+                           : m->variable->letter == 'v'                   ? "a `value` parameter"
+                                                                          : "a parameter";
     diagnostics_
-        .error("T209", id.at,
-               std::string(what) + ": " + quote(id.name.text) + " is " + is +
-                   ", not a data fragment")
+        .error(
+            "T209", id.at,
+            std::string(what) + ": " + quote(id.name.text) + " is " + is + ", not a data fragment")
         .note(m->at, "it is declared here");
   }
   return false;
@@ -125,10 +125,14 @@ ExprPtr Resolver::id(const syntax::Id& id) {
 
 ExprPtr Resolver::expression(const syntax::Expr& e) {
   switch (e.kind) {
-    case syntax::Expr::Kind::integer: return make_integer(e.integer, e.at);
-    case syntax::Expr::Kind::real: return make_real(e.text, e.at);
-    case syntax::Expr::Kind::string: return make_string(e.text, e.at);
-    case syntax::Expr::Kind::id: return id(e.id);
+    case syntax::Expr::Kind::integer:
+      return make_integer(e.integer, e.at);
+    case syntax::Expr::Kind::real:
+      return make_real(e.text, e.at);
+    case syntax::Expr::Kind::string:
+      return make_string(e.text, e.at);
+    case syntax::Expr::Kind::id:
+      return id(e.id);
     case syntax::Expr::Kind::negate:
       return limited(make_negate(expression(*e.kids[0]), e.at, diagnostics_));
     case syntax::Expr::Kind::binary: {
@@ -140,8 +144,8 @@ ExprPtr Resolver::expression(const syntax::Expr& e) {
       ExprPtr condition = expression(*e.kids[0]);
       ExprPtr yes = expression(*e.kids[1]);
       ExprPtr no = expression(*e.kids[2]);
-      return limited(make_choice(std::move(condition), std::move(yes), std::move(no), e.at,
-                                 diagnostics_));
+      return limited(
+          make_choice(std::move(condition), std::move(yes), std::move(no), e.at, diagnostics_));
     }
     case syntax::Expr::Kind::cast: {
       const Type to = e.type == syntax::TypeName::integer ? Type::integer

@@ -1,6 +1,7 @@
 // Names, types and arity: the syntax tree in, the model out, every mistake reported.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,9 +21,11 @@ class Recorder;
 // translated further.
 class Resolver {
  public:
-  // `recorder`, if any, is told what each name means.
-  explicit Resolver(Diagnostics& diagnostics, Recorder* recorder = nullptr)
-      : diagnostics_(diagnostics), recorder_(recorder) {}
+  using IsMacro = std::function<bool(const std::string& name)>;
+  // `is_macro` serves messages: a name without its `$`. `recorder`, if any, is told what each name
+  // means.
+  Resolver(Diagnostics& diagnostics, IsMacro is_macro, Recorder* recorder = nullptr)
+      : diagnostics_(diagnostics), is_macro_(std::move(is_macro)), recorder_(recorder) {}
   Model run(const syntax::Program& program);
 
  private:
@@ -89,6 +92,7 @@ class Resolver {
   void used(const NameUse& name);
 
   Diagnostics& diagnostics_;
+  IsMacro is_macro_;
   Recorder* recorder_;
   Extent reach_{};  // where the names bound now can be used, for the recorder
   Model model_;

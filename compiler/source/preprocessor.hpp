@@ -26,6 +26,7 @@ class Preprocessor {
 
   // defined lists the macros that the main file defines, with the places of their names.
   const std::vector<std::pair<std::string, Place>>& defined() const { return defined_; }
+  bool is_macro(std::string_view name) const { return macros_.defined(name); }
   // skipped is what was read without becoming part of the program: branches not taken, directives.
   const std::string& skipped() const { return skipped_; }
 
