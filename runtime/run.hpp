@@ -35,6 +35,8 @@ struct RunOptions {
   std::string load_groups;              // profile to read
   bool load_groups_anyway = false;
 
+  std::string record_policy;            // directory for the logs of the policies, empty: none
+
   std::string summary_json;             // --summary FILE.json
   bool quiet = false;                   // no summary, no warnings on stderr
   bool progress = false;                // the progress line (the CLI sets it when stderr is a terminal)

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "runtime/node/node.hpp"
+#include "runtime/record/policy_log.hpp"
 #include "runtime/report/describe.hpp"
 
 namespace tessera::runtime {
@@ -42,7 +44,22 @@ PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::S
       ready_(node.program.block_count),
       bytes_(node.program.block_count),
       last_ready_(node.program.block_count),
-      last_done_(node.program.block_count) {}
+      last_done_(node.program.block_count) {
+  const std::string& directory = node.options.record_policy;
+  if (directory.empty()) return;
+  std::error_code ignored;  // then opening the file fails as well
+  std::filesystem::create_directory(directory, ignored);
+  log_ = std::make_unique<PolicyLog>(PolicyLog::file_of(directory, node.self()), node.program.name,
+                                     info.name, setup);
+}
+
+PolicyHost::~PolicyHost() = default;
+
+std::string PolicyHost::close() {
+  if (log_ == nullptr || log_->close()) return {};
+  return "--record-policy: can't write " +
+         PolicyLog::file_of(node_.options.record_policy, node_.self());
+}
 
 void PolicyHost::changed() {
   if (dirty_.load(std::memory_order_relaxed) || dirty_.exchange(true)) return;
@@ -64,7 +81,9 @@ void PolicyHost::tell(const balancer::Event& event) {
     events.swap(queue_);
     for (const balancer::Event& e : events) {
       balancer::Actions actions;
-      policy_->step((Clock::now() - start_).count(), e, actions);
+      const balancer::Time now = (Clock::now() - start_).count();
+      policy_->step(now, e, actions);
+      if (log_ != nullptr) log_->step(now, e, actions);
       for (const balancer::Action& a : actions) carry_out(a);
     }
   }

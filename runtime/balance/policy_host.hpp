@@ -16,6 +16,7 @@
 namespace tessera::runtime {
 
 class Node;
+class PolicyLog;
 
 // What the host knows of the program's groups, as a policy wants it.
 std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
@@ -23,6 +24,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
 class PolicyHost {
  public:
   PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup);
+  ~PolicyHost();
 
   // Any thread: the load here has changed / is about to run out.
   void changed();
@@ -37,6 +39,10 @@ class PolicyHost {
   void arrived(Rank from, std::vector<balancer::GroupCount>, std::uint64_t ticket);
   void measured(Rank peer, balancer::Time latency, double bandwidth);
 
+  // The run has ended: nothing is told any more. Finishes the log; returns what is wrong with it, for a
+  // person.
+  std::string close();
+
   // Reasons of decisions and how often each was given: "moved", "too little left", ...
   const std::map<std::string, std::int64_t>& decisions() const { return decisions_; }
 
@@ -48,6 +54,7 @@ class PolicyHost {
 
   Node& node_;
   std::unique_ptr<balancer::Policy> policy_;
+  std::unique_ptr<PolicyLog> log_;  // --record-policy
   Clock::time_point start_;
   Clock::time_point last_pump_;
   std::atomic<bool> dirty_{true};

@@ -15,21 +15,6 @@ void serialize(A& a, Name& x) {
 }
 }  // namespace tessera::abi
 
-namespace tessera::balancer {
-template <class A>
-void serialize(A& a, GroupCount& x) {
-  a(x.group, x.count);
-}
-template <class A>
-void serialize(A& a, GroupLoad& x) {
-  a(x.group, x.ready, x.bytes);
-}
-template <class A>
-void serialize(A& a, GroupDone& x) {
-  a(x.group, x.count, x.weight, x.weight_squared);
-}
-}  // namespace tessera::balancer
-
 #include "runtime/comm/policy_wire.hpp"
 
 namespace tessera::runtime {

@@ -1,9 +1,23 @@
-// How the balancer's messages travel (balancer/ itself knows nothing of archives).
+// How the balancer's messages travel, and are written to a policy's log (balancer/ itself knows
+// nothing of archives).
 #pragma once
 
 #include "balancer/message.hpp"
 
 namespace tessera::balancer {
+
+template <class A>
+void serialize(A& a, GroupCount& x) {
+  a(x.group, x.count);
+}
+template <class A>
+void serialize(A& a, GroupLoad& x) {
+  a(x.group, x.ready, x.bytes);
+}
+template <class A>
+void serialize(A& a, GroupDone& x) {
+  a(x.group, x.count, x.weight, x.weight_squared);
+}
 
 template <class A>
 void serialize(A& a, Report& x) {

@@ -54,4 +54,14 @@ void check_writable(const std::filesystem::path& file, std::string_view what) {
   unlink(probe.c_str());
 }
 
+void check_directory(const std::filesystem::path& directory, std::string_view what) {
+  std::error_code error;
+  if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
+    cannot_write(directory, what, "it is not a directory");
+  }
+  std::filesystem::create_directory(directory, error);
+  if (error) cannot_write(directory, what, error.message());
+  check_writable(directory / "rank-0.policy.jsonl", what);
+}
+
 }  // namespace tessera::launch

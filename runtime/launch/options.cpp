@@ -112,6 +112,9 @@ void check_files(const runtime::RunOptions& options) {
   }
   if (!options.save_groups.empty()) check_writable(options.save_groups, "--save-groups");
   if (!options.summary_json.empty()) check_writable(options.summary_json, "--summary");
+  if (!options.record_policy.empty()) {
+    check_directory(options.record_policy, "--record-policy");
+  }
   std::error_code ignored;
   if (!options.load_groups.empty() &&
       !std::filesystem::is_regular_file(options.load_groups, ignored)) {
@@ -151,6 +154,10 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
       ->group(group);
   app.add_option("--load-groups", options.load_groups, "start with the weights of such a profile")
       ->option_text("FILE")
+      ->group(group);
+  app.add_option("--record-policy", options.record_policy,
+                 "write what each rank's balancer is told and answers, for `tessera replay`")
+      ->option_text("DIR")
       ->group(group);
   app.add_flag("--load-groups-anyway", options.load_groups_anyway,
                "accept a profile of another version of the program")

@@ -50,4 +50,8 @@ void check_ranks(const runtime::RunOptions& options, std::int32_t ranks);
 // behind: an existing file keeps its contents. `what` is the option that named it.
 void check_writable(const std::filesystem::path& file, std::string_view what);
 
+// check_directory throws OptionsError when files can't be written into a directory of this name, which
+// is created when there is none (in one that exists).
+void check_directory(const std::filesystem::path& directory, std::string_view what);
+
 }  // namespace tessera::launch

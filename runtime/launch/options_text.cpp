@@ -74,6 +74,7 @@ std::string format_options(const runtime::RunOptions& o) {
   text("--save-groups", o.save_groups, d.save_groups);
   text("--load-groups", o.load_groups, d.load_groups);
   flag("--load-groups-anyway", o.load_groups_anyway);
+  text("--record-policy", o.record_policy, d.record_policy);
   text("--summary", o.summary_json, d.summary_json);
   flag("--quiet", o.quiet);
   flag("--progress", o.progress);

@@ -191,7 +191,8 @@ int Node::run() {
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
     if (policy != nullptr) policy->measured(peer, l, b);
   });
-  if (balancing) {
+  // A recording is made of `none` as well: it shows what would have been told.
+  if (balancing || (ranks() > 1 && !options.record_policy.empty())) {
     balancer::Setup setup;
     setup.rank = self();
     setup.ranks = ranks();
@@ -253,8 +254,13 @@ int Node::finish(int exit_code) {
   passed.store(true);
   if (guard.joinable()) guard.join();
   std::fflush(stdout);
-  if (self() == Rank{0} && exit_code == 0) return write_results(*this);
-  return exit_code;
+  int code = exit_code;
+  if (self() == Rank{0} && exit_code == 0) code = write_results(*this);
+  if (policy == nullptr) return code;
+  const std::string wrong = policy->close();
+  if (wrong.empty()) return code;
+  std::fprintf(stderr, "tessera: error: %s\n", wrong.c_str());
+  return code == kExitOk ? kExitUsage : code;
 }
 
 bool Node::all_workers_left() const {
