@@ -68,8 +68,59 @@ struct StealRevoke {
 struct StealWake {
   friend bool operator==(const StealWake&, const StealWake&) = default;
 };
+// auction, torus, tree, a rank that ran empty -> its neighbours: how much have you?
+struct AuctionQuestion {
+  std::uint64_t number = 0;  // of the asker's auction, to recognise late answers
+  friend bool operator==(const AuctionQuestion&, const AuctionQuestion&) = default;
+};
+// auction, neighbour -> asker: the load index.
+struct AuctionAnswer {
+  std::uint64_t number = 0;
+  std::int64_t load = 0;  // ready fragments
+  friend bool operator==(const AuctionAnswer&, const AuctionAnswer&) = default;
+};
+// auction, asker -> the most loaded: give me some. Answered with a shipment or AuctionRefusal.
+struct AuctionRequest {
+  std::uint64_t number = 0;
+  friend bool operator==(const AuctionRequest&, const AuctionRequest&) = default;
+};
+// auction, the most loaded -> asker: nothing to give any more.
+struct AuctionRefusal {
+  std::uint64_t number = 0;
+  friend bool operator==(const AuctionRefusal&, const AuctionRefusal&) = default;
+};
+// auction, a rank that got nothing -> its neighbours: I sleep, wake me.
+struct AuctionUnloaded {
+  friend bool operator==(const AuctionUnloaded&, const AuctionUnloaded&) = default;
+};
+// auction, a rank with surplus -> one that sleeps.
+struct AuctionWake {
+  friend bool operator==(const AuctionWake&, const AuctionWake&) = default;
+};
+// mirror, a rank -> all others: its row of the state table.
+struct MirrorState {
+  double speed = 1;        // power times threads: work units per ns
+  double tasks = 1;        // that share its cores, itself included; smoothed
+  std::int64_t units = 0;  // assigned and not begun: ns of one thread on a rank of power 1
+  friend bool operator==(const MirrorState&, const MirrorState&) = default;
+};
+// mirror, a rank that ran dry -> one of the others: give me some of yours.
+struct MirrorRequest {
+  std::uint64_t number = 0;  // to recognise late refusals
+  double speed = 1;
+  double tasks = 1;
+  bool idle = false;  // nothing runs at the asker; else it asks ahead
+  friend bool operator==(const MirrorRequest&, const MirrorRequest&) = default;
+};
+// mirror, the answer to a request when there is too little to give.
+struct MirrorRefusal {
+  std::uint64_t number = 0;
+  friend bool operator==(const MirrorRefusal&, const MirrorRefusal&) = default;
+};
 
 using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest,
-                             StealRefuse, StealRevoke, StealWake>;
+                             StealRefuse, StealRevoke, StealWake, AuctionQuestion, AuctionAnswer,
+                             AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
+                             MirrorState, MirrorRequest, MirrorRefusal>;
 
 }  // namespace tessera::balancer

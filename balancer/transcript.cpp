@@ -32,6 +32,8 @@ std::string list(const std::vector<GroupDone>& finished) {
   return text + "}";
 }
 std::string number(std::uint64_t n) { return "#" + std::to_string(n); }
+// Nine digits are plenty for a person, and the same on every machine.
+std::string decimal(double x) { return seconds_text(static_cast<Time>(x * 1e9)); }
 std::string bandwidth_text(double b) {
   return std::to_string(static_cast<std::int64_t>(b / 1e6)) + " MB/s";
 }
@@ -65,6 +67,31 @@ struct MessageText {
   std::string operator()(const StealRefuse& m) const { return "steal refuse " + number(m.number); }
   std::string operator()(const StealRevoke& m) const { return "steal revoke " + number(m.number); }
   std::string operator()(const StealWake&) const { return "steal wake"; }
+  std::string operator()(const AuctionQuestion& m) const {
+    return "auction question " + number(m.number);
+  }
+  std::string operator()(const AuctionAnswer& m) const {
+    return "auction answer " + number(m.number) + " load " + std::to_string(m.load);
+  }
+  std::string operator()(const AuctionRequest& m) const {
+    return "auction request " + number(m.number);
+  }
+  std::string operator()(const AuctionRefusal& m) const {
+    return "auction refusal " + number(m.number);
+  }
+  std::string operator()(const AuctionUnloaded&) const { return "auction unloaded"; }
+  std::string operator()(const AuctionWake&) const { return "auction wake"; }
+  std::string operator()(const MirrorState& m) const {
+    return "mirror state " + seconds_text(m.units) + " at " + decimal(m.speed) + " among " +
+           decimal(m.tasks);
+  }
+  std::string operator()(const MirrorRequest& m) const {
+    return "mirror request " + number(m.number) + " at " + decimal(m.speed) + " among " +
+           decimal(m.tasks) + (m.idle ? " idle" : "");
+  }
+  std::string operator()(const MirrorRefusal& m) const {
+    return "mirror refusal " + number(m.number);
+  }
 };
 
 struct EventText {
@@ -93,7 +120,7 @@ struct EventText {
   std::string operator()(const RankLeaving& e) const { return "rank " + name(e.rank) + " leaving"; }
   std::string operator()(const RankJoined& e) const { return "rank " + name(e.rank) + " joined"; }
   std::string operator()(const OutsideLoad& e) const {
-    return "outside load " + seconds_text(static_cast<Time>(e.tasks * 1e9)) + " tasks";
+    return "outside load " + decimal(e.tasks) + " tasks";
   }
 };
 

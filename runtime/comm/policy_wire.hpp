@@ -53,5 +53,37 @@ void serialize(A& a, StealRevoke& x) {
 }
 template <class A>
 void serialize(A&, StealWake&) {}
+template <class A>
+void serialize(A& a, AuctionQuestion& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A& a, AuctionAnswer& x) {
+  a(x.number, x.load);
+}
+template <class A>
+void serialize(A& a, AuctionRequest& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A& a, AuctionRefusal& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A&, AuctionUnloaded&) {}
+template <class A>
+void serialize(A&, AuctionWake&) {}
+template <class A>
+void serialize(A& a, MirrorState& x) {
+  a(x.speed, x.tasks, x.units);
+}
+template <class A>
+void serialize(A& a, MirrorRequest& x) {
+  a(x.number, x.speed, x.tasks, x.idle);
+}
+template <class A>
+void serialize(A& a, MirrorRefusal& x) {
+  a(x.number);
+}
 
 }  // namespace tessera::balancer

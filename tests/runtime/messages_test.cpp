@@ -106,6 +106,15 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       StealRefuse{18},
       StealRevoke{19},
       StealWake{},
+      AuctionQuestion{20},
+      AuctionAnswer{21, 22},
+      AuctionRequest{23},
+      AuctionRefusal{24},
+      AuctionUnloaded{},
+      AuctionWake{},
+      MirrorState{1.5, 2.5, 25},
+      MirrorRequest{26, 3.5, 4.5, true},
+      MirrorRefusal{27},
   };
   ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
   for (const balancer::Message& m : all) {
