@@ -6,6 +6,9 @@ namespace tessera::balancer {
 namespace {
 
 constexpr double kWeightMemory = 1000;  // completions that a mean remembers
+constexpr double kGrowthMemory = 1000;  // completions
+constexpr double kGrowthSamples = 16;   // before growth is more than a guess
+constexpr double kMostGrowth = 100;
 
 }  // namespace
 
@@ -19,8 +22,27 @@ Stock::Stock(const Setup& setup, const Rules& rules)
 }
 
 void Stock::heard(const LoadChanged& e) {
-  for (const GroupDone& d : e.finished) weights_.completed(d);
+  std::int64_t finished = 0;
+  for (const GroupDone& d : e.finished) {
+    weights_.completed(d);
+    finished += d.count;
+  }
+  const std::int64_t before = ready_.total();
   ready_.told(e);
+  if (finished == 0) return;
+  born_ += static_cast<double>(std::max<std::int64_t>(0, ready_.total() - before + finished));
+  finished_ += static_cast<double>(finished);
+  if (finished_ > kGrowthMemory) {
+    born_ *= kGrowthMemory / finished_;
+    finished_ = kGrowthMemory;
+  }
+}
+
+// With b born for each that finishes a fragment stands for 1 + b + b^2 + ...
+double Stock::growth() const {
+  if (finished_ < kGrowthSamples) return 1;
+  const double b = std::min(born_ / finished_, 1 - 1 / kMostGrowth);
+  return 1 / (1 - b);
 }
 
 void Stock::heard(const LinkMeasured& e) {
@@ -53,6 +75,7 @@ std::int64_t Stock::kept(std::int64_t count) const { return idle_ ? std::min(cou
 
 std::vector<Stock::Candidate> Stock::candidates(Rank to) const {
   const Link& link = links_.between(self_, to);
+  const double growth = this->growth();
   std::vector<Candidate> all;
   for (std::size_t g = 0; g < ready_.size(); ++g) {
     std::int64_t count = free_count(g);
@@ -67,7 +90,8 @@ std::vector<Stock::Candidate> Stock::candidates(Rank to) const {
         count = 1;  // a guess says no: one goes, to find out
       }
     }
-    all.push_back({group, count, each, weights_.weight(group), measured});
+    const auto weight = static_cast<Time>(growth * static_cast<double>(weights_.weight(group)));
+    all.push_back({group, count, each, std::max<Time>(1, weight), measured});
   }
   return all;
 }
