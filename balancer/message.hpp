@@ -118,9 +118,45 @@ struct MirrorRefusal {
   friend bool operator==(const MirrorRefusal&, const MirrorRefusal&) = default;
 };
 
+// predictive, demand, proportional, rank -> those that may deal to it: tasks of others compete with
+// its `threads`.
+struct OutsideTasks {
+  double tasks = 0;
+  std::int32_t threads = 1;
+  friend bool operator==(const OutsideTasks&, const OutsideTasks&) = default;
+};
+// demand, master -> a worker that has no reason to ask: there are fragments to be had.
+struct LoopOpened {
+  friend bool operator==(const LoopOpened&, const LoopOpened&) = default;
+};
+// demand, worker -> master: the next block, please.
+struct BlockRequest {
+  std::uint64_t number = 0;  // the worker's request count, to recognise late answers
+  friend bool operator==(const BlockRequest&, const BlockRequest&) = default;
+};
+// demand, master -> worker: nothing left to give; LoopOpened tells when there is.
+struct LoopDrained {
+  std::uint64_t number = 0;
+  friend bool operator==(const LoopDrained&, const LoopDrained&) = default;
+};
+// proportional, worker -> master: what came with this ticket has been run.
+struct ShareDone {
+  std::uint64_t ticket = 0;
+  std::int64_t units = 0;
+  friend bool operator==(const ShareDone&, const ShareDone&) = default;
+};
+// proportional, master -> a worker that is long overdue: give what you have not started of `group`
+// to these ranks.
+struct HandOver {
+  Group group{0};
+  std::vector<Rank> to;
+  friend bool operator==(const HandOver&, const HandOver&) = default;
+};
+
 using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest,
                              StealRefuse, StealRevoke, StealWake, AuctionQuestion, AuctionAnswer,
                              AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
-                             MirrorState, MirrorRequest, MirrorRefusal>;
+                             MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened,
+                             BlockRequest, LoopDrained, ShareDone, HandOver>;
 
 }  // namespace tessera::balancer

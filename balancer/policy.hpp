@@ -54,8 +54,8 @@ struct Parameter {
   std::string_view name;           // "jobs_left_threshold"
   std::string_view default_value;  // as text; "auto" where that is a value
   std::string_view help;           // with unit and range
-  enum class Kind { number, integer, boolean, choice } kind = Kind::number;
-  double min = 0, max = 1e18;  // numbers
+  enum class Kind { number, integer, boolean, choice, numbers } kind = Kind::number;
+  double min = 0, max = 1e18;  // numbers; `numbers` are some of them: "3,3,2"
   bool may_be_auto = false;
   std::span<const std::string_view> choices{};
 };

@@ -2,17 +2,20 @@
 // the parameter checks iterate this list.
 #include "balancer/auction/auction.hpp"
 #include "balancer/central/central.hpp"
+#include "balancer/loops/loops.hpp"
 #include "balancer/mirror/mirror.hpp"
 #include "balancer/none/none.hpp"
 #include "balancer/policy.hpp"
+#include "balancer/proportional/proportional.hpp"
 #include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
 
 const std::vector<PolicyInfo>& policies() {
-  static const std::vector<PolicyInfo> all = {none_info(),    central_info(), steal_info(),
-                                              auction_info(), torus_info(),   tree_info(),
-                                              mirror_info()};
+  static const std::vector<PolicyInfo> all = {none_info(),    central_info(),     steal_info(),
+                                              auction_info(), torus_info(),       tree_info(),
+                                              mirror_info(),  equal_info(),       predictive_info(),
+                                              demand_info(),  proportional_info()};
   return all;
 }
 

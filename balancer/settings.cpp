@@ -68,6 +68,22 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
+// Several of them with commas between, at least one; blanks around a number are allowed.
+std::optional<std::vector<double>> parse_numbers(const std::string& text) {
+  std::vector<double> list;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::size_t first = std::min(text.find_first_not_of(' ', from), comma);
+    std::size_t last = comma;
+    while (last > first && text[last - 1] == ' ') --last;
+    const auto number = parse_number(text.substr(first, last - first));
+    if (!number) return std::nullopt;
+    list.push_back(*number);
+    from = comma + 1;
+  }
+  return list;
+}
+
 std::string shown(double x) {
   if (x == static_cast<double>(static_cast<std::int64_t>(x)) && x < 1e15 && x > -1e15) {
     return std::to_string(static_cast<std::int64_t>(x));
@@ -94,8 +110,12 @@ std::string expected(const Parameter& p) {
     case Parameter::Kind::number:
       text = "a number";
       break;
+    case Parameter::Kind::numbers:
+      text = "numbers like 3,3,2, each";
+      break;
   }
-  text += p.max >= 1e18 ? ", at least " + shown(p.min)
+  const std::string_view comma = p.kind == Parameter::Kind::numbers ? "" : ",";
+  text += p.max >= 1e18 ? std::string(comma) + " at least " + shown(p.min)
                         : " from " + shown(p.min) + " to " + shown(p.max);
   return p.may_be_auto ? text + ", or auto" : text;
 }
@@ -105,6 +125,11 @@ bool valid(const Parameter& p, const std::string& value) {
   if (p.kind == Parameter::Kind::boolean) return value == "true" || value == "false";
   if (p.kind == Parameter::Kind::choice) {
     return std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end();
+  }
+  if (p.kind == Parameter::Kind::numbers) {
+    const auto list = parse_numbers(value);
+    return list && std::all_of(list->begin(), list->end(),
+                               [&](double x) { return x >= p.min && x <= p.max; });
   }
   const auto number = parse_number(value);
   if (!number || *number < p.min || *number > p.max) return false;
@@ -147,6 +172,10 @@ std::string setting(const PolicyInfo& info, const Settings& settings, std::strin
 
 double SettingsReader::number(std::string_view parameter) const {
   return parse_number(text(parameter)).value_or(0);
+}
+
+std::vector<double> SettingsReader::numbers(std::string_view parameter) const {
+  return parse_numbers(text(parameter)).value_or(std::vector<double>{});
 }
 
 std::int64_t SettingsReader::integer(std::string_view parameter) const {

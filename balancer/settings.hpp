@@ -23,6 +23,7 @@ class SettingsReader {
   bool is_auto(std::string_view parameter) const { return text(parameter) == "auto"; }
   bool boolean(std::string_view parameter) const { return text(parameter) == "true"; }
   double number(std::string_view parameter) const;
+  std::vector<double> numbers(std::string_view parameter) const;  // empty: auto
   std::int64_t integer(std::string_view parameter) const;
   Time duration(std::string_view parameter) const;  // the parameter is in seconds
 

@@ -92,6 +92,23 @@ struct MessageText {
   std::string operator()(const MirrorRefusal& m) const {
     return "mirror refusal " + number(m.number);
   }
+  std::string operator()(const OutsideTasks& m) const {
+    return "outside tasks " + seconds_text(static_cast<Time>(m.tasks * 1e9)) + " beside " +
+           std::to_string(m.threads) + " threads";
+  }
+  std::string operator()(const LoopOpened&) const { return "loop opened"; }
+  std::string operator()(const BlockRequest& m) const {
+    return "block request " + number(m.number);
+  }
+  std::string operator()(const LoopDrained& m) const { return "loop drained " + number(m.number); }
+  std::string operator()(const ShareDone& m) const {
+    return "share " + number(m.ticket) + " of " + std::to_string(m.units) + " done";
+  }
+  std::string operator()(const HandOver& m) const {
+    std::string text = "hand over " + name(m.group) + " to";
+    for (const Rank r : m.to) text += " " + name(r);
+    return text;
+  }
 };
 
 struct EventText {

@@ -85,5 +85,27 @@ template <class A>
 void serialize(A& a, MirrorRefusal& x) {
   a(x.number);
 }
+template <class A>
+void serialize(A& a, OutsideTasks& x) {
+  a(x.tasks, x.threads);
+}
+template <class A>
+void serialize(A&, LoopOpened&) {}
+template <class A>
+void serialize(A& a, BlockRequest& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A& a, LoopDrained& x) {
+  a(x.number);
+}
+template <class A>
+void serialize(A& a, ShareDone& x) {
+  a(x.ticket, x.units);
+}
+template <class A>
+void serialize(A& a, HandOver& x) {
+  a(x.group, x.to);
+}
 
 }  // namespace tessera::balancer

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "balancer/profile.hpp"
+#include "balancer/settings.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
@@ -52,6 +53,10 @@ double kernel_seconds(const GroupTotals& g) {
 constexpr double kHardly = 0.1;
 constexpr const char* kCosts = "transfer costs more than it saves";
 
+// Reasons that say that fragments went, in the words of the policies.
+constexpr const char* kMoves[] = {"moved", "stolen", "dealt",      "first runs",
+                                  "block", "apportioned", "handed over"};
+
 std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) {
   std::map<std::string, std::int64_t> all;
   for (const Totals& t : ranks) {
@@ -85,6 +90,40 @@ double Summary::imbalance() const {
   return sum > 0 ? (most - least) / (sum / worker_ranks) : 0;
 }
 
+namespace {
+
+struct Power {
+  double per_thread = 1;
+  double all = 0;
+};
+Power power_of(const Summary& s, std::size_t r) {
+  Power p;
+  if (r < s.powers.size()) p.per_thread = s.powers[r];
+  p.all = p.per_thread * static_cast<double>(s.ranks[r].threads);
+  return p;
+}
+double fastest(const Summary& s) {
+  double most = 0;
+  for (std::size_t r = 0; r < s.ranks.size(); ++r) most = std::max(most, power_of(s, r).all);
+  return most;
+}
+
+}  // namespace
+
+double Summary::speed_up() const {
+  double work = 0;  // seconds of a thread of power 1
+  for (std::size_t r = 0; r < ranks.size(); ++r) work += ranks[r].busy * power_of(*this, r).per_thread;
+  const double best = fastest(*this);
+  return seconds > 0 && best > 0 ? work / best / seconds : 0;
+}
+
+double Summary::optimum() const {
+  double sum = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) sum += power_of(*this, r).all;
+  const double best = fastest(*this);
+  return best > 0 ? sum / best : 0;
+}
+
 std::string Summary::decision() const {
   const auto all = decisions(ranks);
   double work = 0, moved = 0;
@@ -93,7 +132,8 @@ std::string Summary::decision() const {
     moved += g.weight * 1e-9 * static_cast<double>(g.moved_away);
   }
   // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
-  const bool any = all.contains("moved") || all.contains("stolen");
+  bool any = false;
+  for (const char* why : kMoves) any = any || all.contains(why);
   const bool costly = all.contains(kCosts);
   if (any && !(costly && moved < kHardly * work)) {
     std::string list;
@@ -125,6 +165,10 @@ Summary summarise(Node& node) {
   s.seconds = node.elapsed;
   s.ranks = node.totals->by_rank();
   s.groups = merge_groups(s.ranks);
+  for (const balancer::Parameter& p : node.policy_info->parameters) {
+    if (p.name != "powers") continue;
+    s.powers = balancer::SettingsReader(*node.policy_info, node.settings).numbers("powers");
+  }
   std::stable_sort(s.groups.begin(), s.groups.end(), [](const auto& a, const auto& b) {
     return kernel_seconds(a) > kernel_seconds(b);
   });
@@ -147,7 +191,10 @@ std::string text_of(const Summary& s) {
       ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
       coordinators_text(s.worker_ranks, static_cast<std::int32_t>(ranks)));
   out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
-  if (s.worker_ranks > 1) out += fmt::format("   imbalance {:.0f} %", 100 * s.imbalance());
+  if (s.worker_ranks > 1) {
+    out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(),
+                       s.speed_up(), s.optimum());
+  }
   out += "\n";
   if (ranks > 1) {
     out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}, {} sent in all\n",
@@ -190,6 +237,8 @@ std::string json_of(const Summary& s) {
   j["seconds"] = s.seconds;
   j["efficiency"] = s.efficiency();
   j["imbalance"] = s.imbalance();
+  j["speed_up"] = s.speed_up();
+  j["optimum"] = s.optimum();
   j["worker_ranks"] = s.worker_ranks;
   j["decision"] = s.decision();
   j["decisions"] = decisions(s.ranks);

@@ -17,11 +17,16 @@ struct Summary {
   double seconds = 0;
   std::vector<Totals> ranks;
   std::vector<GroupTotals> groups;      // merged, heaviest first
+  std::vector<double> powers;           // relative speeds by rank, as the balancer was told; missing: 1
 
   // Share of the workers' time spent in kernels, 0..1.
   double efficiency() const;
   // (max - min) / mean of the busy time of the ranks that execute; 0 for one.
   double imbalance() const;
+  // How many times longer the fastest rank alone would have been busy, and what that can be at best:
+  // the sum of the ranks' powers, the fastest's being 1. Powers count threads.
+  double speed_up() const;
+  double optimum() const;
   std::string decision() const;         // the balancer's verdict in one line, may be empty
 };
 

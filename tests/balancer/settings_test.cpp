@@ -52,6 +52,21 @@ TEST(Settings, RangesAndKinds) {
   EXPECT_NE(bad("report_delay", "auto"), "");
 }
 
+TEST(Settings, ListsOfNumbers) {
+  const PolicyInfo& predictive = *find_policy("predictive");
+  for (const char* value : {"3,3,2", "1", " 1 , 2.5 ", "auto"}) {
+    EXPECT_TRUE(check_settings(predictive, {{"powers", value}}).empty()) << value;
+  }
+  for (const char* value : {"", ",", "3,", "3,,2", "3,0", "3,x", "3 2", "1,-1", "1,auto"}) {
+    const auto errors = check_settings(predictive, {{"powers", value}});
+    ASSERT_EQ(errors.size(), 1u) << value;
+    EXPECT_NE(
+        errors[0].find("expected numbers like 3,3,2, each from 0.001 to 1000000, or auto"),
+        std::string::npos)
+        << errors[0];
+  }
+}
+
 TEST(Settings, DashesAndUnderscoresAreTheSame) {
   const PolicyInfo& central = *find_policy("central");
   EXPECT_TRUE(check_settings(central, {{"jobs-left-threshold", "2"}}).empty());
@@ -92,7 +107,8 @@ TEST(Settings, RanksThatExecute) {
 TEST(Settings, ConfigFilesAreCompleteAndValid) {
   const std::string folder = std::string(TESSERA_SOURCE_DIR) + "/configs/balancer/";
   for (const std::string file : {"none", "central", "steal", "steal-faithful", "auction", "torus",
-                                 "tree", "mirror"}) {
+                                 "tree", "mirror", "equal", "predictive", "demand",
+                                 "proportional"}) {
     const toml::table t = toml::parse_file(folder + file + ".toml");
     const PolicyInfo* p = find_policy(t["balancer"].value_or(std::string()));
     ASSERT_NE(p, nullptr) << file;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "balancer/policy.hpp"
 #include "cases.hpp"
 #include "child.hpp"
 #include "documents.hpp"
@@ -31,6 +32,10 @@ const std::vector<Words>& inproc_configurations() {
         for (const char* threads : {"1", "2"})
           list.push_back({"--inproc-ranks", ranks, "-t", threads, "--seed",
                           std::to_string(++seed), "--balancer", balancer});
+    // Each policy of the registry once more, those above included: a new one is tested at once.
+    for (const balancer::PolicyInfo& p : balancer::policies())
+      list.push_back({"--inproc-ranks", "4", "-t", seed % 2 == 0 ? "1" : "2", "--seed",
+                      std::to_string(++seed), "--balancer", std::string(p.name)});
     return list;
   }();
   return all;
@@ -121,6 +126,8 @@ void add_examples() {
       {"-n", "4", "-t", "1", "--balancer", "central"},
       {"-n", "3", "-t", "1", "--balancer", "steal"},
       {"-n", "2", "-t", "1", "--balancer", "none"},
+      {"-n", "3", "-t", "1", "--balancer", "demand"},
+      {"-n", "3", "-t", "1", "--balancer", "proportional"},
   };
   for (Case c : find_cases(TESSERA_ROOT "/examples", true)) {
     for (const auto& [name, options] : sizes)

@@ -115,6 +115,12 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       MirrorState{1.5, 2.5, 25},
       MirrorRequest{26, 3.5, 4.5, true},
       MirrorRefusal{27},
+      OutsideTasks{1.5, 2},
+      LoopOpened{},
+      BlockRequest{28},
+      LoopDrained{29},
+      ShareDone{30, 31},
+      HandOver{Group{6}, {Rank{1}, Rank{3}}},
   };
   ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
   for (const balancer::Message& m : all) {
