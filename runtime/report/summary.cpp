@@ -54,7 +54,7 @@ constexpr double kHardly = 0.1;
 constexpr const char* kCosts = "transfer costs more than it saves";
 
 // Reasons that say that fragments went, in the words of the policies.
-constexpr const char* kMoves[] = {"moved", "stolen", "dealt",      "first runs",
+constexpr const char* kMoves[] = {"moved", "stolen", "given", "dealt", "first runs",
                                   "block", "apportioned", "handed over"};
 
 std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) {
