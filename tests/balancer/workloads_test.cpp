@@ -10,12 +10,12 @@ namespace {
 
 constexpr Time kMs = 1'000'000;
 
-struct Run {
+struct Ran {
   Outcome outcome;
   std::optional<Workload> graph;
 };
 
-Run run(const std::string& text, const std::string& balancer, std::int32_t ranks,
+Ran run(const std::string& text, const std::string& balancer, std::int32_t ranks,
         std::uint64_t seed = 1) {
   std::vector<std::string> wrong;
   const WorkloadRequest request = parse_workload(text, wrong);
@@ -28,7 +28,7 @@ Run run(const std::string& text, const std::string& balancer, std::int32_t ranks
   o.ranks = ranks;
   o.seed = seed;
   Generated g = generate(*info, request.settings, {executing_ranks(o), seed});
-  Run r;
+  Ran r;
   r.outcome = g.graph ? simulate(*g.graph, o) : simulate(*g.program, o);
   r.graph = std::move(g.graph);
   EXPECT_EQ(r.outcome.faults, std::vector<std::string>{}) << text << " " << balancer;
@@ -83,12 +83,12 @@ TEST(Workloads, QueensFindsAllSolutionsOnAnyNumberOfRanks) {
 TEST(Workloads, QueensAsALoopWeighsItsSubtrees) {
   // All placements but those of fewer rows than a fragment has (the empty one; 8 of one row; 42
   // of two).
-  const Run r = run("queens_loop:n=8,rows=3,weight=1us", "none", 1);
+  const Ran r = run("queens_loop:n=8,rows=3,weight=1us", "none", 1);
   EXPECT_EQ(r.outcome.work, (2057 - 1 - 8 - 42) * 1000);
   EXPECT_EQ(r.outcome.executed, 140);
   // Estimated, the sum and each fragment are near the exact ones.
-  const Run exact = run("queens_loop:n=12,weight=1us", "none", 1);
-  const Run rough = run("queens_loop:n=12,weight=1us,exact=0,descents=4000", "none", 1);
+  const Ran exact = run("queens_loop:n=12,weight=1us", "none", 1);
+  const Ran rough = run("queens_loop:n=12,weight=1us,exact=0,descents=4000", "none", 1);
   EXPECT_NEAR(static_cast<double>(rough.outcome.work), static_cast<double>(exact.outcome.work),
               static_cast<double>(exact.outcome.work) * 0.03);
   double error = 0;
@@ -100,7 +100,7 @@ TEST(Workloads, QueensAsALoopWeighsItsSubtrees) {
 }
 
 TEST(Workloads, SharedBlocksTravelOncePerRank) {
-  const Run r = run("matmul:blocks=6,multiply=20ms", "central", 5);
+  const Ran r = run("matmul:blocks=6,multiply=20ms", "central", 5);
   EXPECT_EQ(r.outcome.executed, 72 + 216);
   // 72 blocks to each of three other ranks at most; each product needs two, and would bring 432.
   const std::int64_t block = 1'036'800;
@@ -109,7 +109,7 @@ TEST(Workloads, SharedBlocksTravelOncePerRank) {
 }
 
 TEST(Workloads, IterationsWaitForTheirBarrier) {
-  const Run r = run("iterate:parts=8,iterations=3,pattern=step,skew=3,weight=10ms", "none", 4);
+  const Ran r = run("iterate:parts=8,iterations=3,pattern=step,skew=3,weight=10ms", "none", 4);
   // Each step lasts as long as the ranks with heavy parts: two of 15 ms.
   EXPECT_GE(r.outcome.finished, 3 * 30 * kMs);
   EXPECT_LE(r.outcome.finished, 3 * 30 * kMs + 3 * kMs);
