@@ -21,8 +21,8 @@ bool is_pure(const fs::path& file) {
   const std::string name = file.filename().string();
   const bool source = file.extension() == ".cpp" || file.extension() == ".hpp";
   // Profiles, clusters and traces are files: other libraries.
-  const bool file = name.rfind("profile", 0) == 0 || name.ends_with("_file.cpp");
-  return source && !file;
+  const bool reads_files = name.rfind("profile", 0) == 0 || name.ends_with("_file.cpp");
+  return source && !reads_files;
 }
 
 TEST(Purity, NoForbiddenWordInThePolicies) {
