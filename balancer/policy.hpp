@@ -54,8 +54,9 @@ struct Parameter {
   std::string_view name;           // "jobs_left_threshold"
   std::string_view default_value;  // as text; "auto" where that is a value
   std::string_view help;           // with unit and range
-  enum class Kind { number, integer, boolean, choice, numbers } kind = Kind::number;
-  double min = 0, max = 1e18;  // numbers; `numbers` are some of them: "3,3,2"
+  // duration: `60ms`; bytes: `2MB` (balancer/units.hpp); numbers: some, "3,3,2"
+  enum class Kind { number, integer, boolean, choice, duration, bytes, numbers } kind = Kind::number;
+  double min = 0, max = 1e18;  // of numbers, each of them; of durations in ns
   bool may_be_auto = false;
   std::span<const std::string_view> choices{};
 };

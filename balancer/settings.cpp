@@ -6,6 +6,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "balancer/units.hpp"
+
 namespace tessera::balancer {
 namespace {
 
@@ -16,9 +18,9 @@ std::string canonical(std::string_view name) {
   return s;
 }
 
-const Parameter* find_parameter(const PolicyInfo& info, std::string_view name) {
+const Parameter* find_parameter(std::span<const Parameter> parameters, std::string_view name) {
   const std::string wanted = canonical(name);
-  for (const Parameter& p : info.parameters) {
+  for (const Parameter& p : parameters) {
     if (p.name == wanted) return &p;
   }
   return nullptr;
@@ -39,15 +41,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string unknown_parameter(const PolicyInfo& info, std::string_view name) {
+std::string unknown_parameter(const std::string& owner, std::span<const Parameter> parameters,
+                              std::string_view name) {
   const std::string wanted = canonical(name);
-  std::string text =
-      "balancer '" + std::string(info.name) + "' has no parameter '" + std::string(name) + "'";
-  if (info.parameters.empty()) return text + "; it has none";
+  std::string text = owner + " has no parameter '" + std::string(name) + "'";
+  if (parameters.empty()) return text + "; it has none";
   const Parameter* nearest = nullptr;
   std::size_t best = wanted.size() / 2 + 1;  // farther away than this is no misspelling
   std::string list;
-  for (const Parameter& p : info.parameters) {
+  for (const Parameter& p : parameters) {
     const std::size_t d = edit_distance(wanted, p.name);
     if (d < best) {
       best = d;
@@ -57,15 +59,6 @@ std::string unknown_parameter(const PolicyInfo& info, std::string_view name) {
   }
   if (nearest != nullptr) text += "; did you mean '" + std::string(nearest->name) + "'?";
   return text + " (known: " + list + ")";
-}
-
-// Numbers as people write them in parameter files: `1`, `0.5`, `1e6`. Not `nan`, not `0x10`.
-std::optional<double> parse_number(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || text.empty() || !(value == value)) return std::nullopt;
-  return value;
 }
 
 // Several of them with commas between, at least one; blanks around a number are allowed.
@@ -113,6 +106,11 @@ std::string expected(const Parameter& p) {
     case Parameter::Kind::numbers:
       text = "numbers like 3,3,2, each";
       break;
+    case Parameter::Kind::duration:
+      text = "a time with its unit (20us, 1.5ms, 2s)";
+      return p.min > 0 ? text + ", at least " + shown(p.min) + "ns" : text;
+    case Parameter::Kind::bytes:
+      return "a size (100, 4kB, 2MB)";
   }
   const std::string_view comma = p.kind == Parameter::Kind::numbers ? "" : ",";
   text += p.max >= 1e18 ? std::string(comma) + " at least " + shown(p.min)
@@ -131,6 +129,11 @@ bool valid(const Parameter& p, const std::string& value) {
     return list && std::all_of(list->begin(), list->end(),
                                [&](double x) { return x >= p.min && x <= p.max; });
   }
+  if (p.kind == Parameter::Kind::bytes) return parse_bytes(value).has_value();
+  if (p.kind == Parameter::Kind::duration) {
+    const auto t = parse_duration(value);
+    return t && static_cast<double>(*t) >= p.min && static_cast<double>(*t) <= p.max;
+  }
   const auto number = parse_number(value);
   if (!number || *number < p.min || *number > p.max) return false;
   return p.kind == Parameter::Kind::number ||
@@ -139,16 +142,18 @@ bool valid(const Parameter& p, const std::string& value) {
 
 }  // namespace
 
-std::vector<std::string> check_settings(const PolicyInfo& info, const Settings& settings) {
+std::vector<std::string> check_parameters(const std::string& owner,
+                                          std::span<const Parameter> parameters,
+                                          const Settings& settings) {
   std::vector<std::string> errors;
   Settings seen;
   for (const auto& [name, value] : settings) {
-    const Parameter* p = find_parameter(info, name);
+    const Parameter* p = find_parameter(parameters, name);
     if (p == nullptr) {
-      errors.push_back(unknown_parameter(info, name));
+      errors.push_back(unknown_parameter(owner, parameters, name));
     } else if (!valid(*p, value)) {
-      errors.push_back("parameter '" + name + "' of balancer '" + std::string(info.name) +
-                       "' is '" + value + "'; expected " + expected(*p));
+      errors.push_back("parameter '" + name + "' of " + owner + " is '" + value + "'; expected " +
+                       expected(*p));
     } else if (!seen.emplace(canonical(name), value).second && seen[canonical(name)] != value) {
       errors.push_back("parameter '" + canonical(name) + "' is given twice: '" +
                        seen[canonical(name)] + "' and '" + value + "'");
@@ -157,14 +162,21 @@ std::vector<std::string> check_settings(const PolicyInfo& info, const Settings& 
   return errors;
 }
 
+std::vector<std::string> check_settings(const PolicyInfo& info, const Settings& settings) {
+  return check_parameters("balancer '" + std::string(info.name) + "'", info.parameters, settings);
+}
+
 std::string setting(const PolicyInfo& info, const Settings& settings, std::string_view parameter) {
-  const Parameter* p = find_parameter(info, parameter);
+  return SettingsReader(info, settings).text(parameter);
+}
+
+std::string SettingsReader::text(std::string_view parameter) const {
+  const Parameter* p = find_parameter(parameters_, parameter);
   if (p == nullptr) {
-    throw std::logic_error("balancer '" + std::string(info.name) + "' does not list parameter '" +
-                           std::string(parameter) + "'");
+    throw std::logic_error(owner_ + " does not list parameter '" + std::string(parameter) + "'");
   }
   const std::string wanted = canonical(parameter);
-  for (const auto& [name, value] : settings) {
+  for (const auto& [name, value] : settings_) {
     if (canonical(name) == wanted) return value;
   }
   return std::string(p->default_value);
@@ -183,8 +195,16 @@ std::int64_t SettingsReader::integer(std::string_view parameter) const {
 }
 
 Time SettingsReader::duration(std::string_view parameter) const {
+  const Parameter* p = find_parameter(parameters_, parameter);
+  if (p != nullptr && p->kind == Parameter::Kind::duration) {
+    return parse_duration(text(parameter)).value_or(0);
+  }
   const double ns = number(parameter) * static_cast<double>(kSecond);
   return ns >= 9e18 ? Time{9'000'000'000'000'000'000} : static_cast<Time>(ns);
+}
+
+std::int64_t SettingsReader::bytes(std::string_view parameter) const {
+  return parse_bytes(text(parameter)).value_or(0);
 }
 
 }  // namespace tessera::balancer

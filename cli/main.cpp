@@ -32,7 +32,8 @@ constexpr const char* kExamples =
     "  tessera check matmul.fa            diagnostics only\n"
     "  tessera explain T206               what a diagnostic means\n"
     "  tessera build matmul.fa -o matmul  a program for mpirun or srun\n"
-    "  tessera policies central           what the balancer can be told\n\n"
+    "  tessera policies central           what the balancer can be told\n"
+    "  tessera simulate -w matmul -n 2..64*2   which balancer, on how many ranks?\n\n"
     "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
     "line, a file or an argument is wrong, 3 no compiler or MPI, 130 interrupted.";
 
@@ -104,6 +105,7 @@ int parse_and_run(Arguments words) {
   add_lsp(app, action);
   add_policies(app, action);
   add_replay(app, action);
+  add_simulate(app, action);
   add_internal(app, action);
 
   const auto dashes = std::find(words.begin(), words.end(), "--");

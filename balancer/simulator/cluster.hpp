@@ -62,6 +62,7 @@ struct Options {
   std::string balancer = "central";
   Settings settings;
   std::int64_t event_limit = 50'000'000;
+  std::size_t slices = 0;  // of time, for Outcome::utilisation; at least 2, or 0 for none
   bool run_ahead =
       true;  // false: every end of an item goes through the queue; same outcome, slower
 };
@@ -84,6 +85,9 @@ struct Outcome {
   std::vector<std::int64_t> items;     // by rank: fragments it ran
   std::vector<std::int64_t> received;  // by rank: policy messages
   std::vector<Time> host_busy;         // by rank: time its host worked for the policy
+  // Options::slices numbers per rank: thread-time in each slice of `slice` ns.
+  std::vector<Time> utilisation;
+  Time slice = 0;
   Time work = 0;                       // sum of the weights
   Time critical_path = 0;              // ns on a rank of speed 1
   Time bound = 0;                      // no schedule ends before: max(work / power, critical path)

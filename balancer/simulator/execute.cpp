@@ -10,7 +10,7 @@ namespace {
 
 // The time `work` takes at `rate`.
 Time lasts(double work, double rate) {
-  const double t = rate > 0 ? work / rate : 9e18;
+  const double t = rate == 1 ? work : rate > 0 ? work / rate : 9e18;
   return t < 4e18 ? static_cast<Time>(t) : std::numeric_limits<Time>::max() / 2;
 }
 
@@ -29,7 +29,7 @@ void Simulation::queue(Node& n, Item item) {
   }
   if (has_data_) item.bytes = program_.bytes_here(item, n.rank);
   n.items.push(item);
-  start(n, true);
+  if (n.running < static_cast<std::int32_t>(n.threads.size())) start(n, true);
   changed(n);
 }
 
@@ -102,14 +102,12 @@ void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generati
 void Simulation::complete(Node& n, Running& r) {
   const Item item = r.item;
   const Time took = now_ - r.began;
-  r.active = false;
-  --n.running;
-  if (n.shared) set_rate(n);
   const auto rank = static_cast<std::size_t>(index(n.rank));
   ++out_.executed;
   ++out_.items[rank];
   out_.work += item.weight;
   out_.busy[rank] += took;
+  utilisation_.add(rank, r.began, now_);
   out_.ends[rank] = now_;
   out_.finished = std::max(out_.finished, now_);
   GroupState& g = n.groups[item.group];
@@ -124,10 +122,11 @@ void Simulation::complete(Node& n, Running& r) {
     g.output_bytes += program_.output_bytes(item);
   }
   // While the program makes what follows, this thread counts as taken: ready() must not start
-  // anything before the rank has heard of all of it.
-  r.active = true;
+  // anything on it before the rank has heard of all of it.
   program_.finished(n.rank, item, *this);
   r.active = false;
+  --n.running;
+  if (n.shared) set_rate(n);
 }
 
 }  // namespace tessera::balancer::simulator

@@ -6,10 +6,6 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-// The policy hears of ordinary changes, and of a queue running dry, at most this often.
-constexpr Time kPumpInterval = 500'000;
-constexpr Time kUrgentInterval = 50'000;
-
 constexpr std::int64_t kEnvelope = 64;
 std::int64_t payload(const Report& r) {
   return static_cast<std::int64_t>(24 * r.ready.size() + 32 * r.finished.size() +
@@ -31,11 +27,7 @@ std::int64_t bytes_of(const Message& message) {
 
 }  // namespace
 
-void Simulation::changed(Node& n) {
-  n.dirty = true;
-  const bool low = n.items.count() < static_cast<std::int64_t>(n.threads.size());
-  const Time at = std::max(now_, n.last_pump + (low ? kUrgentInterval : kPumpInterval));
-  if (n.pump_at >= 0 && n.pump_at <= at) return;
+void Simulation::plan_pump(Node& n, Time at) {
   n.pump_at = at;
   plan(at, Kind::pump, n.rank, 0, static_cast<std::uint64_t>(at));
 }

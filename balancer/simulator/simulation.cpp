@@ -29,7 +29,8 @@ Simulation::Simulation(Program& program, const Options& options)
       has_data_(program.has_data()),
       network_(options),
       lookahead_(options.run_ahead ? network_.least_latency() : 0),
-      births_(program.births()) {
+      births_(program.births()),
+      utilisation_(static_cast<std::size_t>(options.ranks), options.slices) {
   for (std::size_t g = 0; g < program.groups().size(); ++g) kinds_.push_back(kind_of(program, g));
   const PolicyInfo& info = *find_policy(options.balancer);
   out_.executing = executing_ranks(options);
@@ -126,6 +127,8 @@ Outcome Simulation::run() {
   out_.critical_path = program_.critical_path();
   out_.bound = best_time(options_, out_.work, out_.critical_path);
   out_.result = program_.result();
+  out_.slice = utilisation_.length();
+  out_.utilisation = utilisation_.take();
   return std::move(out_);
 }
 

@@ -6,7 +6,7 @@
 // is in `touches`; until the earlier of the two it runs item after item by itself.
 #pragma once
 
-#include <map>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
 #include "balancer/simulator/ready_items.hpp"
+#include "balancer/simulator/utilisation.hpp"
 
 namespace tessera::balancer::simulator {
 
@@ -28,6 +29,9 @@ class Simulation final : public Effects {
 
  private:
   using Kind = Happening::Kind;
+  // The policy hears of ordinary changes, and of a queue running dry, at most this often.
+  static constexpr Time kPumpInterval = 500'000;
+  static constexpr Time kUrgentInterval = 50'000;
 
   struct Running {
     Item item;
@@ -110,7 +114,13 @@ class Simulation final : public Effects {
   void set_rate(Node&);
 
   // host.cpp
-  void changed(Node&);
+  void changed(Node& n) {
+    n.dirty = true;
+    const bool low = n.items.count() < static_cast<std::int64_t>(n.threads.size());
+    const Time at = std::max(now_, n.last_pump + (low ? kUrgentInterval : kPumpInterval));
+    if (n.pump_at < 0 || n.pump_at > at) plan_pump(n, at);
+  }
+  void plan_pump(Node&, Time at);
   void pump(Node&);
   void tell(Node&, Told);
   void tell(Node& n, Event e) { tell(n, Told{Told::Kind::event, std::move(e), 0}); }
@@ -154,6 +164,7 @@ class Simulation final : public Effects {
   std::vector<std::uint32_t> free_parcels_;
   std::uint64_t generation_ = 0;
   std::int64_t created_ = 0;
+  Utilisation utilisation_;
   Outcome out_;
 };
 

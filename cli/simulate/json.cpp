@@ -1,0 +1,66 @@
+// The outcome of a study for other programs; docs/simulator.md names the fields.
+#include <nlohmann/json.hpp>
+
+#include "cli/simulate/study.hpp"
+
+namespace tessera::cli {
+namespace {
+
+double seconds(balancer::Time ns) { return static_cast<double>(ns) / 1e9; }
+
+nlohmann::ordered_json row_of(const StudyRow& r) {
+  nlohmann::ordered_json j;
+  j["balancer"] = r.balancer;
+  j["ranks"] = r.ranks;
+  if (!r.outcome) {
+    j["error"] = "needs more ranks";
+    return j;
+  }
+  const balancer::simulator::Outcome& o = *r.outcome;
+  j["executing"] = o.executing;
+  j["seconds"] = seconds(o.finished);
+  j["bound_seconds"] = seconds(o.bound);
+  j["critical_path_seconds"] = seconds(o.critical_path);
+  j["work_seconds"] = seconds(o.work);
+  j["efficiency"] = o.efficiency();
+  j["imbalance"] = o.imbalance();
+  j["fragments"] = o.executed;
+  j["messages"] = o.messages;
+  j["messages_per_rank"] = r.messages_per_rank();
+  j["coordinator_load"] = r.coordinator_load();
+  j["shipments"] = o.shipments;
+  j["moved"] = o.moved;
+  j["bytes_moved"] = o.bytes_moved;
+  j["bytes_fetched"] = o.bytes_fetched;
+  j["most_moves"] = o.most_moves;
+  j["events"] = o.events;
+  j["result"] = o.result;
+  j["decisions"] = o.decisions;
+  auto& by_rank = j["by_rank"];
+  const auto times = [](const std::vector<balancer::Time>& all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const balancer::Time t : all) list.push_back(seconds(t));
+    return list;
+  };
+  by_rank["busy_seconds"] = times(o.busy);
+  by_rank["end_seconds"] = times(o.ends);
+  by_rank["host_seconds"] = times(o.host_busy);
+  by_rank["fragments"] = o.items;
+  by_rank["messages_received"] = o.received;
+  return j;
+}
+
+}  // namespace
+
+std::string json_text(const Study& study, const std::vector<StudyRow>& rows) {
+  nlohmann::ordered_json j;
+  j["version"] = 1;
+  j["workload"] = study.workload;
+  j["cluster"] = study.cluster_name;
+  j["seed"] = study.seed;
+  j["runs"] = nlohmann::ordered_json::array();
+  for (const StudyRow& r : rows) j["runs"].push_back(row_of(r));
+  return j.dump(1) + "\n";
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,217 @@
+// The outcome of a study as a picture: time and efficiency against ranks, and for the largest
+// number of ranks how busy each rank was over time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "balancer/units.hpp"
+#include "cli/simulate/study.hpp"
+
+namespace tessera::cli {
+namespace {
+
+constexpr double kWidth = 900, kLeft = 70, kRight = 160, kChart = 260, kTop = 40, kGap = 70;
+// Tell each other apart also without colours seen well (Okabe and Ito).
+constexpr const char* kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
+                                    "#56B4E9", "#000000", "#999999"};
+
+std::string colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
+
+std::string text(double x, double y, const std::string& words, const std::string& more = "") {
+  std::string safe;
+  for (const char c : words) {
+    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  }
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, safe);
+}
+
+// A chart of one quantity against the number of ranks; both axes are logarithmic, or y goes from 0
+// to 1.
+class Chart {
+ public:
+  Chart(const std::vector<StudyRow>& rows, double top, bool efficiency)
+      : top_(top), efficiency_(efficiency) {
+    for (const StudyRow& r : rows) {
+      if (!r.outcome) continue;
+      least_ranks_ = std::min(least_ranks_, static_cast<double>(r.ranks));
+      most_ranks_ = std::max(most_ranks_, static_cast<double>(r.ranks));
+      low_ = std::min(low_, value(r));
+      high_ = std::max(high_, value(r));
+    }
+    if (efficiency_) {
+      low_ = 0;
+      high_ = 1;
+    } else {
+      low_ = std::pow(10, std::floor(std::log10(std::max(low_, 1e-9))));
+      high_ = std::pow(10, std::ceil(std::log10(std::max(high_, 1e-9) * 1.0001)));
+    }
+  }
+
+  double x(double ranks) const {
+    const double span = std::log2(most_ranks_ / least_ranks_);
+    const double part = span > 0 ? std::log2(ranks / least_ranks_) / span : 0.5;
+    return kLeft + part * (kWidth - kLeft - kRight);
+  }
+  double y(double v) const {
+    const double part =
+        efficiency_ ? v : std::log10(std::max(v, low_) / low_) / std::log10(high_ / low_);
+    return top_ + kChart * (1 - part);
+  }
+  double value(const StudyRow& r) const {
+    return efficiency_ ? r.outcome->efficiency() : static_cast<double>(r.outcome->finished) / 1e9;
+  }
+
+  std::string axes(const std::vector<std::int32_t>& counts) const {
+    std::string out = text(kLeft, top_ - 12, efficiency_ ? "efficiency against the bound" : "time");
+    const auto line = [&](double at, const std::string& label) {
+      out += fmt::format(
+          "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", kLeft,
+          kWidth - kRight, at, at);
+      out += text(kLeft - 8, at + 4, label, " text-anchor=\"end\"");
+    };
+    if (efficiency_) {
+      for (int tenth = 0; tenth <= 10; tenth += 2) line(y(tenth / 10.0), fmt::format("{} %", tenth * 10));
+    } else {
+      for (double v = low_; v <= high_ * 1.001; v *= 10) {
+        line(y(v), balancer::duration_text(static_cast<balancer::Time>(v * 1e9 + 0.5)));
+      }
+    }
+    double last = -100;
+    for (const std::int32_t c : counts) {
+      if (x(c) - last < 34) continue;
+      last = x(c);
+      out += text(last, top_ + kChart + 18, std::to_string(c), " text-anchor=\"middle\"");
+    }
+    return out + text((kLeft + kWidth - kRight) / 2, top_ + kChart + 36, "ranks",
+                      " text-anchor=\"middle\"");
+  }
+
+ private:
+  double top_;
+  bool efficiency_;
+  double least_ranks_ = 1e9, most_ranks_ = 1;
+  double low_ = 1e300, high_ = 0;
+};
+
+// Names at the ends of the lines, pushed apart where they would lie over each other.
+std::string legend(std::vector<std::pair<double, std::size_t>> ends,
+                   const std::vector<std::string>& names) {
+  std::sort(ends.begin(), ends.end());
+  std::string out;
+  double last = -100;
+  for (const auto& [y, i] : ends) {
+    last = std::max(y, last + 14);
+    out += text(kWidth - kRight + 10, last + 4, names[i], fmt::format(" fill=\"{}\"", colour(i)));
+  }
+  return out;
+}
+
+std::string chart(const Study& study, const std::vector<StudyRow>& rows,
+                  const std::vector<std::string>& names, double top, bool efficiency) {
+  const Chart c(rows, top, efficiency);
+  std::vector<std::int32_t> counts;
+  for (const StudyRow& r : rows) counts.push_back(r.ranks);
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  std::string out = c.axes(counts);
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string points;
+    double end = -1;
+    for (const StudyRow& r : rows) {
+      if (r.balancer != names[i] || !r.outcome) continue;
+      end = c.y(c.value(r));
+      points += fmt::format("{:.1f},{:.1f} ", c.x(r.ranks), end);
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n",
+                         c.x(r.ranks), end, colour(i));
+    }
+    if (end < 0) continue;
+    out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n",
+                       points, colour(i));
+    ends.emplace_back(end, i);
+  }
+  return out + legend(std::move(ends), names);
+}
+
+// One row of pixels per rank (or per some), time from left to right; dark is busy.
+std::string strip(const Study& study, const StudyRow& r, double top, double& height) {
+  const balancer::simulator::Outcome& o = *r.outcome;
+  constexpr std::size_t kMostLines = 64;
+  const auto ranks = static_cast<std::size_t>(r.ranks);
+  const std::size_t lines = std::min(ranks, kMostLines);
+  const double line_height = std::max(3.0, std::min(14.0, 200.0 / static_cast<double>(lines)));
+  const auto slices = std::max<std::size_t>(
+      1, std::min(study.slices, static_cast<std::size_t>(o.finished / std::max<balancer::Time>(o.slice, 1) + 1)));
+  const double width = (kWidth - kLeft - kRight) / static_cast<double>(slices);
+  std::string out =
+      text(kLeft, top - 6, fmt::format("{} on {} ranks: busy (dark) and not, 0 to {}", r.balancer,
+                                       r.ranks, balancer::duration_text(o.finished)));
+  for (std::size_t l = 0; l < lines; ++l) {
+    const std::size_t first = l * ranks / lines, end = (l + 1) * ranks / lines;
+    const double y = top + static_cast<double>(l) * line_height;
+    if (l == 0 || l + 1 == lines) {
+      out += text(kLeft - 8, y + line_height, std::to_string(l == 0 ? first : end - 1),
+                  " text-anchor=\"end\" font-size=\"10\"");
+    }
+    for (std::size_t s = 0; s < slices; ++s) {
+      double busy = 0;
+      for (std::size_t k = first; k < end; ++k) {
+        busy += static_cast<double>(o.utilisation[k * study.slices + s]);
+      }
+      const auto begin = static_cast<balancer::Time>(s) * o.slice;
+      const auto length = static_cast<double>(std::min(o.slice, o.finished - begin));
+      const double share = length <= 0 ? 0 : busy / length / study.cluster.threads /
+                                                 static_cast<double>(end - first);
+      if (share < 0.005) continue;
+      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+                         "fill=\"#0072B2\" fill-opacity=\"{:.2f}\"/>\n",
+                         kLeft + static_cast<double>(s) * width, y, width + 0.1, line_height - 0.5,
+                         std::min(1.0, share));
+    }
+  }
+  height = static_cast<double>(lines) * line_height;
+  out += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" "
+                     "stroke=\"#aaa\"/>\n",
+                     kLeft, top, kWidth - kLeft - kRight, height);
+  return out;
+}
+
+}  // namespace
+
+std::string svg_text(const Study& study, const std::vector<StudyRow>& rows) {
+  std::vector<std::string> names;
+  std::int32_t most = 0;
+  for (const StudyRow& r : rows) {
+    if (std::find(names.begin(), names.end(), r.balancer) == names.end()) names.push_back(r.balancer);
+  }
+  std::string body = text(kLeft, 24, study.workload + " on " + study.cluster_name,
+                          " font-size=\"16\" font-weight=\"bold\"");
+  double top = kTop + 30;
+  if (study.counts.size() > 1) {
+    body += chart(study, rows, names, top, false);
+    top += kChart + kGap;
+    body += chart(study, rows, names, top, true);
+    top += kChart + kGap;
+  }
+  for (const std::string& name : names) {
+    const StudyRow* largest = nullptr;
+    for (const StudyRow& r : rows) {
+      if (r.balancer == name && r.outcome && (largest == nullptr || r.ranks > most)) {
+        largest = &r;
+        most = r.ranks;
+      }
+    }
+    if (largest == nullptr) continue;
+    double height = 0;
+    body += strip(study, *largest, top, height);
+    top += height + 34;
+  }
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" "
+                     "viewBox=\"0 0 {0} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                     "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+                     kWidth, top) +
+         body + "</svg>\n";
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,90 @@
+#include "cli/simulate/study.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/failure.hpp"
+
+namespace tessera::cli {
+namespace {
+
+namespace sim = balancer::simulator;
+constexpr std::int64_t kMostEvents = 20'000'000'000;
+
+// How many ranks `count` means for this balancer, and how many of them execute.
+struct Ranks {
+  std::int32_t all = 0, executing = 0;
+};
+Ranks ranks_for(const Study& study, const Study::Balancer& b, std::int32_t count) {
+  if (!study.counts_are_workers) {
+    return {count, balancer::executing_ranks(*b.policy, b.settings, count)};
+  }
+  for (std::int32_t all = count; all <= 2 * count + 1; ++all) {
+    const std::int32_t executing = balancer::executing_ranks(*b.policy, b.settings, all);
+    if (executing >= count) return {all, executing};
+  }
+  return {count, 0};
+}
+
+sim::Outcome run_one(const Study& study, const Study::Balancer& b, const Ranks& ranks) {
+  sim::Options options;
+  options.balancer = std::string(b.policy->name);
+  options.settings = b.settings;
+  options.seed = study.seed;
+  options.slices = study.slices;
+  options.event_limit = kMostEvents;
+  sim::apply_cluster(study.cluster, ranks.executing, ranks.all - ranks.executing, options);
+  const std::vector<std::string> wrong = sim::check_options(options);
+  if (!wrong.empty()) throw usage_error("cluster " + study.cluster_name + ": " + wrong.front());
+  if (study.trace) return sim::simulate(study.trace->work, options);
+  sim::Generated made = sim::generate(*study.generator, study.parameters,
+                                      sim::Surroundings{ranks.executing, study.seed});
+  return made.graph ? sim::simulate(*made.graph, options) : sim::simulate(*made.program, options);
+}
+
+}  // namespace
+
+double StudyRow::messages_per_rank() const {
+  return static_cast<double>(outcome->messages) / ranks;
+}
+
+double StudyRow::coordinator_load() const {
+  const auto most = std::max_element(outcome->host_busy.begin(), outcome->host_busy.end());
+  return outcome->finished > 0
+             ? static_cast<double>(*most) / static_cast<double>(outcome->finished)
+             : 0;
+}
+
+std::vector<StudyRow> run_study(const Study& study) {
+  std::vector<StudyRow> rows;
+  for (const Study::Balancer& b : study.balancers) {
+    for (const std::int32_t count : study.counts) {
+      StudyRow row;
+      row.balancer = std::string(b.policy->name);
+      const Ranks ranks = ranks_for(study, b, count);
+      row.ranks = ranks.all;
+      if (ranks.executing > 0) {
+        const auto begin = std::chrono::steady_clock::now();
+        row.outcome = run_one(study, b, ranks);
+        row.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const sim::Outcome& o = *row.outcome;
+        if (!o.ended) {
+          throw Failure(runtime::kExitInternal,
+                        "tessera: internal error: balancer " + row.balancer + " on " +
+                            std::to_string(row.ranks) + " ranks never falls quiet");
+        }
+        if (!o.faults.empty()) {
+          throw Failure(runtime::kExitInternal, "tessera: internal error: balancer " +
+                                                    row.balancer + " on " +
+                                                    std::to_string(row.ranks) +
+                                                    " ranks broke a rule: " + o.faults.front());
+        }
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,53 @@
+// A study: one workload on one cluster, under some balancers, on some numbers of ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "balancer/simulator/cluster_model.hpp"
+#include "balancer/simulator/trace.hpp"
+#include "balancer/simulator/workloads/catalogue.hpp"
+
+namespace tessera::cli {
+
+struct Study {
+  std::string workload;  // as it was asked for
+  const balancer::simulator::WorkloadInfo* generator = nullptr;  // else `trace`
+  balancer::Settings parameters;                                 // of the generator
+  std::optional<balancer::simulator::Trace> trace;
+  std::string cluster_name;
+  balancer::simulator::ClusterModel cluster;
+  struct Balancer {
+    const balancer::PolicyInfo* policy;
+    balancer::Settings settings;
+  };
+  std::vector<Balancer> balancers;
+  std::vector<std::int32_t> counts;  // of ranks, or of those that execute
+  bool counts_are_workers = false;
+  std::uint64_t seed = 1;
+  std::size_t slices = 0;  // of time, for the utilisation
+};
+
+// One simulated run. `outcome` is missing when the balancer needs more ranks.
+struct StudyRow {
+  std::string balancer;
+  std::int32_t ranks = 0;
+  std::optional<balancer::simulator::Outcome> outcome;
+  double seconds = 0;  // that simulating took
+
+  double messages_per_rank() const;
+  double coordinator_load() const;  // share of the time that the busiest host worked
+};
+
+// Runs all, balancer by balancer.
+std::vector<StudyRow> run_study(const Study&);
+
+void print_table(const Study&, const std::vector<StudyRow>&);
+// What went on in the simulator itself, for stderr.
+std::string timing_text(const std::vector<StudyRow>&);
+std::string json_text(const Study&, const std::vector<StudyRow>&);
+std::string svg_text(const Study&, const std::vector<StudyRow>&);
+
+}  // namespace tessera::cli

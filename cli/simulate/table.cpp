@@ -1,0 +1,69 @@
+// The outcome of a study for people.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <set>
+
+#include "balancer/units.hpp"
+#include "cli/simulate/study.hpp"
+
+namespace tessera::cli {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string count(double x) {
+  if (x < 9.995 && x != static_cast<double>(static_cast<std::int64_t>(x))) {
+    return fmt::format("{:.1f}", x);
+  }
+  return fmt::format("{:.0f}", x);
+}
+
+}  // namespace
+
+void print_table(const Study& study, const std::vector<StudyRow>& rows) {
+  std::printf("%s on %s, seed %llu\n", study.workload.c_str(), study.cluster_name.c_str(),
+              static_cast<unsigned long long>(study.seed));
+  std::set<std::string> results;
+  for (const StudyRow& r : rows) {
+    if (r.outcome && !r.outcome->result.empty()) results.insert(r.outcome->result);
+  }
+  for (const std::string& r : results) std::printf("%s\n", r.c_str());
+  std::size_t width = 8;
+  for (const StudyRow& r : rows) width = std::max(width, r.balancer.size());
+  std::fputs(fmt::format("\n{:<{}} {:>6} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}\n",
+                         "balancer", width, "ranks", "time", "bound", "eff.", "imbalance",
+                         "msgs/rank", "coord.", "moved", "bytes", "most")
+                 .c_str(),
+             stdout);
+  std::string last;
+  for (const StudyRow& r : rows) {
+    if (!last.empty() && last != r.balancer && study.counts.size() > 1) std::printf("\n");
+    last = r.balancer;
+    std::string line = fmt::format("{:<{}} {:>6} ", r.balancer, width, r.ranks);
+    if (r.outcome) {
+      const balancer::simulator::Outcome& o = *r.outcome;
+      line += fmt::format(
+          "{:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}",
+          balancer::duration_text(o.finished), balancer::duration_text(o.bound),
+          percent(o.efficiency()), percent(o.imbalance()), count(r.messages_per_rank()),
+          percent(r.coordinator_load()), o.moved,
+          balancer::bytes_text(static_cast<double>(o.bytes_moved)), o.most_moves);
+    } else {
+      line += "needs more ranks: none would execute anything";
+    }
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+std::string timing_text(const std::vector<StudyRow>& rows) {
+  double seconds = 0, events = 0;
+  for (const StudyRow& r : rows) {
+    seconds += r.seconds;
+    if (r.outcome) events += static_cast<double>(r.outcome->events);
+  }
+  return fmt::format("simulated {:.0f} events in {:.2f} s: {:.2f} million per second\n", events,
+                     seconds, seconds > 0 ? events / seconds / 1e6 : 0);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,92 @@
+// `tessera simulate` as its users meet it.
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+TEST_F(Command, SimulateTellsBalancersApart) {
+  const Outcome o = tessera({"simulate", "-w", "matmul:blocks=5", "-c", "mustafin", "-n", "2,4",
+                             "-b", "none,central", "--json", "out.json", "--plot", "out.svg"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_NE(o.out.find("matmul:blocks=5 on mustafin"), std::string::npos) << o.out;
+  const auto j = nlohmann::json::parse(read("out.json"));
+  ASSERT_EQ(j["runs"].size(), 4u);
+  const auto& none = j["runs"][1];
+  const auto& central = j["runs"][3];
+  EXPECT_EQ(central["balancer"], "central");
+  EXPECT_EQ(central["ranks"], 4);
+  EXPECT_EQ(central["executing"], 3);
+  EXPECT_EQ(none["messages"], 0);
+  EXPECT_GT(central["moved"], 10);
+  EXPECT_LT(central["seconds"], none["seconds"].get<double>() / 2);
+  EXPECT_EQ(central["by_rank"]["busy_seconds"].size(), 4u);
+  const std::string svg = read("out.svg");
+  EXPECT_EQ(svg.rfind("<svg", 0), 0u);
+  EXPECT_NE(svg.find("efficiency"), std::string::npos);
+  EXPECT_NE(svg.find("</svg>"), std::string::npos);
+}
+
+TEST_F(Command, SimulateGivesTheSameTwice) {
+  const Words words = {"simulate", "-w", "tree:depth=6", "-n", "5", "--seed", "7", "--json", "-"};
+  const Outcome a = tessera(words), b = tessera(words);
+  EXPECT_TRUE(ended(a, 0));
+  EXPECT_EQ(a.out, b.out);
+  EXPECT_FALSE(nlohmann::json::parse(a.out)["runs"].empty());
+}
+
+TEST_F(Command, SimulateLists) {
+  const Outcome o = tessera({"simulate", "--list"});
+  EXPECT_TRUE(ended(o, 0));
+  for (const char* word : {"queens_loop", "branching", "santana40", "uniform"}) {
+    EXPECT_NE(o.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST_F(Command, SimulateCountsWorkers) {
+  const Outcome o = tessera({"simulate", "-w", "loop:items=50", "--workers", "3", "-b",
+                             "central,steal", "--json", "-"});
+  EXPECT_TRUE(ended(o, 0));
+  const auto j = nlohmann::json::parse(o.out);
+  EXPECT_EQ(j["runs"][0]["ranks"], 4);
+  EXPECT_EQ(j["runs"][1]["ranks"], 3);
+}
+
+TEST_F(Command, SimulateReadsAndWritesTraces) {
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "stencil:width=8,iterations=3", "-n", "4",
+                             "--save-trace", "s.trace"}),
+                    0));
+  const Outcome o = tessera({"simulate", "-w", "s.trace", "-n", "4", "-b", "steal"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_NE(o.out.find("s.trace on uniform"), std::string::npos) << o.out;
+  write("broken.trace", "tessera-trace 1\ngroup 0 : g\nf 1 0 - - x 0\n");
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "broken.trace"}), 2, {"broken.trace:3", "'x'"}));
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop", "--save-trace", "l.trace"}), 2, {"matmul"}));
+}
+
+TEST_F(Command, SimulateSaysWhatIsWrong) {
+  const auto wrong = [&](Words words, const std::vector<std::string>& parts) {
+    words.insert(words.begin(), "simulate");
+    return ended(tessera(words), 2, parts);
+  };
+  EXPECT_TRUE(wrong({}, {"--workload"}));
+  EXPECT_TRUE(wrong({"-w", "lop"}, {"unknown workload `lop`", "did you mean `loop`"}));
+  EXPECT_TRUE(wrong({"-w", "loop:item=3"}, {"'item'", "did you mean 'items'"}));
+  EXPECT_TRUE(wrong({"-w", "loop:weight=3"}, {"a time with its unit"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-c", "unifrom"}, {"did you mean `uniform`"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-c", "absent.toml"}, {"no such cluster file: absent.toml"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-b", "centrall"}, {"did you mean `central`"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "--set", "planer=mean"}, {"did you mean 'planner'"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "--set", "planner=best"}, {"mean"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-n", "0"}, {"--ranks", "2,4,8"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-n", "4", "--workers", "4"}, {"use one of them"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "--plot", "no/such/folder.svg"}, {"cannot be written"}));
+  write("bad.toml", "ranks = 4\n[link]\nlatency = 50\n");
+  EXPECT_TRUE(wrong({"-w", "loop", "-c", "bad.toml"}, {"bad.toml:3", "50 us"}));
+  write("gone.toml", "ranks = 1\n[[leave]]\nrank = 0\nat = \"1 ms\"\n");
+  EXPECT_TRUE(wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"every rank has left"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests
