@@ -171,7 +171,6 @@ void tessera_std_gemv(double alpha, const Input& a, const Input& x, double beta,
               1.0, out.data(), 1);
 }
 
-// The half that BLAS computes is copied to the other.
 void tessera_std_syrk(double alpha, const Input& a, double beta, const Input& c, Output& d) {
   const In x = matrix(a), z = matrix(c);
   square(c, z);
@@ -180,6 +179,7 @@ void tessera_std_syrk(double alpha, const Input& a, double beta, const Input& c,
   one_thread();
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, y.rows, x.columns, alpha, x.data, x.columns,
               1.0, y.data, y.columns);
+  // The half that BLAS computes is copied to the other.
   for (int i = 0; i < y.rows; ++i) {
     for (int j = i + 1; j < y.columns; ++j) y.at(i, j) = y.at(j, i);
   }
@@ -200,13 +200,13 @@ void tessera_std_transpose(const Input& a, Output& b) {
   }
 }
 
-// dpotrf counts by columns: its upper half is our lower one.
 void tessera_std_cholesky(const Input& a, Output& l) {
   const In x = matrix(a);
   square(a, x);
   const Out y = sum(1, x, l);
   one_thread();
   int info = 0;
+  // dpotrf counts by columns: its upper half is our lower one.
   dpotrf_("U", &y.rows, y.data, &y.rows, &info);
   require(info <= 0, shown(a) + " is not positive definite: its leading minor of order " +
                          std::to_string(info) + " is not positive");

@@ -120,8 +120,8 @@ void tessera_std_dot(const Input& x, const Input& y, Output& v) {
   v = sum;
 }
 
-// Scaled by the largest element, so that squares neither overflow nor vanish.
 void tessera_std_norm(const Input& x, Output& v) {
+  // Scaled by the largest element, so that squares neither overflow nor vanish.
   const auto in = vector(x);
   double largest = 0;
   for (const double e : in) largest = std::max(largest, std::fabs(e));
