@@ -136,7 +136,10 @@ class Planner {
         givers.pop();
         continue;
       }
-      if (from == to || finish_[from] <= finish_[to]) break;
+      if (from == to || (loads_[from].receives && finish_[from] <= finish_[to])) {
+        done[from] = true;
+        continue;
+      }
       const auto [item, count] = best_move(from, to);
       if (item == nullptr) {
         done[from] = true;  // others may still gain
@@ -185,6 +188,11 @@ class Planner {
           best_after = after;
         }
       }
+    }
+    // Who leaves gives everything, whatever it does to the others.
+    for (Queues::Item& item : queues_.of(from)) {
+      if (best != nullptr || loads_[from].receives) break;
+      if (item.left > 0) return {&item, 1};
     }
     return {best, best_count};
   }
