@@ -213,6 +213,9 @@ Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
 
   Queues queues(loads);
   Plan best = Planner(loads, finish, queues, costs).plan(bound.level);
+  // The other planners may leave work where somebody leaves, and look the better for it.
+  const auto leaves = [](const Load& l) { return !l.receives && !l.groups.empty(); };
+  if (std::any_of(loads.begin(), loads.end(), leaves)) return best;
   double best_finish = makespan(loads, finish, best, costs);
   const auto consider = [&](Plan other, double part) {
     const double other_finish = makespan(loads, finish, other, costs);
