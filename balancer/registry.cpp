@@ -1,7 +1,9 @@
 // The closed list of policies. A new policy is one line here; the conformance suite, --help and
 // the parameter checks iterate this list.
 #include "balancer/auction/auction.hpp"
+#include "balancer/auto/auto.hpp"
 #include "balancer/central/central.hpp"
+#include "balancer/hierarchical/hierarchical.hpp"
 #include "balancer/loops/loops.hpp"
 #include "balancer/mirror/mirror.hpp"
 #include "balancer/none/none.hpp"
@@ -12,10 +14,10 @@
 namespace tessera::balancer {
 
 const std::vector<PolicyInfo>& policies() {
-  static const std::vector<PolicyInfo> all = {none_info(),    central_info(),     steal_info(),
-                                              auction_info(), torus_info(),       tree_info(),
-                                              mirror_info(),  equal_info(),       predictive_info(),
-                                              demand_info(),  proportional_info()};
+  static const std::vector<PolicyInfo> all = {
+      none_info(),  central_info(), hierarchical_info(), steal_info(),  auction_info(),
+      torus_info(), tree_info(),    mirror_info(),       equal_info(),  predictive_info(),
+      demand_info(), proportional_info(), auto_info()};
   return all;
 }
 

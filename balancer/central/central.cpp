@@ -95,7 +95,7 @@ class Central : public Policy {
     const std::int32_t workers = p.colocated ? setup.ranks : setup.ranks - 1;
     if (workers < 2) return;  // nobody to share with: silent
     if (setup.rank != last || p.colocated) worker_.emplace(setup, p, last);
-    if (setup.rank == last) coordinator_.emplace(setup, p, workers);
+    if (setup.rank == last) coordinator_.emplace(setup, p, Members{Rank{0}, workers});
   }
 
   void step(Time now, const Event& event, Actions& out) override {
@@ -127,10 +127,15 @@ class Central : public Policy {
 }  // namespace
 
 CentralParameters central_parameters(const Settings& settings) {
-  const SettingsReader read(central_info(), settings);
+  CentralParameters p = planning_parameters(central_info(), settings);
+  p.faithful = SettingsReader(central_info(), settings).boolean("faithful");
+  return p;
+}
+
+CentralParameters planning_parameters(const PolicyInfo& info, const Settings& settings) {
+  const SettingsReader read(info, settings);
   CentralParameters p;
   p.colocated = read.text("coordinator") == "colocated";
-  p.faithful = read.boolean("faithful");
   p.makespan = read.text("planner") == "makespan";
   p.weight_memory = read.number("weight_memory");
   p.jobs_left_auto = read.is_auto("jobs_left_threshold");

@@ -28,5 +28,7 @@ struct CentralParameters {
   double report_change = 0.2;
 };
 CentralParameters central_parameters(const Settings&);
+// The same for another policy whose parameters include central's, without `faithful`.
+CentralParameters planning_parameters(const PolicyInfo&, const Settings&);
 
 }  // namespace tessera::balancer

@@ -11,14 +11,15 @@ constexpr double kBytesMemory = 1000;  // fragments
 
 }  // namespace
 
-ClusterView::ClusterView(const std::vector<GroupInfo>& groups, std::int32_t workers,
+ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members,
                          double weight_memory)
-    : never_moved_(groups.size()),
+    : members_(members),
+      never_moved_(groups.size()),
       weights_(groups, weight_memory),
       body_(groups.size()),
       bytes_(groups.size()),
       bytes_factor_(groups.size(), 1.0),
-      workers_(static_cast<std::size_t>(workers)) {
+      workers_(static_cast<std::size_t>(members.count)) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     never_moved_[g] = groups[g].never_moved;
     body_[g] = groups[g].body;
@@ -32,8 +33,9 @@ void ClusterView::report(Time now, Rank from, const Report& r) {
   completed(now, w, r.finished);
   for (const GroupLoad& g : r.ready) {
     if (index(g.group) >= w.ready.size()) w.ready.resize(index(g.group) + 1);
-    w.ready[index(g.group)] = {std::max<std::int64_t>(0, g.ready),
-                               std::max<std::int64_t>(0, g.bytes)};
+    Ready& ready = w.ready[index(g.group)];
+    ready.count = std::max<std::int64_t>(0, g.ready);
+    ready.bytes = std::max<std::int64_t>(0, g.bytes);
     if (g.ready > 0 && index(g.group) < bytes_.size()) {
       const auto n = static_cast<double>(g.ready), sum = static_cast<double>(g.bytes);
       bytes_[index(g.group)].add(n, sum, sum * sum / n, kBytesMemory);
@@ -45,9 +47,25 @@ void ClusterView::report(Time now, Rank from, const Report& r) {
   w.unmoved = r.unmoved;
   for (const std::uint64_t ticket : r.arrived) {
     const auto it = under_way_.find(ticket);
-    if (it == under_way_.end()) continue;
+    if (it == under_way_.end()) {
+      if (foreign_tickets_) early_.insert(ticket);
+      continue;
+    }
     it->second.arrived = true;
-    if (it->second.confirmed) under_way_.erase(it);
+    settled(w, it->second.fragments);
+    if (it->second.confirmed) remove(it);
+  }
+  for (const GroupLoad& g : r.ready) {
+    Ready& ready = w.ready[index(g.group)];
+    ready.settled = std::min(ready.settled, ready.count);
+  }
+}
+
+void ClusterView::settled(Worker& w, const std::vector<GroupCount>& fragments) {
+  for (const GroupCount& f : fragments) {
+    if (index(f.group) >= w.ready.size()) continue;
+    Ready& ready = w.ready[index(f.group)];
+    ready.settled = std::min(ready.count, ready.settled + f.count);
   }
 }
 
@@ -96,15 +114,55 @@ double ClusterView::Worker::speed() const {
   return std::clamp(expected / actual, 0.1, 10.0);
 }
 
-void ClusterView::ordered(Time, std::uint64_t ticket, Rank from, Rank to,
+void ClusterView::ordered(std::uint64_t ticket, Rank from, Rank to,
                           const std::vector<GroupCount>& fragments, std::int64_t bytes) {
-  under_way_[ticket] = {from, to, fragments, bytes, false, false};
+  add(ticket, {from, to, fragments, bytes, false, !valid(to)});
+}
+
+void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to,
+                         const std::vector<GroupCount>& fragments, std::int64_t bytes) {
+  foreign_tickets_ = true;
+  if (!valid(to)) return;
+  if (early_.erase(ticket) > 0) return settled(workers_[at(to)], fragments);
+  UnderWay order{from, to, fragments, bytes, false, false};
+  add(ticket, order);
+  set_confirmed(under_way_.find(ticket)->second);
+}
+
+void ClusterView::expect(Rank to, Time work) {
+  if (!valid(to)) return;
+  foreign_tickets_ = true;
+  Time& expected = workers_[at(to)].expected_work;
+  expected = std::max<Time>(0, expected + work);
+}
+
+void ClusterView::add(std::uint64_t ticket, UnderWay order) {
+  if (valid(order.to)) ++workers_[at(order.to)].inbound;
+  if (valid(order.from)) workers_[at(order.from)].bytes_out += order.bytes;
+  ++unconfirmed_[{order.from, order.to}];
+  under_way_.emplace(ticket, std::move(order));
+}
+
+void ClusterView::set_confirmed(UnderWay& order) {
+  if (order.confirmed) return;
+  order.confirmed = true;
+  const auto pair = unconfirmed_.find({order.from, order.to});
+  if (--pair->second == 0) unconfirmed_.erase(pair);
+}
+
+ClusterView::Orders::iterator ClusterView::remove(Orders::iterator it) {
+  UnderWay& order = it->second;
+  set_confirmed(order);
+  if (valid(order.to)) --workers_[at(order.to)].inbound;
+  if (valid(order.from)) workers_[at(order.from)].bytes_out -= order.bytes;
+  return under_way_.erase(it);
 }
 
 void ClusterView::confirmed(const Confirm& c) {
   const auto it = under_way_.find(c.ticket);
   if (it == under_way_.end() || it->second.confirmed) return;
   UnderWay& order = it->second;
+  if (!valid(order.from)) return;
   Worker& source = workers_[at(order.from)];
   std::int64_t asked = 0, moved = 0;
   for (const GroupCount& want : order.fragments) {
@@ -130,39 +188,34 @@ void ClusterView::confirmed(const Confirm& c) {
     }
   }
   order.fragments = c.fragments;
+  source.bytes_out += c.bytes - order.bytes;
   order.bytes = c.bytes;
-  order.confirmed = true;
-  if (order.arrived || moved == 0) under_way_.erase(it);
+  set_confirmed(order);
+  if (order.arrived || moved == 0) remove(it);
 }
 
 void ClusterView::present(Rank r, bool here) {
   if (!valid(r)) return;
   workers_[at(r)].present = here;
   if (here) return;
-  std::erase_if(under_way_, [&](const auto& o) { return o.second.from == r || o.second.to == r; });
+  for (auto it = under_way_.begin(); it != under_way_.end();) {
+    it = it->second.from == r || it->second.to == r ? remove(it) : std::next(it);
+  }
   std::fill(workers_[at(r)].ready.begin(), workers_[at(r)].ready.end(), Ready{});
+  workers_[at(r)].expected_work = 0;
 }
 
 bool ClusterView::unconfirmed(Rank from, Rank to) const {
-  return std::any_of(under_way_.begin(), under_way_.end(), [&](const auto& o) {
-    return !o.second.confirmed && o.second.from == from && o.second.to == to;
-  });
+  return unconfirmed_.count({from, to}) > 0;
 }
 
-bool ClusterView::any_unconfirmed() const {
-  return std::any_of(under_way_.begin(), under_way_.end(),
-                     [](const auto& o) { return !o.second.confirmed; });
-}
+bool ClusterView::any_unconfirmed() const { return !unconfirmed_.empty(); }
 
-std::int64_t ClusterView::bytes_under_way(Rank from) const {
-  std::int64_t sum = 0;
-  for (const auto& [ticket, o] : under_way_) sum += o.from == from ? o.bytes : 0;
-  return sum;
-}
+std::int64_t ClusterView::bytes_under_way(Rank from) const { return workers_[at(from)].bytes_out; }
 
 bool ClusterView::starving(Rank r) const {
-  return workers_[at(r)].idle && std::none_of(under_way_.begin(), under_way_.end(),
-                                              [&](const auto& o) { return o.second.to == r; });
+  const Worker& w = workers_[at(r)];
+  return w.idle && w.inbound == 0 && w.expected_work == 0;
 }
 
 Time ClusterView::weight(Rank r, Group g) const {
@@ -209,11 +262,12 @@ std::vector<Load> ClusterView::loads(Time now) const {
   std::vector<Load> loads(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const Worker& w = workers_[i];
-    const Rank rank{static_cast<std::int32_t>(i)};
+    const Rank rank = members_.rank(i);
     Load& load = loads[i];
     load.receives = w.present;
     load.capacity = w.threads * w.speed();
-    load.busy = running(now, w) + static_cast<Time>(static_cast<double>(w.unmoved) / load.capacity);
+    load.busy = running(now, w) +
+                static_cast<Time>(static_cast<double>(w.unmoved + w.expected_work) / load.capacity);
     for (std::size_t g = 0; g < w.ready.size(); ++g) {
       if (w.ready[g].count <= 0) continue;
       const Group group{static_cast<std::uint32_t>(g)};
@@ -225,21 +279,51 @@ std::vector<Load> ClusterView::loads(Time now) const {
   }
   for (const auto& [ticket, o] : under_way_) {
     for (const GroupCount& f : o.fragments) {
-      if (!o.confirmed) {
-        for (GroupWork& g : loads[at(o.from)].groups) {
-          if (g.group == f.group) g.count = std::max<std::int64_t>(0, g.count - f.count);
-        }
+      if (!o.confirmed && valid(o.from)) {
+        GroupWork* g = loads[at(o.from)].find(f.group);
+        if (g != nullptr) g->count = std::max<std::int64_t>(0, g->count - f.count);
       }
-      if (!o.arrived) {
+      if (!o.arrived && valid(o.to)) {
         Load& to = loads[at(o.to)];
         to.busy +=
             static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
       }
     }
   }
-  for (Load& load : loads)
+  for (Load& load : loads) {
     std::erase_if(load.groups, [](const GroupWork& g) { return g.count <= 0; });
+  }
   return loads;
+}
+
+void ClusterView::settle(std::vector<Load>& loads) const {
+  const auto settled_of = [this](std::size_t i, const GroupWork& g) {
+    return std::min(g.count, workers_[i].ready[index(g.group)].settled);
+  };
+  std::int64_t starving_workers = 0, others = 0;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    starving_workers += workers_[i].present && starving(members_.rank(i));
+    for (const GroupWork& g : loads[i].groups) others += g.movable ? g.count - settled_of(i, g) : 0;
+  }
+  if (others < starving_workers) return;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    Load& load = loads[i];
+    if (!load.receives) continue;
+    const std::size_t groups = load.groups.size();
+    for (std::size_t k = 0; k < groups; ++k) {
+      GroupWork rest = load.groups[k];
+      const std::int64_t settled = settled_of(i, rest);
+      if (settled == 0 || !rest.movable) continue;
+      load.groups[k].count -= settled;
+      rest.count = settled;
+      rest.movable = false;
+      if (load.groups[k].count == 0) {
+        load.groups[k] = rest;
+      } else {
+        load.groups.push_back(rest);
+      }
+    }
+  }
 }
 
 }  // namespace tessera::balancer

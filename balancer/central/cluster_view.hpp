@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "balancer/central/plan.hpp"
@@ -10,8 +11,17 @@
 
 namespace tessera::balancer {
 
-// ClusterView keeps the workers' reports and the orders under way, and answers with loads for the
-// planner.
+// Members are the ranks that one coordinator looks after: first .. first + count - 1.
+struct Members {
+  Rank first{0};
+  std::int32_t count = 0;
+  bool has(Rank r) const { return index(r) >= index(first) && index(r) < index(first) + count; }
+  Rank rank(std::size_t i) const { return Rank{index(first) + static_cast<std::int32_t>(i)}; }
+  std::size_t at(Rank r) const { return static_cast<std::size_t>(index(r) - index(first)); }
+};
+
+// ClusterView keeps the members' reports and the orders under way, and answers with loads for the
+// planner. An order may lead from or to a rank that is no member (`hierarchical`).
 //
 // Invariant: a fragment is counted once. From the order until its Confirm it is taken off the
 // source (reports sent before the Confirm still include it: messages of one worker arrive in the
@@ -19,23 +29,33 @@ namespace tessera::balancer {
 // until the receiver reports the arrival it is work on its way to the receiver.
 class ClusterView {
  public:
-  ClusterView(const std::vector<GroupInfo>& groups, std::int32_t workers, double weight_memory);
+  ClusterView(const std::vector<GroupInfo>& groups, Members, double weight_memory);
 
   void report(Time now, Rank from, const Report&);
-  void ordered(Time now, std::uint64_t ticket, Rank from, Rank to,
-               const std::vector<GroupCount>& fragments, std::int64_t bytes);
+  void ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
+               std::int64_t bytes);
   void confirmed(const Confirm&);
+  // Fragments that no order of this coordinator sends are on their way to member `to`.
+  void coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
+              std::int64_t bytes);
+  // `work` (ns) will come to member `to`: it counts as busy with that. Negative: no longer.
+  void expect(Rank to, Time work);
   void present(Rank, bool);
 
-  std::int32_t workers() const { return static_cast<std::int32_t>(workers_.size()); }
+  const Members& members() const { return members_; }
   bool unconfirmed(Rank from, Rank to) const;
   bool any_unconfirmed() const;
   std::int64_t bytes_under_way(Rank from) const;  // ordered and not yet reported as arrived
   bool starving(Rank) const;                      // idle, and nothing is on its way
+  bool present(Rank r) const { return workers_[at(r)].present; }
   std::int32_t threads(Rank r) const { return workers_[at(r)].threads; }
 
   // The loads at `now`, all groups movable except those the profile rules out.
   std::vector<Load> loads(Time now) const;
+  // settle makes immovable what came by an order: it would else be passed on whenever loads waver.
+  // A load then has two entries for such a group, the movable one first. Where workers starve and
+  // there are fewer others than those, everything stays movable.
+  void settle(std::vector<Load>&) const;
 
   Time weight(Rank, Group) const;
   // Input bytes that one fragment brings along, `reported` by its rank. A group that only creates
@@ -49,6 +69,7 @@ class ClusterView {
   struct Ready {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
+    std::int64_t settled = 0;  // of count: came here by an order
   };
   struct Worker {
     std::vector<Ready> ready;  // as reported, less what was confirmed as shipped since
@@ -61,6 +82,9 @@ class ClusterView {
     double actual = 0, expected = 0, variance = 0, samples = 0;
     Time running_weight = 0;  // of what it last completed: what it is likely to be running
     Time completed_at = 0;
+    Time expected_work = 0;      // not ordered yet, see expect
+    std::int32_t inbound = 0;    // orders on their way to it
+    std::int64_t bytes_out = 0;  // of orders on their way from it
     double speed() const;
   };
   struct UnderWay {
@@ -71,19 +95,29 @@ class ClusterView {
     bool arrived = false;
   };
 
-  static std::size_t at(Rank r) { return static_cast<std::size_t>(index(r)); }
-  bool valid(Rank r) const { return index(r) >= 0 && index(r) < workers(); }
+  using Orders = std::map<std::uint64_t, UnderWay>;
+
+  std::size_t at(Rank r) const { return members_.at(r); }
+  bool valid(Rank r) const { return members_.has(r); }
+  void add(std::uint64_t ticket, UnderWay);
+  void set_confirmed(UnderWay&);
+  Orders::iterator remove(Orders::iterator);
   double learned_bytes(Group) const;
+  static void settled(Worker&, const std::vector<GroupCount>&);
   void completed(Time now, Worker&, const std::vector<GroupDone>&);
   Time running(Time now, const Worker&) const;
 
+  const Members members_;
   std::vector<bool> never_moved_;
   Weights weights_;
   std::vector<std::vector<Group>> body_;  // by group
   std::vector<Moments> bytes_;            // by group: of one fragment, as reported
   std::vector<double> bytes_factor_;      // by group: bytes that really moved / bytes reported
   std::vector<Worker> workers_;
-  std::map<std::uint64_t, UnderWay> under_way_;
+  Orders under_way_;
+  std::map<std::pair<Rank, Rank>, std::int32_t> unconfirmed_;  // orders, by from and to
+  bool foreign_tickets_ = false;   // fragments of other coordinators come here
+  std::set<std::uint64_t> early_;  // theirs: arrived, and not known yet to be coming
 };
 
 }  // namespace tessera::balancer

@@ -10,6 +10,9 @@ namespace {
 constexpr std::uint32_t kCheckTimer = 2;
 constexpr Time kLongestHold = 10 * kMillisecond;
 constexpr Time kRepeatRefusal = 5 * kSecond;
+// A plan costs its coordinator about a microsecond per member (docs/benchmarks.md, plans): with
+// more than this many members it plans more rarely, or it would do nothing else.
+constexpr std::int32_t kManyMembers = 500;
 
 constexpr const char* kCosts = "transfer costs more than it saves";
 constexpr const char* kLittle = "too little work left";
@@ -19,27 +22,29 @@ constexpr const char* kBalanced = "balanced";
 double work_of(const Load& from, const Move& move) {
   double work = 0;
   for (const GroupCount& f : move.fragments) {
-    for (const GroupWork& g : from.groups) {
-      if (g.group == f.group) work += static_cast<double>(f.count) * static_cast<double>(g.weight);
-    }
+    const GroupWork* g = from.find(f.group);
+    if (g != nullptr) work += static_cast<double>(f.count) * static_cast<double>(g->weight);
   }
   return work;
 }
 
-std::int64_t bytes_of(const Load& from, const Move& move) {
+std::int64_t bytes_of(const Load& from, const std::vector<GroupCount>& fragments) {
   std::int64_t bytes = 0;
-  for (const GroupCount& f : move.fragments) {
-    for (const GroupWork& g : from.groups) {
-      if (g.group == f.group) bytes += f.count * g.bytes;
-    }
+  for (const GroupCount& f : fragments) {
+    const GroupWork* g = from.find(f.group);
+    if (g != nullptr) bytes += f.count * g->bytes;
   }
   return bytes;
 }
 
 }  // namespace
 
-Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, std::int32_t workers)
-    : self_(setup.rank), p_(p), view_(setup.groups, workers, p.weight_memory) {}
+Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members members)
+    : self_(setup.rank),
+      members_(members),
+      p_(p),
+      view_(setup.groups, members, p.weight_memory),
+      ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
 
 void Coordinator::step(Time now, const Event& event, Actions& out) {
   std::visit([&](const auto& e) { handle(now, e, out); }, event);
@@ -48,6 +53,7 @@ void Coordinator::step(Time now, const Event& event, Actions& out) {
 
 void Coordinator::handle(Time now, const Received& r, Actions& out) {
   if (const auto* report = std::get_if<Report>(&r.message)) {
+    if (!members_.has(r.from)) return;
     view_.report(now, r.from, *report);
     wanted_ = true;
     out.push_back(Send{r.from, ReportSeen{hold_}});
@@ -95,7 +101,7 @@ void Coordinator::check_when_due(Time now, Actions& out) {
     return;
   }
   wanted_ = false;
-  next_check_ = now + p_.plan_interval;
+  next_check_ = now + p_.plan_interval * std::max(kManyMembers, members_.count) / kManyMembers;
   check(now, out);
 }
 
@@ -109,7 +115,7 @@ Time Coordinator::min_gain() const {
 bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
   bool any = false;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const Rank from{static_cast<std::int32_t>(i)};
+    const Rank from = members_.rank(i);
     const Link& link = links_.between(from, Rank{-1});
     for (GroupWork& g : loads[i].groups) {
       // Nobody has seen one run: its weight is a guess, and what it produces is not known either.
@@ -128,6 +134,12 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
   return any;
 }
 
+std::vector<Load> Coordinator::loads(Time now) const {
+  std::vector<Load> loads = view_.loads(now);
+  mark_unworthy(loads);
+  return loads;
+}
+
 void Coordinator::check(Time now, Actions& out) {
   if (p_.faithful && view_.any_unconfirmed()) return;  // rebalance_count != 0
   std::vector<Load> loads = view_.loads(now);
@@ -139,6 +151,7 @@ void Coordinator::check(Time now, Actions& out) {
   }
   if (total <= 0) return;
   const bool unworthy = mark_unworthy(loads);
+  if (!p_.faithful) view_.settle(loads);
   bool moved = probe(now, loads, out);
 
   const bool little = p_.jobs_left_auto ? latest < static_cast<double>(min_gain())
@@ -149,7 +162,7 @@ void Coordinator::check(Time now, Actions& out) {
     PlanCosts costs;
     costs.min_gain = min_gain();
     costs.transfer = [this](std::size_t from, std::size_t to, std::int64_t bytes) {
-      const Rank a{static_cast<std::int32_t>(from)}, b{static_cast<std::int32_t>(to)};
+      const Rank a = members_.rank(from), b = members_.rank(to);
       return usual_.latency + transfer_time(links_.between(a, b), bytes);
     };
     Plan plan = p_.makespan ? plan_makespan(loads, costs) : plan_mean(loads);
@@ -163,7 +176,7 @@ void Coordinator::check(Time now, Actions& out) {
     });
     cut_to_window(loads, plan);
     for (const Move& m : plan) {
-      order(now, loads, m, "moved", out);
+      order(loads, m, "moved", out);
       moved = true;
     }
   }
@@ -174,21 +187,27 @@ void Coordinator::check(Time now, Actions& out) {
 // probe sends one fragment per thread of a group nobody has measured, and which the plan therefore
 // leaves alone, to ranks with nothing to do: that costs them nothing, and soon its weight is known.
 bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) {
+  std::vector<std::size_t> starving;
+  for (std::size_t to = 0; to < loads.size(); ++to) {
+    if (loads[to].receives && view_.starving(members_.rank(to))) starving.push_back(to);
+  }
+  std::map<Group, std::size_t> tried;  // of `starving`
   bool any = false;
-  for (std::size_t from = 0; from < loads.size(); ++from) {
+  for (std::size_t from = 0; from < loads.size() && !starving.empty(); ++from) {
     for (const GroupWork& g : loads[from].groups) {
       if (view_.known(g.group) || g.count < 2) continue;
       if (g.movable && g.count * g.weight >= min_gain()) continue;
       std::int64_t left = g.count - 1;
-      const Rank source{static_cast<std::int32_t>(from)};
-      for (std::size_t to = 0; to < loads.size() && left > 0; ++to) {
-        const Rank target{static_cast<std::int32_t>(to)};
-        if (to == from || !loads[to].receives || !view_.starving(target)) continue;
+      const Rank source = members_.rank(from);
+      for (std::size_t& next = tried[g.group]; next < starving.size() && left > 0; ++next) {
+        const std::size_t to = starving[next];
+        const Rank target = members_.rank(to);
+        if (to == from) continue;
         if (wire_time(links_.between(source, target), g.bytes) > p_.ship_window) continue;
         if (!probed_.emplace(g.group, target).second) continue;
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;
-        order(now, loads, Move{from, to, {{g.group, n}}}, "measuring", out);
+        order(loads, Move{from, to, {{g.group, n}}}, "measuring", out);
         any = true;  // `loads` still shows it at the source: the plan may move a few too many
       }
     }
@@ -197,12 +216,12 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
 }
 
 bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& out, Time now) {
-  const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
+  const Rank from = members_.rank(m.from), to = members_.rank(m.to);
   if (view_.unconfirmed(from, to)) return false;
   const double before = loads[m.from].finish(), after = loads[m.to].finish();
   const double work = work_of(loads[m.from], m);
-  const auto transfer =
-      static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], m)));
+  const auto transfer = static_cast<double>(
+      transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));
   if (transfer * p_.transfer_margin > work) {
     refuse(now, kCosts, &m, out);
     return false;
@@ -227,6 +246,12 @@ bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& o
   return true;
 }
 
+std::int64_t Coordinator::window_left(Rank from, Rank to) const {
+  const double window = links_.between(from, to).bandwidth * static_cast<double>(p_.ship_window) /
+                        static_cast<double>(kSecond);
+  return static_cast<std::int64_t>(std::min(window, 1e18)) - view_.bytes_under_way(from);
+}
+
 // cut_to_window shortens orders so that a source never has more under way than ship_window of
 // transfer: one huge message would leave its receiver, and all behind it, waiting. What is cut off
 // is planned again when this has arrived. Receivers come earliest finish first.
@@ -235,11 +260,8 @@ void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) cons
   for (const Move& m : plan) ++receivers[m.from];
   std::vector<std::int64_t> spent(loads.size(), 0);
   for (Move& m : plan) {
-    const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
-    const double window = links_.between(from, to).bandwidth * static_cast<double>(p_.ship_window) /
-                          static_cast<double>(kSecond);
-    const std::int64_t left = static_cast<std::int64_t>(std::min(window, 1e18)) -
-                              view_.bytes_under_way(from) - spent[m.from];
+    const Rank from = members_.rank(m.from), to = members_.rank(m.to);
+    const std::int64_t left = window_left(from, to) - spent[m.from];
     std::int64_t budget = left / std::max<std::int64_t>(1, receivers[m.from]--);
     std::int64_t at_least = view_.starving(to) ? view_.threads(to) : left > 0 ? 1 : 0;
     for (GroupCount& f : m.fragments) {
@@ -256,14 +278,21 @@ void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) cons
   std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
 }
 
-void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m, const char* why,
+void Coordinator::order(const std::vector<Load>& loads, const Move& m, const char* why,
                         Actions& out) {
-  const Rank from{static_cast<std::int32_t>(m.from)}, to{static_cast<std::int32_t>(m.to)};
-  view_.ordered(now, ++ticket_, from, to, m.fragments, bytes_of(loads[m.from], m));
-  out.push_back(Send{from, Order{ticket_, to, m.fragments}});
-  out.push_back(Decide{why, from, to, m.fragments, static_cast<Time>(loads[m.from].finish()),
-                       static_cast<Time>(loads[m.to].finish())});
+  order(members_.rank(m.from), loads[m.from], members_.rank(m.to), m.fragments, why,
+        static_cast<Time>(loads[m.to].finish()), out);
+}
+
+std::uint64_t Coordinator::order(Rank from, const Load& load, Rank to,
+                                 const std::vector<GroupCount>& fragments, const char* why,
+                                 Time load_to, Actions& out) {
+  const std::int64_t bytes = bytes_of(load, fragments);
+  view_.ordered(++ticket_, from, to, fragments, bytes);
+  out.push_back(Send{from, Order{ticket_, to, fragments}});
+  out.push_back(Decide{why, from, to, fragments, static_cast<Time>(load.finish()), load_to});
   refused_.clear();
+  return ticket_;
 }
 
 void Coordinator::refuse(Time now, const char* why, const Move* m, Actions& out) {
@@ -275,8 +304,8 @@ void Coordinator::refuse(Time now, const char* why, const Move* m, Actions& out)
   Decide d;
   d.why = why;
   if (m != nullptr) {
-    d.from = Rank{static_cast<std::int32_t>(m->from)};
-    d.to = Rank{static_cast<std::int32_t>(m->to)};
+    d.from = members_.rank(m->from);
+    d.to = members_.rank(m->to);
     d.fragments = m->fragments;
   }
   out.push_back(std::move(d));

@@ -19,10 +19,27 @@ namespace tessera::balancer {
 // A check follows every report and confirmation, at most one per plan_interval; the one that comes
 // too early waits for a timer, set only then. Why nothing moves is decided aloud, once per reason
 // until something moves again.
+//
+// Its members are all ranks that execute (`central`) or a group of them (`hierarchical`, whose
+// leaves also send to and receive from other groups: tickets are then unique across coordinators).
 class Coordinator {
  public:
-  Coordinator(const Setup&, const CentralParameters&, std::int32_t workers);
+  Coordinator(const Setup&, const CentralParameters&, Members);
   void step(Time now, const Event&, Actions& out);
+
+  ClusterView& view() { return view_; }
+  // The members' loads as a plan may count on them: what costs more to move than to run, or was
+  // never seen to run, is not movable.
+  std::vector<Load> loads(Time now) const;
+  // What a source may still put on its way out, in bytes (ship_window).
+  std::int64_t window_left(Rank from, Rank to) const;
+  // order sends an order for fragments of `load`, the load of `from`; returns its ticket.
+  std::uint64_t order(Rank from, const Load& load, Rank to,
+                      const std::vector<GroupCount>& fragments, const char* why, Time load_to,
+                      Actions&);
+  // The next check comes soon: the loads have changed by other means than reports.
+  void look_again() { wanted_ = true; }
+  Time min_gain() const;
 
  private:
   void handle(Time, const Received&, Actions&);
@@ -39,12 +56,12 @@ class Coordinator {
   bool probe(Time now, const std::vector<Load>&, Actions&);
   bool pays(const std::vector<Load>&, const Move&, Actions&, Time now);
   void cut_to_window(const std::vector<Load>&, Plan&) const;
-  void order(Time now, const std::vector<Load>&, const Move&, const char* why, Actions&);
+  void order(const std::vector<Load>&, const Move&, const char* why, Actions&);
   void refuse(Time now, const char* why, const Move*, Actions&);
-  Time min_gain() const;
   bool mark_unworthy(std::vector<Load>&) const;
 
   const Rank self_;
+  const Members members_;
   const CentralParameters p_;
   ClusterView view_;
   Links links_;

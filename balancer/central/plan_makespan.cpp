@@ -136,7 +136,10 @@ class Planner {
         givers.pop();
         continue;
       }
-      if (from == to || finish_[from] <= finish_[to]) break;
+      if (from == to || (loads_[from].receives && finish_[from] <= finish_[to])) {
+        done[from] = true;
+        continue;
+      }
       const auto [item, count] = best_move(from, to);
       if (item == nullptr) {
         done[from] = true;  // others may still gain
@@ -186,6 +189,11 @@ class Planner {
         }
       }
     }
+    // Who leaves gives everything, whatever it does to the others.
+    for (Queues::Item& item : queues_.of(from)) {
+      if (best != nullptr || loads_[from].receives) break;
+      if (item.left > 0) return {&item, 1};
+    }
     return {best, best_count};
   }
 
@@ -205,6 +213,9 @@ Plan plan_makespan(const std::vector<Load>& loads, const PlanCosts& costs) {
 
   Queues queues(loads);
   Plan best = Planner(loads, finish, queues, costs).plan(bound.level);
+  // The other planners may leave work where somebody leaves, and look the better for it.
+  const auto leaves = [](const Load& l) { return !l.receives && !l.groups.empty(); };
+  if (std::any_of(loads.begin(), loads.end(), leaves)) return best;
   double best_finish = makespan(loads, finish, best, costs);
   const auto consider = [&](Plan other, double part) {
     const double other_finish = makespan(loads, finish, other, costs);

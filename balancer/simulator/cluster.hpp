@@ -28,7 +28,7 @@ struct LinkModel {
 struct Processing {
   Time event = 0;          // for each thing that the policy is told
   Time send = 0;           // for each message and shipment it sends
-  Time plan_per_rank = 0;  // times the number of ranks, when it decides about other ranks
+  Time plan_per_rank = 0;  // times the ranks it has heard from, when it decides about others
   bool free() const { return event == 0 && send == 0 && plan_per_rank == 0; }
 };
 

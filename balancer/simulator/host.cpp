@@ -118,7 +118,10 @@ void Simulation::step(Node& n, Event event) {
           planned = planned || d->from != n.rank;
         }
       }
-      if (planned) host_delay_ += cost.plan_per_rank * options_.ranks;
+      if (const auto* r = std::get_if<Received>(&e); r != nullptr && cost.plan_per_rank > 0) {
+        n.heard.insert(r->from);
+      }
+      if (planned) host_delay_ += cost.plan_per_rank * static_cast<Time>(n.heard.size());
       for (const Action& a : actions) carry_out(n, a);
     }
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "balancer/simulator/cluster.hpp"
@@ -80,6 +81,7 @@ class Simulation final : public Effects {
     std::vector<Told> inbox;  // from `inbox_head` on
     std::size_t inbox_head = 0;
     bool serving = false;  // a `serve` is planned
+    std::set<Rank> heard;  // it has had messages from; kept when planning costs time
     Time host_free = 0;
     std::vector<Event> caused;  // by actions of the step being taken
     bool telling = false;

@@ -107,5 +107,31 @@ template <class A>
 void serialize(A& a, HandOver& x) {
   a(x.group, x.to);
 }
+template <class A>
+void serialize(A& a, TransferSeen& x) {
+  a(x.transfer, x.given);
+}
+template <class A>
+void serialize(A& a, GroupReport& x) {
+  a(x.load, x.movable, x.fragments, x.capacity, x.seen);
+}
+template <class A>
+void serialize(A&, GroupReportSeen&) {}
+template <class A>
+void serialize(A& a, GroupInvite& x) {
+  a(x.transfer, x.giver, x.count, x.weight);
+}
+template <class A>
+void serialize(A& a, RankCount& x) {
+  a(x.rank, x.count);
+}
+template <class A>
+void serialize(A& a, GroupNeed& x) {
+  a(x.transfer, x.weight, x.receivers);
+}
+template <class A>
+void serialize(A& a, GroupSent& x) {
+  a(x.transfer, x.ticket, x.from, x.to, x.fragments, x.bytes, x.last);
+}
 
 }  // namespace tessera::balancer

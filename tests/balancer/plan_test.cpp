@@ -94,6 +94,14 @@ TEST(PlanMakespan, EmptiesARankThatLeaves) {
   EXPECT_EQ(finishes(after), (std::vector<double>{0, 30, 30}));
 }
 
+TEST(PlanMakespan, EmptiesARankThatLeavesEvenIntoLaterOnes) {
+  std::vector<Load> loads(3);
+  loads[0].groups = {{kHeavy, 3, 10}};
+  loads[0].receives = false;
+  loads[1].groups = loads[2].groups = {{kMiddle, 20, 4}};
+  EXPECT_EQ(loads_after(loads, plan_makespan(loads))[0].finish(), 0);
+}
+
 TEST(PlanMakespan, LeavesImmovableWorkAndBalancesTheRestAroundIt) {
   std::vector<Load> loads(3);
   loads[0].groups = {{kHeavy, 1, 1000, 0, false}};

@@ -163,7 +163,7 @@ TEST(Simulator, ACoordinatorNeedsTimeToThink) {
   Options o = quick(64, "central");
   const Workload w = heap(2000, 2 * kMs);
   const Outcome quick_one = simulate(w, o);
-  o.coordinator = {20'000, 20'000, 10'000};
+  o.coordinator = {200'000, 200'000, 100'000};
   const Outcome slow_one = simulate(w, o);
   EXPECT_GT(slow_one.finished, quick_one.finished * 11 / 10);
   EXPECT_GT(slow_one.host_busy.back(), slow_one.finished / 2);

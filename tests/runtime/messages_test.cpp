@@ -121,6 +121,11 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       LoopDrained{29},
       ShareDone{30, 31},
       HandOver{Group{6}, {Rank{1}, Rank{3}}},
+      GroupReport{5 * 1000, 4 * 1000, 3, 2.5, {{7, 900}, {8, 0}}},
+      GroupReportSeen{},
+      GroupInvite{7, Rank{3}, 40, 1000},
+      GroupNeed{7, 1000, {{Rank{5}, 20}, {Rank{6}, 20}}},
+      GroupSent{7, 99, Rank{1}, Rank{5}, {{Group{2}, 19}}, 4096, true},
   };
   ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
   for (const balancer::Message& m : all) {
