@@ -28,9 +28,14 @@ void check(const RunCommand& c) {
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
   }
-  if (!c.ranks && (runtime::started_by_launcher() || c.options.transport == "mpi")) return;
+  const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
+  if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {
+    throw usage_error("--spare " + std::to_string(c.options.spares) +
+                      ": there is one rank and nobody to stand in for; add -n N");
+  }
+  if (!c.ranks && launched) return;
   try {
-    const std::int32_t here = c.options.transport == "inproc" ? c.options.ranks : 1;
+    const std::int32_t here = c.options.transport == "inproc" ? c.options.ranks - c.options.spares : 1;
     launch::check_ranks(c.options, c.ranks.value_or(here));
   } catch (const launch::OptionsError& e) {
     throw usage_error(e.what());
@@ -45,7 +50,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   const Built program = build(c.build);
   if (!c.options.quiet && launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;
-  return c.ranks ? run_on_ranks(program.file, *c.ranks, c.options, arguments)
+  return c.ranks ? run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments)
                  : run_here(program.file, c.options, arguments);
 }
 

@@ -25,6 +25,8 @@ void add_explain(CLI::App& app, Action& action);
 void add_fmt(CLI::App& app, Action& action);
 void add_lsp(CLI::App& app, Action& action);
 void add_policies(CLI::App& app, Action& action);
+// Ranks of a run that come and go: drain, join.
+void add_members(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 // What users never type: `exec-program`, what mpirun starts, and `precompile-headers`.

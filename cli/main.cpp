@@ -104,6 +104,7 @@ int parse_and_run(Arguments words) {
   add_fmt(app, action);
   add_lsp(app, action);
   add_policies(app, action);
+  add_members(app, action);
   add_replay(app, action);
   add_simulate(app, action);
   add_internal(app, action);

@@ -12,6 +12,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/balance/profiles.hpp"
 #include "runtime/node/arguments.hpp"
+#include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/crash.hpp"
 
@@ -67,6 +68,9 @@ int run_ranks(const abi::Program& program, const RunOptions& options,
     return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates",
                     first);
   }
+  // With several ranks in one process nobody could tell which one a signal means.
+  const bool signals = nodes.size() == 1 && nodes.front()->ranks() > 1;
+  if (signals) catch_member_signals(*transports.front());
   // The ranks of this process: each gets a thread, the first one runs here.
   std::vector<std::thread> others;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
@@ -74,6 +78,7 @@ int run_ranks(const abi::Program& program, const RunOptions& options,
   }
   const int code = nodes.front()->run();
   for (auto& t : others) t.join();
+  if (signals) ignore_member_signals();
   return code;
 }
 

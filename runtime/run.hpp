@@ -1,6 +1,7 @@
 // The runtime's front door: run a translated program on this process's ranks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,14 @@ inline constexpr int kExitEnvironment = 3;  // no compiler, no mpirun, MPI failu
 inline constexpr int kExitInternal = 70;    // a bug of ours
 inline constexpr int kExitInterrupted = 130;
 
+// A rank that leaves or joins at a time that is known before: for tests, and to see what it would cost.
+struct MemberPlan {
+  balancer::Rank rank{0};
+  bool joins = false;
+  std::chrono::nanoseconds at{0};  // since the start of the run
+  friend bool operator==(const MemberPlan&, const MemberPlan&) = default;
+};
+
 struct RunOptions {
   // Where the ranks are: "auto" (MPI when started by mpirun or srun, else one rank in this process),
   // "mpi", or "inproc" with `ranks` ranks as threads of this process.
@@ -31,11 +40,15 @@ struct RunOptions {
   std::int32_t threads = 0;             // workers per rank; 0: share the host's cores fairly
   std::string balancer;                 // empty: "none" on one rank, else "central"
   balancer::Settings settings;          // policy parameters from flags and --config
+  std::vector<double> powers;           // relative speeds by rank, for the policies; missing: 1
   std::string save_groups;              // profile to write, empty: none
   std::string load_groups;              // profile to read
   bool load_groups_anyway = false;
 
   std::string record_policy;            // directory for the logs of the policies, empty: none
+
+  std::int32_t spares = 0;              // of the ranks that can execute, the last ones only when asked
+  std::vector<MemberPlan> member_plan;
 
   std::string summary_json;             // --summary FILE.json
   bool quiet = false;                   // no summary, no warnings on stderr

@@ -99,7 +99,8 @@ void PolicyHost::carry_out(const balancer::Action& action) {
     }
   } else if (const auto* ship = std::get_if<balancer::Ship>(&action)) {
     balancer::Shipped done{ship->ticket, ship->to, {}, 0};
-    if (ship->to != node_.self()) {
+    // A rank that has left meanwhile gets nothing.
+    if (ship->to != node_.self() && node_.members.takes_part(ship->to)) {
       done.fragments = node_.ship(ship->to, ship->fragments, ship->ticket, done.bytes);
       // As in report_load, or the policy would take what is yet to travel for a saving.
       for (const balancer::GroupCount& f : done.fragments) {
@@ -221,6 +222,18 @@ void PolicyHost::arrived(Rank from, std::vector<balancer::GroupCount> fragments,
                          std::uint64_t ticket) {
   tell(balancer::Arrived{from, std::move(fragments), ticket});
   dirty_.store(true);
+}
+void PolicyHost::member(Rank rank, bool joins) {
+  if (joins) {
+    tell(balancer::RankJoined{rank});
+  } else {
+    tell(balancer::RankLeaving{rank});
+  }
+  dirty_.store(true);
+}
+void PolicyHost::outside_load(double tasks) {
+  spdlog::debug("rank {}: {:.1f} tasks of others compete", balancer::index(node_.self()), tasks);
+  tell(balancer::OutsideLoad{tasks});
 }
 void PolicyHost::measured(Rank peer, balancer::Time latency, double bandwidth) {
   tell(balancer::LinkMeasured{peer, latency, bandwidth});

@@ -37,6 +37,8 @@ class PolicyHost {
 
   void on(Rank from, PolicyMessage&&);
   void arrived(Rank from, std::vector<balancer::GroupCount>, std::uint64_t ticket);
+  void member(Rank, bool joins);
+  void outside_load(double tasks);
   void measured(Rank peer, balancer::Time latency, double bandwidth);
 
   // The run has ended: nothing is told any more. Finishes the log; returns what is wrong with it, for a

@@ -100,6 +100,18 @@ void serialize(A& a, PolicyMessage& x) { a(x.message); }
 template <class A>
 void serialize(A& a, LinkProbe& x) { a(x.number, x.echo, x.payload); }
 template <class A>
+void serialize(A& a, Entrust& x) { a(x.name, x.value); }
+template <class A>
+void serialize(A& a, Keep& x) { a(x.name, x.value); }
+template <class A>
+void serialize(A& a, Refetch& x) { a(x.name, x.to); }
+template <class A>
+void serialize(A& a, AskChange& x) { a(x.rank, x.joins); }
+template <class A>
+void serialize(A& a, MemberChange& x) { a(x.rank, x.joins); }
+template <class A>
+void serialize(A& a, Left& x) { a(x.fragments, x.values, x.bytes, x.names_kept, x.bytes_kept); }
+template <class A>
 void serialize(A& a, Wave& x) { a(x.number); }
 template <class A>
 void serialize(A& a, WaveAnswer& x) { a(x.number, x.idle, x.sent, x.received); }
@@ -118,7 +130,8 @@ void serialize(A& a, GroupTotals& x) {
 template <class A>
 void serialize(A& a, Totals& x) {
   a(x.final, x.finished, x.ready, x.busy, x.threads, x.moved_in, x.moved_out, x.shipments_out,
-    x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.groups, x.decisions);
+    x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.left,
+    x.groups, x.decisions);
 }
 
 namespace {
@@ -142,7 +155,8 @@ Message read_alternative(std::size_t tag, WireReader& a) {
 bool counts_for_termination(const Message& m) {
   // Everything up to ScopeReturn carries work or data, and what came later about data.
   return m.index() <= Message(ScopeReturn{}).index() || std::holds_alternative<ReadDone>(m) ||
-         std::holds_alternative<Gone>(m);
+         std::holds_alternative<Gone>(m) || std::holds_alternative<Entrust>(m) ||
+         std::holds_alternative<Keep>(m) || std::holds_alternative<Refetch>(m);
 }
 
 Parcel encode(const Message& m) {

@@ -100,6 +100,32 @@ struct LinkProbe {      // start-up measurement: echo it
   Passenger payload;
 };
 
+// ---- ranks that leave and join (node/membership.hpp, node/evacuation.hpp)
+struct Entrust {        // home that leaves -> another rank: keep this value for me
+  abi::Name name;
+  Passenger value;
+};
+struct Keep {           // keeper that leaves -> home: the value you believe here
+  abi::Name name;
+  Passenger value;
+};
+struct Refetch {        // former keeper -> home: `to` was sent to me for this
+  abi::Name name;
+  Rank to{-1};
+};
+struct AskChange {      // a rank -> 0: this rank wants to leave, or to join
+  Rank rank{-1};
+  bool joins = false;
+};
+struct MemberChange {   // rank 0 -> all: from now on
+  Rank rank{-1};
+  bool joins = false;
+};
+struct Left {           // a rank -> 0: all is given away
+  std::int64_t fragments = 0, values = 0, bytes = 0;  // that went
+  std::int64_t names_kept = 0, bytes_kept = 0;        // directory entries; of small values
+};
+
 // ---- the run
 struct Wave {           // rank 0 -> all: are you idle, how much have you sent and received?
   std::uint64_t number = 0;
@@ -141,6 +167,8 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   std::int64_t messages_sent = 0;
   std::int64_t peak_memory_kb = 0;
   double cpu = 0;           // s, of the process (live ranks)
+  double here = 0;          // s this rank took part in the run
+  std::int64_t left = 0;    // fragments it gave away when it left, or passed on after
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;   // "reason|count"
 };
@@ -148,7 +176,8 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
-                             AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone>;
+                             AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
+                             Refetch, AskChange, MemberChange, Left>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

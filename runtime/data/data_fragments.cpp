@@ -10,6 +10,7 @@
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_slot.hpp"
+#include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/program_error.hpp"
@@ -222,6 +223,7 @@ void DataFragments::on(Rank from, Publish&& m) {
       std::vector<Rank> asking;
       asking.swap(side.asking);
       for (const Rank r : asking) serve(e, m.name, r);
+      if (node_.evacuation->swept()) entrust(e);
     }
   }
   if (!twice.empty()) {
@@ -241,6 +243,10 @@ void DataFragments::on(Rank, Fetch&& m) {
     DfEntry* e = shard.find(m.name.id);
     if (e != nullptr) value = ValueRef(abi::retain(e->value));
   }
+  if (!value && node_.evacuation->ever()) {
+    // Given back to its home while this was under way.
+    return node_.comm.send(home_of(m.name), Refetch{m.name, m.to});
+  }
   node_.comm.send(m.to, Give{m.name, {std::move(value)}});
 }
 
@@ -254,6 +260,7 @@ void DataFragments::on(Rank from, Give&& m) {
     if (e == nullptr || e->value != nullptr) return;
     waiters = e->waiters;
     e->flags &= ~kAsked & 0xFFu;
+    if (waiters == 0 && node_.evacuation->swept()) return;  // who asked has been sent elsewhere
     if (m.value.value) {
       e->waiters = 0;
       e->value = abi::retain(m.value.value.get());
@@ -305,10 +312,7 @@ void DataFragments::on(Rank, Drop&& m) {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(id);
     if (e == nullptr || e->waiters != 0) continue;
-    if ((e->flags & kCopy) != 0 && e->value != nullptr) {
-      copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
-      copies_alive_.fetch_sub(1, std::memory_order_relaxed);
-    }
+    if ((e->flags & kCopy) != 0 && e->value != nullptr) forget_copy(e);
     free_entry(shard.remove(id));
   }
 }
@@ -356,6 +360,13 @@ void DataFragments::note_copy(DfEntry* e) {
   copies_.push_back(e->id);
 }
 
+// It counts as a copy no longer. The caller holds the shard's lock.
+void DataFragments::forget_copy(DfEntry* e) {
+  e->flags &= ~kCopy & 0xFFu;
+  copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+  copies_alive_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void DataFragments::trim_copies(Clock::time_point now) {
   const std::int64_t limit = node_.options.cache_limit_mb << 20;
   // Ids of dropped copies stay in the list until it is mostly made of them.
@@ -388,8 +399,7 @@ void DataFragments::trim_copies(Clock::time_point now) {
       copies_.push_back(id);
       continue;
     }
-    copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
-    copies_alive_.fetch_sub(1, std::memory_order_relaxed);
+    forget_copy(e);
     abi::release(e->value);
     e->value = nullptr;
     e->flags &= ~(kCopy | kAsked) & 0xFFu;

@@ -70,8 +70,17 @@ class DataFragments {
   void on(Rank from, ReadsHint&&);
   void on(Rank from, ReadDone&&);
   void on(Rank from, Gone&&);
+  void on(Rank from, Entrust&&);
+  void on(Rank from, Keep&&);
+  void on(Rank from, Refetch&&);
   // An input that came with a shipment.
   void take_copy(Rank from, const abi::Name&, ValueRef);
+
+  // data/evacuation.cpp, for a rank that leaves; nothing runs on it.
+  // The fragments that wait here, in no list any more; what they had of their inputs is in the table.
+  std::vector<abi::Cf*> take_waiting();
+  // Values go where they are of use; foreign names are forgotten. What went, and what had to stay.
+  Left give_away();
 
   // Communication thread: evicts copies beyond the limit, oldest untouched first. Cheap when there
   // is nothing to do.
@@ -88,6 +97,8 @@ class DataFragments {
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,
                              const std::string& name) const;
   void note_copy(DfEntry*);
+  void forget_copy(DfEntry*);
+  bool entrust(DfEntry*);
   void free_here(const abi::Name&, std::uint32_t block);
   void free_entry_early(DfEntry*, const abi::Name&, std::uint32_t block, bool spent);
   std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;

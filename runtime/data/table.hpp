@@ -42,6 +42,8 @@ inline constexpr std::uint8_t kDeleted = 4;   // home: freed early by advice
 inline constexpr std::uint8_t kTouched = 8;   // read since the cache last looked
 inline constexpr std::uint8_t kSpent = 16;    // with kDeleted: by the last read of its req_count
 
+inline constexpr std::uint8_t kEntrusted = 32; // not home: kept for a home that has left the run
+
 inline RemoteSide& remote(DfEntry* e) {
   if (e->remote == nullptr) e->remote = new RemoteSide;
   return *e->remote;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -21,6 +22,8 @@ struct Flags {
   std::vector<std::string> set;  // KEY=VALUE
   balancer::Settings settings;
   std::optional<std::int32_t> inproc_ranks;
+  std::vector<std::string> leaves, joins;  // RANK@SECONDS
+  std::string powers;                      // 3,3,2,1
 };
 
 std::string underscored(std::string name) {
@@ -54,6 +57,45 @@ void check_settings_of(const balancer::PolicyInfo& policy, const balancer::Setti
   }
   const std::vector<std::string> together = balancer::check_settings(policy, settings);
   if (!together.empty()) throw OptionsError(together.front());
+}
+
+std::vector<double> powers_of(const std::string& text) {
+  std::vector<double> powers;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    char* rest = nullptr;
+    const double power = std::strtod(word.c_str(), &rest);
+    if (word.empty() || *rest != '\0' || !(power > 0) || power > 1e9) {
+      throw OptionsError("--powers: write the speed of each rank as in 3,3,1.5, numbers above 0, not `" +
+                         text + "`");
+    }
+    powers.push_back(power);
+    at = end + 1;
+  }
+  return powers;
+}
+
+void plan_members(const std::vector<std::string>& texts, bool joins, runtime::RunOptions& options) {
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('@');
+    std::int32_t rank = -1;
+    double seconds = -1;
+    try {
+      std::size_t used = 0, used_too = 0;
+      rank = std::stoi(text.substr(0, at), &used);
+      if (at != std::string::npos) seconds = std::stod(text.substr(at + 1), &used_too);
+      if (used != at || used_too != text.size() - at - 1) rank = -1;
+    } catch (const std::exception&) {
+      rank = -1;
+    }
+    if (rank < 0 || !(seconds >= 0) || seconds > 1e9) {
+      throw OptionsError(std::string(joins ? "--join" : "--leave") +
+                         ": write RANK@SECONDS, as in 2@1.5, not `" + text + "`");
+    }
+    options.member_plan.push_back(
+        {balancer::Rank{rank}, joins, std::chrono::nanoseconds(std::llround(seconds * 1e9))});
+  }
 }
 
 void merge(const Flags& flags, runtime::RunOptions& options) {
@@ -100,8 +142,11 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
 
   if (flags.inproc_ranks) {
     options.transport = "inproc";
-    options.ranks = *flags.inproc_ranks;
+    options.ranks = *flags.inproc_ranks + options.spares;
   }
+  if (!flags.powers.empty()) options.powers = powers_of(flags.powers);
+  plan_members(flags.leaves, false, options);
+  plan_members(flags.joins, true, options);
 }
 
 void check_files(const runtime::RunOptions& options) {
@@ -148,6 +193,11 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
   app.add_option("--config", flags->config, "balancer, threads and parameters from a TOML file")
       ->option_text("FILE")
       ->group(group);
+  app.add_option("--powers", flags->powers,
+                 "speeds of the ranks, relative to each other, for balancers that want to know them "
+                 "beforehand; ranks not named have 1")
+      ->option_text("P0,P1,...")
+      ->group(group);
   app.add_option("--save-groups", options.save_groups,
                  "write the measured weights of this run, a profile")
       ->option_text("FILE")
@@ -162,6 +212,23 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
   app.add_flag("--load-groups-anyway", options.load_groups_anyway,
                "accept a profile of another version of the program")
       ->group(group);
+}
+
+void add_nodes(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
+  const std::string group = "Ranks that come and go";
+  app.add_option("--spare", options.spares,
+                 "start K ranks more that rest until one leaves, or `tessera join` asks for them")
+      ->option_text("K")
+      ->check(CLI::Range(0, 4096))
+      ->group(group);
+  const auto at = [&](const char* name, std::vector<std::string>& list, const char* help) {
+    app.add_option(name, list, help)
+        ->option_text("RANK@SECONDS")
+        ->allow_extra_args(false)
+        ->group(group);
+  };
+  at("--leave", flags->leaves, "this rank leaves at that time of the run; may be repeated");
+  at("--join", flags->joins, "this rank joins at that time of the run; may be repeated");
 }
 
 void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
@@ -218,6 +285,7 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options) {
       ->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet, "no progress, no summary, no warnings");
   add_balancing(app, options, flags);
+  add_nodes(app, options, flags);
   add_advanced(app, options, flags);
   app.parse_complete_callback([flags, &options] {
     try {

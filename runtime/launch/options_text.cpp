@@ -58,7 +58,7 @@ std::string format_options(const runtime::RunOptions& o) {
   const auto flag = [&](const char* name, bool v) {
     if (v) words.emplace_back(name);
   };
-  if (o.transport == "inproc") number("--inproc-ranks", o.ranks, -1);
+  if (o.transport == "inproc") number("--inproc-ranks", o.ranks - o.spares, -1);
   else text("--transport", o.transport, d.transport);
   number("--seed", o.seed, d.seed);
   number("--max-delay-us", o.max_delay_us, d.max_delay_us);
@@ -71,10 +71,26 @@ std::string format_options(const runtime::RunOptions& o) {
   number("--threads", o.threads, d.threads);
   text("--balancer", o.balancer, d.balancer);
   for (const auto& [key, value] : o.settings) words.insert(words.end(), {"--set", key + "=" + value});
+  if (!o.powers.empty()) {
+    std::string list;
+    for (const double p : o.powers) {
+      char buffer[40];
+      std::snprintf(buffer, sizeof buffer, "%s%.17g", list.empty() ? "" : ",", p);
+      list += buffer;
+    }
+    words.insert(words.end(), {"--powers", list});
+  }
   text("--save-groups", o.save_groups, d.save_groups);
   text("--load-groups", o.load_groups, d.load_groups);
   flag("--load-groups-anyway", o.load_groups_anyway);
   text("--record-policy", o.record_policy, d.record_policy);
+  number("--spare", o.spares, d.spares);
+  for (const runtime::MemberPlan& p : o.member_plan) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%d@%.9f", balancer::index(p.rank),
+                  static_cast<double>(p.at.count()) * 1e-9);
+    words.insert(words.end(), {p.joins ? "--join" : "--leave", buffer});
+  }
   text("--summary", o.summary_json, d.summary_json);
   flag("--quiet", o.quiet);
   flag("--progress", o.progress);

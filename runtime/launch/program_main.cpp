@@ -39,7 +39,7 @@ int run_with_environment(const abi::Program& program, const std::vector<std::str
     }
     options = parse_environment_options();
     if (!runtime::started_by_launcher() && options.transport != "mpi") {
-      check_ranks(options, options.transport == "inproc" ? options.ranks : 1);
+      check_ranks(options, options.transport == "inproc" ? options.ranks - options.spares : 1);
     }
   } catch (const OptionsError& e) {
     std::fprintf(stderr, "%s: error: %s\n", program.name, e.what());

@@ -1,5 +1,7 @@
 #include "runtime/memory/pool.hpp"
 
+#include <malloc.h>
+
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +23,7 @@ void* pool_allocate(std::size_t bytes) { return ::operator new(bytes); }
 void pool_free(void* memory, std::size_t) { ::operator delete(memory); }
 void* block_allocate(std::size_t bytes) { return ::operator new(bytes); }
 void block_free(void* memory) { ::operator delete(memory); }
+void release_unused_memory() {}
 #else
 
 namespace {
@@ -128,6 +131,10 @@ void* block_allocate(std::size_t bytes) {
   return p;
 }
 void block_free(void* memory) { scalable_free(memory); }
+void release_unused_memory() {
+  scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr);
+  malloc_trim(0);
+}
 
 #endif
 

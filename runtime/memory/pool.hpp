@@ -14,4 +14,7 @@ void pool_free(void* memory, std::size_t bytes);  // the size it was allocated w
 void* block_allocate(std::size_t bytes);
 void block_free(void* memory);
 
+// What is free and can be given back to the system is.
+void release_unused_memory();
+
 }  // namespace tessera::runtime

@@ -18,8 +18,11 @@
 #include <utility>
 
 #include "runtime/balance/link_meter.hpp"
+#include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/node/end_of_run.hpp"
+#include "runtime/node/evacuation.hpp"
+#include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/totals.hpp"
@@ -68,6 +71,8 @@ void Node::handle(Rank from, Message&& m) {
           links->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
           totals->take(from, std::move(x));
+        } else if constexpr (requires { membership->on(from, std::move(x)); }) {
+          membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
           end->on(from, std::move(x));
         } else {
@@ -83,9 +88,12 @@ bool Node::turn() {
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     const auto now = Clock::now();
+    membership->turn(now);
+    evacuation->turn();
     if (policy != nullptr) policy->pump(now);
     end->turn(now);
     links->turn(now);
+    if (outside_load != nullptr) outside_load->turn(now);
     progress->turn(now);
     data.trim_copies(now);
     return moved;
@@ -99,8 +107,9 @@ bool Node::turn() {
 
 void Node::wait_for_traffic(bool idle) {
   const auto now = Clock::now();
-  auto until = std::min({end->next(now), progress->next(now), links->next(now)});
+  auto until = std::min({end->next(now), progress->next(now), links->next(now), membership->next(now)});
   if (policy != nullptr) until = std::min(until, policy->next(now));
+  if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
   if (until > now) transport.wait(until, idle);
 }
 

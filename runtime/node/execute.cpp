@@ -4,6 +4,7 @@
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/end_of_run.hpp"
+#include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/program_error.hpp"
@@ -16,11 +17,6 @@ constexpr int kMaxDepth = 64;
 
 bool structured(const Cf* c) {
   return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
-}
-
-Rank located(std::int64_t e, std::int32_t ranks) {
-  const std::int64_t r = e % ranks;
-  return Rank{static_cast<std::int32_t>(r < 0 ? r + ranks : r)};
 }
 
 }  // namespace
@@ -69,7 +65,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope) {
 
 void Node::submit(Worker& w, Cf* c) {
   if (c->block->locator != nullptr && ranks() > 1) {
-    const Rank to = located(c->block->locator(c), worker_ranks);
+    const Rank to = members.place(c->block->locator(c));
     c->flags |= kPlaced;
     if (to != self()) return place(w, c, to);
   }
@@ -104,7 +100,7 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 // Running at once saves a queue's worth of work, but hides the fragment from siblings and from the
 // balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
 bool Node::in_place(const Worker& w, const Cf* c) const {
-  if (overdue(w)) return false;
+  if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
   return structured(c) && w.depth < kMaxDepth && !(sleepers.any() && workers.size() > 1);
 }
@@ -149,7 +145,7 @@ void Node::execute(Worker& w, Cf* c) {
         break;
       }
       if (w.moving_to != Worker::kStays) {
-        const Rank to = located(w.moving_to, worker_ranks);
+        const Rank to = members.place(w.moving_to);
         w.moving_to = Worker::kStays;
         c->flags |= kPlaced;
         if (ranks() > 1 && to != self()) {
@@ -158,7 +154,7 @@ void Node::execute(Worker& w, Cf* c) {
         }
       }
       if (!data.gather(w, c)) break;
-      if (overdue(w)) {
+      if (overdue(w) || evacuation->parked()) {
         enroll(c);
         w.queue.push(c);
         break;

@@ -1,15 +1,15 @@
 // Fragments leave this rank and arrive on it.
+#include "runtime/node/moving.hpp"
+
 #include <algorithm>
 
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {
-namespace {
 
-// Adds to the shipment what `to` may lack of the fragment's inputs, and takes the fragment over:
-// its record is freed, its count of the scope stays until the ScopeReturn.
 void board(Node& node, Ship& ship, Cf* c, Rank to) {
   node.enroll(c);
   if ((c->flags & kGathered) != 0) {
@@ -26,7 +26,23 @@ void board(Node& node, Ship& ship, Cf* c, Rank to) {
   free_cf(c);
 }
 
-}  // namespace
+std::vector<balancer::GroupCount> counts_of(const abi::Program& program, const Ship& ship) {
+  std::vector<balancer::GroupCount> groups;
+  for (const PackedCf& p : ship.fragments) {
+    const abi::Block& block = *program.blocks[p.block];
+    const balancer::Group g{block.group};
+    const std::int64_t n =
+        block.kind == abi::Kind::range ? static_cast<std::int64_t>(p.frame[1] - p.frame[0]) + 1 : 1;
+    const auto at = std::find_if(groups.begin(), groups.end(),
+                                 [g](const balancer::GroupCount& x) { return x.group == g; });
+    if (at == groups.end()) {
+      groups.push_back({g, n});
+    } else {
+      at->count += n;
+    }
+  }
+  return groups;
+}
 
 void Node::place(Worker& w, Cf* c, Rank to) {
   Ship ship;
@@ -65,7 +81,8 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
     ship.by_policy = true;
     ship.ticket = ticket;
     for (Cf* c : taken) board(*this, ship, c, to);
-    for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
+    for (const PackedInput& i : ship.inputs)
+      bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
     comm.send(to, ship);
   }
@@ -78,7 +95,12 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
 }
 
 void Node::on_ship(Rank from, Ship&& m) {
+  if (evacuation->parked()) return evacuation->forward(from, std::move(m));
   std::vector<balancer::GroupCount> groups;
+  if (m.by_policy) {
+    groups = counts_of(program, m);
+    moved_in += static_cast<std::int64_t>(m.fragments.size());
+  }
   // The fragments first take their place in their scopes: the inputs' names live under those.
   std::vector<Cf*> arrived_here;
   for (PackedCf& p : m.fragments) {
@@ -89,19 +111,6 @@ void Node::on_ship(Rank from, Ship&& m) {
     Cf* c = unpack(program, std::move(p), scope);
     c->flags |= kEnrolled | kPlaced;
     arrived_here.push_back(c);
-    if (!m.by_policy) continue;
-    ++moved_in;
-    const balancer::Group g{c->block->group};
-    const std::int64_t n = c->block->kind == abi::Kind::range
-                               ? abi::frame_int(c, 1) - abi::frame_int(c, 0) + 1
-                               : 1;
-    const auto at = std::find_if(groups.begin(), groups.end(),
-                                 [g](const balancer::GroupCount& x) { return x.group == g; });
-    if (at == groups.end()) {
-      groups.push_back({g, n});
-    } else {
-      at->count += n;
-    }
   }
   for (PackedInput& i : m.inputs) data.take_copy(from, i.name, std::move(i.value.value));
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);

@@ -2,16 +2,23 @@
 
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/balance/link_meter.hpp"
+#include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
+#include "runtime/node/evacuation.hpp"
+#include "runtime/node/membership.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
@@ -28,6 +35,21 @@ constexpr std::int64_t kManyWaiting = 200000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
 
+// Policy and settings as the options say, and how many of the ranks may execute.
+const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
+  const std::string name =
+      !options.balancer.empty() ? options.balancer : (ranks > 1 ? "central" : "none");
+  const balancer::PolicyInfo* found = balancer::find_policy(name);
+  if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
+  return *found;
+}
+std::int32_t spares_of(const RunOptions& options, std::int32_t workers) {
+  if (options.spares < workers || options.spares == 0) return options.spares;
+  throw std::invalid_argument(fmt::format(
+      "--spare {}: of {} ranks that can run fragments at least one must do so from the start",
+      options.spares, workers));
+}
+
 }  // namespace
 
 thread_local Worker* thread_worker = nullptr;
@@ -38,17 +60,15 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       options(options_),
       transport(transport_),
       arguments(std::move(arguments_)),
+      policy_info(&policy_of(options_, transport_.size())),
+      settings(options_.settings),
+      worker_ranks(balancer::executing_ranks(*policy_info, settings, transport_.size())),
+      members(worker_ranks, spares_of(options_, worker_ranks)),
       comm(transport_),
       scopes(transport_.rank()),
       data(*this),
       moved_by_group(program_.block_count),
       block_count_(program_.block_count) {
-  const std::string name =
-      !options.balancer.empty() ? options.balancer : (ranks() > 1 ? "central" : "none");
-  policy_info = balancer::find_policy(name);
-  if (policy_info == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
-  settings = options.settings;
-  worker_ranks = balancer::executing_ranks(*policy_info, settings, ranks());
   balancing = policy_info->name != "none" && ranks() > 1;
   visible = balancing ? kVisible : 0;
 
@@ -56,8 +76,9 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   if (threads <= 0) {
     // The cores of this host, shared fairly between its ranks that execute.
     const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-    const std::int32_t sharing =
-        std::max(1, transport.host_size() == ranks() ? worker_ranks : transport.host_size());
+    // Spares are there to take the place of ranks that leave, hardly ever to work beside them.
+    const std::int32_t sharing = std::max(
+        1, transport.host_size() == ranks() ? members.placed() : transport.host_size());
     threads = std::max(1, cores / sharing);
   }
   if (balancer::index(self()) >= worker_ranks) threads = 0;
@@ -66,6 +87,9 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   }
   outside = std::make_unique<Worker>(*this, -1, 0, false);
   end = std::make_unique<EndOfRun>(*this);
+  evacuation = std::make_unique<Evacuation>(*this);
+  membership = std::make_unique<Membership>(*this);
+  if (members.spare(self())) evacuation->rest();
 }
 
 Node::~Node() = default;
@@ -96,6 +120,13 @@ void Node::fail(const std::string& text, int exit_code) {
 }
 
 bool Node::find_work(Worker& w, Work& work) {
+  if (evacuation->parked()) {
+    if (w.chained != nullptr) {
+      w.queue.push(std::exchange(w.chained, nullptr));
+      wake_communication();
+    }
+    return false;
+  }
   if (w.chained != nullptr) {
     work.cf = w.chained;
     w.chained = nullptr;
@@ -111,6 +142,7 @@ bool Node::find_work(Worker& w, Work& work) {
 }
 
 bool Node::work_in_sight(const Worker& w) const {
+  if (evacuation->parked()) return false;
   if (w.chained != nullptr) return true;
   for (const auto& other : workers) {
     if (!other->queue.empty()) return true;
@@ -132,6 +164,7 @@ void Node::run_work(Worker& w, const Work& work) {
 
 void Node::worker_loop(Worker& w) {
   thread_worker = &w;
+  w.tid.store(gettid());
   const CrashStack stack;
   bool was_idle = false;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
@@ -165,7 +198,7 @@ void Node::worker_loop(Worker& w) {
     if (was_idle && !role_held_.load()) pass_baton();
     was_idle = false;
     run_work(w, work);
-    if (w.sent) {
+    if (w.sent || evacuation->parked()) {
       w.sent = false;
       wake_communication();
     }
@@ -196,16 +229,32 @@ int Node::run() {
     balancer::Setup setup;
     setup.rank = self();
     setup.ranks = ranks();
+    setup.powers = options.powers;
     setup.workers = static_cast<std::int32_t>(workers.size());
     setup.groups = infos;
     setup.settings = settings;
     policy = std::make_unique<PolicyHost>(*this, *policy_info, std::move(setup));
+    for (std::int32_t r = 0; r < worker_ranks; ++r) {
+      if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);
+    }
     links->start(worker_ranks);
   }
+  if (policy != nullptr && executes()) {
+    outside_load = std::make_unique<OutsideLoad>(
+        static_cast<std::int32_t>(workers.size()),
+        [this] {
+          std::vector<std::int32_t> tids;
+          for (const auto& w : workers) tids.push_back(w->tid.load());
+          return tids;
+        },
+        [this](double tasks) { policy->outside_load(tasks); });
+  }
   progress = std::make_unique<Progress>(*this);
+  if (self() == Rank{0} && ranks() > 1) membership->listen();
   if (self() == Rank{0}) start_main();
   for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
   communication_loop();
+  membership->stop_listening();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
 }

@@ -17,6 +17,7 @@
 #include "runtime/comm/communicator.hpp"
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/fragment/scopes.hpp"
+#include "runtime/node/members.hpp"
 #include "runtime/run.hpp"
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/ready_queue.hpp"
@@ -26,7 +27,10 @@ namespace tessera::runtime {
 class Node;
 class PolicyHost;
 class EndOfRun;
+class Evacuation;
+class Membership;
 class LinkMeter;
+class OutsideLoad;
 class TotalsOfAll;
 class Progress;
 }  // namespace tessera::runtime
@@ -51,6 +55,7 @@ struct Worker {
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
   std::atomic<std::int64_t> waits{0}, wakes{0};  // fragments that began / ceased to wait
+  std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
   std::thread thread;
 };
 
@@ -112,6 +117,7 @@ class Node {
   const balancer::PolicyInfo* policy_info = nullptr;
   balancer::Settings settings;
   std::int32_t worker_ranks = 1;        // ranks that execute: 0 .. n-1; the others balance
+  Members members;                      // which of these take part
   bool balancing = false;               // a policy other than none, and somebody to ship to
   std::int64_t visible = 0;             // ready fragments to keep in sight of the balancer, per worker
 
@@ -123,7 +129,10 @@ class Node {
   std::unique_ptr<Worker> outside;      // the communication thread's
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<EndOfRun> end;
+  std::unique_ptr<Evacuation> evacuation;
+  std::unique_ptr<Membership> membership;
   std::unique_ptr<LinkMeter> links;
+  std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
   std::vector<balancer::GroupInfo> infos;    // set before run(), with what a profile knows

@@ -70,24 +70,29 @@ std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) 
 
 }  // namespace
 
+bool Summary::took_part_partly(const Totals& t) const { return t.here < 0.99 * seconds - 0.001; }
+
 double Summary::efficiency() const {
   double busy = 0, threads = 0;
   for (const Totals& t : ranks) {
     busy += t.busy;
-    threads += static_cast<double>(t.threads);
+    threads += static_cast<double>(t.threads) * std::min(t.here / seconds, 1.0);
   }
   return seconds > 0 && threads > 0 ? std::min(1.0, busy / (seconds * threads)) : 0;
 }
 
 double Summary::imbalance() const {
   double most = 0, least = 1e300, sum = 0;
+  std::int32_t counted = 0;  // those that took part from the start to the end
   for (std::int32_t r = 0; r < worker_ranks; ++r) {
+    if (took_part_partly(ranks[static_cast<std::size_t>(r)])) continue;
+    ++counted;
     const double busy = ranks[static_cast<std::size_t>(r)].busy;
     most = std::max(most, busy);
     least = std::min(least, busy);
     sum += busy;
   }
-  return sum > 0 ? (most - least) / (sum / worker_ranks) : 0;
+  return sum > 0 ? (most - least) / (sum / counted) : 0;
 }
 
 namespace {
@@ -206,8 +211,15 @@ std::string text_of(const Summary& s) {
       const Totals& t = s.ranks[static_cast<std::size_t>(r)];
       const double share =
           t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
-      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out\n", r, bar(share),
+      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out", r, bar(share),
                          100 * share, seconds_text(t.busy), t.moved_in, t.moved_out);
+      if (t.here == 0) {
+        out += "; spare";
+      } else if (s.took_part_partly(t)) {
+        out += fmt::format("; took part for {}", seconds_text(t.here));
+      }
+      if (t.left > 0) out += fmt::format(", gave {} away", t.left);
+      out += "\n";
     }
   }
   // Sixteen rows tell the story; the JSON file has all.
@@ -246,6 +258,8 @@ std::string json_of(const Summary& s) {
     j["ranks"].push_back({{"threads", t.threads},
                           {"busy_seconds", t.busy},
                           {"fragments", t.finished},
+                          {"took_part_seconds", t.here},
+                          {"given_away", t.left},
                           {"moved_in", t.moved_in},
                           {"moved_out", t.moved_out},
                           {"shipments_out", t.shipments_out},

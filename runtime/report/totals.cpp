@@ -7,6 +7,7 @@
 #include <map>
 
 #include "runtime/balance/policy_host.hpp"
+#include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {
@@ -65,6 +66,8 @@ Totals own_totals(Node& node, bool final) {
   t.shipments_out = node.shipments_out;
   t.bytes_sent = node.comm.bytes();
   t.messages_sent = node.comm.messages();
+  t.here = node.evacuation->seconds_here();
+  t.left = node.evacuation->moved();
   t.peak_memory_kb = peak_kb();
   t.cpu = cpu_seconds();
   if (node.policy != nullptr) {

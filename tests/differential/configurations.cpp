@@ -1,5 +1,9 @@
 #include "configurations.hpp"
 
+#include <chrono>
+
+#include "balancer/random.hpp"
+
 namespace tessera::differential {
 namespace {
 
@@ -24,6 +28,24 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
   return false;
 }
 
+// Ranks that leave and join at random times of the first milliseconds.
+void change_members(Configuration& c, std::uint64_t seed) {
+  balancer::Random random(seed);
+  c.options.spares = static_cast<std::int32_t>(random.below(2));
+  c.options.ranks += c.options.spares;
+  if (c.options.spares > 0) c.name += " --spare 1";
+  for (int i = 0; i < 4; ++i) {
+    runtime::MemberPlan p;
+    p.rank = balancer::Rank{
+        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)))};
+    p.joins = i > 1 && random.below(2) == 1;
+    p.at = std::chrono::microseconds(random.below(i < 2 ? 1500 : 4000));
+    c.options.member_plan.push_back(p);
+    c.name += (p.joins ? " --join " : " --leave ") + std::to_string(index(p.rank)) + "@" +
+              std::to_string(static_cast<double>(p.at.count()) * 1e-9);
+  }
+}
+
 }  // namespace
 
 std::vector<Configuration> configurations(std::uint64_t seed) {
@@ -34,6 +56,11 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
       for (const int threads : {1, 2}) {
         const std::uint64_t order = seed * 100 + all.size();
         all.push_back(make(ranks, threads, order, std::string(p.name)));
+        if (threads == 2) {  // the sweep has to wait for more than one worker
+          Configuration changing = make(ranks, threads, order + 70, std::string(p.name));
+          change_members(changing, order + 70);
+          all.push_back(changing);
+        }
         if (threads == 1 && has(p, "faithful")) {
           Configuration faithful = make(ranks, threads, order + 50, std::string(p.name));
           faithful.name += " --set faithful=true";

@@ -72,6 +72,10 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.ranks = 4;
   o.seed = 17;
   o.link_bandwidth = 1.5e9;
+  o.spares = 1;
+  o.powers = {3, 0.1};
+  o.member_plan = {{balancer::Rank{2}, false, std::chrono::nanoseconds(1'500'000'001)},
+                   {balancer::Rank{3}, true, std::chrono::nanoseconds(0)}};
   const runtime::RunOptions back = parse_options(format_options(o));
   EXPECT_EQ(back.threads, 3);
   EXPECT_EQ(back.balancer, "steal");
@@ -84,7 +88,20 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_EQ(back.ranks, 4);
   EXPECT_EQ(back.seed, 17u);
   EXPECT_EQ(back.link_bandwidth, 1.5e9);
+  EXPECT_EQ(back.spares, 1);
+  EXPECT_EQ(back.powers, o.powers);
+  EXPECT_EQ(back.member_plan, o.member_plan);
   EXPECT_EQ(format_options(runtime::RunOptions{}), "");
+}
+
+TEST_F(Options, PlansAndPowersAreNumbers) {
+  for (const char* text : {"--leave 2", "--leave 2@", "--leave @1", "--leave 2@x", "--leave -1@2",
+                           "--leave 1@-2", "--leave 1@nan", "--join 1.5@2", "--join 1@2s"}) {
+    EXPECT_TRUE(says(text, "RANK@SECONDS")) << text;
+  }
+  for (const char* text : {"--powers 1,,2", "--powers 0", "--powers 1,-2", "--powers fast", "--powers 1,"}) {
+    EXPECT_TRUE(says(text, "--powers")) << text;
+  }
 }
 
 TEST_F(Options, UnknownNamesAreRefusedWithAGuess) {

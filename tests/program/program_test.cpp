@@ -36,6 +36,14 @@ const std::vector<Words>& inproc_configurations() {
     for (const balancer::PolicyInfo& p : balancer::policies())
       list.push_back({"--inproc-ranks", "4", "-t", seed % 2 == 0 ? "1" : "2", "--seed",
                       std::to_string(++seed), "--balancer", std::string(p.name)});
+    // Ranks that leave while the program runs, and come back.
+    for (const char* balancer : {"none", "steal", "central"}) {
+      list.push_back({"--inproc-ranks", "4", "-t", "1", "--seed", std::to_string(++seed),
+                      "--balancer", balancer, "--leave", "0@0.0003", "--leave", "1@0.0008"});
+      list.push_back({"--inproc-ranks", "3", "-t", "2", "--seed", std::to_string(++seed), "--spare",
+                      "1", "--balancer", balancer, "--leave", "1@0.0005", "--leave", "0@0.001",
+                      "--join", "1@0.002"});
+    }
     return list;
   }();
   return all;

@@ -33,7 +33,9 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(PolicyMessage{}).index(), 11u);
   EXPECT_EQ(Message(Totals{}).index(), 19u);
   EXPECT_EQ(Message(ReadDone{}).index(), 20u);
-  EXPECT_EQ(std::variant_size_v<Message>, 22u);
+  EXPECT_EQ(Message(Entrust{}).index(), 22u);
+  EXPECT_EQ(Message(Left{}).index(), 27u);
+  EXPECT_EQ(std::variant_size_v<Message>, 28u);
 }
 
 TEST(Messages, BytesAreFrozen) {
@@ -94,6 +96,19 @@ TEST(Messages, RoundTripAboutLifetimes) {
   EXPECT_TRUE(gone.block == 6 && gone.spent);
 }
 
+TEST(Messages, RoundTripAboutMembers) {
+  EXPECT_EQ(round_trip(Entrust{kName, {ValueRef(abi::value_int(3))}}).value.value.get()->i, 3);
+  EXPECT_EQ(round_trip(Keep{kName, {ValueRef(abi::value_real(0.5))}}).value.value.get()->r, 0.5);
+  EXPECT_EQ(round_trip(Refetch{kName, Rank{7}}).to, Rank{7});
+  const AskChange ask = round_trip(AskChange{Rank{3}, true});
+  EXPECT_TRUE(ask.rank == Rank{3} && ask.joins);
+  const MemberChange change = round_trip(MemberChange{Rank{4}, true});
+  EXPECT_TRUE(change.rank == Rank{4} && change.joins);
+  const Left left = round_trip(Left{1, 2, 3, 4, 5});
+  EXPECT_TRUE(left.fragments == 1 && left.values == 2 && left.bytes == 3);
+  EXPECT_TRUE(left.names_kept == 4 && left.bytes_kept == 5);
+}
+
 TEST(Messages, RoundTripEveryPolicyMessage) {
   using namespace balancer;
   const std::vector<balancer::Message> all = {
@@ -139,6 +154,10 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_TRUE(counts_for_termination(Acked{}));
   EXPECT_TRUE(counts_for_termination(ReadDone{}));
   EXPECT_TRUE(counts_for_termination(Gone{}));
+  EXPECT_TRUE(counts_for_termination(Entrust{}));
+  EXPECT_TRUE(counts_for_termination(Keep{}));
+  EXPECT_TRUE(counts_for_termination(Refetch{}));
+  EXPECT_FALSE(counts_for_termination(MemberChange{}));
   EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
   EXPECT_FALSE(counts_for_termination(Wave{}));
 }

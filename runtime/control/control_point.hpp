@@ -1,0 +1,63 @@
+// ControlPoint: where `tessera drain` and `tessera join` reach a run: a socket that rank 0 listens
+// on, named after its process, in a folder of the user's own. One request a connection, one line:
+//
+//   -> drain 3            <- ok rank 3 leaves, spare rank 5 joins
+//                         <- ok rank 3 has left: 120 fragments and ...
+//   -> join 5             <- no there is no rank 5: this run has ranks 0 to 3
+//   -> about              <- ok prog.fa on 4 ranks
+//
+// A thread of its own sleeps on the socket; requests are carried out by the communication thread. A
+// socket that cannot be made costs the run nothing but these commands.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "balancer/types.hpp"
+
+namespace tessera::runtime {
+
+// control_folder is where the sockets are: $XDG_RUNTIME_DIR/tessera, else /tmp/tessera-UID; each is
+// named by its process id.
+std::string control_folder();
+
+class ControlPoint {
+ public:
+  struct Request {
+    balancer::Rank rank{0};
+    bool joins = false;
+    int connection = -1;
+  };
+
+  // `about` says what runs, for people; `wake` is called when take() has something.
+  ControlPoint(std::string about, void (*wake)(void*), void* whom);
+  ~ControlPoint();
+
+  // Communication thread: what was asked since the last call. Cheap when nothing was.
+  std::vector<Request> take();
+  // Any thread: a line of the answer; `last` ends the connection.
+  void answer(int connection, bool accepted, const std::string& text, bool last);
+
+ private:
+  void listen_loop();
+  void serve(int connection);
+
+  const std::string about_;
+  void (*const wake_)(void*);
+  void* const whom_;
+  std::string path_;
+  int socket_ = -1;
+  int stop_ = -1;  // an eventfd
+  std::thread thread_;
+  std::mutex mutex_;
+  std::vector<Request> requests_;
+  std::vector<int> open_;  // connections that wait for their last line
+  std::atomic<bool> any_{false};
+};
+
+}  // namespace tessera::runtime

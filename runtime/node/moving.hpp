@@ -1,0 +1,21 @@
+// Packing fragments for another rank.
+#pragma once
+
+#include <vector>
+
+#include "runtime/comm/messages.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+// board adds a fragment and what `to` may lack of its inputs to the shipment, and takes it over:
+// its record is freed, its count of the scope stays until the ScopeReturn. No worker knows of the
+// fragment.
+void board(Node&, Ship&, abi::Cf*, Rank to);
+
+// counts_of says how many fragments of which groups a shipment has; a range counts as its
+// iterations.
+std::vector<balancer::GroupCount> counts_of(const abi::Program&, const Ship&);
+
+}  // namespace tessera::runtime
