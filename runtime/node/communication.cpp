@@ -102,6 +102,7 @@ bool Node::turn() {
     std::fprintf(stderr, "tessera: internal error on rank %d: %s\n", balancer::index(self()), e.what());
     std::fflush(nullptr);
     transport.abort(kExitInternal);
+    return false;
   }
 }
 

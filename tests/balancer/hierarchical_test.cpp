@@ -44,9 +44,13 @@ TEST(Layout, EveryRankHasItsPlaceForAnyCount) {
         }
         ASSERT_EQ(covered, l.workers);
         ASSERT_LE(most - least, 1);
-        if (size > 2) ASSERT_LE(most, size);
+        if (size > 2) {
+          ASSERT_LE(most, size);
+        }
         ASSERT_EQ(std::adjacent_find(leaves.begin(), leaves.end()), leaves.end());
-        if (l.has_root() && !colocated) ASSERT_EQ(l.group_led_by(l.root()), -1);
+        if (l.has_root() && !colocated) {
+          ASSERT_EQ(l.group_led_by(l.root()), -1);
+        }
       }
     }
   }
