@@ -6,9 +6,6 @@ namespace tessera::balancer {
 namespace {
 
 constexpr double kWeightMemory = 1000;  // completions that a mean remembers
-constexpr double kGrowthMemory = 1000;  // completions
-constexpr double kGrowthSamples = 16;   // before growth is more than a guess
-constexpr double kMostGrowth = 100;
 
 }  // namespace
 
@@ -29,20 +26,7 @@ void Stock::heard(const LoadChanged& e) {
   }
   const std::int64_t before = ready_.total();
   ready_.told(e);
-  if (finished == 0) return;
-  born_ += static_cast<double>(std::max<std::int64_t>(0, ready_.total() - before + finished));
-  finished_ += static_cast<double>(finished);
-  if (finished_ > kGrowthMemory) {
-    born_ *= kGrowthMemory / finished_;
-    finished_ = kGrowthMemory;
-  }
-}
-
-// With b born for each that finishes a fragment stands for 1 + b + b^2 + ...
-double Stock::growth() const {
-  if (finished_ < kGrowthSamples) return 1;
-  const double b = std::min(born_ / finished_, 1 - 1 / kMostGrowth);
-  return 1 / (1 - b);
+  growth_.told(before, ready_.total(), finished);
 }
 
 void Stock::heard(const LinkMeasured& e) {
@@ -75,7 +59,7 @@ std::int64_t Stock::kept(std::int64_t count) const { return idle_ ? std::min(cou
 
 std::vector<Stock::Candidate> Stock::candidates(Rank to) const {
   const Link& link = links_.between(self_, to);
-  const double growth = this->growth();
+  const double growth = growth_.factor();
   std::vector<Candidate> all;
   for (std::size_t g = 0; g < ready_.size(); ++g) {
     std::int64_t count = free_count(g);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "balancer/growth.hpp"
 #include "balancer/links.hpp"
 #include "balancer/ready_view.hpp"
 #include "balancer/weights.hpp"
@@ -16,9 +17,8 @@ namespace tessera::balancer {
 // inputs, links, and what is being shipped. It never offers the same fragment twice, nor what this
 // rank's own threads are about to take.
 //
-// Where fragments make others (searches, trees) a fragment weighs what it will make as well:
-// growth() times its own weight. Else a few positions of a search, each of a microsecond and with
-// millions below it, would never pay for a message.
+// Where fragments make others (searches, trees) a fragment weighs what it will make as well: see
+// Growth.
 //
 // With `pays` (the sources know no bytes: they have it off) it keeps fragments whose inputs cost
 // more to move than they take to run, and shipments so long that the receiver would starve.
@@ -82,7 +82,6 @@ class Stock {
   std::vector<Candidate> candidates(Rank to) const;
   std::int64_t kept(std::int64_t count) const;
   std::int64_t free_count(std::size_t g) const;
-  double growth() const;
   std::vector<GroupCount> paying(Rank to, const std::vector<Candidate>& chosen) const;
 
   const Rank self_;
@@ -94,9 +93,7 @@ class Stock {
   Links links_;
   Time latency_ = 0;
   bool idle_ = true;  // until told otherwise
-  // Of late: fragments that became ready here by themselves, and finished. The former only where
-  // some finished as well, for the start of a program says nothing of how fragments make others.
-  double born_ = 0, finished_ = 0;
+  Growth growth_;
   std::uint64_t ticket_ = 0;
   std::map<std::uint64_t, std::vector<GroupCount>> shipping_;
   std::vector<std::int64_t> in_shipment_;  // by group, of shipping_

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "balancer/growth.hpp"
 #include "balancer/links.hpp"
 #include "balancer/random.hpp"
 #include "balancer/ready_view.hpp"
@@ -63,8 +64,14 @@ class Stealer : public Policy {
   static constexpr double kWeightMemory = 1000;
 
   void handle(Time, const LoadChanged& e, Actions&) {
-    for (const GroupDone& d : e.finished) weights_.completed(d);
+    std::int64_t finished = 0;
+    for (const GroupDone& d : e.finished) {
+      weights_.completed(d);
+      finished += d.count;
+    }
+    const std::int64_t before = ready_.total();
     ready_.told(e);
+    growth_.told(before, ready_.total(), finished);
   }
   void handle(Time, const WentIdle&, Actions&) { idle_ = true; }
   void handle(Time, const WentBusy&, Actions&) { idle_ = false; }
@@ -119,7 +126,8 @@ class Stealer : public Policy {
   bool needs_work() const {
     if (!present_[static_cast<std::size_t>(index(self_))]) return false;
     if (idle_ && ready_.total() == 0) return true;
-    return ready_.load(weights_) / workers_ < steal_time();
+    return growth_.factor() * static_cast<double>(ready_.load(weights_)) <
+           static_cast<double>(workers_) * static_cast<double>(steal_time());
   }
   Time steal_time() const { return steal_time_ > 0 ? steal_time_ : 3 * Link{}.latency; }
 
@@ -205,8 +213,8 @@ class Stealer : public Policy {
       }
       if (best < ready_.size() && (left > 1 || thief_idle)) add(best, 1);
     }
-    const bool pays =
-        static_cast<double>(weight) >= margin_ * static_cast<double>(transfer_time(link, bytes));
+    const bool pays = growth_.factor() * static_cast<double>(weight) >=
+                      margin_ * static_cast<double>(transfer_time(link, bytes));
     return pays || unmeasured ? parts : std::vector<GroupCount>{};
   }
   std::int64_t movable(std::size_t g) const {
@@ -275,6 +283,7 @@ class Stealer : public Policy {
   std::vector<bool> never_moved_;
   Weights weights_;
   ReadyView ready_;
+  Growth growth_;
   Links links_;
   Random random_;
   double margin_ = 0;

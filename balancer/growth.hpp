@@ -1,0 +1,42 @@
+// How many fragments become ready for each that finishes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::balancer {
+
+// Growth watches fragments make others (searches, trees). Where b become ready on this rank, by
+// themselves, for each that finishes, one that is ready stands for 1 + b + b^2 + ...: a few
+// positions of a search, each of a microsecond and with millions below it, are worth a message
+// that their own weight would never repay.
+class Growth {
+ public:
+  // `before` and `after`: ready here before and after `finished` fragments had finished; what came
+  // and went by shipments is in both or neither. A step in which nothing finished does not count:
+  // the start of a program says nothing of how fragments make others.
+  void told(std::int64_t before, std::int64_t after, std::int64_t finished) {
+    if (finished == 0) return;
+    born_ += static_cast<double>(std::max<std::int64_t>(0, after - before + finished));
+    finished_ += static_cast<double>(finished);
+    if (finished_ > kMemory) {
+      born_ *= kMemory / finished_;
+      finished_ = kMemory;
+    }
+  }
+  // At least 1, at most kMost: how many fragments one that is ready stands for.
+  double factor() const {
+    if (finished_ < kSamples) return 1;
+    const double b = std::min(born_ / finished_, 1 - 1 / kMost);
+    return 1 / (1 - b);
+  }
+
+ private:
+  static constexpr double kMemory = 1000;  // completions
+  static constexpr double kSamples = 16;   // before it is more than a guess
+  static constexpr double kMost = 100;
+
+  double born_ = 0, finished_ = 0;
+};
+
+}  // namespace tessera::balancer
