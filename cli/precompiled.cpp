@@ -20,6 +20,7 @@ struct Known {
 constexpr Known kKnown[] = {
     {Prelude::kernel, "ucenv.h", "kernel.hpp"},
     {Prelude::modern, "tessera.hpp", "modern.hpp"},
+    {Prelude::cereal, "tessera/cereal.hpp", "cereal.hpp"},
     {Prelude::in_place, "tessera/kernels.hpp", "in_place.hpp"},
 };
 
@@ -45,7 +46,7 @@ fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
       .add(flags)
       .add_identity(c.program);
   // A header that changed since is another key: a stale one is never used.
-  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/abi.hpp", "tessera/df.hpp",
+  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/cereal.hpp", "tessera/abi.hpp", "tessera/df.hpp",
                              "tessera/kernel_error.hpp", "tessera/kernels.hpp"}) {
     key.add_identity(where.headers / header);
   }
@@ -81,7 +82,7 @@ std::optional<Prelude> prelude_of(const fs::path& source) {
         comment = true;
         rest.remove_prefix(2);
       } else if (rest.substr(0, 8) == "#include") {
-        for (const Prelude p : {Prelude::kernel, Prelude::modern}) {
+        for (const Prelude p : {Prelude::kernel, Prelude::modern, Prelude::cereal}) {
           if (rest.find(known(p).header) != std::string_view::npos) return p;
         }
         if (rest.find('<') == std::string_view::npos) return std::nullopt;
@@ -102,10 +103,13 @@ int precompile() {
   std::error_code ignored;
   fs::remove_all(where.precompiled, ignored);
   std::vector<Command> commands;
-  for (const Prelude p : {Prelude::kernel, Prelude::modern, Prelude::in_place}) {
+  for (const Prelude p : {Prelude::kernel, Prelude::modern, Prelude::cereal, Prelude::in_place}) {
     const fs::path file = file_of(p, compiler, where, flags);
     fs::create_directories(file.parent_path());
-    std::ofstream(file) << "#include \"" << known(p).header << "\"\n";
+    const std::string include = std::string("#include \"") + known(p).header + "\"\n";
+    // Where cereal is missing there is nothing to precompile; its users are told by the compiler.
+    std::ofstream(file) << (p == Prelude::cereal ? "#if __has_include(<cereal/cereal.hpp>)\n" + include + "#endif\n"
+                                                 : include);
     Command command = compiler.command;
     for (const std::string& f : flags_before_users()) command.push_back(f);
     command.insert(command.end(), {"-I", where.headers.string()});

@@ -15,6 +15,7 @@ namespace tessera::cli {
 enum class Prelude {
   kernel,    // ucenv.h
   modern,    // tessera.hpp
+  cereal,    // tessera/cereal.hpp
   in_place,  // tessera/kernels.hpp: ucenv.h and the standard library
 };
 
@@ -23,7 +24,7 @@ enum class Prelude {
 std::filesystem::path precompiled_header(Prelude, const Compiler&, const Installation&,
                                          const std::vector<std::string>& flags);
 
-// prelude_of tells which of the two a kernel file may start with precompiled: nothing but comments,
+// prelude_of tells which of them a kernel file may start with precompiled: nothing but comments,
 // blank lines and system headers stands before its own #include of it.
 std::optional<Prelude> prelude_of(const std::filesystem::path& source);
 
