@@ -1,5 +1,6 @@
 #include "cli/build.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -42,6 +43,7 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   key.add("warnings").add(r.translation.warnings.text());
   key.add("path");
   for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
+  key.add(r.translation.library.string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
   key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");
   key.add(s.colour ? "colour" : "plain").add(s.compiler.command).add_identity(s.compiler.program);
@@ -59,6 +61,21 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
   for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});
   if (r.target == Target::executable) units.push_back({Unit::Kind::main, name, {}, kMain});
   return units;
+}
+
+bool imports_own(const compiler::Output& program) {
+  return std::any_of(program.imports.begin(), program.imports.end(),
+                     [](const compiler::Import& i) { return i.library.empty(); });
+}
+
+// The kernel files of the standard library of which the program calls something: compiled as any
+// others, once, for the cache keeps their objects for all programs.
+std::set<fs::path> library_kernels(const compiler::Output& program) {
+  std::set<fs::path> files;
+  for (const compiler::Import& i : program.imports) {
+    if (!i.library.empty()) files.insert(i.library);
+  }
+  return files;
 }
 
 }  // namespace
@@ -120,10 +137,12 @@ Built build(const BuildRequest& r) {
   std::vector<Dependency> dependencies;
   for (const fs::path& file : program.files) dependencies.push_back({fs::absolute(file), false});
   std::vector<fs::path> kernels = r.kernels;
-  if (kernels.empty() && r.kernels_beside && !program.imports.empty()) {
+  if (kernels.empty() && r.kernels_beside && imports_own(program)) {
     for (const fs::path& k : cpp_files(s.folder)) kernels.push_back(k.lexically_normal());
     dependencies.push_back({fs::absolute(s.folder), true});
   }
+  const std::set<fs::path> library = library_kernels(program);
+  kernels.insert(kernels.end(), library.begin(), library.end());
 
   const Cache::Workspace workspace = cache.workspace();
   s.workspace = workspace.path();

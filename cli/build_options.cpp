@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/toolchain.hpp"
 #include "runtime/launch/words.hpp"
 
 namespace tessera::cli {
@@ -19,6 +20,7 @@ bool colour_on_stderr() {
 }
 
 void add_translation_options(CLI::App& app, compiler::Options& options) {
+  options.library = find_stdlib();
   app.add_option_function<std::vector<std::string>>(
          "-D",
          [&options](const std::vector<std::string>& defines) {

@@ -89,7 +89,8 @@ std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects,
                                           const compiler::Output& program, const std::string& output) {
   const Definitions defined = definitions_of(objects);
   std::vector<compiler::Diagnostic> found;
-  for (const auto& [kernel, span, parameters] : program.imports) {
+  for (const compiler::Import& import : program.imports) {
+    const std::string& kernel = import.symbol;
     const auto strong = defined.strong.find(kernel);
     if (strong != defined.strong.end() && strong->second.size() > 1) {
       found.push_back(at_import(program, kernel,

@@ -70,11 +70,19 @@ Installation find_installation() {
     where.headers = TESSERA_BUILD_HEADERS;
     where.precompiled = TESSERA_BUILD_PRECOMPILED;
   }
+  where.stdlib = find_stdlib();
   if (!fs::exists(where.headers / "ucenv.h", ignored)) {
     throw environment_error("ucenv.h is neither in " + (prefix / "include/tessera").string() + " nor in " +
                             where.headers.string() + ": is the installation complete?");
   }
   return where;
+}
+
+fs::path find_stdlib() {
+  std::error_code ignored;
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path installed = prefix / TESSERA_INSTALL_STDLIB;
+  return fs::exists(installed, ignored) ? installed : fs::path(TESSERA_BUILD_STDLIB);
 }
 
 std::vector<std::string> base_flags() {

@@ -22,10 +22,14 @@ Compiler find_compiler();
 // the source and build trees otherwise.
 struct Installation {
   std::filesystem::path headers;      // has ucenv.h and tessera/abi.hpp
+  std::filesystem::path stdlib;       // has std/base.fa: where #include <...> looks
   std::filesystem::path library;      // libtessera.so, the one this process itself uses
   std::filesystem::path precompiled;  // folder of precompiled headers, one subfolder per compiler and flags
 };
 Installation find_installation();
+
+// find_stdlib is the folder of the standard library alone, for commands that compile nothing.
+std::filesystem::path find_stdlib();
 
 // Flags every unit is compiled with, before the user's own.
 std::vector<std::string> base_flags();

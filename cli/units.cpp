@@ -17,14 +17,15 @@ bool generated(const Unit& u) { return u.kind != Unit::Kind::kernel; }
 
 // The flags of one unit: all that decides the object except the source itself.
 std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
+  const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
   std::vector<std::string> flags = base_flags();
   // The generated program is thin calls of the runtime: optimising it more costs twice the time and
   // buys nothing (docs/benchmarks.md, translation).
   if (u.kind == Unit::Kind::program) flags.insert(flags.end(), {"-Og", "-w"});
   flags.insert(flags.end(), {"-I", s.installation.headers.string()});
   if (u.kind == Unit::Kind::in_place) flags.insert(flags.end(), {"-iquote", s.folder.string()});
+  if (user_code) flags.insert(flags.end(), {"-I", s.installation.stdlib.string()});
   if (s.colour) flags.push_back("-fdiagnostics-color=always");
-  const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
   if (user_code) {
     for (const std::string& f : kernel_flags()) flags.push_back(f);
     const bool in_place = u.kind == Unit::Kind::in_place;

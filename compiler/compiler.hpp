@@ -41,6 +41,7 @@ struct Diagnostic {
 struct Options {
   std::vector<std::pair<std::string, std::string>> defines;  // -D NAME[=VALUE]
   std::vector<std::filesystem::path> include_path;           // --path
+  std::filesystem::path library;                             // where #include <...> looks; empty: none
   Warnings warnings;                                         // -W, --strict
   std::string dump_after;                                    // pass name: fill Output::dump
   // For editors: texts that stand for files, by canonical path, and whether Output::index is wanted.
@@ -57,6 +58,7 @@ struct Import {
   std::string symbol;
   Span span;
   std::vector<std::string> parameters;  // "int", "real", "string", "name", "value"
+  std::filesystem::path library;        // of a library file's import: the C++ file beside it
 };
 
 // A kernel written in place becomes a function of the text `kernels_cpp`.

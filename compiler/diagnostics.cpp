@@ -85,6 +85,10 @@ bool Diagnostics::in_main_file(Extent extent) const {
          text_.at[extent.begin].file == 0;  // files are numbered as read
 }
 
+bool Diagnostics::in_library(Extent extent) const {
+  return extent.begin < text_.at.size() && sources_.file(text_.at[extent.begin].file).library;
+}
+
 std::vector<Diagnostic> Diagnostics::take() {
   std::map<std::string, std::uint32_t> order;
   for (std::uint32_t k = 0; k < sources_.size(); ++k) order.emplace(sources_.file(k).name, k);

@@ -30,6 +30,7 @@ class Diagnostics {
   Span span(Extent extent) const { return sources_.span(text_, extent); }
   bool from_macro(Extent extent) const;  // does any of it come from a macro?
   bool in_main_file(Extent extent) const;
+  bool in_library(Extent extent) const;
   // take returns the messages in order of position (file as read, line, column).
   std::vector<Diagnostic> take();
 

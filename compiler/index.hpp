@@ -54,6 +54,7 @@ struct Index {
   struct File {
     std::filesystem::path path;
     std::string text;  // as it was translated
+    bool library = false;
   };
   std::vector<File> files;            // the program first; includes in the order they were read
   std::vector<Symbol> symbols;        // in order of declaration

@@ -81,7 +81,10 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
       if (!b->call || b->call->kernel->in_place) continue;
       const semantics::Kernel& k = *b->call->kernel;
       if (!seen.insert(k.symbol).second) continue;
-      Import import{k.symbol, diagnostics.span(k.at), {}};
+      Import import{k.symbol, diagnostics.span(k.at), {}, {}};
+      if (diagnostics.in_library(k.at)) {
+        import.library = std::filesystem::path(import.span.file).replace_extension(".cpp");
+      }
       for (const semantics::ParameterType t : k.parameters) {
         import.parameters.emplace_back(type_spelling(t));
       }

@@ -30,12 +30,14 @@ Json included(const Workspace& workspace, const Spot& spot) {
   const Piece p = piece_at(all, spot.offset);
   if (p.kind != Piece::Kind::directive || compiler::format::directive_word(p) != "include")
     return nullptr;
-  const std::size_t open = p.text.find('"');
-  const std::size_t close = open == p.text.npos ? open : p.text.find('"', open + 1);
+  const std::size_t open = p.text.find_first_of("\"<");
+  const bool library = open != p.text.npos && p.text[open] == '<';
+  const std::size_t close = open == p.text.npos ? open : p.text.find(library ? '>' : '"', open + 1);
   if (close == p.text.npos) return nullptr;
   const std::filesystem::path name = p.text.substr(open + 1, close - open - 1);
   std::vector<std::filesystem::path> places = {spot.path.parent_path()};
   for (const auto& folder : workspace.options().include_path) places.push_back(folder);
+  if (library) places = {workspace.options().library};
   std::error_code ignored;
   for (const auto& folder : places) {
     const auto path = settled(folder / name);
@@ -48,7 +50,8 @@ Json included(const Workspace& workspace, const Spot& spot) {
 
 const CxxFunction* kernel_of(Kernels& kernels, const Index& index, const Symbol& s) {
   if (s.kind != Symbol::Kind::import || index.files.empty()) return nullptr;
-  return kernels.find(settled(index.files[0].path).parent_path(), s.external);
+  const Index::File& file = index.files[index.files[s.at.file].library ? s.at.file : 0];
+  return kernels.find(settled(file.path).parent_path(), s.external);
 }
 
 std::string what_it_is(const Symbol& s) {

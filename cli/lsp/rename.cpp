@@ -137,7 +137,7 @@ void verify(const Workspace& workspace, const Program& program, const Edits& edi
 // Text that is not read, behind an #ifdef, may use the name as well.
 std::string unread(const Index& index, const std::string& name) {
   for (std::uint32_t file = 0; file < index.files.size(); ++file) {
-    if (index.files[file].path.empty()) continue;
+    if (index.files[file].path.empty() || index.files[file].library) continue;
     for (const Piece& p : compiler::format::pieces(index.files[file].text)) {
       if (p.kind != Piece::Kind::name || p.text != name) continue;
       const bool bound = std::any_of(
@@ -182,6 +182,10 @@ Json rename(Workspace& workspace, const Spot& spot, const std::string& to, std::
   if (from == to) return {{"changes", Json::object()}};
   Edits edits =
       macro.name.empty() ? edits_of_symbol(index, *at, to) : edits_of_macro(index, macro.name, to);
+  for (const auto& entry : edits) {
+    if (index.files[entry.first].library)
+      throw refused(quoted(from) + " belongs to the standard library");
+  }
   for (auto& entry : edits) {  // a macro's argument that is used twice is written once
     std::vector<Edit>& list = entry.second;
     std::sort(list.begin(), list.end());

@@ -123,10 +123,10 @@ double the text at each step: use a loop or a `sub` for the repetition.)",
 sub main() { show($D($D($D($D($D($D(1))))))); })",
      R"(for i = 1..1000000
   show(i);)"},
-    {"T117", "include-path", Severity::error, "`#include` without a path in quotes",
-     R"(Write `#include "file.fa"`. The file is looked for beside the including one, then in the folders of `--path`.
-C++ headers are included in `C++ head`, not here.)",
-     R"(#include <kernels.fa>
+    {"T117", "include-path", Severity::error, "`#include` without a path",
+     R"(Write `#include "file.fa"`: the file is looked for beside the including one, then in the folders of `--path`. Files of
+the standard library are written `#include <std/base.fa>`. C++ headers are included in `C++ head`, not here.)",
+     R"(#include cmath
 sub main() { show(1); })",
      R"(C++ head ${<END
 #include <cmath>
@@ -140,7 +140,7 @@ sub main() { show(1); })",
      R"(sub main() { show(1); })"},
     {"T119", "include-not-found", Severity::error, "an included file can't be read",
      R"(The message lists the places where the file was looked for: beside the including file, then the folders of
-`--path`.)",
+`--path`. In `<...>` stand files of the standard library only; the message lists them.)",
      R"(#include "no_such_file.fa"
 sub main() { show(1); })",
      R"(sub main() { show(1); })"},

@@ -35,7 +35,8 @@ class Maker {
 
   std::shared_ptr<Index> run(const syntax::Program& tree) {
     for (std::uint32_t k = 0; k < sources_.size(); ++k) {
-      index_->files.push_back({sources_.file(k).path, sources_.file(k).text});
+      const SourceFile& file = sources_.file(k);
+      index_->files.push_back({file.path, file.text, file.library});
     }
     callables(tree);
     for (const Recorder::Local& l : recorder_.locals) local(l);
@@ -86,8 +87,15 @@ class Maker {
     found_.push_back({at, symbol, declares});
   }
 
+  // The user and the library may have the same name, each its own.
+  std::string key(const syntax::Word& word) const {
+    const bool library = word.at.begin < text_.at.size() &&
+                         sources_.file(text_.at[word.at.begin].file).library;
+    return (library ? "<>" : "") + word.text;
+  }
+
   void callable(Symbol::Kind kind, const syntax::Word& word, std::string signature, Extent whole) {
-    const auto [it, fresh] = callables_.try_emplace(word.text, 0);
+    const auto [it, fresh] = callables_.try_emplace(key(word), 0);
     if (!fresh) {  // an import met again through an include
       refer(word.at, it->second, false);
       return;
@@ -108,7 +116,7 @@ class Maker {
       std::string text = "import " + i.symbol.text + parameters(i.parameters);
       if (i.alias.at.begin != i.symbol.at.begin) text += " as " + i.alias.text;
       callable(Symbol::Kind::import, i.alias, std::move(text), join(i.symbol.at, i.alias.at));
-      index_->symbols[callables_.at(i.alias.text)].external = i.symbol.text;
+      index_->symbols[callables_.at(key(i.alias))].external = i.symbol.text;
     }
     for (const syntax::CxxSub& s : tree.cxx_subs) {
       callable(Symbol::Kind::kernel, s.name, "C++ sub " + s.name.text + parameters(s.parameters),

@@ -28,7 +28,7 @@ void Resolver::unknown(const syntax::Word& name) {
   std::sort(visible.begin(), visible.end());
   std::string hint = did_you_mean(name.text, visible);
   if (is_macro_(name.text)) hint = "; the macro of this name is used as `$" + name.text + "`";
-  if (hint.empty() && callees_.count(name.text) != 0) {
+  if (hint.empty() && callee(name) != nullptr) {
     hint = "; it is a sub or kernel, not a value";
   }
   diagnostics_.error("T206", name.at,

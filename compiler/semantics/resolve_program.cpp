@@ -65,17 +65,26 @@ void Resolver::bind(Variable* v, std::string_view what) {
 }
 
 void Resolver::declare(const std::string& name, Callee callee) {
-  const auto [it, fresh] = callees_.try_emplace(name, callee);
+  const auto [it, fresh] = callees_at(callee.at).try_emplace(name, callee);
   if (fresh) return;
   diagnostics_.error("T202", callee.at, quote(name) + " is declared twice: give it another name")
       .note(it->second.at, "it was declared here");
 }
 
+const Resolver::Callee* Resolver::callee(const syntax::Word& name) {
+  const bool library = diagnostics_.in_library(name.at);
+  for (const Callees* c : {library ? &library_ : &callees_, library ? &callees_ : &library_}) {
+    if (const auto it = c->find(name.text); it != c->end()) return &it->second;
+  }
+  return nullptr;
+}
+
 void Resolver::declare_import(const syntax::Import& import) {
   Kernel k = kernel_of(import.alias, import.symbol.text, import.parameters);
   // The same import met again through an include is no mistake.
-  const auto it = callees_.find(k.name);
-  if (it != callees_.end() && it->second.kernel != nullptr && !it->second.kernel->in_place &&
+  const Callees& declared = callees_at(import.alias.at);
+  const auto it = declared.find(k.name);
+  if (it != declared.end() && it->second.kernel != nullptr && !it->second.kernel->in_place &&
       it->second.kernel->symbol == k.symbol && it->second.kernel->parameters == k.parameters) {
     return;
   }

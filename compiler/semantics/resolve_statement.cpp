@@ -153,10 +153,11 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
 void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
   Call c;
   if (node.label) label(*node.label);
-  const auto it = callees_.find(node.callee.text);
-  if (it == callees_.end()) {
+  const Callee* const callee = this->callee(node.callee);
+  if (callee == nullptr) {
     std::vector<std::string> names;
     for (const auto& entry : callees_) names.push_back(entry.first);
+    for (const auto& entry : library_) names.push_back(entry.first);
     const std::string guess = did_you_mean(node.callee.text, names);
     if (broken_.count(node.callee.text) == 0) {
       diagnostics_.error(
@@ -175,9 +176,9 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
     }
     return;
   }
-  if (recorder_ != nullptr) recorder_->use(node.callee.at, it->second.at);
-  c.kernel = it->second.kernel;
-  c.sub = it->second.sub;
+  if (recorder_ != nullptr) recorder_->use(node.callee.at, callee->at);
+  c.kernel = callee->kernel;
+  c.sub = callee->sub;
   std::vector<ParameterType> types;
   std::vector<std::string> names;
   if (c.kernel != nullptr) {
@@ -199,7 +200,7 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
         .error("T213", node.callee.at,
                quote(node.callee.text) + " takes " + count_of(types.size(), "argument") + ", " +
                    std::to_string(node.arguments.size()) + " given")
-        .note(it->second.at, "it is declared here");
+        .note(callee->at, "it is declared here");
   }
   for (std::size_t k = 0; k < node.arguments.size(); ++k) {
     if (k >= types.size()) {

@@ -43,7 +43,11 @@ class Resolver {
   };
 
   // resolve_program.cpp
+  using Callees = std::map<std::string, Callee>;
   void declare(const std::string& name, Callee callee);
+  // Names of the library and of the user do not meet: where both have one, each means its own.
+  Callees& callees_at(Extent at) { return diagnostics_.in_library(at) ? library_ : callees_; }
+  const Callee* callee(const syntax::Word& name);
   void declare_import(const syntax::Import& import);
   void declare_cxx(const syntax::CxxSub& sub);
   void declare_sub(const syntax::Sub& sub);
@@ -97,7 +101,7 @@ class Resolver {
   Extent reach_{};  // where the names bound now can be used, for the recorder
   Model model_;
   std::vector<Scope> scopes_;
-  std::map<std::string, Callee> callees_;
+  Callees callees_, library_;  // declared by the user, by files of the library
   std::unordered_map<const Variable*, std::pair<std::size_t, Extent>> arity_;  // first full use
   std::unordered_map<std::string, bool> labels_;
   std::set<std::string> broken_;  // declared, but the declaration had mistakes

@@ -240,11 +240,52 @@ void Preprocessor::define(const MappedText& line, std::size_t k) {
   macros_.define(name, std::move(macro));
 }
 
+// A file of the library is found in the library only, so that no file of the user's can take its
+// place, and it is inserted once, so that it needs no #ifndef.
+void Preprocessor::include_library(const MappedText& line, std::size_t k) {
+  const std::size_t end = line.text.find('>', k);
+  if (end == std::string::npos) {
+    error("T117", line.at[0], 8, "this `#include <` has no `>`");
+    return;
+  }
+  const std::string name = line.text.substr(k + 1, end - k - 1);
+  const std::uint32_t known = sources_.size();
+  const auto number = options_.library.empty() || name.empty()
+                          ? std::nullopt
+                          : sources_.load(options_.library / name);
+  if (!number) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(options_.library, ignored)) {
+      if (entry.path().extension() == ".fa")
+        names.push_back(entry.path().lexically_relative(options_.library).string());
+    }
+    std::sort(names.begin(), names.end());
+    std::string all;
+    for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
+    const std::string guess = did_you_mean(name, names);
+    error("T119", line.at[k], static_cast<std::uint32_t>(end - k + 1),
+          "the library has no " + quote(name) +
+              (!guess.empty() ? guess
+               : std::filesystem::path(name).extension() != ".fa"
+                   ? "; C++ headers are included in `C++ head` texts and kernel files"
+               : all.empty()  ? "; a file of your own is included by `#include \"" + name + "\"`"
+                              : "; it has " + all));
+    return;
+  }
+  if (*number < known) return;
+  sources_.mark_library(*number);
+  file(*number);
+  flush();
+}
+
 void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t from) {
+  if (k < line.text.size() && line.text[k] == '<') return include_library(line, k);
   const auto end = k < line.text.size() && line.text[k] == '"' ? end_of_string(line.text, k)
                                                                : std::nullopt;
   if (!end) {
-    error("T117", line.at[0], 8, "`#include` needs a path in quotes: `#include \"file.fa\"`");
+    error("T117", line.at[0], 8, "`#include` needs a path in quotes, `#include \"file.fa\"`, or a file of the library, "
+          "`#include <std/base.fa>`");
     return;
   }
   const Place place = line.at[k];

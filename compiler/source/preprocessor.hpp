@@ -44,6 +44,7 @@ class Preprocessor {
   MappedText line_of(std::uint32_t number, std::size_t& pos);
   void define(const MappedText& line, std::size_t pos);
   void include(const MappedText& line, std::size_t pos, std::uint32_t from);
+  void include_library(const MappedText& line, std::size_t pos);
   void condition(const std::string& word, const std::string& name, const MappedText& line);
   bool reading() const { return conditions_.empty() || conditions_.back().taken; }
   void flush();

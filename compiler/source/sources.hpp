@@ -17,6 +17,7 @@ struct SourceFile {
   std::filesystem::path path;             // empty: not a file (command line)
   std::string text;
   std::vector<std::uint32_t> line_starts; // offset of the first byte of each line
+  bool library = false;                   // came by #include <...>
 };
 
 struct LineColumn {
@@ -36,6 +37,7 @@ class Sources {
   std::uint32_t add(std::string name, std::string text);  // a text that is not a file
 
   const SourceFile& file(std::uint32_t number) const { return files_[number]; }
+  void mark_library(std::uint32_t number) { files_[number].library = true; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(files_.size()); }
   LineColumn line_column(Place place) const;
 

@@ -82,12 +82,13 @@ TEST(Declarations, HidingIsLegal) {
 TEST(Declarations, ProgramsOfTheRepositoryAreSilent) {
   const fs::path root = fs::path(TESSERA_COMPILER_TESTS) / ".." / "..";
   int programs = 0;
-  for (const char* folder : {"examples", "tests/program/programs"}) {
+  for (const char* folder : {"examples", "tests/program/programs", "tests/stdlib/programs"}) {
     for (const auto& file : fs::recursive_directory_iterator(root / folder)) {
       if (file.path().extension() != ".fa") continue;
       ++programs;
       Options options;
       options.defines.emplace_back("FROM_COMMAND_LINE", "1");
+      options.library = root / "stdlib";
       const Output out = without_remarks(translate(file.path(), options));
       if (codes(out) == "T204") continue;  // a file for #include
       EXPECT_EQ(codes(out), "") << (out.diagnostics.empty() ? ""

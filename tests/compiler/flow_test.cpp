@@ -32,12 +32,13 @@ TEST(Flow, NothingIsSaidAboutRightPrograms) {
 TEST(Flow, NothingIsSaidAboutThePrograms) {
   const auto root = std::filesystem::path(TESSERA_COMPILER_TESTS) / ".." / "..";
   std::size_t programs = 0;
-  for (const char* folder : {"examples", "tests/program/programs"}) {
+  for (const char* folder : {"examples", "tests/program/programs", "tests/stdlib/programs"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const auto& path = entry.path();
       if (path.extension() != ".fa" || path.filename() == "shapes.fa") continue;
       Options options;
       options.defines = {{"FROM_COMMAND_LINE", "1"}};
+      options.library = root / "stdlib";
       EXPECT_EQ(rendered(without_remarks(translate(path, options)), path.parent_path()), "") << path;
       ++programs;
     }

@@ -31,12 +31,18 @@ std::string tokens_of(const fs::path& file) {
   return out;
 }
 
+Options with_library() {
+  Options options;
+  options.library = fs::path(TESSERA_COMPILER_TESTS).parent_path().parent_path() / "stdlib";
+  return options;
+}
+
 // All programs of the repository's examples and tests that parse.
 std::vector<fs::path> corpus() {
   std::vector<fs::path> found;
   const fs::path root = fs::path(TESSERA_COMPILER_TESTS).parent_path().parent_path();
   for (const char* folder :
-       {"examples", "bench/programs", "tests/program", "tests/compiler/programs"}) {
+       {"examples", "bench/programs", "stdlib", "tests/program", "tests/stdlib", "tests/compiler/programs"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() == ".fa") found.push_back(entry.path());
     }
@@ -47,7 +53,7 @@ std::vector<fs::path> corpus() {
 
 // Formats `text` beside `original` (for its includes); "" when it is refused.
 std::string formatted(const fs::path& original, const std::string& text) {
-  Options options;
+  Options options = with_library();
   options.unsaved[fs::canonical(original)] = text;
   return format::format(original, options).text;
 }
@@ -112,7 +118,7 @@ TEST(Format, ProgramsOfTheRepositoryKeepTheirMeaning) {
   const Workspace w;
   int seen = 0;
   for (const fs::path& file : corpus()) {
-    const format::Result result = format::format(file, {});
+    const format::Result result = format::format(file, with_library());
     if (!result.ok) continue;
     ++seen;
     EXPECT_EQ(format::laid_out(result.text), result.text) << file << " is not stable";
@@ -126,8 +132,9 @@ TEST(Format, ProgramsOfTheRepositoryKeepTheirMeaning) {
 
 TEST(Format, ExamplesAreFormatted) {
   for (const fs::path& file : corpus()) {
-    if (file.string().find("/examples/") == std::string::npos) continue;
-    EXPECT_EQ(format::format(file, {}).text, read_file(file)) << file;
+    const std::string name = file.string();
+    if (name.find("/examples/") == name.npos && name.find("/stdlib/") == name.npos) continue;
+    EXPECT_EQ(format::format(file, with_library()).text, read_file(file)) << file;
   }
 }
 

@@ -136,6 +136,34 @@ TEST(Preprocessor, IncludesAreFoundBesideAndOnThePath) {
   EXPECT_EQ(codes(translate(path, options)), "T118");
 }
 
+TEST(Preprocessor, LibraryFilesAreInsertedOnceAndMeanTheirOwnNames) {
+  const Workspace w;
+  std::filesystem::create_directories(w.folder() / "lib/std");
+  w.write("lib/std/a.fa", "import lib_show(int) as show;\nsub twice(int v) { show(v); show(v); }\n");
+  w.write("lib/std/b.fa", "#include <std/a.fa>\nimport lib_other(int) as other;\n");
+  w.write("std/a.fa", "sub wrong(\n");
+  const auto path = w.write("prog.fa",
+                            "#include <std/b.fa>\n#include <std/a.fa>\n"
+                            "import my_show(string) as show;\n"
+                            "sub main() { show(\"text\"); twice(1); }\n");
+  Options options;
+  EXPECT_EQ(codes(translate(path, options)), "T119 T119 T212") << "no library was given";
+  options.library = w.folder() / "lib";
+  const Output out = translate(path, options);
+  ASSERT_EQ(codes(out), "");
+  ASSERT_EQ(out.imports.size(), 2u) << "`other` is not called";
+  for (const Import& i : out.imports) {
+    const bool of_library = i.symbol == "lib_show";
+    EXPECT_EQ(i.symbol, of_library ? "lib_show" : "my_show");
+    EXPECT_EQ(i.library, of_library ? w.folder() / "lib/std/a.cpp" : "");
+  }
+  // Two files of the library, or two of the user's, may not have one name.
+  w.write("lib/std/b.fa", "#include <std/a.fa>\nsub twice(int v) { show(v); }\n");
+  EXPECT_EQ(codes(translate(path, options)), "T202");
+  w.write("lib/std/b.fa", "#include <std/b.fa>\n#include <std/a.fa>\n");
+  EXPECT_EQ(codes(translate(path, options)), "") << "inserted once, it can't include itself";
+}
+
 TEST(Preprocessor, ForeignBlocksPassUnchanged) {
   const Output out = translate_text(
       "C++ head ${<--\n#define X(a) \"`\" // $NAME\n--\n"

@@ -101,6 +101,26 @@ TEST_F(Features, DiagnosticsAsYouType) {
   EXPECT_TRUE(diagnostics("p.fa").empty());
 }
 
+TEST_F(Features, TheStandardLibrary) {
+  change("p.fa",
+         "#include <std/matrix.fa>\n#include <std/base.fa>\n"
+         "sub main() {\n  df a, l;\n  identity(3, a);\n  cholesky(a, l);\n  print(l);\n}\n");
+  EXPECT_TRUE(diagnostics("p.fa").empty());
+  const std::string said = hovered("cholesky");
+  for (const char* part : {"import tessera_std_cholesky(value a, name l) as cholesky", "a = l l^T",
+                           "void tessera_std_cholesky(const Input& a, Output& l)"}) {
+    EXPECT_NE(said.find(part), std::string::npos) << part << " in\n" << said;
+  }
+  const auto file = [&](const std::string& word) {
+    const std::string name = on("textDocument/definition", "p.fa", word).at("uri");
+    return name.substr(std::min(name.size(), name.find("/stdlib/")));
+  };
+  EXPECT_EQ(file("cholesky"), "/stdlib/std/matrix.cpp");
+  EXPECT_EQ(file("std/base"), "/stdlib/std/base.fa");
+  EXPECT_NE(rename("cholesky", 0, "factor").find("`cholesky` belongs to the standard library"),
+            std::string::npos);
+}
+
 TEST_F(Features, DiagnosticsOfIncludes) {
   EXPECT_TRUE(diagnostics("p.fa").empty());
   write("shared.fa",

@@ -1,4 +1,4 @@
-// Runs every program of programs/ and of the repository's examples in many configurations: its output
+// Runs every program of programs/, of tests/stdlib and of the repository's examples in many configurations: its output
 // must be the same lines on any number of threads and ranks, under any balancer and any order of
 // message deliveries. Runs every program that the documents show, and every program of faults/, and
 // checks how it fails.
@@ -99,10 +99,13 @@ void run_in(const std::vector<Words>& configurations, const Case& c,
 }
 
 void add_programs() {
-  for (const Case& c : find_cases(TESSERA_PROGRAMS "/programs", true)) {
-    add_test("Program", c.name, [c] { run_in(inproc_configurations(), c, expect_right_output); });
-    if (c.mpi)
-      add_test("ProgramMpi", c.name, [c] { run_in(mpi_configurations(), c, expect_right_output); });
+  for (const std::string kind : {"Program", "Stdlib"}) {
+    const char* folder = kind == "Program" ? TESSERA_PROGRAMS "/programs" : TESSERA_ROOT "/tests/stdlib/programs";
+    for (const Case& c : find_cases(folder, true)) {
+      add_test(kind.c_str(), c.name, [c] { run_in(inproc_configurations(), c, expect_right_output); });
+      if (!c.mpi) continue;
+      add_test((kind + "Mpi").c_str(), c.name, [c] { run_in(mpi_configurations(), c, expect_right_output); });
+    }
   }
 }
 
@@ -112,6 +115,7 @@ void add_examples() {
       {"matmul", {"-D", "BLOCK_SIZE=60"}},
       {"rowreduce", {"-D", "COLUMNS=2000"}},
       {"imbalance", {"-D", "STEP=20"}},
+      {"heat", {"-D", "CELLS=120", "-D", "STEPS=40"}},
   };
   const std::vector<Words> configurations = {
       {"-t", "1"},
@@ -139,7 +143,8 @@ void add_documents() {
       std::filesystem::remove_all(path, ignored);
     }
   } folder;
-  for (const char* document : {TESSERA_ROOT "/README.md", TESSERA_ROOT "/docs/language.md"}) {
+  for (const char* document : {TESSERA_ROOT "/README.md", TESSERA_ROOT "/docs/language.md",
+                               TESSERA_ROOT "/docs/stdlib.md"}) {
     for (const Case& c : programs_shown(document, folder.path)) {
       add_test("Document", c.name, [c] {
         const Words words = command(c, {"--quiet"});
