@@ -13,6 +13,7 @@ Summary run(std::vector<double> busy, double seconds, std::int64_t threads = 1) 
   for (const double b : busy) {
     Totals t;
     t.busy = b;
+    t.here = seconds;  // from the start to the end
     t.threads = threads;
     s.ranks.push_back(t);
   }
