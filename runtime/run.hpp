@@ -45,6 +45,8 @@ struct RunOptions {
   std::string load_groups;              // profile to read
   bool load_groups_anyway = false;
 
+  std::string record;                   // trace for the simulator, empty: none
+  std::int64_t record_limit_mb = 1024;  // of memory for it, per rank
   std::string record_policy;            // directory for the logs of the policies, empty: none
 
   std::int32_t spares = 0;              // of the ranks that can execute, the last ones only when asked

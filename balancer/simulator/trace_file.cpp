@@ -1,12 +1,11 @@
-// The text of traces. One line per fragment; numbers and words, separated by blanks.
+// Reading traces: one line per fragment; numbers and words, separated by blanks.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <unordered_map>
 
 #include "balancer/simulator/trace.hpp"
 
@@ -188,46 +187,10 @@ class Parser {
   std::string_view rest_;
   int line_ = 0;
   Trace trace_;
-  std::map<std::uint64_t, std::size_t> number_of_;
+  std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::vector<std::uint64_t> parents_;
   std::vector<int> lines_;
 };
-
-std::string to_text(const Trace& t) {
-  const Workload& w = t.work;
-  std::string out = "tessera-trace " + std::to_string(kTraceVersion) + "\n";
-  out += "program " + (t.hash.empty() ? "-" : t.hash) + " " + t.program + "\n";
-  for (std::size_t g = 0; g < w.groups.size(); ++g) {
-    out += "group " + std::to_string(g);
-    if (w.groups[g].stealable) out += " stealable";
-    if (w.groups[g].range) out += " range";
-    const Group self{static_cast<std::uint32_t>(g)};
-    if (std::find(w.stacks.begin(), w.stacks.end(), self) != w.stacks.end()) out += " stack";
-    for (const Group b : w.groups[g].body) out += " body=" + std::to_string(index(b));
-    out += " : " + w.groups[g].label + "\n";
-  }
-  out += "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...]\n";
-  std::vector<std::size_t> parent(w.fragments.size(), kNone);
-  for (std::size_t f = 0; f < w.fragments.size(); ++f) {
-    for (const std::size_t c : w.fragments[f].children) parent[c] = f;
-  }
-  std::vector<Rank> born(w.fragments.size(), Rank{-1});
-  for (const Birth& b : w.births) born[b.fragment] = b.rank;
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    const Fragment& f = w.fragments[i];
-    const Rank rank = parent[i] == kNone ? born[i] : f.home;
-    out += "f " + std::to_string(i) + " " + std::to_string(index(f.group)) + " " +
-           (index(rank) < 0 ? "-" : std::to_string(index(rank))) + " " +
-           (parent[i] == kNone ? "-" : std::to_string(parent[i])) + " " + std::to_string(f.weight) +
-           " " + std::to_string(f.output);
-    if (f.bytes > 0) out += " -:" + std::to_string(f.bytes);
-    for (const Input& input : f.inputs) {
-      out += " " + std::to_string(input.fragment) + ":" + std::to_string(input.bytes);
-    }
-    out += "\n";
-  }
-  return out + "end " + std::to_string(w.fragments.size()) + "\n";
-}
 
 }  // namespace
 
@@ -239,19 +202,6 @@ Trace read_trace(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw TraceError("trace " + path + " cannot be read: " + std::strerror(errno));
   return Parser(path, in).parse();
-}
-
-void write_trace(const std::string& path, const Trace& trace) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary);
-  const std::string text = to_text(trace);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::remove(part.c_str());
-    throw TraceError("trace " + path + " cannot be written: " + why);
-  }
 }
 
 }  // namespace tessera::balancer::simulator

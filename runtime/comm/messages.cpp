@@ -133,6 +133,8 @@ void serialize(A& a, Totals& x) {
     x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.left,
     x.groups, x.decisions);
 }
+template <class A>
+void serialize(A& a, TracePart& x) { a(x.worker, x.full, x.ns_per_tick, x.words); }
 
 namespace {
 

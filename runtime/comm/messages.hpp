@@ -172,12 +172,18 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;   // "reason|count"
 };
+struct TracePart {      // every rank -> 0, at the end of a run with --record
+  std::int32_t worker = 0;
+  bool full = false;                    // it forgot all, for lack of room
+  double ns_per_tick = 1;
+  std::vector<std::uint64_t> words;     // trace/trace_buffer.hpp
+};
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left>;
+                             Refetch, AskChange, MemberChange, Left, TracePart>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

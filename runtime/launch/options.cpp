@@ -157,6 +157,7 @@ void check_files(const runtime::RunOptions& options) {
   }
   if (!options.save_groups.empty()) check_writable(options.save_groups, "--save-groups");
   if (!options.summary_json.empty()) check_writable(options.summary_json, "--summary");
+  if (!options.record.empty()) check_writable(options.record, "--record");
   if (!options.record_policy.empty()) {
     check_directory(options.record_policy, "--record-policy");
   }
@@ -243,6 +244,11 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("MB")
       ->check(number)
       ->group(group);
+  app.add_option("--record-limit-mb", options.record_limit_mb,
+                 "memory per rank for the trace of --record; default 1024")
+      ->option_text("MB")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->group(group);
   app.add_option("--transport", options.transport,
                  "auto (MPI when started by mpirun or srun), mpi, inproc")
       ->option_text("NAME")
@@ -281,6 +287,9 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options) {
                  "shared between its ranks")
       ->option_text("N")
       ->check(CLI::Range(0, 4096));
+  app.add_option("--record", options.record,
+                 "write a trace of the run, for `tessera simulate` and `tessera advise`")
+      ->option_text("FILE");
   app.add_option("--summary", options.summary_json, "write the summary of the run as JSON")
       ->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet, "no progress, no summary, no warnings");

@@ -83,6 +83,8 @@ std::string format_options(const runtime::RunOptions& o) {
   text("--save-groups", o.save_groups, d.save_groups);
   text("--load-groups", o.load_groups, d.load_groups);
   flag("--load-groups-anyway", o.load_groups_anyway);
+  text("--record", o.record, d.record);
+  number("--record-limit-mb", o.record_limit_mb, d.record_limit_mb);
   text("--record-policy", o.record_policy, d.record_policy);
   number("--spare", o.spares, d.spares);
   for (const runtime::MemberPlan& p : o.member_plan) {

@@ -19,6 +19,7 @@ void cf_submit(Worker* w, Cf* c) { w->node.submit(*w, c); }
 
 void cf_locate(Worker* w, Cf* c, std::int64_t rank) {
   if ((c->flags & runtime::kPlaced) == 0) w->moving_to = rank;
+  if (w->trace != nullptr) w->trace->located(rank);
 }
 
 Scope* scope_open(Worker* w, Scope* parent, Id id) {
@@ -27,6 +28,7 @@ Scope* scope_open(Worker* w, Scope* parent, Id id) {
 void scope_close(Worker* w, Scope* s) { w->node.leave_scope(*w, static_cast<ScopeRecord*>(s)); }
 void scope_notify(Worker* w, Scope* s, Name done) {
   static_cast<ScopeRecord*>(s)->at_end.push_back({done, w->current->block->index, false});
+  if (w->trace != nullptr) w->trace->ends(*s, done.id);
 }
 void scope_delete(Worker* w, Scope* s, Name x) {
   static_cast<ScopeRecord*>(s)->at_end.push_back({x, w->current->block->index, true});
@@ -45,11 +47,27 @@ void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
   df.value = nullptr;
   assign_value(w, c, output, n, v);
 }
+namespace {
+
+void to_data(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
+  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
+}
+
+// Apart, so that assign_value needs no registers for it.
+[[gnu::noinline, gnu::cold]] void to_data_and_trace(Worker* w, Cf* c, std::uint32_t output,
+                                                    const Name& n, Value* v) {
+  w->trace->made(n.id, v->size);
+  to_data(w, c, output, n, v);
+}
+
+}  // namespace
+
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
   if (w->node.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
   }
-  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
+  if (w->trace != nullptr) [[unlikely]] return to_data_and_trace(w, c, output, n, v);
+  to_data(w, c, output, n, v);
 }
 
 void hint_delete(Worker* w, Cf* c, const Name& n) {

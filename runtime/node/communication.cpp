@@ -69,6 +69,8 @@ void Node::handle(Rank from, Message&& m) {
           if (policy != nullptr) policy->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkProbe>) {
           links->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, TracePart>) {
+          trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
           totals->take(from, std::move(x));
         } else if constexpr (requires { membership->on(from, std::move(x)); }) {

@@ -64,6 +64,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope) {
 }
 
 void Node::submit(Worker& w, Cf* c) {
+  if (w.trace != nullptr) [[unlikely]] w.trace->born(*c);
   if (c->block->locator != nullptr && ranks() > 1) {
     const Rank to = members.place(c->block->locator(c));
     c->flags |= kPlaced;
@@ -130,7 +131,7 @@ void Node::execute(Worker& w, Cf* c) {
       block = c->block;
       const bool measure = w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
-      const abi::Next next = block->run(&w, c);
+      const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
       if (measure) w.stats.measured(block->group, ticks() - from);
       if ((c->flags & kGathered) != 0) {
         if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
@@ -190,7 +191,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   const std::uint64_t queued = w.queued;
   try {
     for (std::int64_t i = work.first; i <= work.last; ++i) {
-      c->block->iterate(&w, c, i);
+      w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i);
       if (failed.load(std::memory_order_relaxed)) break;
     }
   } catch (const ProgramError& e) {

@@ -23,6 +23,7 @@
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/trace/trace_report.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -84,6 +85,9 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing));
+    if (options.record.empty()) continue;
+    workers.back()->trace = std::make_unique<TraceBuffer>(
+        members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
   }
   outside = std::make_unique<Worker>(*this, -1, 0, false);
   end = std::make_unique<EndOfRun>(*this);
@@ -283,6 +287,7 @@ int Node::finish(int exit_code) {
   } else {
     comm.send(Rank{0}, own_totals(*this, true));
   }
+  if (exit_code == 0 && !options.record.empty()) send_trace(*this);
   // A failed run must not wait for a kernel that never returns, on whichever rank it is.
   std::atomic<bool> passed{false};
   std::thread guard;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/comm/communicator.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/node/members.hpp"
 #include "runtime/run.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/ready_queue.hpp"
 #include "runtime/work/sleepers.hpp"
@@ -56,6 +58,7 @@ struct Worker {
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
   std::atomic<std::int64_t> waits{0}, wakes{0};  // fragments that began / ceased to wait
   std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
+  std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
   std::thread thread;
 };
 
@@ -136,6 +139,7 @@ class Node {
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
   std::vector<balancer::GroupInfo> infos;    // set before run(), with what a profile knows
+  std::vector<std::pair<Rank, TracePart>> trace_parts;  // rank 0, after a run with --record
   double elapsed = 0;                        // s, of the finished run
   std::atomic<bool> stopping{false};
   std::atomic<bool> failed{false};

@@ -8,6 +8,7 @@
 #include "runtime/balance/profiles.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/summary.hpp"
+#include "runtime/trace/trace_report.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -35,6 +36,13 @@ int write_results(Node& node) {
     std::fprintf(stderr, "tessera: error: cannot write the summary to %s\n",
                  node.options.summary_json.c_str());
     code = kExitUsage;
+  }
+  if (!node.options.record.empty()) {
+    const std::string error = write_trace(node);
+    if (!error.empty()) {
+      std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
+      code = kExitUsage;
+    }
   }
   if (!node.options.save_groups.empty()) {
     const std::string error = save_profile(node, s);

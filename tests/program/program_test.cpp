@@ -14,6 +14,7 @@
 #include "cases.hpp"
 #include "child.hpp"
 #include "documents.hpp"
+#include "traces.hpp"
 
 namespace tessera::tests {
 namespace {
@@ -122,6 +123,27 @@ void add_programs() {
   }
 }
 
+// Recorded, a program is the same graph however it ran.
+void add_traces() {
+  for (const Case& c : find_cases(TESSERA_PROGRAMS "/programs", true)) {
+    add_test("Trace", c.name, [c] {
+      // Negative locators count from the last rank of the run.
+      const Homes homes = c.name == "locators" ? Homes::forgotten : Homes::kept;
+      const std::string alone = recorded(c, {"-t", "1"}, homes);
+      ASSERT_FALSE(alone.empty());
+      std::vector<Words> ways = {
+          {"-t", "3"},
+          {"--inproc-ranks", "4", "-t", "2", "--seed", "5", "--balancer", "steal"},
+          {"--inproc-ranks", "3", "-t", "1", "--seed", "9", "--balancer", "central"},
+          {"--inproc-ranks", "4", "-t", "1", "--seed", "2", "--leave", "1@0.0005"}};
+      if (c.mpi) ways.push_back({"-n", "3", "-t", "1", "--balancer", "steal"});
+      for (const Words& way : ways) {
+        EXPECT_EQ(recorded(c, way, homes), alone) << shown(way);
+      }
+    });
+  }
+}
+
 void add_examples() {
   // Smaller than their defaults, with the same output.
   const std::vector<std::pair<std::string, Words>> sizes = {
@@ -190,6 +212,7 @@ void add_faults() {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   tessera::tests::add_programs();
+  tessera::tests::add_traces();
   tessera::tests::add_examples();
   tessera::tests::add_documents();
   tessera::tests::add_faults();

@@ -35,7 +35,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(ReadDone{}).index(), 20u);
   EXPECT_EQ(Message(Entrust{}).index(), 22u);
   EXPECT_EQ(Message(Left{}).index(), 27u);
-  EXPECT_EQ(std::variant_size_v<Message>, 28u);
+  EXPECT_EQ(Message(TracePart{}).index(), 28u);
+  EXPECT_EQ(std::variant_size_v<Message>, 29u);
 }
 
 TEST(Messages, BytesAreFrozen) {

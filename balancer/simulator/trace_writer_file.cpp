@@ -1,0 +1,95 @@
+// Writing traces.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "balancer/simulator/trace.hpp"
+
+namespace tessera::balancer::simulator {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+void write_groups(std::ostream& out, const Workload& w) {
+  for (std::size_t g = 0; g < w.groups.size(); ++g) {
+    out << "group " << g;
+    if (w.groups[g].stealable) out << " stealable";
+    if (w.groups[g].range) out << " range";
+    const Group self{static_cast<std::uint32_t>(g)};
+    if (std::find(w.stacks.begin(), w.stacks.end(), self) != w.stacks.end()) out << " stack";
+    for (const Group b : w.groups[g].body) out << " body=" << index(b);
+    out << " : " << w.groups[g].label << '\n';
+  }
+}
+
+void write_fragments(std::ostream& out, const Workload& w) {
+  std::vector<std::size_t> parent(w.fragments.size(), kNone);
+  for (std::size_t f = 0; f < w.fragments.size(); ++f) {
+    for (const std::size_t c : w.fragments[f].children) parent[c] = f;
+  }
+  std::vector<Rank> born(w.fragments.size(), Rank{-1});
+  for (const Birth& b : w.births) born[b.fragment] = b.rank;
+  std::string line;
+  const auto add = [&](auto n) {
+    char digits[24];
+    line.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+  };
+  const auto add_or_none = [&](bool known, auto n) {
+    line += ' ';
+    if (known) {
+      add(n);
+    } else {
+      line += '-';
+    }
+  };
+  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
+    const Fragment& f = w.fragments[i];
+    const Rank rank = parent[i] == kNone ? born[i] : f.home;
+    line = "f ";
+    add(i);
+    line += ' ';
+    add(index(f.group));
+    add_or_none(index(rank) >= 0, index(rank));
+    add_or_none(parent[i] != kNone, parent[i]);
+    line += ' ';
+    add(f.weight);
+    line += ' ';
+    add(f.output);
+    if (f.bytes > 0) {
+      line += " -:";
+      add(f.bytes);
+    }
+    for (const Input& input : f.inputs) {
+      line += ' ';
+      add(input.fragment);
+      line += ':';
+      add(input.bytes);
+    }
+    line += '\n';
+    out.write(line.data(), static_cast<std::streamsize>(line.size()));
+  }
+}
+
+}  // namespace
+
+void write_trace(const std::string& path, const Trace& trace) {
+  const std::string part = path + ".part";
+  std::ofstream out(part, std::ios::binary);
+  out << "tessera-trace " << kTraceVersion << '\n'
+      << "program " << (trace.hash.empty() ? "-" : trace.hash) << ' ' << trace.program << '\n';
+  write_groups(out, trace.work);
+  out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...]\n";
+  write_fragments(out, trace.work);
+  out << "end " << trace.work.fragments.size() << '\n';
+  out.close();
+  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::remove(part.c_str());
+    throw TraceError("trace " + path + " cannot be written: " + why);
+  }
+}
+
+}  // namespace tessera::balancer::simulator

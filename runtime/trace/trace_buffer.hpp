@@ -1,0 +1,86 @@
+// TraceBuffer: what one worker saw of the program's graph, for `tessera run --record`: which
+// fragments ran and how long, what each made, read and assigned. Worker::trace is null when nothing is
+// recorded: one branch per fragment and per output is all that costs.
+//
+// A fragment of the trace is one run of one block, or one iteration of a range: a CF that waits in its
+// middle is several, each made by the one before. The buffer is a list of words that nest as the
+// runs do, so who made, read or assigned something is the run that is open there:
+//
+//     begin (input ...) (ends ... born | born | made | a whole run on the spot)* end
+//
+// Only its worker touches it, until that has ended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime {
+
+// Names of runs and of values: 64 bits of a hash of their ids, the same on every rank.
+using TraceKey = std::uint64_t;
+TraceKey trace_key(const abi::Id&);
+// The run that the CF would make now. A loop comes to one block many times, with another counter in
+// its frame; the bounds in a range's frame change while it runs, and tell nothing.
+TraceKey trace_key(const abi::Cf&);
+
+enum class TraceWord : std::uint8_t {  // low bits of a record's first word
+  begin,      // | group; key
+  iteration,  // | group; key of the range; number
+  input,      // | bytes; value
+  born,       // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
+  made,       // | bytes; value
+  ends,       // value, assigned when all under the next born one has ended
+  end,        // | ticks of its own, without the runs it made on the spot
+};
+inline constexpr unsigned kTraceShift = 3;
+inline std::size_t trace_words(TraceWord w) {
+  return w == TraceWord::end ? 1 : w == TraceWord::iteration ? 3 : 2;
+}
+
+class TraceBuffer {
+ public:
+  static constexpr std::size_t kChunk = 1 << 15;  // words
+  static constexpr std::int64_t kMostRanks = 1 << 20;
+
+  // `ranks`: those that locators name. `limit`: bytes; beyond it all is forgotten.
+  TraceBuffer(std::int32_t ranks, std::size_t limit) : ranks_(ranks), limit_(limit) {}
+
+  abi::Next run(abi::Worker&, abi::Cf*);                         // its block
+  void iterate(abi::Worker&, abi::Cf*, std::int64_t iteration);  // of its range
+  void born(const abi::Cf&);                                     // by the open run
+  void made(const abi::Id& value, std::uint64_t bytes);
+  // Where the open run wants to go on; also when a balancer has moved it already, which makes it stay.
+  void located(std::int64_t locator) { located_ = home(locator); }
+  void ends(const abi::Scope&, const abi::Id& value);
+
+  bool full() const { return full_; }
+  // Takes the records away, in lists that end at a record's end.
+  std::vector<std::vector<std::uint64_t>> take();
+
+ private:
+  struct Open {
+    std::uint64_t seen, from, outer_inside;
+  };
+  void inputs(const abi::Cf&);
+  void born(TraceKey, std::int64_t home, bool under_end);
+  std::int64_t home(std::int64_t locator) const;
+  void open(Open&);
+  void close(const Open&);
+  void put(TraceWord, std::uint64_t payload, std::uint64_t a, std::uint64_t b = 0);
+  void put_end(std::uint64_t ticks);
+  std::vector<std::uint64_t>& room();
+
+  const std::int32_t ranks_;
+  const std::size_t limit_;
+  bool full_ = false;
+  std::int64_t located_ = -1;    // of the open run
+  std::uint64_t inside_ = 0;     // ticks of what the open run made on the spot
+  static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
+  std::uint64_t ends_scope_ = kNoScope;  // of the last `ends`, until something is born
+  std::vector<std::vector<std::uint64_t>> chunks_;
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,214 @@
+#include "runtime/trace/trace_graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace tessera::runtime {
+
+using balancer::simulator::Fragment;
+using balancer::simulator::Workload;
+
+void TraceGraph::add(Rank from, const TracePart& part) {
+  Stream& stream = streams_[{from, part.worker}];
+  for (std::size_t i = 0; i < part.words.size();) {
+    const std::uint64_t first = part.words[i];
+    const auto word = static_cast<TraceWord>(first & ((1u << kTraceShift) - 1));
+    take(stream, word, first >> kTraceShift, &part.words[i] + 1, part.ns_per_tick);
+    i += trace_words(word);
+  }
+}
+
+void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words,
+                      double ns) {
+  switch (word) {
+    case TraceWord::begin:
+    case TraceWord::iteration: {
+      Run r{.key = words[0], .first_input = used_.size(), .group = static_cast<std::uint32_t>(payload)};
+      if (word == TraceWord::iteration) r.number = static_cast<std::int64_t>(words[1]);
+      s.open.push_back(runs_.size());
+      runs_.push_back(r);
+      return;
+    }
+    case TraceWord::input:
+      used_.push_back({words[0], static_cast<std::int64_t>(payload)});
+      ++runs_[s.open.back()].inputs;
+      return;
+    case TraceWord::born:
+      return born(s, payload, words[0]);
+    case TraceWord::made:
+      made_.push_back({words[0], s.open.back()});
+      runs_[s.open.back()].output += static_cast<std::int64_t>(payload);
+      return;
+    case TraceWord::ends:
+      if (s.ended == kNone) {
+        s.ended = joins_.size();
+        joins_.push_back({s.open.back(), {}});
+      }
+      joins_[s.ended].values.push_back(words[0]);
+      return;
+    case TraceWord::end:
+      runs_[s.open.back()].weight =
+          static_cast<balancer::Time>(static_cast<double>(payload) * ns);
+      s.open.pop_back();
+      s.ended = kNone;
+      return;
+  }
+}
+
+void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {
+  Birth b{key, s.open.back(), static_cast<std::int64_t>(payload / 2) - 1};
+  if (payload % 2 != 0) b.join = s.ended;
+  s.ended = kNone;
+  births_.push_back(b);
+}
+
+// Everything but `main` was born, once.
+bool TraceGraph::find_parents() {
+  std::vector<std::size_t> by_key(births_.size());
+  std::iota(by_key.begin(), by_key.end(), 0);
+  std::sort(by_key.begin(), by_key.end(),
+            [&](std::size_t a, std::size_t b) { return births_[a].key < births_[b].key; });
+  for (std::size_t i = 1; i < by_key.size(); ++i) {
+    if (births_[by_key[i]].key == births_[by_key[i - 1]].key) return false;
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    Run& r = runs_[i];
+    const auto at = std::lower_bound(by_key.begin(), by_key.end(), r.key,
+                                     [&](std::size_t b, TraceKey k) { return births_[b].key < k; });
+    if (at == by_key.end() || births_[*at].key != r.key) {
+      if (root_ != kNone) return false;
+      root_ = i;
+    } else {
+      r.birth = *at;
+      r.parent = births_[*at].by;
+      const std::size_t join = births_[*at].join;
+      if (join != kNone) joins_[join].group = r.group;
+    }
+  }
+  return root_ != kNone;
+}
+
+void TraceGraph::find_inputs() {
+  for (std::size_t j = 0; j < joins_.size(); ++j) {
+    for (const TraceKey v : joins_[j].values) made_.push_back({v, runs_.size() + j});
+  }
+  std::sort(made_.begin(), made_.end());
+  for (Used& u : used_) {
+    const auto at = std::lower_bound(made_.begin(), made_.end(), Made{u.value, 0});
+    if (at == made_.end() || at->value != u.value) continue;
+    u.from = at->by;
+    if (u.from >= runs_.size()) joins_[u.from - runs_.size()].read = true;
+  }
+}
+
+void TraceGraph::list_children() {
+  first_child_.assign(runs_.size() + 1, 0);
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    if (r == root_) continue;
+    ++first_child_[runs_[r].parent + 1];
+    children_.push_back(r);
+  }
+  std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
+  std::sort(children_.begin(), children_.end(), [&](std::size_t a, std::size_t b) {
+    const Run &x = runs_[a], &y = runs_[b];
+    return std::tie(x.parent, x.birth, x.number) < std::tie(y.parent, y.birth, y.number);
+  });
+}
+
+// Generation by generation, in the order of the program; the joins that somebody reads come last.
+void TraceGraph::number_all() {
+  order_.push_back(root_);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const std::size_t r = order_[i];
+    order_.insert(order_.end(), children_.begin() + static_cast<std::ptrdiff_t>(first_child_[r]),
+                  children_.begin() + static_cast<std::ptrdiff_t>(first_child_[r + 1]));
+  }
+  place_.assign(runs_.size() + joins_.size(), kNone);
+  for (std::size_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
+  std::vector<std::size_t> read;
+  for (std::size_t j = 0; j < joins_.size(); ++j) {
+    if (joins_[j].read) read.push_back(runs_.size() + j);
+  }
+  const auto key = [&](std::size_t j) {
+    const Join& x = joins_[j - runs_.size()];
+    return std::make_pair(place_[x.by], j);  // those of one run: in the order it wrote them down
+  };
+  std::sort(read.begin(), read.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  for (const std::size_t j : read) {
+    place_[j] = order_.size();
+    order_.push_back(j);
+  }
+}
+
+// What a join waits for: fragments that made no others, and the joins within.
+std::vector<std::size_t> TraceGraph::under(const Join& j, std::size_t number) const {
+  std::vector<std::size_t> found, open;
+  const auto look_at_children = [&](std::size_t of, bool only_own) {
+    for (std::size_t c = first_child_[of]; c < first_child_[of + 1]; ++c) {
+      const std::size_t run = children_[c];
+      const std::size_t inner = births_[runs_[run].birth].join;
+      if (only_own) {
+        if (inner == number) open.push_back(run);
+      } else if (inner != kNone && joins_[inner].read) {
+        const std::size_t at = place_of(runs_.size() + inner);
+        if (found.empty() || found.back() != at) found.push_back(at);
+      } else {
+        open.push_back(run);
+      }
+    }
+  };
+  look_at_children(j.by, true);
+  while (!open.empty()) {
+    const std::size_t run = open.back();
+    open.pop_back();
+    if (first_child_[run] == first_child_[run + 1]) found.push_back(place_of(run));
+    look_at_children(run, false);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+void TraceGraph::put_joins(Workload& out, const JoinGroup& group) const {
+  for (std::size_t i = runs_.size(); i < order_.size(); ++i) {
+    const std::size_t number = order_[i] - runs_.size();
+    const Join& j = joins_[number];
+    Fragment f{.group = group(j.group), .weight = 0};
+    for (const std::size_t from : under(j, number)) f.inputs.push_back({from, 0});
+    out.fragments[place_of(j.by)].children.push_back(i);
+    out.fragments.push_back(std::move(f));
+  }
+}
+
+bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGroup& join_group,
+                       Workload& out) {
+  if (!find_parents()) return false;
+  find_inputs();
+  list_children();
+  number_all();
+  out.fragments.reserve(order_.size());
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (i >= order_.size() || order_[i] >= runs_.size()) return false;  // not all hang on the root
+    const Run& r = runs_[order_[i]];
+    Fragment f{.group = group[r.group], .weight = r.weight, .output = r.output};
+    if (r.birth != kNone) f.home = Rank{static_cast<std::int32_t>(births_[r.birth].home)};
+    for (std::size_t k = r.first_input; k < r.first_input + r.inputs; ++k) {
+      const Used& u = used_[k];
+      if (u.from == kNone) {
+        f.bytes += u.bytes;
+      } else {
+        f.inputs.push_back({place_of(u.from), u.bytes});
+      }
+    }
+    for (std::size_t c = first_child_[order_[i]]; c < first_child_[order_[i] + 1]; ++c) {
+      f.children.push_back(place_of(children_[c]));
+    }
+    out.fragments.push_back(std::move(f));
+  }
+  put_joins(out, join_group);
+  out.births.push_back({0, Rank{0}, 0});
+  return true;
+}
+
+}  // namespace tessera::runtime

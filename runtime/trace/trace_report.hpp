@@ -1,0 +1,17 @@
+// The trace of a run at its end: from the workers' buffers to rank 0, and from there to the file.
+#pragma once
+
+#include <string>
+
+namespace tessera::runtime {
+
+class Node;
+
+// Gives what the workers of this rank wrote down to rank 0; they have ended.
+void send_trace(Node&);
+
+// Rank 0, when the parts of all ranks are there: writes the file, whole or not at all. Returns what is
+// wrong, for a person; empty: nothing.
+std::string write_trace(Node&);
+
+}  // namespace tessera::runtime

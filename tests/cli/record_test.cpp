@@ -1,0 +1,176 @@
+// Traces of real runs: recorded on any ranks, replayed by the simulator, and never half of one.
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+#include "balancer/simulator/trace.hpp"
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+using balancer::index;
+using balancer::simulator::Fragment;
+using balancer::simulator::Trace;
+
+// Ten stealable fragments of i ms from a loop, their sum in a chain, and one that waits for the end of all.
+constexpr const char* kProgram = R"(
+C++ sub work(int i, name r) ${{ usleep(1000 * i); r = i; $}}
+C++ sub add(int a, int b, name r) ${{ r = a + b; $}}
+C++ sub show(int n) ${{ printf("%d\n", n); $}}
+sub all(name x) { for i = 1..10 work(i, x[i]) @ { stealable; }; }
+sub main() {
+  df x, done, sum;
+  all(x) >> (done);
+  add(0, 0, sum[0]);
+  for i = 1..10 add(sum[i - 1], x[i], sum[i]);
+  show(sum[10]);
+  show(done);
+}
+)";
+
+std::vector<const Fragment*> of_group(const Trace& t, const std::string& label) {
+  std::vector<const Fragment*> found;
+  for (const Fragment& f : t.work.fragments) {
+    if (t.work.groups[index(f.group)].label.rfind(label, 0) == 0) found.push_back(&f);
+  }
+  return found;
+}
+
+class Record : public Command {
+ protected:
+  // Runs with --record and reads what that left.
+  Trace record(Words options) {
+    options.insert(options.begin(), {"run", "-q", "p.fa", "--record", "p.trace"});
+    EXPECT_TRUE(ended(tessera(options), 0));
+    return balancer::simulator::read_trace(path("p.trace").string());
+  }
+};
+
+TEST_F(Record, KeepsWeightsParentsInputsAndGroups) {
+  write("p.fa", kProgram);
+  for (const Words& ways : {Words{"-t", "1"}, Words{"-t", "3"}, Words{"-n", "3", "-t", "1", "--balancer", "steal"},
+                            Words{"--inproc-ranks", "3", "-t", "1", "--seed", "4", "--balancer", "central"}}) {
+    const Trace t = record(ways);
+    EXPECT_EQ(t.hash.size(), 32u);
+    const auto work = of_group(t, "work at");
+    ASSERT_EQ(work.size(), 10u);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_GE(work[i]->weight, 1'000'000 * static_cast<std::int64_t>(i + 1));
+      EXPECT_LT(work[i]->weight, 1'000'000 * static_cast<std::int64_t>(i + 1) + 50'000'000);
+      EXPECT_EQ(work[i]->output, 4);
+      EXPECT_TRUE(t.work.groups[index(work[i]->group)].stealable);
+    }
+    // Iterations belong to ranges that name what they make.
+    EXPECT_EQ(of_group(t, "for i at").size(), 20u);
+    for (const Fragment* f : of_group(t, "for i at")) {
+      const balancer::GroupInfo& g = t.work.groups[index(f->group)];
+      EXPECT_TRUE(g.range);
+      ASSERT_EQ(g.body.size(), 1u);
+      ASSERT_EQ(f->children.size(), 1u);
+      EXPECT_EQ(t.work.fragments[f->children[0]].group, g.body[0]);
+    }
+    // sum[i] reads sum[i - 1] and x[i].
+    const auto add = of_group(t, "add at");
+    ASSERT_EQ(add.size(), 11u);
+    std::size_t with_work = 0;
+    for (const Fragment* f : add) {
+      for (const auto& in : f->inputs) {
+        EXPECT_EQ(in.bytes, 4);
+        with_work += t.work.fragments[in.fragment].weight >= 1'000'000 ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(with_work, 10u);
+    // `>>`: a fragment of no weight reads nothing of all ten, and `show` reads it.
+    const auto end = of_group(t, "end of all");
+    ASSERT_EQ(end.size(), 1u);
+    EXPECT_EQ(end[0]->inputs.size(), 10u);
+    EXPECT_GE(t.work.work(), 55'000'000);
+  }
+}
+
+// What runs on the spot, inside the run of what made it, counts once.
+TEST_F(Record, WeightsDoNotContainEachOther) {
+  write("p.fa", R"(
+C++ sub one(name r) ${{ r = 1; $}}
+C++ sub add(int a, int b, name r) ${{ r = a + b; $}}
+sub tree(int d, name r) {
+  df a, b;
+  if d > 0 { tree(d - 1, a); tree(d - 1, b); add(a, b, r); }
+  if d == 0 one(r);
+}
+sub main() { df r; tree(12, r); }
+)");
+  const Trace t = record({"-t", "1", "--summary", "s.json"});
+  EXPECT_GT(t.work.fragments.size(), 12'000u);
+  const double seconds = nlohmann::json::parse(read("s.json"))["seconds"];
+  EXPECT_LE(static_cast<double>(t.work.work()) * 1e-9, seconds);
+}
+
+// Locators as they stand, also those that are known only when data is there.
+TEST_F(Record, KeepsPlaces) {
+  write("p.fa", R"(
+C++ sub put(int v, name r) ${{ r = v; $}}
+C++ sub show(int v) ${{ printf("%d\n", v); $}}
+sub main() {
+  df x, n;
+  put(5, n);
+  for i = 1..3 put(i, x[i]) @ { locator_cyclic: 7 * i; };
+  for i = 1..3 show(x[i]) @ { locator_cyclic: n + i; };
+}
+)");
+  for (const Words& ways : {Words{"-t", "1"}, Words{"--inproc-ranks", "4", "--seed", "3", "--balancer", "steal"}}) {
+    const Trace t = record(ways);
+    std::multiset<int> homes;
+    for (const char* label : {"put at", "show at"}) {
+      for (const Fragment* f : of_group(t, label)) homes.insert(index(f->home));
+    }
+    // `put(5, n)`, and what `show` runs before its locator is known, have none.
+    homes.erase(-1);
+    EXPECT_EQ(homes, (std::multiset<int>{6, 7, 7, 8, 14, 21}));
+  }
+}
+
+TEST_F(Record, IsReplayed) {
+  write("p.fa", kProgram);
+  record({"-t", "1"});
+  const Outcome o = tessera({"simulate", "-w", "p.trace", "-n", "1,2,5", "-b", "steal", "--json", "-"});
+  EXPECT_TRUE(ended(o, 0));
+  const auto runs = nlohmann::json::parse(o.out)["runs"];
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_NEAR(runs[0]["seconds"].get<double>(), 0.056, 0.02);
+  EXPECT_LT(runs[2]["seconds"].get<double>(), 0.5 * runs[0]["seconds"].get<double>());
+}
+
+TEST_F(Record, WritesWholeFilesOrNone) {
+  write("p.fa", kProgram);
+  write("bad.fa", "C++ sub f() ${{ throw 1; $}}\nsub main() { for i = 1..100 f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "bad.fa", "--record", "bad.trace"}), 1));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "bad.fa", "-n", "2", "--record", "bad.trace"}), 1));
+  EXPECT_FALSE(std::filesystem::exists(path("bad.trace")));
+  EXPECT_FALSE(std::filesystem::exists(path("bad.trace.part")));
+  // 20,000 fragments of some 70 bytes do not fit into 1 MB.
+  write("long.fa", "C++ sub f(int i, name x) ${{ x = i; $}}\n"
+                   "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace", "--record-limit-mb", "1"}), 2,
+                    {"--record", "not written", "--record-limit-mb"}));
+  EXPECT_FALSE(std::filesystem::exists(path("l.trace")));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace"}), 0));
+  EXPECT_NE(read("l.trace").find("\nend 40001\n"), std::string::npos);
+}
+
+TEST_F(Record, RefusesAPathBeforeTheRun) {
+  write("p.fa", "C++ sub f() ${{ printf(\"ran\\n\"); $}}\nsub main() { f(); }\n");
+  for (const Words& ranks : {Words{}, Words{"-n", "2"}}) {
+    Words words = {"run", "p.fa", "--record", "no/such/p.trace"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 2, {"--record", "no/such", "there is no directory"}));
+    EXPECT_EQ(o.out, "");
+  }
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record", "."}), 2, {"--record", "it is a directory"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record-limit-mb", "0"}), 2, {"--record-limit-mb"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests
