@@ -12,6 +12,7 @@ constexpr std::size_t kMostProduced = 4u
 constexpr std::size_t kDeepest = 200;         // macros inside macros
 constexpr std::size_t kMostUses = 20000;      // of macros, by one use in the program's text
 constexpr std::size_t kSkipped = 2000;        // bytes of arguments of what is no macro
+constexpr std::size_t kMostErrors = 300;      // as many as are shown; each may have read all the text
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -52,6 +53,7 @@ MappedText unescaped(const MappedText& in) {
 
 void MacroExpander::error(std::string_view code, Place place, std::string text) {
   diagnostics_.error(code, sources_.span(place, 1), std::move(text));
+  if (diagnostics_.error_count() > kMostErrors) too_much_ = true;
 }
 
 void MacroExpander::define(std::string name, Macro macro) {

@@ -89,7 +89,8 @@ TEST(Preprocessor, DeepMacrosAreAnsweredSoon) {
   std::string unknown;
   for (int k = 0; k < 50000; ++k) deep += "$N(";
   for (int k = 0; k < 20000; ++k) unknown += "$M(";
-  // Once a stack overflow, and once quadratic: seconds, as was an error in each of 2^20 uses.
+  // Once a stack overflow, and once quadratic: seconds, as was an error in each of 2^20 uses, and
+  // each bracket that is never closed.
   std::string doubled = "#define D0 $NOT_THERE\n";
   for (int k = 1; k < 30; ++k) {
     const std::string before = " $D" + std::to_string(k - 1);
@@ -99,6 +100,7 @@ TEST(Preprocessor, DeepMacrosAreAnsweredSoon) {
   EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep + "1" + std::string(50000, ')')))
                 .find("T116"),
             std::string::npos);
+  EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep)).find("T114"), std::string::npos);
   EXPECT_NE(codes(translate_text(unknown)).find("T112"), std::string::npos);
   EXPECT_FALSE(translate_text(doubled + "$D29").ok);
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
