@@ -33,14 +33,32 @@ class Analysis {
       const auto it = reads_.find(root(v.id));
       if (it == reads_.end() || v.kind != Variable::Kind::fragment) continue;
       if (!producers_[it->first].empty() || !reported_.insert({it->first, true}).second) continue;
-      diagnostics_
-          .error("T301", it->second,
-                 "data fragment " + quote(v.name) + " is read here but never assigned")
-          .note(v.at, "it is declared here; nothing in the program gives it a value");
+      report(v, it->second);
     }
   }
 
  private:
+  // Why a value is wanted, what says most first.
+  enum class Use : std::uint8_t { value, locator, request };
+  struct Reading {
+    Extent at;
+    Use use = Use::value;
+  };
+
+  void report(const Variable& v, const Reading& reading) {
+    const std::string name = quote(v.name);
+    if (reading.use == Use::value) {
+      diagnostics_.error("T301", reading.at,
+                         "data fragment " + name + " is read here but never assigned");
+    } else if (reading.use == Use::locator) {
+      diagnostics_.error("T316", reading.at,
+                         "the locator depends on " + name + ", which is never assigned");
+    } else {  // a value that does not exist is not waited for
+      diagnostics_.warning("T301", reading.at,
+                           "data fragment " + name + " is requested here but never assigned");
+    }
+    diagnostics_.note(v.at, "it is declared here; nothing in the program gives it a value");
+  }
   std::uint32_t root(std::uint32_t v) {
     while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
     return v;
@@ -54,7 +72,7 @@ class Analysis {
     auto& moved = producers_[rb];
     all.insert(all.end(), moved.begin(), moved.end());
     moved.clear();
-    if (const auto it = reads_.find(rb); it != reads_.end()) reads_.emplace(ra, it->second);
+    if (const auto it = reads_.find(rb); it != reads_.end()) wanted(ra, it->second);
     if (counted_.erase(rb) != 0) counted_.insert(ra);
   }
 
@@ -64,25 +82,36 @@ class Analysis {
                                               std::filesystem::path(span.file).filename().string() +
                                               ":" + std::to_string(span.line));
   }
-  void read(const NameUse& name) {
-    reads_.emplace(root(name.base->id), name.at);
-    for (const ExprPtr& i : name.indices) read(i);
+  void wanted(std::uint32_t root, const Reading& reading) {
+    const auto [it, first] = reads_.emplace(root, reading);
+    if (!first && reading.use < it->second.use) it->second = reading;
   }
-  void read(const ExprPtr& e) {
+  void read(const NameUse& name, Use use) {
+    wanted(root(name.base->id), {name.at, use});
+    for (const ExprPtr& i : name.indices) read(i, use);
+  }
+  void read(const ExprPtr& e, Use use = Use::value) {
     if (e == nullptr || !e->reads) return;
-    if (e->kind == Expr::Kind::read) read(e->name);
-    for (const ExprPtr& k : e->kids) read(k);
+    if (e->kind == Expr::Kind::read) read(e->name, use);
+    for (const ExprPtr& k : e->kids) read(k, use);
   }
   void read_indices(const NameUse& name) {
     for (const ExprPtr& i : name.indices) read(i);
   }
 
   void count(const std::vector<ReadCount>& counts) {
-    for (const ReadCount& c : counts) counted_.insert(root(c.name.base->id));
+    for (const ReadCount& c : counts) {
+      counted_.insert(root(c.name.base->id));
+      read(c.count);
+      read_indices(c.name);
+    }
   }
 
   void call(const Call& c, Extent at) {
     count(c.advice.counts);
+    read(c.advice.locator, Use::locator);
+    for (const NameUse& n : c.advice.requests) read(n, Use::request);
+    for (const NameUse& n : c.advice.deletes) read_indices(n);
     for (std::size_t k = 0; k < c.arguments.size(); ++k) {
       const Argument& a = c.arguments[k];
       if (a.type != ParameterType::name) {
@@ -104,6 +133,7 @@ class Analysis {
 
   void body(const Body& b) {
     count(b.counts);
+    for (const NameUse& n : b.deletes) read_indices(n);
     for (const Statement& s : b.statements) {
       if (const auto* c = std::get_if<Call>(&s.node)) {
         call(*c, s.at);
@@ -140,7 +170,7 @@ class Analysis {
   Diagnostics& diagnostics_;
   std::vector<std::uint32_t> parent_;
   std::map<std::uint32_t, std::vector<std::string>> producers_;  // by root
-  std::map<std::uint32_t, Extent> reads_;                        // by root: one reading place
+  std::map<std::uint32_t, Reading> reads_;                       // by root: one reading place
   std::map<std::uint32_t, bool> reported_;
   std::set<std::uint32_t> counted_;                              // roots
 };
