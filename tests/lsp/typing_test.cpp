@@ -1,4 +1,5 @@
 // Typing: edits while a check runs, and every half-typed text an editor can send.
+#include <chrono>
 #include <random>
 
 #include "editor.hpp"
@@ -6,21 +7,26 @@
 namespace tessera::tests {
 namespace {
 
+// A program whose check takes a good part of a second.
+std::string large_program(const std::string& last) {
+  std::string text = "C++ sub f(int v, name x) ${{ x = v; $}}\nsub main() {\n";
+  for (int k = 0; k < 12000; ++k) {
+    text += "  let a" + std::to_string(k) + " = 1 { df x; for i = 1..3 f(i, x[i]); }\n";
+  }
+  return text + "  " + last + "\n}\n";
+}
+
 TEST_F(Editor, EditsWhileACheckIsRunning) {
   initialize();
-  std::string large = "C++ sub f(int v, name x) ${{ x = v; $}}\nsub main() {\n";
-  for (int k = 0; k < 12000; ++k) {
-    large += "  let a" + std::to_string(k) + " = 1 { df x; for i = 1..3 f(i, x[i]); }\n";
-  }
-  open("p.fa", large + "}\n");
+  open("p.fa", large_program(""));
   for (int k = 0; k < 20; ++k) {
-    change("p.fa", large + "  f(" + std::to_string(k) + ", nobody);\n}\n");
+    change("p.fa", large_program("f(" + std::to_string(k) + ", nobody);"));
     usleep(3000);
   }
   // The answers are about the text of the moment of the question.
   const Json symbols = call("textDocument/documentSymbol", at("p.fa", "main"))["result"];
   EXPECT_EQ(symbols.size(), 2u);
-  change("p.fa", large + "  f(20, no_more);\n}\n");
+  change("p.fa", large_program("f(20, no_more);"));
   // What a check says of a text that has changed meanwhile is dropped; the last word is about the
   // last.
   int published = 0;
@@ -35,6 +41,34 @@ TEST_F(Editor, EditsWhileACheckIsRunning) {
   ASSERT_EQ(last.size(), 1u);
   EXPECT_NE(last[0]["message"].get<std::string>().find("no_more"), std::string::npos);
   EXPECT_EQ(last[0]["range"]["start"]["line"], 12002);
+  EXPECT_EQ(stop(), 0);
+}
+
+// Edits come five times as often as checks can end, of a small file that includes a large one: while
+// they come, what a check finds is about a text that is gone, and nobody may hear of it.
+TEST_F(Editor, WhatACheckSaysOfAnOlderTextIsNotPublished) {
+  initialize();
+  std::string large = large_program("");
+  large.replace(large.find("main"), 4, "part");
+  write("large.fa", large);
+  const auto text = [](int k) {
+    return "#include \"large.fa\"\nsub main() { part(); edit" + std::to_string(k) + "(); }\n";
+  };
+  open("p.fa", text(0));
+  diagnostics("p.fa");
+  const auto started = std::chrono::steady_clock::now();
+  change("p.fa", text(1));
+  diagnostics("p.fa");
+  const std::chrono::duration<double, std::micro> one = std::chrono::steady_clock::now() - started;
+  for (int k = 2; k < 42; ++k) {
+    change("p.fa", text(k));
+    usleep(static_cast<useconds_t>(one.count() / 5));
+  }
+  int published = 0;
+  for (int version = 0; version != versions_["p.fa"]; ++published) {
+    version = notification("textDocument/publishDiagnostics")["version"];
+  }
+  EXPECT_LT(published, 4) << "eight checks could have ended meanwhile";
   EXPECT_EQ(stop(), 0);
 }
 
