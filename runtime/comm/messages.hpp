@@ -156,6 +156,11 @@ struct GroupTotals {
   std::int64_t bytes = 0;   // input bytes, sum
   std::int64_t moved_away = 0;
 };
+struct UnreadCounts {     // `req_count` of one statement that said more reads than there were
+  std::uint32_t block = 0;
+  std::int64_t times = 0;
+  std::int64_t limit = 0, reads = 0;  // of the first one
+};
 struct Totals {         // every rank -> 0, at the end and for the progress line
   bool final = false;
   std::int64_t finished = 0;
@@ -171,6 +176,7 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   std::int64_t left = 0;    // fragments it gave away when it left, or passed on after
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;   // "reason|count"
+  std::vector<UnreadCounts> unread;     // final ones only
 };
 struct TracePart {      // every rank -> 0, at the end of a run with --record
   std::int32_t worker = 0;

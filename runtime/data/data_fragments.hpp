@@ -54,8 +54,8 @@ class DataFragments {
   void free_now(Worker&, const abi::Name&, std::uint32_t block);
   void hint_reads(Worker&, const abi::Cf*, const abi::Name&, std::int64_t n);
   void read_done(Worker&, const abi::Cf*, const abi::Name&, std::uint32_t slot);
-  // One line for each statement whose req_count was larger than the number of reads.
-  std::string unread_report();
+  // The statements whose req_count was larger than the number of reads, of the names at home here.
+  std::vector<UnreadCounts> unread() const;
 
   // For a shipment: the value if it is here and `to` may lack it (notes that `to` gets it).
   ValueRef for_shipment(const abi::Name&, abi::Value* held, Rank to);
@@ -116,11 +116,8 @@ class DataFragments {
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
   Clock::time_point next_trim_{};
-  struct Unread {
-    std::int64_t limit = 0, reads = 0, times = 0;  // of the first one
-  };
-  SpinMutex unread_mutex_;
-  std::map<std::uint32_t, Unread> unread_;  // by block of the statement with the count
+  mutable SpinMutex unread_mutex_;
+  std::map<std::uint32_t, UnreadCounts> unread_;  // by block of the statement with the count
 };
 
 }  // namespace tessera::runtime

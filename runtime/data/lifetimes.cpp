@@ -190,27 +190,19 @@ void DataFragments::on(Rank from, ReadsHint&& m) {
 void DataFragments::note_unread(const DfEntry* e) {
   if (e->assigned_by == 0 || e->remote->reads >= e->remote->limit) return;
   const std::lock_guard hold(unread_mutex_);
-  Unread& u = unread_[e->remote->counted_by];
+  UnreadCounts& u = unread_[e->remote->counted_by];
   if (u.times++ == 0) {
+    u.block = e->remote->counted_by;
     u.limit = e->remote->limit;
     u.reads = e->remote->reads;
   }
 }
 
-std::string DataFragments::unread_report() {
+std::vector<UnreadCounts> DataFragments::unread() const {
   const std::lock_guard hold(unread_mutex_);
-  std::string text;
-  for (const auto& [block, u] : unread_) {
-    const abi::Block& b = *node_.program.blocks[block];
-    text += fmt::format(
-        "{}: warning: `req_count` of {} says {} read{}, but there {} only {}, so the value was "
-        "kept "
-        "to the end of its block{} [T413]\n",
-        place(node_.program, b.pos), describe(node_.program, b), u.limit, u.limit == 1 ? "" : "s",
-        u.reads == 1 ? "was" : "were", u.reads,
-        u.times > 1 ? fmt::format(" (and {} more like it)", u.times - 1) : "");
-  }
-  return text;
+  std::vector<UnreadCounts> all;
+  for (const auto& [block, u] : unread_) all.push_back(u);
+  return all;
 }
 
 }  // namespace tessera::runtime

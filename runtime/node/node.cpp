@@ -23,6 +23,7 @@
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/report/unread.hpp"
 #include "runtime/trace/trace_report.hpp"
 
 namespace tessera::runtime {
@@ -303,13 +304,17 @@ int Node::finish(int exit_code) {
       }
     });
   }
-  if (exit_code == 0 && !options.quiet) std::fputs(data.unread_report().c_str(), stderr);
   transport.barrier(sink);
   passed.store(true);
   if (guard.joinable()) guard.join();
   std::fflush(stdout);
   int code = exit_code;
-  if (self() == Rank{0} && exit_code == 0) code = write_results(*this);
+  if (self() == Rank{0} && exit_code == 0) {
+    if (!options.quiet) {
+      std::fputs(unread_report(program, totals->by_rank()).c_str(), stderr);
+    }
+    code = write_results(*this);
+  }
   if (policy == nullptr) return code;
   const std::string wrong = policy->close();
   if (wrong.empty()) return code;

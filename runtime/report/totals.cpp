@@ -75,6 +75,7 @@ Totals own_totals(Node& node, bool final) {
       t.decisions.push_back(fmt::format("{}|{}", why, times));
     }
   }
+  if (final) t.unread = node.data.unread();
   return t;
 }
 

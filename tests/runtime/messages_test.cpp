@@ -97,6 +97,19 @@ TEST(Messages, RoundTripAboutLifetimes) {
   EXPECT_TRUE(gone.block == 6 && gone.spent);
 }
 
+TEST(Messages, RoundTripTotals) {
+  Totals t;
+  t.final = true;
+  t.decisions = {"dealt|3"};
+  t.unread = {{4, 2, 7, 5}};
+  const Totals r = round_trip(t);
+  EXPECT_TRUE(r.final);
+  EXPECT_EQ(r.decisions, t.decisions);
+  ASSERT_EQ(r.unread.size(), 1u);
+  const UnreadCounts& u = r.unread[0];
+  EXPECT_TRUE(u.block == 4 && u.times == 2 && u.limit == 7 && u.reads == 5);
+}
+
 TEST(Messages, RoundTripAboutMembers) {
   EXPECT_EQ(round_trip(Entrust{kName, {ValueRef(abi::value_int(3))}}).value.value.get()->i, 3);
   EXPECT_EQ(round_trip(Keep{kName, {ValueRef(abi::value_real(0.5))}}).value.value.get()->r, 0.5);
