@@ -4,6 +4,7 @@
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/match_inputs.hpp"
+#include "compiler/block/note_callers.hpp"
 #include "compiler/block/number_blocks.hpp"
 #include "compiler/block/stage_indices.hpp"
 
@@ -21,6 +22,8 @@ std::vector<Pass> pipeline() {
       {"match-inputs", match_inputs},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
+      // Once every chain is there.
+      {"note-callers", note_callers},
       // Last: nothing is added or removed any more.
       {"number-blocks", number_blocks},
   };

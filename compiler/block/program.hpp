@@ -120,6 +120,7 @@ struct Chain {
   std::string label;
   std::string text;                     // the statement on one line
   Extent at;
+  std::vector<Extent> callers;          // pass note-callers
   ExprPtr locator;
   bool stealable = false;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments

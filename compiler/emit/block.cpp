@@ -23,7 +23,7 @@ class Writer {
 
   std::string all() {
     std::string out = inputs() + locator() + indices() + run();
-    out += slots() + variables() + groups();
+    out += slots() + variables() + groups() + callers();
     return out + descriptor();
   }
 
@@ -256,6 +256,13 @@ class Writer {
     return out + "~0u};\n";
   }
 
+  std::string callers() const {
+    if (chain_.callers.empty()) return "";
+    std::string out = "const Pos ca" + number_ + "[] = {";
+    for (const Extent& at : chain_.callers) out += context_.pos(at) + ", ";
+    return out + "0};\n";
+  }
+
   std::string descriptor() const {
     const auto name = [&](bool present, const char* prefix) {
       return present ? prefix + number_ : std::string("nullptr");
@@ -275,7 +282,7 @@ class Writer {
            ",\n  ";
     out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
            ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
-           name(range, "gr");
+           name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca");
     return out + "};\n\n";
   }
 

@@ -42,7 +42,8 @@ void DataFragments::fail_at(const abi::Name& n, std::uint32_t block, const std::
   // The scope must not end before the failure is known to rank 0.
   if (ScopeRecord* s = node_.scopes.find_home(n.scope)) s->count.fetch_add(1);
   const abi::Block& b = *node_.program.blocks[block];
-  node_.fail(fmt::format("{}: error: {}\n  in `{}`", place(node_.program, b.pos), text, b.text),
+  node_.fail(fmt::format("{}: error: {}\n  in `{}`{}", place(node_.program, b.pos), text, b.text,
+                         called_at(node_.program, b)),
              kExitProgram);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/report/program_error.hpp"
@@ -26,8 +27,24 @@ std::string place(const abi::Program& program, abi::Pos pos) {
   return fmt::format("{}:{}", name, line);
 }
 
+std::string called_at(const abi::Program& program, const abi::Block& b) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> places;
+  for (const abi::Pos* p = b.callers; p != nullptr && *p != 0; ++p) {
+    std::string at = place(program, *p);
+    if (std::find(places.begin(), places.end(), at) == places.end()) places.push_back(std::move(at));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(places.size(), kMost); ++i) {
+    const bool last = i > 0 && i + 1 == places.size();
+    text += (i == 0 ? ", called at " : last ? " or " : ", ") + places[i];
+  }
+  if (places.size() > kMost) text += fmt::format(" or {} more", places.size() - kMost);
+  return text;
+}
+
 std::string describe(const abi::Program& program, const abi::Block& b) {
-  return fmt::format("`{}` at {}", b.label, place(program, b.pos));
+  return fmt::format("`{}` at {}{}", b.label, place(program, b.pos), called_at(program, b));
 }
 
 std::string describe(const abi::Program& program, const abi::Cf* c) {
@@ -46,7 +63,7 @@ std::string describe(const abi::Program& program, const abi::Cf* c) {
     }
   }
   if (!vars.empty()) vars = " (" + vars + ")";
-  return fmt::format("`{}` at {}{}", b.text, place(program, b.pos), vars);
+  return fmt::format("`{}` at {}{}{}", b.text, place(program, b.pos), vars, called_at(program, b));
 }
 
 std::string slot_text(const abi::Cf* c, unsigned slot) {

@@ -66,10 +66,28 @@ TEST_F(Stdlib, WrongArgumentsAreNamedWithTheirSizes) {
   for (const auto& [call, message] : kWrong) {
     const std::string line = "p.fa:" + std::to_string(21 + number);
     const std::string which = std::to_string(number++);
-    const bool here = std::string(call).rfind("reduce", 0) != 0;  // a sub: its own line is named
-    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--", which}), 1, {message, here ? line + ":" : "reduce.fa:"}))
+    // What goes wrong in a sub of the library goes wrong in a line of it, for which the call is named.
+    const bool sub = std::string(call).rfind("reduce", 0) == 0;
+    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--", which}), 1,
+                      {message, sub ? "reduce.fa:" : line + ":", sub ? ", called at " + line + "\n" : ""}))
         << call;
   }
+}
+
+// Which of several calls it was is not known; through other subs of the library, the user's calls are
+// found, too.
+TEST_F(Stdlib, MessagesNameTheCallsOfItsSubs) {
+  const std::string head = "#include <std/base.fa>\n#include <std/vector.fa>\nsub main(int n) {\n  df x, p, y;\n"
+                           "  vector(4, 1, x);\n  split_vector(x, 2, p);\n";
+  write("one.fa", head + "  join_vector(p, n, y);\n  print(y);\n}\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "one.fa", "--", "3"}), 1,
+                    {"waits for `x[2]`", "vector.fa:", ", called at one.fa:7\n"}))
+  << "join_vector calls std_join, which calls itself";
+  write("many.fa", head + "  join_vector(p, n, y);\n  print(y);\n  df r;\n  for i = 1..2 join_vector(p, i, r[i]);\n"
+                          "  print(r[1]); print(r[2]); join_vector(p, 2, r[3]);\n  join_vector(p, 1, r[4]);\n"
+                          "  print(r[3]); print(r[4]);\n}\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "many.fa", "--", "3"}), 1,
+                    {", called at many.fa:7, many.fa:10, many.fa:11 or 1 more\n"}));
 }
 
 TEST_F(Stdlib, OwnNamesWin) {

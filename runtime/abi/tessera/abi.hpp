@@ -10,7 +10,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 3;
+inline constexpr std::uint32_t kAbiVersion = 4;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -181,6 +181,8 @@ struct Block {
   const VarInfo* vars;
   // range: groups of the atomic calls directly in one iteration (for weights); ends with ~0u
   const std::uint32_t* body_groups;
+  // In subs of the library: where the user calls them; ends with 0. Elsewhere null.
+  const Pos* callers;
 };
 inline constexpr std::uint8_t kStealable = 1;
 
