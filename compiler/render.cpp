@@ -4,6 +4,7 @@
 //      4 |   init(n, x);
 //        |        ^
 //   prog.fa:2:3: note: ...
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -14,6 +15,18 @@ namespace {
 
 constexpr std::size_t kWidest = 160;  // a longer source line is shown from near the caret
 
+// inside_character: of UTF-8, not its first byte.
+bool inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }
+
+// harmless replaces what a terminal would obey, and a zero, which would end the message.
+std::string harmless(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7F) c = '?';
+  }
+  return text;
+}
+
 std::string source_line(const Span& span) {
   std::ifstream in(span.file, std::ios::binary);
   std::string line;
@@ -21,7 +34,7 @@ std::string source_line(const Span& span) {
     if (!std::getline(in, line)) return "";
   }
   if (!line.empty() && line.back() == '\r') line.pop_back();
-  return line;
+  return harmless(std::move(line));
 }
 
 // excerpt prints the line and a caret line under it; tabs stay tabs, so that the columns agree.
@@ -31,8 +44,11 @@ std::string excerpt(const Span& span, const char* paint, const char* plain) {
   std::size_t first = static_cast<std::size_t>(span.column - 1);
   if (first > line.size()) first = line.size();
   if (line.size() > kWidest) {
-    const std::size_t from = first > kWidest / 2 ? first - kWidest / 2 : 0;
-    line = line.substr(from, kWidest);
+    std::size_t from = first > kWidest / 2 ? first - kWidest / 2 : 0;
+    while (from > 0 && inside_character(line[from])) --from;
+    std::size_t to = std::min(line.size(), from + kWidest);
+    while (to < line.size() && inside_character(line[to])) ++to;
+    line = line.substr(from, to - from);
     first -= from;
   }
   std::size_t length = static_cast<std::size_t>(span.length);
@@ -41,13 +57,12 @@ std::string excerpt(const Span& span, const char* paint, const char* plain) {
   if (number.size() < 5) number.insert(0, 5 - number.size(), ' ');
   std::string out = number + " | " + line + "\n" + std::string(number.size(), ' ') + " | ";
   for (std::size_t k = 0; k < first; ++k) {
-    const auto c = static_cast<unsigned char>(line[k]);
-    if ((c & 0xC0u) == 0x80u) continue;  // inside a UTF-8 character
-    out += c == '\t' ? '\t' : ' ';
+    if (inside_character(line[k])) continue;
+    out += line[k] == '\t' ? '\t' : ' ';
   }
   std::string mark = "^";
   for (std::size_t k = first + 1; k < first + length && k < line.size(); ++k) {
-    if ((static_cast<unsigned char>(line[k]) & 0xC0u) != 0x80u) mark += '~';
+    if (!inside_character(line[k])) mark += '~';
   }
   return out + paint + mark + plain + "\n";
 }
@@ -69,11 +84,11 @@ std::string render(const Diagnostic& d, bool colour) {
                       : d.severity == Severity::error   ? "\033[1;31m"
                       : d.severity == Severity::warning ? "\033[1;35m"
                                                         : "\033[1;36m";
-  std::string out = bold + place(d.span) + paint + word + plain + d.text;
+  std::string out = bold + place(d.span) + paint + word + plain + harmless(d.text);
   if (!d.code.empty()) out += " [" + d.code + "]";
   out += "\n" + excerpt(d.span, paint, plain);
   for (const Note& n : d.notes) {
-    out += bold + place(n.span) + (colour ? "\033[1;36m" : "") + "note: " + plain + n.text + "\n";
+    out += bold + place(n.span) + (colour ? "\033[1;36m" : "") + "note: " + plain + harmless(n.text) + "\n";
     out += excerpt(n.span, colour ? "\033[1;36m" : "", plain);
   }
   return out;
