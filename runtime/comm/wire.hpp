@@ -31,6 +31,7 @@ class WireReader : public cereal::InputArchive<WireReader, cereal::AllowEmptyCla
       : InputArchive(this), at_(data), end_(data + size) {}
   void bytes(void* to, std::size_t n) {
     if (static_cast<std::size_t>(end_ - at_) < n) throw std::runtime_error("message too short");
+    if (n == 0) return;  // `to` may be null, which memcpy forbids even then
     std::memcpy(to, at_, n);
     at_ += n;
   }

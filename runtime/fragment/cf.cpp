@@ -1,5 +1,6 @@
 #include "runtime/fragment/cf.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/memory/pool.hpp"
@@ -80,7 +81,7 @@ PackedCf pack(const Cf* c) {
 Cf* unpack(const abi::Program& program, PackedCf&& p, abi::Scope* scope) {
   const abi::Block& block = *program.blocks[p.block];
   Cf* c = allocate_cf(block, scope, p.id);
-  std::memcpy(c->words(), p.frame.data(), p.frame.size() * sizeof(std::uint64_t));
+  std::copy(p.frame.begin(), p.frame.end(), c->words());
   for_each_value(block, [&](unsigned w) {
     if (p.frame[w] == 0) return;
     abi::frame_value(c, w) = p.held.at(p.frame[w] - 1).value.take();

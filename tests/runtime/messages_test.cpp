@@ -88,6 +88,15 @@ TEST(Messages, RoundTripShip) {
   EXPECT_TRUE(r.by_policy);
 }
 
+// Undefined behaviour once: memcpy to the null pointer of an empty vector.
+TEST(Messages, RoundTripShipOfAnEmptyFrame) {
+  Ship s;
+  s.fragments.push_back({4, {1, 2}, 3, {}, {}});
+  const Ship r = round_trip(s);
+  ASSERT_EQ(r.fragments.size(), 1u);
+  EXPECT_TRUE(r.fragments[0].frame.empty());
+}
+
 TEST(Messages, RoundTripAboutLifetimes) {
   const ReadDone read = round_trip(ReadDone{kName, 4, 2, 9});
   EXPECT_TRUE(read.block == 4 && read.slot == 2 && read.ack == 9);
