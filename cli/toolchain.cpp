@@ -89,7 +89,9 @@ std::vector<std::string> base_flags() {
   std::vector<std::string> flags = {"-std=c++20", "-fPIC", "-O2"};
   // A sanitized runtime needs sanitized programs.
   const std::string sanitize = TESSERA_SANITIZE_FLAGS;
-  if (!sanitize.empty()) flags.insert(flags.end(), {"-fsanitize=" + sanitize, "-g"});
+  if (!sanitize.empty()) {
+    flags.insert(flags.end(), {"-fsanitize=" + sanitize, "-fno-sanitize-recover=all", "-g"});
+  }
   return flags;
 }
 

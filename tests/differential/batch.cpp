@@ -141,7 +141,7 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder,
                  std::vector<Mismatch>& mismatches) {
   std::string compiler = std::string(TESSERA_CXX) + " -std=c++20 -fPIC -w -I " + TESSERA_HEADERS;
   if (std::string(TESSERA_SANITIZE_FLAGS) != "") {
-    compiler += std::string(" -g -fsanitize=") + TESSERA_SANITIZE_FLAGS;
+    compiler += std::string(" -g -fno-sanitize-recover=all -fsanitize=") + TESSERA_SANITIZE_FLAGS;
   }
   std::string seeds;
   for (const Case& c : cases) seeds += std::to_string(c.seed) + " ";
