@@ -42,9 +42,8 @@ std::string difference(const compiler::Import& i, const Signature& s) {
   for (std::size_t k = 0; k < std::min(n, s.parameters.size()); ++k) {
     if (agree(i.parameters[k], s.parameters[k].passed)) continue;
     return "parameter " + std::to_string(k + 1) + " is imported as `" + i.parameters[k] +
-           "`, which the function "
-           "takes as `" +
-           cxx_type(i.parameters[k]) + "`, not as `" + s.parameters[k].text + "`";
+           "`, which a kernel takes as `" + cxx_type(i.parameters[k]) +
+           "`; this one takes it as `" + s.parameters[k].text + "`";
   }
   if (n == s.parameters.size() || s.variadic) return "";
   return "it is imported with " + counted(n) + ", and has " + std::to_string(s.parameters.size());

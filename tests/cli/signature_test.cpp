@@ -23,7 +23,7 @@ class Signatures : public Command {
 
 TEST_F(Signatures, AWrongTypeIsNamedWithBothPlaces) {
   const Outcome o = with("int, name", "extern \"C\" void f(double k, OutputDF &y) { puts(\"ran\"); y = k; }", "1, y");
-  EXPECT_TRUE(refused(o, {"parameter 1 is imported as `int`, which the function takes as `int`, not as `double`",
+  EXPECT_TRUE(refused(o, {"parameter 1 is imported as `int`, which a kernel takes as `int`; this one takes it as `double`",
                           "kernels.cpp:2:17: note: the function is `f(double, OutputDF &)`; the import means "
                           "`f(int, OutputDF &)`",
                           "extern \"C\" void f(double k"}));
@@ -32,21 +32,21 @@ TEST_F(Signatures, AWrongTypeIsNamedWithBothPlaces) {
 TEST_F(Signatures, EveryKindOfMismatch) {
   const std::string run = " { puts(\"ran\"); }";
   const auto f = [&](const std::string& list) { return "extern \"C\" void f(" + list + ")" + run; };
-  EXPECT_TRUE(refused(with("real", f("int"), "1.5"), {"as `real`", "not as `int`"}));
-  EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"not as `float`"}));
-  EXPECT_TRUE(refused(with("int", f("long"), "1"), {"not as `long int`"}));
-  EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"not as `int &`"}));
-  EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"not as `int *`"}));
-  EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"not as `const float &`"}));
-  EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"not as `const"}));
-  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"not as `const InputDF &`"}));
-  EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "not as `int`"}));
+  EXPECT_TRUE(refused(with("real", f("int"), "1.5"), {"as `real`", "this one takes it as `int`"}));
+  EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"this one takes it as `float`"}));
+  EXPECT_TRUE(refused(with("int", f("long"), "1"), {"this one takes it as `long int`"}));
+  EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"this one takes it as `int &`"}));
+  EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"this one takes it as `int *`"}));
+  EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"this one takes it as `const float &`"}));
+  EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"this one takes it as `const"}));
+  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"this one takes it as `const InputDF &`"}));
+  EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "this one takes it as `int`"}));
   EXPECT_TRUE(refused(with("value", f("const std::string &"), "x"), {"as `value`"}));
-  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "not as `const OutputDF &`"}));
+  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "this one takes it as `const OutputDF &`"}));
   EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}));
   EXPECT_TRUE(refused(with("int", f("int, int"), "1"), {"imported with 1 parameter, and has 2"}));
   const std::string in_pieces = "extern \"C\" void f(double k) { printf(\"ran %s\", std::to_string(k).c_str()); }";
-  EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"not as `double`"})) << "what may throw has a cold part";
+  EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"this one takes it as `double`"})) << "what may throw has a cold part";
   EXPECT_TRUE(refused(with("", f("int"), ""), {"imported with 0 parameters, and has 1"}));
 }
 
@@ -81,7 +81,7 @@ TEST_F(Signatures, AModernKernelIsChecked) {
                        "  y = x.get<int>();\n}\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 0));
   write("kernels.cpp", "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, double y) {}\n");
-  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 1, {"modern.fa:1:8", "kernels.cpp:2:17", "not as `double`"}));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 1, {"modern.fa:1:8", "kernels.cpp:2:17", "this one takes it as `double`"}));
 }
 
 TEST_F(Signatures, ItIsTheDefinitionThatCounts) {
@@ -100,7 +100,7 @@ TEST_F(Signatures, WithAnotherCompiler) {
   environment_ = {"CXX=clang++"};
   if (run({"sh", "-c", "command -v clang++"}).exit_code != 0) GTEST_SKIP() << "no clang++";
   const Outcome o = with("int", "extern \"C\" void f(double) {}", "1");
-  EXPECT_TRUE(refused(o, {"not as `double`"}));
+  EXPECT_TRUE(refused(o, {"this one takes it as `double`"}));
   EXPECT_TRUE(ended(with("value, name", "extern \"C\" void f(InputDF x, OutputDF &y) { y = x; }", "x, y"), 0));
 }
 
