@@ -1,11 +1,14 @@
 // Computation-fragment records: allocation, frames, and how they travel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/comm/messages.hpp"
+#include "runtime/memory/pool.hpp"
 
 namespace tessera::runtime {
 
@@ -16,12 +19,55 @@ inline constexpr std::uint16_t kEnrolled = 1;  // holds a count of its scope
 inline constexpr std::uint16_t kPlaced = 2;    // on the rank it was sent to: its locator is done
 inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 
-// A CF of the chain that starts with `block`, all words zero.
-Cf* allocate_cf(const abi::Block& block, abi::Scope* scope, abi::Id id);
+// Calls f(word) for each Value* of the frame.
+template <class F>
+void for_each_value(const abi::Block& block, F f) {
+  unsigned word = 0;
+  for (const char* k = block.layout; *k != '\0'; ++k) {
+    if (*k == 's' || *k == 'v') f(word);
+    word += *k == 'n' ? 3 : 1;
+  }
+}
+
+
+inline std::size_t bytes_of(const Cf* c) { return sizeof(Cf) + c->capacity * sizeof(std::uint64_t); }
+
+// A CF with all words zero.
+inline Cf* allocate_words(const abi::Block& block, std::uint16_t capacity, abi::Scope* scope, abi::Id id) {
+  const std::size_t bytes = sizeof(Cf) + capacity * sizeof(std::uint64_t);
+  auto* c = static_cast<Cf*>(pool_allocate(bytes));
+  c->next = nullptr;
+  c->block = &block;
+  c->scope = scope;
+  c->id = id;
+  c->pending = 0;
+  c->flags = 0;
+  c->capacity = capacity;
+  std::memset(c->words(), 0, capacity * sizeof(std::uint64_t));
+  return c;
+}
+
+// ... of the chain that starts with `block`.
+inline Cf* allocate_cf(const abi::Block& block, abi::Scope* scope, abi::Id id) {
+  return allocate_words(block, block.capacity, scope, id);
+}
+
 // Releases what the frame holds and the record itself (not the scope, not the inputs).
-void free_cf(Cf*);
+inline void free_cf(Cf* c) {
+  for_each_value(*c->block, [c](unsigned w) { abi::release(abi::frame_value(c, w)); });
+  pool_free(c, bytes_of(c));
+}
+
 // Releases the values in the input slots.
-void release_inputs(Cf*);
+inline void release_inputs(Cf* c) {
+  if ((c->flags & kGathered) == 0) return;
+  c->flags &= static_cast<std::uint16_t>(~kGathered);
+  std::uint64_t* slots = c->words() + c->block->frame_words;
+  for (unsigned k = 0; k < c->block->input_count; ++k) {
+    abi::release(reinterpret_cast<abi::Value*>(slots[k]));
+    slots[k] = 0;
+  }
+}
 
 // The bytes of everything its inputs hold; each value counts once per fragment.
 std::int64_t input_bytes(const abi::Block&, const Cf*);

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <new>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define TESSERA_PLAIN_MALLOC 1  // sanitizers see every allocation and its true lifetime
+#endif
 
 namespace tessera::runtime {
-
-void* pool_allocate(std::size_t bytes);
-void pool_free(void* memory, std::size_t bytes);  // the size it was allocated with
 
 // Large blocks (opaque values): oneTBB's scalable allocator, which keeps freed pages at hand.
 void* block_allocate(std::size_t bytes);
@@ -16,5 +19,51 @@ void block_free(void* memory);
 
 // What is free and can be given back to the system is.
 void release_unused_memory();
+
+namespace pool {
+
+inline constexpr std::size_t kStep = 16;
+inline constexpr std::size_t kClasses = 64;  // up to 1 KiB
+inline constexpr std::size_t kBatch = 256;   // records that move between a thread and the shared lists
+
+struct FreeNode {
+  FreeNode* next;
+};
+struct FreeList {
+  FreeNode* head;
+  std::uint32_t count;
+};
+extern __thread FreeList lists[kClasses];  // all zero at first
+
+void* refill(std::size_t list);
+void give_batch(std::size_t list);
+
+}  // namespace pool
+
+#ifdef TESSERA_PLAIN_MALLOC
+inline void* pool_allocate(std::size_t bytes) { return ::operator new(bytes); }
+inline void pool_free(void* memory, std::size_t) { ::operator delete(memory); }
+#else
+inline void* pool_allocate(std::size_t bytes) {
+  const std::size_t c = (bytes - 1) / pool::kStep;
+  if (c >= pool::kClasses) return block_allocate(bytes);
+  pool::FreeList& list = pool::lists[c];
+  pool::FreeNode* node = list.head;
+  if (node == nullptr) return pool::refill(c);
+  list.head = node->next;
+  --list.count;
+  return node;
+}
+
+inline void pool_free(void* memory, std::size_t bytes) {  // the size it was allocated with
+  const std::size_t c = (bytes - 1) / pool::kStep;
+  if (c >= pool::kClasses) return block_free(memory);
+  pool::FreeList& list = pool::lists[c];
+  auto* node = static_cast<pool::FreeNode*>(memory);
+  node->next = list.head;
+  list.head = node;
+  if (++list.count >= 2 * pool::kBatch) pool::give_batch(c);
+}
+#endif
 
 }  // namespace tessera::runtime

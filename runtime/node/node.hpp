@@ -110,7 +110,7 @@ class Node {
   Worker& any_worker();                 // for work that comes from outside
 
   std::int32_t ranks() const { return transport.size(); }
-  Rank self() const { return transport.rank(); }
+  Rank self() const { return scopes.self(); }
   bool executes() const { return !workers.empty(); }
 
   const abi::Program& program;
