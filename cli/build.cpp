@@ -43,6 +43,7 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   key.add("warnings").add(r.translation.warnings.text());
   key.add("path");
   for (const fs::path& p : r.translation.include_path) key.add(fs::absolute(p).string());
+  for (const std::string& name : r.translation.without) key.add("without").add(name);
   key.add(r.translation.library.string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
   key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");

@@ -41,6 +41,14 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
       ->option_text("DIR")
       ->allow_extra_args(false);
   app.add_option_function<std::vector<std::string>>(
+         "--without",
+         [&options](const std::vector<std::string>& names) {
+           options.without.insert(names.begin(), names.end());
+         },
+         "leave an optimisation out (docs/optimisations.md); programs mean the same; may be repeated")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
          "-W",
          [&options](const std::vector<std::string>& flags) {
            for (const std::string& flag : flags) {

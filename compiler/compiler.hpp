@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ struct Options {
   std::filesystem::path library;                             // where #include <...> looks; empty: none
   Warnings warnings;                                         // -W, --strict
   std::string dump_after;                                    // pass name: fill Output::dump
+  std::set<std::string> without;                             // --without: passes that only optimise
   // For editors: texts that stand for files, by canonical path, and whether Output::index is wanted.
   std::map<std::filesystem::path, std::string> unsaved;
   bool index = false;

@@ -32,19 +32,36 @@ void must_hold(const std::string& problem, const char* after) {
 }
 
 // run_passes lowers and runs all passes; false when a pass reported an error.
-block::Program run_passes(const semantics::Model& model, const MappedText& text,
-                          const Options& options, const Look& look, Diagnostics& diagnostics,
-                          Output& output) {
+block::Program run_passes(const semantics::Model& model, analysis::Facts facts,
+                          const MappedText& text, const Options& options, const Look& look,
+                          Diagnostics& diagnostics, Output& output) {
   block::Program program = block::lower(model, text);
+  program.once = std::move(facts.assigned_once);
   if (look) look("lower", model, program);
   if (options.dump_after == "lower") output.dump = block::print(program);
   for (const block::Pass& pass : block::pipeline()) {
+    if (pass.optimisation && options.without.count(pass.name) != 0) continue;
     pass.run(program, diagnostics);
     if (look) look(pass.name, model, program);
     if (options.dump_after == pass.name) output.dump = block::print(program);
   }
   must_hold(block::verify(program), "all passes");
   return program;
+}
+
+void check_without(const Options& options, const Sources& sources, Diagnostics& diagnostics) {
+  for (const std::string& name : options.without) {
+    std::string known;
+    bool known_name = false;
+    for (const block::Pass& pass : block::pipeline()) {
+      if (!pass.optimisation) continue;
+      if (name == pass.name) known_name = true;
+      known += (known.empty() ? "" : ", ") + std::string(pass.name);
+    }
+    if (known_name) continue;
+    diagnostics.error("T190", Span{sources.file(0).name, 0, 0, 1},
+                      "there is no optimisation " + quote(name) + "; they are " + known);
+  }
 }
 
 void check_dump_name(const Options& options, const Sources& sources, Diagnostics& diagnostics) {
@@ -98,6 +115,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   Preprocessor preprocessor(sources, diagnostics, options, text);
   if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
+  check_without(options, sources, diagnostics);
   const syntax::Program tree =
       syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
   const bool broken = diagnostics.failed();
@@ -120,16 +138,16 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   semantics::mark_used(model);
   semantics::find_producers(model, diagnostics);
   make_index();
-  analysis::analyse(model, diagnostics);
+  analysis::Facts facts = analysis::analyse(model, diagnostics);
   if (diagnostics.failed()) return;
-  const block::Program program = run_passes(model, text, options, look, diagnostics, output);
+  const block::Program program = run_passes(model, std::move(facts), text, options, look, diagnostics, output);
   if (diagnostics.failed()) return;
-  const emit::Context context{sources, text};
+  const emit::Context context{sources, text, program};
   output.kernels_cpp = emit::kernels_text(context, model);
   const std::string hashed = text.text + output.kernels_cpp;
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
   output.program_cpp =
-      emit::program_text(context, model, program, {hash.low64, hash.high64}, options.by_reference);
+      emit::program_text(context, model, {hash.low64, hash.high64}, options.by_reference);
   list_imports(program, diagnostics, output);
 }
 

@@ -10,7 +10,7 @@ constexpr std::size_t kMostNodes = 60'000;
 
 }  // namespace
 
-void analyse(const semantics::Model& model, Diagnostics& diagnostics) {
+Facts analyse(const semantics::Model& model, Diagnostics& diagnostics) {
   check_conditions(model, diagnostics);
   check_recursion(model, diagnostics);
   const Flow flow = build_flow(model, kMostNodes);
@@ -21,6 +21,8 @@ void analyse(const semantics::Model& model, Diagnostics& diagnostics) {
   check_freed(checker, served);
   check_counts(checker);
   check_unused(checker);
+  if (diagnostics.failed()) return {};
+  return {assigned_once(model, flow)};
 }
 
 }  // namespace tessera::compiler::analysis

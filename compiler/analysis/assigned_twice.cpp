@@ -126,28 +126,6 @@ class AssignedTwice {
     return found;
   }
 
-  // orders lists the ways in which two instances of one access can differ.
-  std::vector<System> orders(Query& q, NodeId node, NodeId shared) {
-    std::vector<Symbol> counters;
-    for (NodeId n = node; n != shared; n = flow_.nodes[n].parent) {
-      if (flow_.nodes[n].counter != kNone)
-        counters.insert(counters.begin(), flow_.nodes[n].counter);
-    }
-    std::vector<System> all;
-    System equal_so_far;
-    for (const Symbol s : counters) {
-      Row difference = q.row(linear_symbol(s), Query::two);
-      const std::size_t v = q.variable(s, Query::one);
-      difference.ref(v) -= 1;
-      System order = equal_so_far;
-      order.positive.push_back(difference);
-      order.positive.back().c -= 1;
-      all.push_back(std::move(order));
-      equal_so_far.zero.push_back(std::move(difference));
-    }
-    return all;
-  }
-
   std::optional<Meeting> find(const Access& a, const Access& b, NodeId shared) {
     const bool self = &a == &b;
     Query q(flow_, shared);
@@ -166,7 +144,7 @@ class AssignedTwice {
     if (!exact) return std::nullopt;
     const System context = q.context();
     std::vector<System> different(1);
-    if (self) different = orders(q, a.node, shared);
+    if (self) different = q.orders(a.node);
     if (da.parts.size() * db.parts.size() * different.size() > kMostSystems) return std::nullopt;
 
     std::vector<System> meetings, reached_a, reached_b;

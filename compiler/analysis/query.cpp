@@ -144,6 +144,24 @@ System Query::equal(const Access& a, Tag of_a, const Access& b, Tag of_b, bool& 
   return s;
 }
 
+std::vector<System> Query::orders(NodeId node) {
+  std::vector<System> all;
+  System equal_so_far;
+  for (const NodeId n : chain(node, shared_)) {
+    if (flow_.nodes[n].counter == kNone) continue;
+    const Linear counter = linear_symbol(flow_.nodes[n].counter);
+    Row difference = row(counter, two);
+    const Row first = row(counter, one);
+    for (std::size_t v = 0; v < first.a.size(); ++v) difference.ref(v) -= first.a[v];
+    System order = equal_so_far;
+    order.positive.push_back(difference);
+    order.positive.back().c -= 1;
+    all.push_back(std::move(order));
+    equal_so_far.zero.push_back(std::move(difference));
+  }
+  return all;
+}
+
 System Query::context() {
   System s;
   for (NodeId n = shared_; n != kNone; n = flow_.nodes[n].parent) {

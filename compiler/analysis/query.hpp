@@ -32,6 +32,9 @@ class Query {
   // leaves its dimension out and clears `exact`.
   System equal(const Access& a, Tag of_a, const Access& b, Tag of_b, bool& exact);
 
+  // orders lists the ways in which the instances one and two of a node can differ.
+  std::vector<System> orders(NodeId node);
+
   // context: what is known around the shared instance.
   System context();
 

@@ -13,8 +13,8 @@ using semantics::Expr;
 // A frame's size is a 16-bit number of words.
 constexpr std::size_t kMostWords = 60000;
 
-// Uses is a set of variables in order of first mention.
-class Uses {
+// Mentioned is a set of variables in order of first mention.
+class Mentioned {
  public:
   void add(const Variable* v) {
     if (seen_.insert(v).second) order_.push_back(v);
@@ -45,10 +45,11 @@ class Uses {
 
 class Closing {
  public:
-  explicit Closing(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  Closing(const Program& program, Diagnostics& diagnostics)
+      : program_(program), diagnostics_(diagnostics) {}
 
   void close(Chain& chain) {
-    Uses uses;
+    Mentioned uses;
     std::unordered_set<const Variable*> own(chain.parameters.begin(), chain.parameters.end());
     own.insert(chain.temporaries.begin(), chain.temporaries.end());
     uses.add(chain.locator);
@@ -59,6 +60,11 @@ class Closing {
         uses.add(in.when);
       }
       visit(*b, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
+      for (const NameUse* n : b->outputs()) {
+        if (const Uses* u = program_.uses_of(*n)) {
+          for (const Variable* v : u->parameters) uses.add(v);
+        }
+      }
       if (b->body) body(*b->body, uses, own);
     }
     for (const Variable* v : uses.order()) {
@@ -68,7 +74,7 @@ class Closing {
   }
 
  private:
-  void body(Body& b, Uses& uses, std::unordered_set<const Variable*>& own) {
+  void body(Body& b, Mentioned& uses, std::unordered_set<const Variable*>& own) {
     for (const Declared& d : b.names) own.insert(d.variable);
     for (const NameUse& n : b.deletes) uses.add(n);
     for (Step& step : b.steps) {
@@ -106,13 +112,14 @@ class Closing {
     chain.frame_words = static_cast<std::uint16_t>(word);
   }
 
+  const Program& program_;
   Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
 void close_frames(Program& program, Diagnostics& diagnostics) {
-  for (auto& sub : program.subs) Closing(diagnostics).close(*sub);
+  for (auto& sub : program.subs) Closing(program, diagnostics).close(*sub);
 }
 
 }  // namespace tessera::compiler::block

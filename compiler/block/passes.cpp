@@ -1,6 +1,7 @@
 #include "compiler/block/passes.hpp"
 
 #include "compiler/block/close_frames.hpp"
+#include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/match_inputs.hpp"
@@ -20,6 +21,8 @@ std::vector<Pass> pipeline() {
       {"stage-indices", stage_indices},
       // Now every index can be computed from the frame: reads become inputs.
       {"match-inputs", match_inputs},
+      // Readers are inputs now, and every assignment is still to be given its frame.
+      {"count-uses", count_uses, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

@@ -12,6 +12,7 @@ namespace tessera::compiler::block {
 struct Pass {
   const char* name;
   void (*run)(Program&, Diagnostics&);
+  bool optimisation = false;  // programs mean the same without it: `--without NAME`
 };
 
 // pipeline returns all passes in order; each line says why it stands where it stands.

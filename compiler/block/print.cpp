@@ -11,6 +11,7 @@ namespace {
 class Printer {
  public:
   std::string run(const Program& program) {
+    program_ = &program;
     for (const auto& sub : program.subs) {
       out_ += sub->text + "(" + names(sub->parameters) + ")\n";
       chain(*sub, 1);
@@ -118,6 +119,9 @@ class Printer {
   void body(const Body& b, int depth) {
     for (const Declared& d : b.names) {
       line(depth, "df " + d.variable->name + " #" + std::to_string(d.ordinal));
+      if (const auto it = program_->uses.find(d.variable); it != program_->uses.end()) {
+        for (const Uses& u : it->second) uses(u, depth + 1);
+      }
     }
     if (!b.deletes.empty()) line(depth, "at its end delete " + show(b.deletes));
     for (const Step& step : b.steps) {
@@ -140,6 +144,35 @@ class Printer {
     }
   }
 
+  // "used where i = k0 - 1, 0 <= i <= 9"
+  void uses(const Uses& u, int depth) {
+    for (const Uses::Reader& r : u.readers) {
+      std::string text;
+      for (const auto* list : {&r.solved, &r.checks}) {
+        for (const Uses::Solved& s : *list) {
+          std::string value = "k" + std::to_string(s.index);
+          const auto less = [&](std::int64_t by, const std::string& what) {
+            if (by != 0) value += (by > 0 ? " - " : " + ") + std::to_string(std::abs(by)) + what;
+          };
+          less(s.constant, "");
+          for (const auto& [v, factor] : s.terms) less(factor, " " + v->name);
+          text += ", " + (s.counter == nullptr ? "0" : s.counter->name) + " = " +
+                  (s.divisor == 1 ? value
+                                  : "(" + value + ") / " + std::to_string(s.divisor));
+        }
+      }
+      for (const Uses::Around& a : r.around) {
+        text += a.counter != nullptr ? ", " + show(a.first) + " <= " + a.counter->name +
+                                           " <= " + show(a.last)
+                                     : ", " + show(a.condition);
+      }
+      if (r.when != nullptr) text += ", " + show(r.when);
+      line(depth, text.empty() ? "used once" : "used where" + text.substr(1));
+    }
+    if (u.readers.empty()) line(depth, "never used (" + std::to_string(u.dimensions) + " indices)");
+  }
+
+  const Program* program_ = nullptr;
   std::string out_;
 };
 

@@ -27,6 +27,15 @@ std::size_t Chain::capacity() const {
   return frame_words + inputs;
 }
 
+const Uses* Program::uses_of(const NameUse& assigned) const {
+  const auto of_name = uses.find(assigned.base);
+  if (of_name == uses.end()) return nullptr;
+  for (const Uses& u : of_name->second) {
+    if (u.dimensions == assigned.indices.size()) return &u;
+  }
+  return nullptr;
+}
+
 const Variable* Program::temporary(char letter, std::string name, Extent at) {
   Variable v;
   v.kind = Variable::Kind::temporary;

@@ -7,9 +7,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,6 +29,10 @@ const char* spelling(Kind);
 
 struct Chain;
 struct When;
+
+struct ById {  // an order that is the same in every run
+  bool operator()(const Variable* a, const Variable* b) const { return a->id < b->id; }
+};
 
 // Spawn creates one CF of `chain`.
 struct Spawn {
@@ -136,11 +143,45 @@ struct Chain {
   std::size_t capacity() const;
 };
 
+// Uses: how many fragments will read element [k0][k1]... of a name, as a function of the indices. The
+// sum over the readers; each is counted by finding out which of its iterations read the element.
+struct Uses {
+  // One loop or condition around a reader, inside the body that declares the name.
+  struct Around {
+    const Variable* counter = nullptr;  // of a loop; null: a condition
+    ExprPtr first, last;                // of a loop
+    ExprPtr condition;
+  };
+  // counter = (k[index] - constant - sum of factor * variable) / divisor, when that divides.
+  struct Solved {
+    const Variable* counter = nullptr;
+    std::size_t index = 0;
+    std::int64_t constant = 0, divisor = 1;
+    std::vector<std::pair<const Variable*, std::int64_t>> terms;
+  };
+  struct Reader {
+    Extent at;
+    std::vector<Around> around;  // outermost first
+    std::vector<Solved> solved;  // in this order; counters that are not here run freely
+    std::vector<Solved> checks;  // then: counter is null, the right side must be 0
+    ExprPtr when;                // of its Input
+  };
+  std::size_t dimensions = 0;
+  std::vector<Reader> readers;
+  std::vector<const Variable*> parameters;  // what the counting needs besides the indices
+};
+
 struct Program {
   std::deque<Variable> temporaries;                 // owned here, ids follow the model's
   std::uint32_t next_id = 0;
   std::vector<std::unique_ptr<Chain>> subs;         // those reachable from main, main first
   std::vector<Chain*> chains;                       // all, in order of index; pass number-blocks
+  std::unordered_set<const Variable*> once;         // names proved to be assigned once; lower
+  // Names whose fragments are freed after their last use, with one entry for each number of
+  // indices that some assignment of the name has; pass count-uses.
+  std::map<const Variable*, std::vector<Uses>, ById> uses;
+
+  const Uses* uses_of(const NameUse& assigned) const;
 
   const Variable* temporary(char letter, std::string name, Extent at);
 };

@@ -116,7 +116,7 @@ sub main() {
   next(1, x);
   show(x);
 })"},
-    {"T190", "unknown-pass", Severity::error, "`--dump-after` names no pass of the translator",
+    {"T190", "unknown-pass", Severity::error, "`--dump-after` or `--without` names no pass of the translator",
      R"(The message lists the passes there are.)",
      R"(tessera check --dump-after no-such-pass prog.fa)", "", Entry::By::command},
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/emit/body.hpp"
 #include "compiler/emit/expression.hpp"
+#include "compiler/emit/uses.hpp"
 
 namespace tessera::compiler::emit {
 namespace {
@@ -22,12 +23,11 @@ class Writer {
         expr_(context, environment_, block_.index) {}
 
   std::string all() {
-    std::string out = inputs() + locator() + indices() + run();
+    std::string out = inputs() + locator() + indices();
+    out += block_.kind == Kind::range ? iterate() : run_function();
     out += slots() + variables() + groups() + callers();
     return out + descriptor();
   }
-
-  std::string run() { return block_.kind == Kind::range ? iterate() : run_function(); }
 
  private:
   // The frame's place of a variable of this chain.
@@ -199,8 +199,7 @@ class Writer {
         case ParameterType::name:
           before += "  DfHold " + name + "(" + context_.written(a.name.at) + ");\n";
           list += "&" + name;
-          after += "  assign(w, c, " + std::to_string(output++) + ", " + expr_.name(a.name) + ", " +
-                   name + ");\n";
+          after += assign(a.name, output++, name);
           break;
       }
     }
@@ -216,6 +215,14 @@ class Writer {
              ", value_int(1));\n";
     }
     return out;
+  }
+
+  std::string assign(const semantics::NameUse& to, std::size_t output, const std::string& df) const {
+    const std::string start =
+        "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
+    const block::Uses* uses = context_.program.uses_of(to);
+    if (uses == nullptr) return "  assign" + start + ");\n";
+    return "  assign_used" + start + ", " + uses_call(*uses, to, expr_, environment_) + ");\n";
   }
 
   std::string slots() const {
@@ -242,6 +249,22 @@ class Writer {
       ++shown_;
     }
     return out.empty() ? "" : "const VarInfo va" + number_ + "[] = {" + out + "};\n";
+  }
+
+  static bool nested(const block::Body& body) {
+    for (const block::Step& step : body.steps) {
+      if (const auto* when = std::get_if<std::unique_ptr<block::When>>(&step)) {
+        if (nested((*when)->body)) return true;
+      } else if (const auto* spawn = std::get_if<block::Spawn>(&step)) {
+        if (spawn->chain->kind != Kind::atomic) return true;
+      }
+    }
+    return false;
+  }
+
+  std::string flags() const {
+    if (block_.kind == Kind::range) return nested(*block_.body) ? "kNested" : "0";
+    return chain_.stealable ? "kStealable" : "0";
   }
 
   // The groups of the kernels that one iteration calls directly.
@@ -272,7 +295,7 @@ class Writer {
     for (const block::FrameVariable& f : chain_.frame) layout += f.variable->letter;
     std::string out =
         "const Block B" + number_ + " = {" + number_ + ", " + std::to_string(chain_.group()) +
-        ", Kind::" + block::spelling(block_.kind) + ", " + (chain_.stealable ? "kStealable" : "0") +
+        ", Kind::" + block::spelling(block_.kind) + ", " + flags() +
         ", " + std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) +
         ", " + std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
     out += name(!block_.inputs.empty(), "in") + ", " + name(!range, "run") + ", " +
@@ -300,10 +323,6 @@ class Writer {
 
 std::string block_text(const Context& context, const block::Chain& chain, std::size_t position) {
   return Writer(context, chain, position).all();
-}
-
-std::string run_text(const Context& context, const block::Chain& chain, std::size_t position) {
-  return Writer(context, chain, position).run();
 }
 
 }  // namespace tessera::compiler::emit

@@ -12,7 +12,4 @@ namespace tessera::compiler::emit {
 // `k_<symbol>`, blocks as `B<index>`.
 std::string block_text(const Context& context, const block::Chain& chain, std::size_t position);
 
-// body_text writes only the function that runs (for goldens).
-std::string run_text(const Context& context, const block::Chain& chain, std::size_t position);
-
 }  // namespace tessera::compiler::emit

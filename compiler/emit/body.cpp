@@ -32,7 +32,9 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
     scope = "s" + std::to_string(depth_);
     out_ += indent + "Scope* " + scope + " = scope_open(w, " + outer_scope + ", " + id + ");\n";
     for (const block::Declared& d : body.names) {
-      environment_.set(d.variable, "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")");
+      const std::string name = "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")";
+      const bool known = context_.program.uses.count(d.variable) != 0;
+      environment_.set(d.variable, known ? "uses_known(" + name + ")" : name);
     }
     for (const auto& n : body.deletes) {
       out_ += indent + "scope_delete(w, " + scope + ", " + expr_.name(n) + ");\n";

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/emit/block.hpp"
+#include "compiler/emit/uses.hpp"
 
 namespace tessera::compiler::emit {
 namespace {
@@ -45,8 +46,9 @@ std::string list_of(const std::vector<std::string>& items) {
 }  // namespace
 
 std::string program_text(const Context& context, const semantics::Model& model,
-                         const block::Program& program, const std::uint64_t (&hash)[2],
+                         const std::uint64_t (&hash)[2],
                          const std::map<std::string, std::string>& by_reference) {
+  const block::Program& program = context.program;
   std::string out = "// Translated by tessera from " +
                     context.sources.file(0).path.filename().string() +
                     "; the contract is in tessera/abi.hpp.\n#include \"tessera/abi.hpp\"\n\n";
@@ -65,11 +67,12 @@ std::string program_text(const Context& context, const semantics::Model& model,
       "\nnamespace tessera::abi {\nnamespace {\n\n"
       "[[maybe_unused]] constexpr Pos at(std::uint32_t line, std::uint32_t column, "
       "std::uint32_t file = 0) {\n  return make_pos(file, line, column);\n}\n"
-      "[[maybe_unused]] inline int whole(const Cf* c, unsigned word) {\n"
+      "[[maybe_unused]] TESSERA_HOT int whole(const Cf* c, unsigned word) {\n"
       "  return static_cast<int>(frame_int(c, word));\n}\n"
       "[[maybe_unused]] inline void replace(Value*& word, Value* v) {\n"
       "  release(word);\n  word = v;\n}\n\n";
   out += "extern const Block " + list_of(blocks) + ";\n\n";
+  out += uses_text(context, program);
   for (const block::Chain* chain : program.chains) {
     for (std::size_t k = 0; k < chain->blocks.size(); ++k) out += block_text(context, *chain, k);
   }

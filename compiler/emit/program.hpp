@@ -13,7 +13,7 @@ namespace tessera::compiler::emit {
 // program_text is the translated program; it includes tessera/abi.hpp only. `by_reference` is that of
 // the options.
 std::string program_text(const Context& context, const semantics::Model& model,
-                         const block::Program& program, const std::uint64_t (&hash)[2],
+                         const std::uint64_t (&hash)[2],
                          const std::map<std::string, std::string>& by_reference);
 
 // kernels_text is the in-place kernels, each under a #line of the user's file; empty when none.

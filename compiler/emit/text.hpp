@@ -6,6 +6,10 @@
 
 #include "compiler/source/sources.hpp"
 
+namespace tessera::compiler::block {
+struct Program;
+}
+
 namespace tessera::compiler::emit {
 
 // literal is `text` as a C++ string literal.
@@ -15,6 +19,7 @@ std::string literal(std::string_view text);
 struct Context {
   const Sources& sources;
   const MappedText& text;
+  const block::Program& program;
 
   std::string pos(Extent at) const;      // an expression of type Pos
   std::string written(Extent at) const;  // the source text on one line, as a literal

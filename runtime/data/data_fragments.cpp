@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -23,6 +23,9 @@ bool add(std::vector<Rank>& ranks, Rank r) {
   ranks.push_back(r);
   return true;
 }
+// In place of waiters: the value is needed on other ranks, or its home is one.
+constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
+
 Rank keeper(const DfEntry* e) { return e->remote == nullptr ? Rank{-1} : e->remote->keeper; }
 
 }  // namespace
@@ -34,7 +37,9 @@ DfEntry* DataFragments::find_or_insert(Shard& shard, const abi::Name& n) {
   DfEntry* e = shard.find(n.id);
   if (e != nullptr) return e;
   e = shard.insert(n.id, n.scope);
-  if (is_home(n)) {
+  if (is_home(n) && abi::has_known_uses(n)) {
+    e->flags |= kUnlisted;
+  } else if (is_home(n)) {
     // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
     // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
     node_.scopes.add_entry(n.scope, e);
@@ -42,14 +47,47 @@ DfEntry* DataFragments::find_or_insert(Shard& shard, const abi::Name& n) {
   return e;
 }
 
+// A fragment takes the value as its input. The caller holds the shard's lock.
+abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
+  if ((e->flags & (kUnlisted | kCopy)) == 0) return abi::retain(e->value);
+  if ((e->flags & kCopy) != 0) {
+    e->flags |= kTouched;
+    return abi::retain(e->value);
+  }
+  if (--e->uses_left > 0) return abi::retain(e->value);
+  abi::Value* v = std::exchange(e->value, nullptr);
+  free_entry(shard.remove(e->id));
+  return v;
+}
+
+// From now on the entry lives until its scope ends: other ranks read it, and their reads are not
+// counted here. The caller holds the shard's lock.
+void DataFragments::list(DfEntry* e) {
+  if ((e->flags & kUnlisted) == 0) return;
+  e->flags &= ~kUnlisted & 0xFFu;
+  e->scope_next = nullptr;
+  node_.scopes.add_entry(e->scope, e);
+}
+
+// A fragment that has used the value is going to look for it again, perhaps on another rank.
+void DataFragments::restore(const abi::Name& n, abi::Value* v) {
+  if (!abi::has_known_uses(n) || !is_home(n)) return;
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = find_or_insert(shard, n);
+  list(e);
+  if (e->value == nullptr) e->value = abi::retain(v);
+}
+
 bool DataFragments::gather(Worker& w, abi::Cf* c) {
   const abi::Block& b = *c->block;
   const unsigned n = b.input_count;
   if (n == 0) return true;
-  std::array<abi::Name, 16> few;
+  // Names have initial values; these get theirs from the block.
+  alignas(abi::Name) std::byte few[16 * sizeof(abi::Name)];
   std::vector<abi::Name> many;
-  abi::Name* names = few.data();
-  if (n > few.size()) {
+  auto* names = reinterpret_cast<abi::Name*>(few);
+  if (n * sizeof(abi::Name) > sizeof few) {
     many.resize(n);
     names = many.data();
   }
@@ -67,9 +105,8 @@ bool DataFragments::gather(Worker& w, abi::Cf* c) {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(names[k].id);
     if (e != nullptr && e->value != nullptr) {
-      slot_word(c, k) = reinterpret_cast<std::uint64_t>(abi::retain(e->value));
+      slot_word(c, k) = reinterpret_cast<std::uint64_t>(use(shard, e));
       ++have;
-      if ((e->flags & kCopy) != 0) e->flags |= kTouched;
       continue;
     }
     if (e == nullptr) e = find_or_insert(shard, names[k]);
@@ -107,12 +144,12 @@ void DataFragments::ask(const abi::Name& n, DfEntry* e) {
   }
 }
 
-void DataFragments::wake(Worker& w, std::uint64_t waiters, abi::Value* v) {
+void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
   while (waiters != 0) {
     const Waiter waiter = waiter_of(waiters);
     std::uint64_t& word = slot_word(waiter.cf, waiter.slot);
     waiters = word;
-    word = reinterpret_cast<std::uint64_t>(abi::retain(v));
+    word = reinterpret_cast<std::uint64_t>(waiters == 0 ? v.take() : abi::retain(v.get()));
     if (__atomic_sub_fetch(&waiter.cf->pending, 1u, __ATOMIC_ACQ_REL) == 0) {
       w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       node_.arrived(w, waiter.cf);
@@ -128,6 +165,18 @@ std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t sec
                "T402");
 }
 
+// The caller holds the shard's lock.
+void DataFragments::note_assigner(DfEntry* e, const Assigner& by) const {
+  if (e->assigned_by != 0) {
+    throw ProgramError(
+        0, assigned_twice(e->assigned_by - 1, by.block,
+                          by.cf == nullptr
+                              ? ">> (...)"
+                              : slot_text(by.cf, by.cf->block->input_count + by.output)));
+  }
+  e->assigned_by = by.block + 1;
+}
+
 void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) {
   ValueRef guard(v);
   Shard& shard = table_.shard(n.id);
@@ -137,13 +186,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
-    if (e->assigned_by != 0) {
-      throw ProgramError(
-          0, assigned_twice(e->assigned_by - 1, by.block,
-                            by.cf == nullptr ? ">> (...)"
-                                             : slot_text(by.cf, by.cf->block->input_count + by.output)));
-    }
-    e->assigned_by = by.block + 1;
+    note_assigner(e, by);
     waiters = e->waiters;
     e->waiters = 0;
     if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
@@ -152,7 +195,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     mute = waiters == 0 && asking.empty() && is_home(n);
   }
   if (mute) return;
-  wake(w, waiters, v);
+  wake(w, waiters, guard);
   if (is_home(n)) {
     for (const Rank r : asking) node_.comm.send(r, Give{n, {guard}});
     w.sent = w.sent || !asking.empty();
@@ -165,6 +208,39 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   p.ack = hold(by.scope, home_of(n));
   node_.comm.send(home_of(n), p);
   w.sent = true;
+}
+
+void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v,
+                                std::int64_t uses) {
+  ValueRef guard(v);
+  std::uint64_t waiters = 0;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = is_home(n) ? shard.find(n.id) : nullptr;
+    if (e == nullptr && is_home(n)) {
+      if (uses == 0) return;
+      e = find_or_insert(shard, n);
+    }
+    if (e == nullptr || (e->flags & kUnlisted) == 0) {
+      waiters = kElsewhere;
+    } else {
+      note_assigner(e, by);
+      waiters = std::exchange(e->waiters, 0);
+      for (std::uint64_t at = waiters; at != 0; --uses) {
+        const Waiter waiter = waiter_of(at);
+        at = slot_word(waiter.cf, waiter.slot);
+      }
+      if (uses == 0) {
+        free_entry(shard.remove(n.id));
+      } else {
+        e->uses_left = uses;
+        e->value = waiters == 0 ? guard.take() : abi::retain(v);
+      }
+    }
+  }
+  if (waiters == kElsewhere) return assign(w, by, n, guard.take());
+  wake(w, waiters, std::move(guard));
 }
 
 // Sends the value of a home entry to `to`, or has its keeper do so. Lock held.
@@ -183,6 +259,7 @@ void DataFragments::on(Rank from, Request&& m) {
   Shard& shard = table_.shard(m.name.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, m.name);
+  list(e);
   if ((e->flags & kDeleted) != 0) {
     node_.comm.send(from, Gone{m.name, e->freed_by - 1u, (e->flags & kSpent) != 0});
   } else if (e->value != nullptr || keeper(e) != Rank{-1}) {
@@ -199,6 +276,7 @@ void DataFragments::on(Rank from, Publish&& m) {
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, m.name);
+    list(e);
     if (e->assigned_by != 0) {
       const abi::Block& b = *node_.program.blocks[m.block];
       const char* name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
@@ -231,7 +309,7 @@ void DataFragments::on(Rank from, Publish&& m) {
     if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
     return node_.fail(twice, kExitProgram);
   }
-  wake(*node_.outside, waiters, m.value.value.get());
+  wake(*node_.outside, waiters, m.value.value);
   if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
 }
 
@@ -267,7 +345,7 @@ void DataFragments::on(Rank from, Give&& m) {
       if (!is_home(m.name)) note_copy(e);
     }
   }
-  if (m.value.value) return wake(*node_.outside, waiters, m.value.value.get());
+  if (m.value.value) return wake(*node_.outside, waiters, std::move(m.value.value));
   if (waiters == 0) return;
   const Waiter first = waiter_of(waiters);
   node_.fail_in(first.cf, 0,
@@ -283,6 +361,7 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
+    list(e);
     if (e->value != nullptr) return;
     if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
     e->value = abi::retain(value.get());
@@ -291,7 +370,7 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
     if (!is_home(n)) note_copy(e);
   }
   if (!is_home(n) && home_of(n) != from) node_.comm.send(home_of(n), Copied{n});
-  wake(*node_.outside, waiters, value.get());
+  wake(*node_.outside, waiters, std::move(value));
 }
 
 void DataFragments::on(Rank from, Copied&& m) {
@@ -302,6 +381,7 @@ void DataFragments::on(Rank from, Copied&& m) {
   if (e == nullptr || (e->flags & kDeleted) != 0) {
     node_.comm.send(from, Drop{{m.name.id}});
   } else {
+    list(e);
     add(remote(e).copies, from);
   }
 }
@@ -318,6 +398,7 @@ void DataFragments::on(Rank, Drop&& m) {
 }
 
 ValueRef DataFragments::for_shipment(const abi::Name& n, abi::Value* held, Rank to) {
+  restore(n, held);
   Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = shard.find(n.id);

@@ -46,6 +46,9 @@ class DataFragments {
   // Takes the reference. Throws ProgramError when the name has a value already.
   void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*);
 
+  // The same for a name with known uses: so many fragments will read it.
+  void assign_used(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
+
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.
   bool free_scope(ScopeRecord*);
 
@@ -91,8 +94,12 @@ class DataFragments {
 
  private:
   DfEntry* find_or_insert(Shard&, const abi::Name&);
+  abi::Value* use(Shard&, DfEntry*);
+  void list(DfEntry*);
+  void restore(const abi::Name&, abi::Value*);
+  void note_assigner(DfEntry*, const Assigner&) const;
   void ask(const abi::Name&, DfEntry*);
-  void wake(Worker&, std::uint64_t waiters, abi::Value*);
+  void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,
                              const std::string& name) const;

@@ -39,8 +39,12 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
   }
   for (abi::Cf* c : waiting) {
     // A slot without a link holds a value; whoever runs the fragment finds it through its home.
-    for (unsigned k = 0; k < c->block->input_count; ++k) {
-      abi::release(reinterpret_cast<abi::Value*>(std::exchange(slot_word(c, k), 0)));
+    std::vector<abi::Name> names(c->block->input_count);
+    c->block->inputs(c, names.data());
+    for (unsigned k = 0; k < names.size(); ++k) {
+      auto* v = reinterpret_cast<abi::Value*>(std::exchange(slot_word(c, k), 0));
+      if (v != nullptr) restore(names[k], v);
+      abi::release(v);
     }
   }
   Worker& w = *node_.outside;
@@ -75,6 +79,7 @@ Left DataFragments::give_away() {
     foreign.clear();
     shard.for_each([&](DfEntry& e) {
       if (home_of(e.scope) != node_.self()) return foreign.push_back(&e);
+      list(&e);
       const std::int64_t size = e.value == nullptr ? 0 : static_cast<std::int64_t>(e.value->size);
       ++left.names_kept;
       if (entrust(&e)) {
@@ -117,7 +122,7 @@ void DataFragments::on(Rank from, Entrust&& m) {
     }
     e->flags |= kEntrusted;
   }
-  wake(*node_.outside, waiters, m.value.value.get());
+  wake(*node_.outside, waiters, std::move(m.value.value));
 }
 
 void DataFragments::on(Rank from, Keep&& m) {
@@ -136,7 +141,7 @@ void DataFragments::on(Rank from, Keep&& m) {
     waiters = std::exchange(e->waiters, 0);
     if (node_.evacuation->swept()) entrust(e);
   }
-  wake(*node_.outside, waiters, m.value.value.get());
+  wake(*node_.outside, waiters, std::move(m.value.value));
 }
 
 void DataFragments::on(Rank, Refetch&& m) { on(m.to, Request{m.name}); }

@@ -7,6 +7,7 @@
 
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/memory/lock.hpp"
+#include "runtime/memory/pool.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -30,7 +31,10 @@ struct DfEntry {
   std::uint64_t scope;
   abi::Value* value;        // owned
   std::uint64_t waiters;    // head of the list of waiting input slots (fragment/input_slot.hpp)
-  DfEntry* scope_next;      // home only
+  union {
+    DfEntry* scope_next;    // home only: the next on its scope's list
+    std::int64_t uses_left; // instead, with kUnlisted: the fragments that have still to read it
+  };
   RemoteSide* remote;       // owned, often null
   std::uint32_t assigned_by;  // block + 1 of the statement that assigned it; 0: not assigned
   std::uint32_t flags : 8;
@@ -43,13 +47,16 @@ inline constexpr std::uint8_t kTouched = 8;   // read since the cache last looke
 inline constexpr std::uint8_t kSpent = 16;    // with kDeleted: by the last read of its req_count
 
 inline constexpr std::uint8_t kEntrusted = 32; // not home: kept for a home that has left the run
+// Home, of a name with known uses: freed with the last of them, so it is not on its scope's list.
+// Once another rank needs the value it is an entry like any other (DataFragments::list).
+inline constexpr std::uint8_t kUnlisted = 64;
 
 inline RemoteSide& remote(DfEntry* e) {
   if (e->remote == nullptr) e->remote = new RemoteSide;
   return *e->remote;
 }
 
-class Shard {
+class alignas(64) Shard {
  public:
   Shard();
   ~Shard();
@@ -77,7 +84,54 @@ class Shard {
   std::size_t used_ = 0;
 };
 
-void free_entry(DfEntry*);  // with its value and remote side
+inline DfEntry* Shard::find(const abi::Id& id) const {
+  for (std::uint64_t at = id.lo & mask_;; at = (at + 1) & mask_) {
+    const Slot& s = slots_[at];
+    if (s.entry == nullptr) return nullptr;
+    if (s.key == id.lo && s.entry->id.hi == id.hi) return s.entry;
+  }
+}
+
+inline DfEntry* Shard::insert(const abi::Id& id, std::uint64_t scope) {
+  if ((used_ + 1) * 4 > slots_.size() * 3) grow();
+  auto* e = static_cast<DfEntry*>(pool_allocate(sizeof(DfEntry)));
+  *e = DfEntry{id, scope, nullptr, 0, {nullptr}, nullptr, 0, 0, 0};
+  std::uint64_t at = id.lo & mask_;
+  while (slots_[at].entry != nullptr) at = (at + 1) & mask_;
+  slots_[at] = {id.lo, e};
+  ++used_;
+  return e;
+}
+
+inline DfEntry* Shard::remove(const abi::Id& id) {
+  std::uint64_t at = id.lo & mask_;
+  for (;; at = (at + 1) & mask_) {
+    const Slot& s = slots_[at];
+    if (s.entry == nullptr) return nullptr;
+    if (s.key == id.lo && s.entry->id.hi == id.hi) break;
+  }
+  DfEntry* e = slots_[at].entry;
+  // Close the hole: move back every following entry that may not stay behind it.
+  std::uint64_t hole = at;
+  for (std::uint64_t next = (at + 1) & mask_; slots_[next].entry != nullptr;
+       next = (next + 1) & mask_) {
+    const std::uint64_t want = slots_[next].key & mask_;
+    if (((next - want) & mask_) >= ((next - hole) & mask_)) {
+      slots_[hole] = slots_[next];
+      hole = next;
+    }
+  }
+  slots_[hole].entry = nullptr;
+  --used_;
+  return e;
+}
+
+// With its value and remote side.
+inline void free_entry(DfEntry* e) {
+  abi::release(e->value);
+  delete e->remote;
+  pool_free(e, sizeof(DfEntry));
+}
 
 class Table {
  public:

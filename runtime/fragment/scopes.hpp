@@ -29,10 +29,10 @@
 
 namespace tessera::runtime {
 
-// ref: home rank (16 bits) | generation (20) | slot (28)
+// ref: home rank (16 bits) | abi::kUsesKnown, in names only (1) | generation (19) | slot (28)
 inline constexpr unsigned kSlotBits = 28;
 inline constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
-inline constexpr std::uint32_t kGenerationMask = (1u << 20) - 1;
+inline constexpr std::uint32_t kGenerationMask = (1u << 19) - 1;
 inline Rank home_of(std::uint64_t ref) { return Rank{static_cast<std::int32_t>(ref >> 48)}; }
 inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/program_error.hpp"
@@ -34,7 +36,10 @@ void scope_delete(Worker* w, Scope* s, Name x) {
   static_cast<ScopeRecord*>(s)->at_end.push_back({x, w->current->block->index, true});
 }
 
-void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
+namespace {
+
+// The value that a kernel gave its output.
+Value* taken(Df& df) {
   if (df.value == nullptr) {
     throw runtime::ProgramError(
         0, runtime::coded(
@@ -43,31 +48,36 @@ void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
                            df.label),
                "T411"));
   }
-  Value* v = df.value;
-  df.value = nullptr;
-  assign_value(w, c, output, n, v);
-}
-namespace {
-
-void to_data(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
-  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
+  return std::exchange(df.value, nullptr);
 }
 
-// Apart, so that assign_value needs no registers for it.
-[[gnu::noinline, gnu::cold]] void to_data_and_trace(Worker* w, Cf* c, std::uint32_t output,
-                                                    const Name& n, Value* v) {
+// Apart, so that assigning needs no registers for it.
+[[gnu::noinline, gnu::cold]] void trace_output(Worker* w, const Name& n, const Value* v) {
   w->trace->made(n.id, v->size);
-  to_data(w, c, output, n, v);
+}
+
+void note_output(Worker* w, const Cf* c, const Name& n, const Value* v) {
+  if (w->node.balancing) {
+    w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
+  }
+  if (w->trace != nullptr) [[unlikely]] trace_output(w, n, v);
 }
 
 }  // namespace
 
+void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
+  assign_value(w, c, output, n, taken(df));
+}
+void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df,
+                 std::int64_t uses) {
+  Value* v = taken(df);
+  note_output(w, c, n, v);
+  w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n,
+                           v, uses);
+}
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
-  if (w->node.balancing) {
-    w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
-  }
-  if (w->trace != nullptr) [[unlikely]] return to_data_and_trace(w, c, output, n, v);
-  to_data(w, c, output, n, v);
+  note_output(w, c, n, v);
+  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
 }
 
 void hint_delete(Worker* w, Cf* c, const Name& n) {

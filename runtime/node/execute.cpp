@@ -203,8 +203,9 @@ void Node::run_chunk(Worker& w, const Work& work) {
   }
   // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
   // leave fragments in the queue in small ones, so that the queue stays short.
-  const bool all_ran = w.queued == queued;
-  w.chunk = all_ran ? std::min<std::int64_t>(w.chunk * 2, 1024) : std::min<std::int64_t>(w.chunk * 2, 32);
+  if ((c->block->flags & abi::kNested) == 0) {
+    w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
+  }
   --w.depth;
   w.current = outer;
   if (!ReadyQueue::chunk_done(c)) return;

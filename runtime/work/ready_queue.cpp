@@ -39,16 +39,10 @@ void ReadyQueue::push(Cf* c) {
   const std::lock_guard hold(mutex_);
   if (c->block->kind == abi::Kind::range) {
     __atomic_store_n(&c->pending, 1u, __ATOMIC_RELAXED);
-    c->next = ranges_;
-    ranges_ = c;
-    add_others(1);
-    return;
+    return link(ranges_, last_range_, c);
   }
   if (c->block->kind != abi::Kind::atomic) {
-    c->next = structured_;
-    structured_ = c;
-    add_others(1);
-    return;
+    return link(structured_, last_structured_, c);
   }
   const std::uint32_t g = c->block->group;
   GroupList& list = groups_[g];
@@ -90,16 +84,24 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
 
 Cf* ReadyQueue::pop_atomic() { return newest_ == kNone ? nullptr : pop_front(newest_); }
 
-void ReadyQueue::unlink_range(Cf* range, Cf* before) {
-  (before == nullptr ? ranges_ : before->next) = range->next;
+void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
+  Cf*& at = last == nullptr ? head : last->next;
+  c->next = at;
+  at = c;
+  last = c;
+  add_others(1);
+}
+
+void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
+  (before == nullptr ? head : before->next) = c->next;
+  if (last == c) last = before;
   add_others(-1);
 }
 
 bool ReadyQueue::pop_expandable(Work& work, std::int64_t chunk) {
   if (structured_ != nullptr) {
     work.cf = structured_;
-    structured_ = structured_->next;
-    add_others(-1);
+    unlink(structured_, last_structured_, structured_, nullptr);
     return true;
   }
   if (ranges_ == nullptr) return false;
@@ -107,18 +109,20 @@ bool ReadyQueue::pop_expandable(Work& work, std::int64_t chunk) {
   std::int64_t& first = abi::frame_int(range, 0);
   work.cf = range;
   work.first = first;
+  if ((range->block->flags & abi::kNested) != 0) chunk = 1;
   work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
   first = work.last + 1;
   if (left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
-    unlink_range(range, nullptr);  // the listing's hold becomes the chunk's
+    unlink(ranges_, last_range_, range, nullptr);  // the listing's hold becomes the chunk's
   }
   return true;
 }
 
 bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
   const std::lock_guard hold(mutex_);
+  last_structured_ = last_range_ = nullptr;
   if (expand_first && pop_expandable(work, chunk)) return true;
   work.cf = pop_atomic();
   if (work.cf != nullptr) return true;
@@ -139,8 +143,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, std::vector<C
   for (Cf* c = structured_; c != nullptr && taken < n;) {
     Cf* next = c->next;
     if (c->block->group == group) {
-      (before == nullptr ? structured_ : before->next) = next;
-      add_others(-1);
+      unlink(structured_, last_structured_, c, before);
       out.push_back(c);
       ++taken;
     } else {
@@ -168,7 +171,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, std::vector<C
     last -= part;
     taken += part;
     if (left(c) == 0) {
-      unlink_range(c, before);
+      unlink(ranges_, last_range_, c, before);
       if (drop_hold(c)) exhausted.push_back(c);
     } else {
       before = c;

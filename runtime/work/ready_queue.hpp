@@ -4,9 +4,10 @@
 // Atomic fragments wait in one first-in-first-out list per group, so the balancer takes n of a group
 // in O(n) and the worker runs a loop's fragments in the order of the loop. Of several groups the
 // one that became non-empty last goes first: consumers run before more producers do, which keeps
-// data short-lived. Structured fragments (subs, ifs, whiles) wait on a stack: newest first keeps
-// recursion depth-first. Ranges (`for`) come last and are claimed in chunks, so a loop of any length
-// is one record; they stay listed while iterations remain.
+// data short-lived. Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth
+// first, so what the newest body made goes before what was there, in the order of that body. Ranges
+// are claimed in chunks, so a loop of any length is one record; they stay listed while iterations
+// remain. One that makes more than atomic fragments gives out one iteration at a time.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +67,8 @@ class ReadyQueue {
   Cf* pop_atomic();
   Cf* pop_front(std::uint32_t group);
   bool pop_expandable(Work&, std::int64_t chunk);
-  void unlink_range(Cf* range, Cf* before);
+  void link(Cf*& head, Cf*& last, Cf*);
+  void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
   void add_others(std::int64_t n) { __atomic_store_n(&others_, others_ + n, __ATOMIC_RELAXED); }
 
@@ -75,6 +77,10 @@ class ReadyQueue {
   std::uint32_t newest_ = kNone;
   Cf* structured_ = nullptr;
   Cf* ranges_ = nullptr;
+  // The last ones pushed since something was popped: what comes next belongs to the same body and
+  // goes behind them.
+  Cf* last_structured_ = nullptr;
+  Cf* last_range_ = nullptr;
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
   bool weigh_;

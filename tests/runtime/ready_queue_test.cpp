@@ -68,10 +68,58 @@ TEST(ReadyQueue, AtomicsBeforeStructuredUnlessExpanding) {
   q.push(fragment(2, 21));
   Work w;
   ASSERT_TRUE(q.pop(w, true, 1));
-  EXPECT_EQ(abi::frame_int(w.cf, 0), 21) << "newest structured first";
+  EXPECT_EQ(abi::frame_int(w.cf, 0), 20) << "in the order of the body that made them";
   free_cf(w.cf);
   EXPECT_EQ(next_number(q), 1);
-  EXPECT_EQ(next_number(q), 20);
+  EXPECT_EQ(next_number(q), 21);
+}
+
+TEST(ReadyQueue, WhatTheNewestBodyMadeGoesFirstInItsOrder) {
+  ReadyQueue q(4, false);
+  q.push(range(1, 1));
+  q.push(range(2, 2));
+  Work w;
+  ASSERT_TRUE(q.pop(w, false, 1));
+  EXPECT_EQ(w.first, 1);
+  free_cf(w.cf);
+  q.push(range(11, 11));  // of the iteration that was popped
+  q.push(range(12, 12));
+  for (const int expected : {11, 12, 2}) {
+    ASSERT_TRUE(q.pop(w, false, 1));
+    EXPECT_EQ(w.first, expected);
+    free_cf(w.cf);
+  }
+  EXPECT_TRUE(q.empty());
+}
+
+TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
+  ReadyQueue q(4, false);
+  q.push(range(1, 1));
+  q.push(range(2, 2));
+  std::vector<Cf*> out, exhausted;
+  EXPECT_EQ(q.take(3, 2, out, exhausted), 2);
+  for (Cf* c : out) free_cf(c);
+  for (Cf* c : exhausted) free_cf(c);
+  q.push(range(3, 3));
+  Work w;
+  ASSERT_TRUE(q.pop(w, false, 1));
+  EXPECT_EQ(w.first, 3);
+  free_cf(w.cf);
+  EXPECT_TRUE(q.empty());
+}
+
+TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
+  abi::Block nested = block(3);
+  nested.flags = abi::kNested;
+  ReadyQueue q(4, false);
+  Cf* c = range(5, 14);
+  c->block = &nested;
+  q.push(c);
+  Work w;
+  ASSERT_TRUE(q.pop(w, false, 4));
+  EXPECT_EQ(w.first, 5);
+  EXPECT_EQ(w.last, 5);
+  free_cf(c);
 }
 
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {

@@ -8,6 +8,10 @@
 
 #include <cstdint>
 
+// Generated code is compiled with little optimisation, to be compiled fast; what it does for every
+// fragment is inlined all the same.
+#define TESSERA_HOT [[gnu::always_inline]] inline
+
 namespace tessera::abi {
 
 inline constexpr std::uint32_t kAbiVersion = 4;
@@ -22,14 +26,14 @@ struct Id {
   friend bool operator==(const Id&, const Id&) = default;
 };
 
-inline std::uint64_t fold(std::uint64_t x, std::uint64_t k) {
+TESSERA_HOT std::uint64_t fold(std::uint64_t x, std::uint64_t k) {
   const unsigned __int128 p = static_cast<unsigned __int128>(x) * k;
   return static_cast<std::uint64_t>(p) ^ static_cast<std::uint64_t>(p >> 64);
 }
 
 // mix derives the id of child number `v` of `a`. For one parent it is injective in v, and for one
 // v injective in the parent (each line is a bijection of the 128-bit state).
-inline Id mix(Id a, std::uint64_t v) {
+TESSERA_HOT Id mix(Id a, std::uint64_t v) {
   a.lo ^= (v + 1) * 0x9E3779B97F4A7C15u;
   a.hi ^= fold(a.lo, 0xD6E8FEB86659FD93u);
   a.lo ^= fold(a.hi, 0xA0761D6478BD642Fu);
@@ -44,14 +48,20 @@ struct Name {
   std::uint64_t scope = 0;
 };
 
-inline Name index(Name base, std::int64_t i) {
+TESSERA_HOT Name index(Name base, std::int64_t i) {
   return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope};
 }
+
+// A name with known uses: whoever assigns one of its fragments says how many fragments will read it,
+// and it is freed with the last of them. The mark travels with the name; scopes ignore it.
+inline constexpr std::uint64_t kUsesKnown = std::uint64_t{1} << 47;
+TESSERA_HOT Name uses_known(Name n) { return {n.id, n.scope | kUsesKnown}; }
+TESSERA_HOT bool has_known_uses(const Name& n) { return (n.scope & kUsesKnown) != 0; }
 
 // not_needed stands among a block's inputs for one that this fragment can do without: it is not
 // waited for, and its slot holds no value.
 inline Name not_needed() { return {}; }
-inline bool is_needed(const Name& n) { return (n.id.hi | n.id.lo) != 0; }
+TESSERA_HOT bool is_needed(const Name& n) { return (n.id.hi | n.id.lo) != 0; }
 
 // ---------------------------------------------------------------------------- values
 
@@ -83,7 +93,12 @@ inline Value* retain(Value* v) {
   return v;
 }
 inline void release(Value* v) {
-  if (v != nullptr && __atomic_fetch_sub(&v->refs, 1u, __ATOMIC_ACQ_REL) == 1) value_free(v);
+  if (v == nullptr) return;
+  // The only reference is ours: nobody else can make another.
+  if (__atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1 ||
+      __atomic_fetch_sub(&v->refs, 1u, __ATOMIC_ACQ_REL) == 1) {
+    value_free(v);
+  }
 }
 
 // Df is what a kernel receives for a `value` or `name` parameter (by pointer or reference). The
@@ -185,6 +200,7 @@ struct Block {
   const Pos* callers;
 };
 inline constexpr std::uint8_t kStealable = 1;
+inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more than atomic fragments
 
 struct Program {
   std::uint32_t abi_version;
@@ -217,10 +233,12 @@ void scope_close(Worker*, Scope*);
 // `--> (x)` and `delete`). Any number of each.
 void scope_notify(Worker*, Scope*, Name done);
 void scope_delete(Worker*, Scope*, Name x);
-inline Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
+TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
 void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);
+// The same for a name with known uses: so many fragments will read it.
+void assign_used(Worker*, Cf*, std::uint32_t output, const Name&, Df&, std::int64_t uses);
 void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
 
 // Advice that frees early: after this CF; after n reads. Every reader of a name that has a count
@@ -229,22 +247,22 @@ void hint_delete(Worker*, Cf*, const Name&);
 void hint_reads(Worker*, Cf*, const Name&, std::int64_t n);
 void read_done(Worker*, Cf*, const Name&, std::uint32_t slot);
 
-inline Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
-inline const Name& frame_name(const Cf* c, unsigned w) {
+TESSERA_HOT Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
+TESSERA_HOT const Name& frame_name(const Cf* c, unsigned w) {
   return *reinterpret_cast<const Name*>(c->words() + w);
 }
-inline std::int64_t& frame_int(Cf* c, unsigned w) { return reinterpret_cast<std::int64_t&>(c->words()[w]); }
-inline std::int64_t frame_int(const Cf* c, unsigned w) { return static_cast<std::int64_t>(c->words()[w]); }
-inline double& frame_real(Cf* c, unsigned w) { return reinterpret_cast<double&>(c->words()[w]); }
-inline double frame_real(const Cf* c, unsigned w) {
+TESSERA_HOT std::int64_t& frame_int(Cf* c, unsigned w) { return reinterpret_cast<std::int64_t&>(c->words()[w]); }
+TESSERA_HOT std::int64_t frame_int(const Cf* c, unsigned w) { return static_cast<std::int64_t>(c->words()[w]); }
+TESSERA_HOT double& frame_real(Cf* c, unsigned w) { return reinterpret_cast<double&>(c->words()[w]); }
+TESSERA_HOT double frame_real(const Cf* c, unsigned w) {
   return reinterpret_cast<const double&>(c->words()[w]);
 }
-inline Value*& frame_value(Cf* c, unsigned w) { return reinterpret_cast<Value*&>(c->words()[w]); }
-inline Value* frame_value(const Cf* c, unsigned w) {
+TESSERA_HOT Value*& frame_value(Cf* c, unsigned w) { return reinterpret_cast<Value*&>(c->words()[w]); }
+TESSERA_HOT Value* frame_value(const Cf* c, unsigned w) {
   return reinterpret_cast<Value* const&>(c->words()[w]);
 }
 // The value of input k while the block runs (borrowed).
-inline Value* input(const Cf* c, const Block& b, unsigned k) {
+TESSERA_HOT Value* input(const Cf* c, const Block& b, unsigned k) {
   return reinterpret_cast<Value* const&>(c->words()[b.frame_words + k]);
 }
 
@@ -362,10 +380,10 @@ double arg_real(const Dyn&, Pos);
 // ... of a fragment's value itself, without a Dyn: the usual case, and cheap to compile
 std::int32_t read_int_slow(const Value*, Pos);
 double read_real_slow(const Value*, Pos);
-inline std::int32_t read_int(const Value* v, Pos p) {
+TESSERA_HOT std::int32_t read_int(const Value* v, Pos p) {
   return v->type == Type::integer ? v->i : read_int_slow(v, p);
 }
-inline double read_real(const Value* v, Pos p) {
+TESSERA_HOT double read_real(const Value* v, Pos p) {
   return v->type == Type::real ? v->r : read_real_slow(v, p);
 }
 Value* arg_string(const Dyn&, Pos);  // new reference; int and real are not converted

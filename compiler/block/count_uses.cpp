@@ -1,0 +1,309 @@
+#include "compiler/block/count_uses.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/block/walk.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+using semantics::Expr;
+using syntax::Operator;
+
+// What every assignment evaluates is to stay small.
+constexpr std::size_t kMostReaders = 16;
+constexpr std::int64_t kMostFactor = 1 << 20;
+
+// constant + sum of factor * variable
+struct Sum {
+  std::int64_t constant = 0;
+  std::map<const Variable*, std::int64_t, ById> terms;
+
+  void add(const Sum& other, std::int64_t k) {
+    constant += k * other.constant;
+    for (const auto& [v, factor] : other.terms) {
+      if ((terms[v] += k * factor) == 0) terms.erase(v);
+    }
+  }
+  bool small() const {
+    const auto fits = [](std::int64_t x) { return x >= -kMostFactor && x <= kMostFactor; };
+    return std::all_of(terms.begin(), terms.end(), [&](const auto& t) { return fits(t.second); });
+  }
+};
+
+std::optional<Sum> sum_of(const Expr& e) {
+  if (e.type != semantics::Type::integer) return std::nullopt;
+  switch (e.kind) {
+    case Expr::Kind::integer:
+      return Sum{e.integer, {}};
+    case Expr::Kind::variable:
+      if (e.variable->letter != 'i' || e.variable->kind == Variable::Kind::temporary) {
+        return std::nullopt;
+      }
+      return Sum{0, {{e.variable, 1}}};
+    case Expr::Kind::negate: {
+      const auto a = sum_of(*e.kids[0]);
+      if (!a) return std::nullopt;
+      Sum s;
+      s.add(*a, -1);
+      return s;
+    }
+    case Expr::Kind::binary: {
+      if (e.op != Operator::add && e.op != Operator::sub && e.op != Operator::mul) return std::nullopt;
+      auto a = sum_of(*e.kids[0]);
+      auto b = sum_of(*e.kids[1]);
+      if (!a || !b) return std::nullopt;
+      if (e.op == Operator::mul) {
+        if (!b->terms.empty()) std::swap(a, b);
+        if (!b->terms.empty() || std::abs(b->constant) > kMostFactor) return std::nullopt;
+        Sum s;
+        s.add(*a, b->constant);
+        return s.small() ? std::optional(s) : std::nullopt;
+      }
+      a->add(*b, e.op == Operator::add ? 1 : -1);
+      return a->small() ? a : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Does the expression mention only variables of which `known` holds? Inputs are not known.
+template <class F>
+bool made_of(const ExprPtr& e, const F& known) {
+  if (e == nullptr) return true;
+  if (e->kind == Expr::Kind::input || e->kind == Expr::Kind::read) return false;
+  if (e->variable != nullptr && !known(e->variable)) return false;
+  return std::all_of(e->kids.begin(), e->kids.end(),
+                     [&](const ExprPtr& k) { return made_of(k, known); });
+}
+
+class Counting {
+ public:
+  explicit Counting(Program& program) : program_(program) {}
+
+  void run() {
+    for (auto& sub : program_.subs) chain(*sub, nullptr);
+    for (auto& [variable, of_name] : names_) {
+      if (of_name.known && !of_name.dimensions.empty()) finish(variable, of_name);
+    }
+  }
+
+ private:
+  struct OfName {
+    std::size_t depth = 0;  // length of the path where it is declared
+    bool known = true;
+    std::vector<std::pair<std::size_t, Uses::Reader>> readers;  // with the number of indices
+    std::vector<std::size_t> dimensions;                        // that assignments have
+  };
+
+  void unknown(const Variable* v) {
+    if (const auto it = names_.find(v); it != names_.end()) it->second.known = false;
+  }
+  void unknown(const std::vector<NameUse>& list) {
+    for (const NameUse& n : list) unknown(n.base);
+  }
+
+  void body(const Body& b) {
+    for (const Declared& d : b.names) {
+      OfName& n = names_[d.variable];
+      n.depth = path_.size();
+      n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
+    }
+    unknown(b.deletes);
+    for (const Step& step : b.steps) {
+      if (const auto* spawn = std::get_if<Spawn>(&step)) {
+        for (const semantics::Argument& a : spawn->arguments) {
+          if (a.type == semantics::ParameterType::name) unknown(a.name.base);
+        }
+        unknown(spawn->done);
+        unknown(spawn->deletes);
+        if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
+      } else if (const auto* count = std::get_if<CountReads>(&step)) {
+        unknown(count->name.base);
+      } else {
+        const When& when = *std::get<std::unique_ptr<When>>(step);
+        Uses::Around condition;
+        condition.condition = when.condition;
+        inside(condition, when.body);
+      }
+    }
+  }
+
+  void inside(Uses::Around around, const Body& b) {
+    path_.push_back(std::move(around));
+    body(b);
+    path_.pop_back();
+  }
+
+  void chain(const Chain& c, const Spawn* spawn) {
+    for (const auto& b : c.blocks) {
+      Uses::Around barrier;  // neither counter nor condition: nobody knows how often
+      if (b->kind == Kind::loop) path_.push_back(barrier);
+      for (const Input& in : b->inputs) read(in);
+      if (b->kind == Kind::loop) path_.pop_back();
+      if (b->call) {
+        for (const semantics::Argument& a : b->call->arguments) {
+          if (a.type != semantics::ParameterType::name) continue;
+          if (const auto it = names_.find(a.name.base); it != names_.end()) {
+            auto& list = it->second.dimensions;
+            const std::size_t n = a.name.indices.size();
+            if (std::find(list.begin(), list.end(), n) == list.end()) list.push_back(n);
+          }
+        }
+      }
+      for (const auto& count : b->counts) unknown(count.name.base);
+      unknown(b->out);
+      unknown(b->done);
+      unknown(b->deletes);
+      if (!b->body) continue;
+      if (b->kind == Kind::loop || b->kind == Kind::branch) {
+        inside(barrier, *b->body);
+      } else if (b->kind == Kind::range) {
+        Uses::Around loop;
+        loop.counter = b->counter;
+        loop.first = spawn->arguments[0].value;
+        loop.last = spawn->arguments[1].value;
+        inside(loop, *b->body);
+      } else {
+        body(*b->body);
+      }
+    }
+  }
+
+  void read(const Input& in) {
+    const auto it = names_.find(in.name.base);
+    if (it == names_.end() || !it->second.known) return;
+    OfName& n = it->second;
+    auto reader = solve(in, n.depth);
+    if (!reader || n.readers.size() == kMostReaders) {
+      n.known = false;
+    } else {
+      n.readers.emplace_back(in.name.indices.size(), std::move(*reader));
+    }
+  }
+
+  std::optional<Uses::Reader> solve(const Input& in, std::size_t depth) const {
+    Uses::Reader r;
+    r.at = in.name.at;
+    r.when = in.when;
+    r.around.assign(path_.begin() + static_cast<std::ptrdiff_t>(depth), path_.end());
+    std::map<const Variable*, bool, ById> determined;  // the counters around
+    for (const Uses::Around& a : r.around) {
+      if (a.counter == nullptr && a.condition == nullptr) return std::nullopt;
+      if (a.counter != nullptr) determined[a.counter] = false;
+    }
+    std::vector<Sum> equations;
+    for (const ExprPtr& i : in.name.indices) {
+      auto s = sum_of(*i);
+      if (!s) return std::nullopt;
+      equations.push_back(std::move(*s));
+    }
+    eliminate(equations, determined, r);
+    if (r.solved.size() + r.checks.size() != equations.size()) return std::nullopt;
+    // Bounds and conditions may ask for what is known where they stand.
+    const auto known = [&](const Variable* v) {
+      if (v->letter != 'i' && v->letter != 'r') return false;
+      const auto at = determined.find(v);
+      return at == determined.end() ? v->kind != Variable::Kind::temporary : at->second;
+    };
+    for (const Uses::Around& a : r.around) {
+      if (!made_of(a.first, known) || !made_of(a.last, known) || !made_of(a.condition, known)) {
+        return std::nullopt;
+      }
+    }
+    if (!made_of(r.when, known)) return std::nullopt;
+    return r;
+  }
+
+  // Finds, one after the other, indices in which one counter is left that is not determined yet.
+  static void eliminate(const std::vector<Sum>& equations,
+                        std::map<const Variable*, bool, ById>& determined, Uses::Reader& r) {
+    std::vector<bool> used(equations.size());
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t k = 0; k < equations.size(); ++k) {
+        if (used[k]) continue;
+        const Variable* open = nullptr;
+        std::size_t count = 0;
+        for (const auto& [v, factor] : equations[k].terms) {
+          const auto at = determined.find(v);
+          if (at == determined.end() || at->second) continue;
+          open = v;
+          ++count;
+        }
+        if (count > 1) continue;
+        Uses::Solved s;
+        s.counter = open;
+        s.index = k;
+        s.constant = equations[k].constant;
+        for (const auto& [v, factor] : equations[k].terms) {
+          if (v == open) {
+            s.divisor = factor;
+          } else {
+            s.terms.emplace_back(v, factor);
+          }
+        }
+        if (open != nullptr) determined[open] = true;
+        (open == nullptr ? r.checks : r.solved).push_back(std::move(s));
+        used[k] = true;
+        more = true;
+      }
+    }
+  }
+
+  void finish(const Variable* variable, OfName& n) {
+    std::sort(n.dimensions.begin(), n.dimensions.end());
+    auto& list = program_.uses[variable];
+    for (const std::size_t d : n.dimensions) {
+      Uses u;
+      u.dimensions = d;
+      for (auto& [dimensions, reader] : n.readers) {
+        if (dimensions == d) u.readers.push_back(reader);
+      }
+      parameters(u);
+      list.push_back(std::move(u));
+    }
+  }
+
+  static void parameters(Uses& u) {
+    for (const Uses::Reader& r : u.readers) {
+      std::unordered_set<const Variable*> own;
+      for (const Uses::Around& a : r.around) own.insert(a.counter);
+      const auto add = [&](const Variable* v) {
+        if (own.count(v) != 0) return;
+        if (std::find(u.parameters.begin(), u.parameters.end(), v) == u.parameters.end()) {
+          u.parameters.push_back(v);
+        }
+      };
+      const auto mentioned = [&](const ExprPtr& e) {
+        made_of(e, [&](const Variable* v) {
+          add(v);
+          return true;
+        });
+      };
+      for (const auto* list : {&r.solved, &r.checks}) {
+        for (const Uses::Solved& s : *list) {
+          for (const auto& term : s.terms) add(term.first);
+        }
+      }
+      for (const Uses::Around& a : r.around) {
+        mentioned(a.first);
+        mentioned(a.last);
+        mentioned(a.condition);
+      }
+      mentioned(r.when);
+    }
+  }
+
+  Program& program_;
+  std::vector<Uses::Around> path_;
+  std::map<const Variable*, OfName, ById> names_;
+};
+
+}  // namespace
+
+void count_uses(Program& program, Diagnostics&) { Counting(program).run(); }
+
+}  // namespace tessera::compiler::block

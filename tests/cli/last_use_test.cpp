@@ -1,0 +1,81 @@
+// Data fragments whose uses are known are freed with the last of them (docs/optimisations.md).
+#include "command.hpp"
+#include "nlohmann/json.hpp"
+
+namespace tessera::tests {
+namespace {
+
+// 400 megabytes in all, two of them needed at a time.
+constexpr const char* kLargeChain =
+    "C++ sub make(int i, name x) ${{ x.create(1 << 20); memset(x.getData<char>(), i, 1 << 20); $}}\n"
+    "C++ sub next(value a, name x) ${{\n"
+    "  x.create(1 << 20);\n"
+    "  memset(x.getData<char>(), 1 + *a.getData<char>(), 1 << 20);\n"
+    "$}}\n"
+    "C++ sub check(value a) ${{ printf(\"%d\\n\", *a.getData<unsigned char>()); $}}\n"
+    "sub main() {\n"
+    "  df x;\n"
+    "  make(0, x[0]);\n"
+    "  for i = 1..400 next(x[i - 1], x[i]);\n"
+    "  check(x[400]);\n"
+    "}\n";
+
+// Rows of a stencil: the elements of two of 5,000 rows are needed at a time.
+constexpr const char* kStencil =
+    "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+    "C++ sub step(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+    "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
+    "sub main() {\n"
+    "  df x;\n"
+    "  for i = 0..99 init(i, x[0][i]);\n"
+    "  for t = 1..5000 {\n"
+    "    init(0, x[t - 1][-1]);\n"
+    "    init(0, x[t - 1][100]);\n"
+    "    for i = 0..99 step(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]);\n"
+    "  }\n"
+    "  for i = 0..99 check(x[5000][i]);\n"
+    "}\n";
+
+class LastUse : public Command {
+ protected:
+  double peak_mb(Words options) {
+    Words words{"run", "-q", "p.fa", "--summary", "s.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    out_ = o.out;
+    return nlohmann::json::parse(read("s.json")).at("ranks").at(0).at("peak_memory_kb").get<double>() / 1024;
+  }
+  std::string out_;
+};
+
+TEST_F(LastUse, LargeValuesGo) {
+  write("p.fa", kLargeChain);
+  EXPECT_LT(peak_mb({"-t", "1"}), 100);
+  EXPECT_EQ(out_, "144\n");
+  EXPECT_GT(peak_mb({"-t", "1", "--without", "count-uses"}), 300) << "the check can fail";
+  EXPECT_EQ(out_, "144\n");
+}
+
+TEST_F(LastUse, EntriesGoWithThem) {
+  write("p.fa", kStencil);
+  const double with = peak_mb({"-t", "1"});
+  EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses"}));
+}
+
+TEST_F(LastUse, ValuesThatOtherRanksReadStayAndAreRight) {
+  write("p.fa", kLargeChain);
+  for (const char* ranks : {"2", "3"}) {
+    peak_mb({"--transport", "inproc", "--inproc-ranks", ranks, "-t", "1", "--balancer", "steal"});
+    EXPECT_EQ(out_, "144\n");
+  }
+}
+
+TEST_F(LastUse, AnUnknownOptimisationIsRefused) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--without", "thinking"}), 1,
+                    {"there is no optimisation `thinking`; they are count-uses", "T190"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests
