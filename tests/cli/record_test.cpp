@@ -138,8 +138,9 @@ TEST_F(Record, IsReplayed) {
   EXPECT_TRUE(ended(o, 0));
   const auto runs = nlohmann::json::parse(o.out)["runs"];
   ASSERT_EQ(runs.size(), 3u);
-  EXPECT_NEAR(runs[0]["seconds"].get<double>(), 0.056, 0.02);
-  EXPECT_LT(runs[2]["seconds"].get<double>(), 0.5 * runs[0]["seconds"].get<double>());
+  // What sleeps is measured as long as the machine let it sleep: never less.
+  EXPECT_GT(runs[0]["seconds"].get<double>(), 0.05);
+  EXPECT_LT(runs[2]["seconds"].get<double>(), 0.7 * runs[0]["seconds"].get<double>());
 }
 
 TEST_F(Record, WritesWholeFilesOrNone) {
