@@ -182,7 +182,6 @@ void Node::communication_loop() {
       role_.unlock();
     }
   }
-  progress->clear();
 }
 
 }  // namespace tessera::runtime

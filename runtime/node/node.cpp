@@ -259,7 +259,6 @@ int Node::run() {
   if (self() == Rank{0}) start_main();
   for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
   communication_loop();
-  membership->stop_listening();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
 }
@@ -283,6 +282,9 @@ int Node::finish(int exit_code) {
     }
   }
   for (auto& w : workers) w->thread.join();
+  // Only now: a worker may have held the communication role, and been in the middle of a turn.
+  membership->stop_listening();
+  progress->clear();
   if (self() == Rank{0}) {
     totals->take(Rank{0}, own_totals(*this, true));
   } else {

@@ -38,6 +38,11 @@ extern "C" void tessera_test_line(const char* line) {
   printed.emplace_back(line);
 }
 
+#ifdef __SANITIZE_THREAD__
+// The first report ends the process, and is told with the program and the configuration.
+extern "C" const char* __tsan_default_options() { return "halt_on_error=1"; }
+#endif
+
 namespace tessera::differential {
 namespace {
 
