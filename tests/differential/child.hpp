@@ -1,0 +1,32 @@
+// The child process of a batch: it runs the programs, and may crash or hang.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "batch.hpp"
+
+namespace tessera::differential {
+
+// Progress is shared with the child: where it is now.
+struct Progress {
+  volatile std::size_t program, configuration, runs;
+};
+
+// run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the
+// program that ended it said is in `report`.stderr.
+[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first,
+                            const std::filesystem::path& library,
+                            const std::filesystem::path& report, Progress& progress);
+
+std::vector<Mismatch> read_report(const std::filesystem::path& path);
+
+// read returns the text of a file, "" when there is none.
+std::string read(const std::filesystem::path& path);
+
+// difference names the first lines that are missing or too many; both lists are sorted.
+std::string difference(const std::vector<std::string>& expected,
+                       const std::vector<std::string>& got);
+
+}  // namespace tessera::differential
