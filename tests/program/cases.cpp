@@ -33,6 +33,7 @@ Case read_case(const fs::path& source) {
   std::istringstream lines(read_file(source));
   for (std::string line, value; std::getline(lines, line);) {
     if (line == "// mpi") c.mpi = true;
+    if (line == "// crashes") c.crashes = true;
     if (directive(line, "options", value)) {
       std::istringstream words(value);
       for (std::string word; words >> word;) c.options.push_back(word);

@@ -4,6 +4,7 @@
 //   // options: -D N=5        options of `tessera run`, separated by blanks
 //   // argument: two words    one program argument, as it stands; repeated
 //   // mpi                    also runs under mpirun
+//   // crashes                a kernel does, which sanitizers report in their own way
 //   // exit: 1                the exit code (fault programs)
 //   // stderr: text           must occur in stderr; repeated
 //   // stderr-lines-below: n  stderr has fewer lines
@@ -21,6 +22,7 @@ struct Case {
   std::vector<std::string> options;
   std::vector<std::string> arguments;
   bool mpi = false;
+  bool crashes = false;
   int exit_code = 0;
   std::vector<std::string> in_stderr;
   int stderr_lines_below = 0;  // 0: no limit
