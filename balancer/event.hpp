@@ -15,7 +15,8 @@ namespace tessera::balancer {
 // ---- events: past tense
 
 // The ready fragments of some groups here are now `ready` (absolute; groups not named are as
-// before), and `finished` have completed since the last such event.
+// before), and `finished` have completed since the last such event. Also told, be it empty, after an
+// Arrived or Shipped, when all is as it was before: what came may have run already.
 struct LoadChanged {
   std::vector<GroupLoad> ready;
   std::vector<GroupDone> finished;

@@ -18,7 +18,27 @@ Time lasts(double work, double rate) {
 
 void Simulation::ready(Rank here, const Item& item) {
   ++created_;
-  queue(node(here), item);
+  Node& n = node(here);
+  if (&n == completing_at_ && on_the_spot(n, item)) {
+    made_.push_back(item);
+  } else {
+    queue(n, item);
+  }
+}
+
+// As Node::in_place of the live runtime: what makes more items, unless somebody of this rank goes
+// hungry, and what is known to be tiny.
+bool Simulation::on_the_spot(const Node& n, const Item& item) const {
+  if (!spot_ || !n.here) return false;
+  constexpr int kTinyVotes = 3;
+  switch (kinds_[item.group]) {
+    case ReadyItems::Kind::stack:
+      return n.running == static_cast<std::int32_t>(n.threads.size());
+    case ReadyItems::Kind::queue:
+      return n.groups[item.group].votes >= kTinyVotes;
+    default:
+      return false;
+  }
 }
 
 // Puts the item into the rank's queue; a rank that has left passes it on.
@@ -36,12 +56,17 @@ void Simulation::queue(Node& n, Item item) {
 // Starts what can be started. `planned`: the ends go into the queue of happenings; else the caller
 // sees to that.
 void Simulation::start(Node& n, bool planned) {
-  if (!n.here || n.items.count() == 0) return;
   for (std::uint32_t t = 0; t < n.threads.size(); ++t) {
     Running& r = n.threads[t];
     if (r.active) continue;
-    if (n.items.count() == 0) return;
-    r.item = n.items.pop();
+    if (!r.spot.empty()) {
+      r.item = r.spot.back();
+      r.spot.pop_back();
+    } else if (n.here && n.items.count() > 0) {
+      r.item = n.items.pop(expand_first_);
+    } else {
+      continue;
+    }
     ++n.running;
     if (n.shared) set_rate(n);
     r.active = true;
@@ -111,8 +136,12 @@ void Simulation::complete(Node& n, Running& r) {
   out_.ends[rank] = now_;
   out_.finished = std::max(out_.finished, now_);
   GroupState& g = n.groups[item.group];
-  // Live, only atomic fragments are measured: a range's weight is that of its body.
-  if (kinds_[item.group] != ReadyItems::Kind::range) {
+  // Live, only atomic fragments are measured: a range's weight is that of its body, and what only makes
+  // others is said to weigh nothing.
+  const ReadyItems::Kind kind = kinds_[item.group];
+  if (kind == ReadyItems::Kind::queue || (kind == ReadyItems::Kind::stack && !spot_)) {
+    constexpr Time kTiny = 8'000;
+    g.votes = took < kTiny ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
     ++g.done.count;
     g.done.weight += took;
     g.done.weight_squared += static_cast<double>(took) * static_cast<double>(took);
@@ -123,7 +152,11 @@ void Simulation::complete(Node& n, Running& r) {
   }
   // While the program makes what follows, this thread counts as taken: ready() must not start
   // anything on it before the rank has heard of all of it.
+  completing_at_ = &n;
   program_.finished(n.rank, item, *this);
+  completing_at_ = nullptr;
+  r.spot.insert(r.spot.end(), made_.rbegin(), made_.rend());
+  made_.clear();
   r.active = false;
   --n.running;
   if (n.shared) set_rate(n);

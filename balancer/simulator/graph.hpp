@@ -26,6 +26,8 @@ class Graph final : public Program {
   void finished(Rank here, const Item&, Effects&) override;
   void arrived(Rank here, const Note&, Effects&) override;
   bool newest_first(Group) const override;
+  bool ships_newest() const override { return true; }
+  bool runs_on_the_spot() const override { return true; }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
   std::int64_t board(const Item&, Rank from, Rank to) override;

@@ -51,7 +51,10 @@ void Simulation::pump(Node& n) {
       g.done = GroupDone{g.done.group, 0, 0, 0};
     }
   }
-  if (!event.ready.empty() || !event.finished.empty()) step(n, std::move(event));
+  if (n.moved || !event.ready.empty() || !event.finished.empty()) {
+    n.moved = false;
+    step(n, std::move(event));
+  }
   const bool idle = n.running == 0 && n.items.count() == 0;
   if (idle == n.told_idle) return;
   n.told_idle = idle;

@@ -78,6 +78,7 @@ void Simulation::ship(Node& n, const Ship& s) {
     out_.bytes_moved += shipped.bytes;
   }
   shipped.bytes += outputs;
+  n.moved = true;
   changed(n);
   step(n, std::move(shipped));
 }
@@ -108,6 +109,8 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
     Arrived arrived{parcels_[parcel].from, std::move(parcels_[parcel].fragments),
                     parcels_[parcel].ticket};
     free_parcels_.push_back(parcel);
+    n.moved = true;
+    changed(n);
     step(n, std::move(arrived));
   } else {
     free_parcels_.push_back(parcel);

@@ -63,6 +63,10 @@ class Program {
   virtual bool newest_first(Group) const { return false; }
   virtual bool ships_newest() const { return false; }
 
+  // True: what the live runtime would run on the spot, where and when it is made, is run so: nobody sees
+  // it wait, and nobody can ship it. These are items of stacks, and of groups known to be tiny.
+  virtual bool runs_on_the_spot() const { return false; }
+
   // False: items have no inputs or outputs to speak of, and the following are never called.
   virtual bool has_data() const { return false; }
   // Bytes of inputs that the item is the first on this rank to need.

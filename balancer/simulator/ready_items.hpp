@@ -1,6 +1,8 @@
 // ReadyItems: what is ready on one simulated rank, in the order the live ready queue would run it
 // (runtime/work/ready_queue.hpp): first in, first out inside a group; of several groups the one
-// that became non-empty last; iterations of ranges when there is nothing else; stacks newest first.
+// that became non-empty last; stacks newest first; iterations of ranges, of the group that became
+// non-empty last, when there is nothing else. `expand_first` has it the other way round: what makes
+// more fragments goes first, while few wait, so that the balancer sees them.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +25,21 @@ class ReadyItems {
 
   void push(const Item& item) {
     Waiting& w = groups_[item.group];
-    if (w.size() == 0) {
-      const bool range = (*kinds_)[item.group] == Kind::range;
-      auto& order = range ? ranges_ : order_;
-      order.push_back(item.group);
-    }
+    const Kind kind = (*kinds_)[item.group];
+    if (w.size() == 0) order(kind).push_back(item.group);
+    if (kind == Kind::queue) ++queued_;
     w.items.push_back(item);
     w.bytes += item.bytes;
     ++count_;
   }
 
   // The item to run next; there is one.
-  Item pop() {
-    const std::uint16_t g = order_.empty() ? ranges_.front() : order_.back();
+  Item pop(bool expand_first) {
+    expand_first = expand_first && queued_ < kVisible;
+    const bool queued = !queues_.empty() && (!expand_first || (stacks_.empty() && ranges_.empty()));
+    const std::uint16_t g = queued            ? queues_.back()
+                            : !stacks_.empty() ? stacks_.back()
+                                               : ranges_.back();
     const Item item = (*kinds_)[g] == Kind::stack ? take_newest(g) : take_oldest(g);
     if (groups_[g].size() == 0) forget(g);
     return item;
@@ -57,6 +61,7 @@ class ReadyItems {
   }
 
  private:
+  static constexpr std::int64_t kVisible = 4096;  // as in runtime/node/node.cpp
   struct Waiting {
     std::vector<Item> items;
     std::size_t head = 0;  // those before it are gone
@@ -89,18 +94,23 @@ class ReadyItems {
   Item taken(Waiting& w, const Item& item) {
     w.bytes -= item.bytes;
     --count_;
+    if ((*kinds_)[item.group] == Kind::queue) --queued_;
     return item;
   }
+  std::vector<std::uint16_t>& order(Kind k) {
+    return k == Kind::range ? ranges_ : k == Kind::stack ? stacks_ : queues_;
+  }
   void forget(std::uint16_t g) {
-    auto& order = (*kinds_)[g] == Kind::range ? ranges_ : order_;
-    order.erase(std::find(order.begin(), order.end(), g));
+    auto& of = order((*kinds_)[g]);
+    of.erase(std::find(of.begin(), of.end(), g));
   }
 
   const std::vector<Kind>* kinds_;  // by group; shared by all ranks
   std::vector<Waiting> groups_;
-  std::vector<std::uint16_t> order_;   // non-empty, the one that became so last at the end
-  std::vector<std::uint16_t> ranges_;  // non-empty, oldest first
+  // Non-empty groups, the one that became so last at the end.
+  std::vector<std::uint16_t> queues_, stacks_, ranges_;
   std::int64_t count_ = 0;
+  std::int64_t queued_ = 0;  // in queues
 };
 
 }  // namespace tessera::balancer::simulator

@@ -27,6 +27,8 @@ Simulation::Simulation(Program& program, const Options& options)
     : program_(program),
       options_(options),
       has_data_(program.has_data()),
+      spot_(program.runs_on_the_spot()),
+      expand_first_(options.balancer != "none" && options.ranks > 1),
       network_(options),
       lookahead_(options.run_ahead ? network_.least_latency() : 0),
       births_(program.births()),

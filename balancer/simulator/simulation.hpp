@@ -42,12 +42,14 @@ class Simulation final : public Effects {
     Time since = 0;
     Time end = 0;  // at the present rate
     std::uint64_t generation = 0;
+    std::vector<Item> spot;  // to run next, the last one first: see Program::runs_on_the_spot
   };
   // What the host tells of a group, and what it told last.
   struct GroupState {
     std::int64_t told = 0;
     std::int64_t outputs = 0, output_bytes = 0;
     GroupDone done{Group{0}, 0, 0, 0};
+    int votes = 0;  // of the latest items, for being tiny; as runtime/work/group_stats.hpp
   };
   struct Timer {
     std::uint32_t number;
@@ -74,6 +76,7 @@ class Simulation final : public Effects {
     bool settled = false;  // it has left and its grace is over
     // host
     bool told_idle = true;
+    bool moved = false;  // items came or went since the policy last heard of the load
     bool dirty = false;
     Time last_pump = 0;
     Time pump_at = -1;  // planned; -1: not
@@ -143,6 +146,7 @@ class Simulation final : public Effects {
                   std::uint64_t ticket, bool by_policy, std::int64_t& bytes);
   void unload(Node&, std::uint32_t parcel);
   void queue(Node&, Item);
+  bool on_the_spot(const Node&, const Item&) const;
 
   // churn.cpp
   void change(const Change&);
@@ -154,12 +158,16 @@ class Simulation final : public Effects {
   Program& program_;
   const Options& options_;
   const bool has_data_;
+  const bool spot_;          // Program::runs_on_the_spot
+  const bool expand_first_;  // there is a balancer that wants to see what there is
   Network network_;
   Time lookahead_;
   std::vector<ReadyItems::Kind> kinds_;
   std::vector<Births> births_;
   std::vector<Node> nodes_;
   EventQueue queue_;
+  Node* completing_at_ = nullptr;  // while the program makes what follows an item:
+  std::vector<Item> made_;         // what of it is run on the spot
   Time now_ = 0;
   Time host_delay_ = 0;  // of the step whose actions are carried out: the host works that long
   std::vector<Parcel> parcels_;

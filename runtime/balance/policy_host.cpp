@@ -107,6 +107,7 @@ void PolicyHost::carry_out(const balancer::Action& action) {
         done.bytes += f.count * bytes_out(balancer::index(f.group));
       }
     }
+    moved_ = true;
     dirty_.store(true);
     tell(done);
   } else if (const auto* set = std::get_if<balancer::SetTimer>(&action)) {
@@ -168,7 +169,9 @@ void PolicyHost::report_load() {
       last = now;
     }
   }
-  if (!event.ready.empty() || !event.finished.empty()) tell(event);
+  if (event.ready.empty() && event.finished.empty() && !moved_) return;
+  moved_ = false;
+  tell(event);
 }
 
 void PolicyHost::pump(Clock::time_point now) {
@@ -221,6 +224,7 @@ void PolicyHost::on(Rank from, PolicyMessage&& m) {
 void PolicyHost::arrived(Rank from, std::vector<balancer::GroupCount> fragments,
                          std::uint64_t ticket) {
   tell(balancer::Arrived{from, std::move(fragments), ticket});
+  moved_ = true;
   dirty_.store(true);
 }
 void PolicyHost::member(Rank rank, bool joins) {

@@ -61,6 +61,7 @@ class PolicyHost {
   Clock::time_point last_pump_;
   std::atomic<bool> dirty_{true};
   std::atomic<bool> urgent_{false};
+  bool moved_ = false;  // fragments came or went since the policy last heard of the load
   bool idle_ = true;
   std::vector<std::int64_t> ready_, bytes_, last_ready_;
   struct Done {
