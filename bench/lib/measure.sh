@@ -22,11 +22,11 @@ busy_share() {
     <<<"$before"$'\n'"$after"
 }
 
-# settle: waits until nothing else uses the processors, at most 25 s; a measurement that starts on a
+# settle: waits until nothing else uses the processors, at most 25 s ($BENCH_PATIENCE looks); a measurement that starts on a
 # busy machine all the same is noted.
 settle() {
   local i
-  for ((i = 0; i < 40; i++)); do
+  for ((i = 0; i < ${BENCH_PATIENCE:-40}; i++)); do
     [ "$(busy_share)" -le 8 ] && return
     sleep 0.3
   done
