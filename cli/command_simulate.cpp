@@ -1,29 +1,17 @@
 // `tessera simulate`: which balancing, on how many ranks, with which parameters?
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/simulate/inputs.hpp"
 #include "cli/simulate/study.hpp"
-#include "runtime/launch/words.hpp"
-
-namespace fs = std::filesystem;
 
 namespace tessera::cli {
 namespace {
 
 namespace sim = balancer::simulator;
-constexpr std::int32_t kMostRanks = 1 << 20;
 constexpr std::size_t kSlices = 120;
 
 struct SimulateCommand {
@@ -36,71 +24,6 @@ struct SimulateCommand {
   std::uint64_t seed = 1;
   std::string json, plot, save_trace;
 };
-
-std::string guess(const std::string& word, const std::vector<std::string>& known,
-                  const std::string& otherwise) {
-  const std::string nearest = launch::nearest(word, known);
-  return nearest.empty() ? "; " + otherwise : "; did you mean `" + nearest + "`?";
-}
-
-// Beside the executable when installed, in the source tree otherwise.
-fs::path clusters_folder() {
-  std::error_code ignored;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-  const fs::path installed = prefix / "share" / "tessera" / "configs" / "clusters";
-  return fs::is_directory(installed, ignored) ? installed : fs::path(TESSERA_BUILD_CONFIGS) / "clusters";
-}
-
-std::vector<std::string> cluster_names() {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(clusters_folder(), ignored)) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-sim::ClusterModel find_cluster(const std::string& name) {
-  const std::vector<std::string> known = cluster_names();
-  const bool file = name.find('/') != std::string::npos || fs::path(name).extension() == ".toml";
-  try {
-    if (file) return sim::load_cluster(name);
-    if (std::find(known.begin(), known.end(), name) != known.end()) {
-      return sim::load_cluster((clusters_folder() / (name + ".toml")).string());
-    }
-  } catch (const sim::ClusterError& e) {
-    throw usage_error(e.what());
-  }
-  throw usage_error("unknown cluster `" + name + "`" +
-                    guess(name, known, "`tessera simulate --list` lists them; a file of your own is "
-                                       "given as FILE.toml"));
-}
-
-void find_workload(const std::string& asked, Study& study) {
-  study.workload = asked;
-  std::error_code ignored;
-  if (fs::is_regular_file(asked, ignored)) {
-    try {
-      study.trace = sim::read_trace(asked);
-    } catch (const sim::TraceError& e) {
-      throw usage_error(e.what());
-    }
-    return;
-  }
-  std::vector<std::string> wrong;
-  const sim::WorkloadRequest request = sim::parse_workload(asked, wrong);
-  study.generator = sim::find_workload(request.name);
-  if (study.generator == nullptr) {
-    std::vector<std::string> known;
-    for (const sim::WorkloadInfo& w : sim::workloads()) known.emplace_back(w.name);
-    throw usage_error("unknown workload `" + request.name + "`, and no such trace file" +
-                      guess(request.name, known, "`tessera simulate --list` lists them"));
-  }
-  if (wrong.empty()) wrong = sim::check_workload(*study.generator, request.settings);
-  if (!wrong.empty()) throw usage_error("--workload: " + wrong.front());
-  study.parameters = request.settings;
-}
 
 // Of the complaints of several balancers about one setting: how likely it is the one that was meant.
 int helpful(const std::string& complaint) {
@@ -143,64 +66,6 @@ void find_balancers(const SimulateCommand& c, Study& study) {
     }
     if (!taken) throw usage_error("--set: " + complaint);
   }
-}
-
-// `2,4,8`, `2..16`, `2..1024*2` (times two each).
-std::vector<std::int32_t> parse_counts(const std::string& text, const std::string& option) {
-  const auto wrong = [&](const std::string& part) {
-    return usage_error(option + ": `" + part + "` is no number of ranks from 1 to " +
-                       std::to_string(kMostRanks) + "; write 8, or 2,4,8, or 2..16, or 2..1024*2");
-  };
-  const auto number = [&](std::string_view s) {
-    std::int32_t n = 0;
-    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-    if (error != std::errc{} || end != s.data() + s.size() || n < 1 || n > kMostRanks) {
-      throw wrong(text);
-    }
-    return n;
-  };
-  std::vector<std::int32_t> counts;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t dots = part.find("..");
-    if (dots == std::string::npos) {
-      counts.push_back(number(part));
-      continue;
-    }
-    const std::size_t star = part.find('*', dots);
-    const std::int64_t from = number(part.substr(0, dots));
-    const std::int64_t to = number(part.substr(dots + 2, star == std::string::npos ? star : star - dots - 2));
-    const std::int64_t factor = star == std::string::npos ? 1 : number(part.substr(star + 1));
-    if (star != std::string::npos && factor < 2) throw wrong(part);
-    for (std::int64_t n = from; n <= to; n = factor > 1 ? n * factor : n + 1) {
-      counts.push_back(static_cast<std::int32_t>(n));
-    }
-  }
-  if (counts.empty()) throw wrong(text);
-  return counts;
-}
-
-// Before anything is simulated: can the file be written? Leaves nothing behind.
-void check_output(const std::string& option, const std::string& path) {
-  if (path.empty() || path == "-") return;
-  std::error_code ignored;
-  const bool existed = fs::exists(path, ignored);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) throw usage_error(option + ": " + path + " cannot be written: " + std::strerror(errno));
-  ::close(fd);
-  if (!existed) ::unlink(path.c_str());
-}
-
-void write_output(const std::string& option, const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw usage_error(option + ": " + path + " cannot be written: " + std::strerror(errno));
 }
 
 void save_trace(const std::string& path, const Study& study) {

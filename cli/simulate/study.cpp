@@ -26,16 +26,18 @@ Ranks ranks_for(const Study& study, const Study::Balancer& b, std::int32_t count
   return {count, 0};
 }
 
-sim::Outcome run_one(const Study& study, const Study::Balancer& b, const Ranks& ranks) {
+sim::Outcome run_one(const Study& study, const Study::Balancer& b, const Ranks& ranks, std::int64_t most_events,
+                     const std::function<void(sim::Options&)>& change) {
   sim::Options options;
   options.balancer = std::string(b.policy->name);
   options.settings = b.settings;
   options.seed = study.seed;
   options.slices = study.slices;
-  options.event_limit = kMostEvents;
+  options.event_limit = most_events;
   sim::apply_cluster(study.cluster, ranks.executing, ranks.all - ranks.executing, options);
   const std::vector<std::string> wrong = sim::check_options(options);
   if (!wrong.empty()) throw usage_error("cluster " + study.cluster_name + ": " + wrong.front());
+  if (change) change(options);
   if (study.trace) return sim::simulate(study.trace->work, options);
   sim::Generated made = sim::generate(*study.generator, study.parameters,
                                       sim::Surroundings{ranks.executing, study.seed});
@@ -55,33 +57,35 @@ double StudyRow::coordinator_load() const {
              : 0;
 }
 
+StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t count, std::int64_t most_events,
+                 const std::function<void(sim::Options&)>& change) {
+  StudyRow row;
+  row.balancer = std::string(b.policy->name);
+  const Ranks ranks = ranks_for(study, b, count);
+  row.ranks = ranks.all;
+  if (ranks.executing <= 0) return row;
+  const auto begin = std::chrono::steady_clock::now();
+  row.outcome = run_one(study, b, ranks, most_events, change);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const sim::Outcome& o = *row.outcome;
+  if (!o.faults.empty() && o.ended) {
+    throw Failure(runtime::kExitInternal, "tessera: internal error: balancer " + row.balancer + " on " +
+                                              std::to_string(row.ranks) +
+                                              " ranks broke a rule: " + o.faults.front());
+  }
+  return row;
+}
+
 std::vector<StudyRow> run_study(const Study& study) {
   std::vector<StudyRow> rows;
   for (const Study::Balancer& b : study.balancers) {
     for (const std::int32_t count : study.counts) {
-      StudyRow row;
-      row.balancer = std::string(b.policy->name);
-      const Ranks ranks = ranks_for(study, b, count);
-      row.ranks = ranks.all;
-      if (ranks.executing > 0) {
-        const auto begin = std::chrono::steady_clock::now();
-        row.outcome = run_one(study, b, ranks);
-        row.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        const sim::Outcome& o = *row.outcome;
-        if (!o.ended) {
-          throw Failure(runtime::kExitInternal,
-                        "tessera: internal error: balancer " + row.balancer + " on " +
-                            std::to_string(row.ranks) + " ranks never falls quiet");
-        }
-        if (!o.faults.empty()) {
-          throw Failure(runtime::kExitInternal, "tessera: internal error: balancer " +
-                                                    row.balancer + " on " +
-                                                    std::to_string(row.ranks) +
-                                                    " ranks broke a rule: " + o.faults.front());
-        }
+      rows.push_back(run_row(study, b, count, kMostEvents));
+      const StudyRow& row = rows.back();
+      if (row.outcome && !row.outcome->ended) {
+        throw Failure(runtime::kExitInternal, "tessera: internal error: balancer " + row.balancer + " on " +
+                                                  std::to_string(row.ranks) + " ranks never falls quiet");
       }
-      rows.push_back(std::move(row));
     }
   }
   return rows;

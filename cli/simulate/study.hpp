@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ struct StudyRow {
   double messages_per_rank() const;
   double coordinator_load() const;  // share of the time that the busiest host worked
 };
+
+// run_row simulates one balancer on one number of ranks. `change` may alter the cluster that it runs on. A run of
+// more than `most_events` is given up: its outcome has not `ended`.
+StudyRow run_row(const Study&, const Study::Balancer&, std::int32_t count, std::int64_t most_events,
+                 const std::function<void(balancer::simulator::Options&)>& change = {});
 
 // Runs all, balancer by balancer.
 std::vector<StudyRow> run_study(const Study&);

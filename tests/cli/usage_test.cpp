@@ -10,7 +10,7 @@ TEST_F(Command, HelpTeaches) {
   EXPECT_NE(all.out.find("tessera run hello.fa"), std::string::npos) << all.out;
   EXPECT_EQ(all.out.find("exec-program"), std::string::npos) << "internal commands are not shown";
   for (const char* command : {"run", "build", "check", "explain", "fmt", "lsp", "policies",
-                              "replay", "simulate"}) {
+                              "replay", "simulate", "advise"}) {
     const Outcome one = tessera({command, "--help"});
     EXPECT_TRUE(ended(one, 0)) << command;
     EXPECT_NE(one.out.find("Usage"), std::string::npos) << one.out;

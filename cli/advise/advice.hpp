@@ -1,0 +1,61 @@
+// Advice on a program, from simulations of it: which balancer, with which parameters, on how many ranks, and what keeps
+// it from being faster. docs/advise.md says how the search is pruned and what the words mean.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "balancer/profile.hpp"
+#include "cli/simulate/study.hpp"
+
+namespace tessera::cli {
+
+// A balancer with parameters, and what it made of the program on some ranks.
+struct Tried {
+  Study::Balancer balancer;
+  StudyRow row;
+  balancer::Time took = 0;
+  balancer::Time time() const { return took; }
+};
+
+// Something that keeps the program from being faster, and its share of the time that is lost.
+struct Limit {
+  std::string name;  // critical path, transfers, coordinator, granularity
+  double share = 0;
+  std::string text;  // for a person
+};
+
+struct Advice {
+  std::vector<Tried> by_count;  // the best for each number of ranks, rising
+  std::size_t best = 0;         // in by_count: beyond it more ranks do not pay
+  std::vector<Limit> limits;    // of the last of by_count; empty: it uses its ranks
+  std::string default_name;     // what `tessera run` takes without being told ...
+  balancer::Time default_time = 0;  // ... on as many ranks as `best`; 0: not known
+  int simulations = 0;
+};
+
+// Called after each simulation with the number of them so far.
+using Progress = std::function<void(int done)>;
+
+// advise searches. `balancers` are those that may be advised, `counts` numbers of ranks, rising. Throws a usage error
+// when nothing can be simulated.
+Advice advise(const Study&, const std::vector<const balancer::PolicyInfo*>& balancers,
+              const std::vector<std::int32_t>& counts, const Progress&);
+
+// find_limits says what costs `tried` its time.
+std::vector<Limit> find_limits(const Study&, const Tried& tried, std::int32_t count, const Progress&, int& simulations);
+
+// The workload that a profile speaks of: as many fragments of each group, with weights of its mean and variance,
+// independent, all on rank 0 at the start. Beyond `most` fragments, every n-th of each group: n is returned.
+std::int64_t workload_of(const balancer::Profile&, std::int64_t most, balancer::simulator::Workload&);
+
+// More than this in one simulation, and it is given up.
+inline constexpr std::int64_t kMostEventsOfAdvice = 20'000'000;
+
+// `--balancer steal --set attempts=3`
+std::string words_of(const Study::Balancer&);
+std::string text_of(const Study&, const Advice&, std::int64_t every);
+std::string json_of(const Study&, const Advice&, std::int64_t every);
+
+}  // namespace tessera::cli

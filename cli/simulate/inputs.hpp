@@ -1,0 +1,32 @@
+// What `simulate` and `advise` are given on the command line. All of it is checked before anything is simulated;
+// mistakes are thrown as usage errors.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/simulate/study.hpp"
+
+namespace tessera::cli {
+
+// "; did you mean `near`?", or else `otherwise` after a semicolon.
+std::string guess(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise);
+
+std::filesystem::path clusters_folder();
+std::vector<std::string> cluster_names();
+// A name of these, or a file.
+balancer::simulator::ClusterModel find_cluster(const std::string& name);
+
+// A trace's file, or NAME:parameter=value,... of a generated workload.
+void find_workload(const std::string& asked, Study& study);
+
+// `2,4,8`, `2..16`, `2..1024*2` (times two each).
+std::vector<std::int32_t> parse_counts(const std::string& text, const std::string& option);
+
+// Can the file be written? Leaves nothing behind; none and - can.
+void check_output(const std::string& option, const std::string& path);
+void write_output(const std::string& option, const std::string& path, const std::string& text);
+
+}  // namespace tessera::cli

@@ -1,0 +1,117 @@
+// `tessera advise`: on programs whose limit is certain, it names that one.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+class Advise : public Command {
+ protected:
+  nlohmann::json advice(Words words) {
+    words.insert(words.begin(), "advise");
+    words.insert(words.end(), {"--json", "-"});
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    return o.exit_code == 0 ? nlohmann::json::parse(o.out) : nlohmann::json();
+  }
+  static std::string first_limit(const nlohmann::json& j) {
+    return j["limits"].empty() ? "none" : j["limits"][0]["name"].get<std::string>();
+  }
+};
+
+TEST_F(Advise, AChainIsACriticalPath) {
+  std::string trace = "tessera-trace 1\ngroup 0 : link\n";
+  for (int i = 0; i < 50; ++i) {
+    trace += "f " + std::to_string(i) + " 0 - " + (i == 0 ? "-" : std::to_string(i - 1)) + " 20000000 0\n";
+  }
+  write("chain.trace", trace + "end 50\n");
+  const auto j = advice({"chain.trace", "-c", "uniform", "-n", "1,2,4"});
+  EXPECT_EQ(first_limit(j), "critical path");
+  for (const auto& l : j["limits"]) EXPECT_GT(l["share"], 0.95);
+  EXPECT_EQ(j["best"]["ranks"], 1);
+  EXPECT_FALSE(j["more_ranks_pay"]);
+  EXPECT_NEAR(j["best"]["seconds"].get<double>(), 1.0, 0.01);
+}
+
+TEST_F(Advise, TinyFragmentsAreAMatterOfGranularity) {
+  const auto j = advice({"loop:items=5000,weight=1us", "-c", "uniform", "-n", "1,4,16"});
+  EXPECT_EQ(first_limit(j), "granularity");
+}
+
+TEST_F(Advise, OneLongFragmentIsAMatterOfGranularity) {
+  std::string trace = "tessera-trace 1\ngroup 0 : work\nf 0 0 - - 1000000000 0\n";
+  for (int i = 1; i < 30; ++i) trace += "f " + std::to_string(i) + " 0 - - 10000000 0\n";
+  write("long.trace", trace + "end 30\n");
+  EXPECT_EQ(first_limit(advice({"long.trace", "-c", "uniform", "-n", "1,8"})), "granularity");
+}
+
+TEST_F(Advise, HugeInputsOnASlowLinkAreTransfers) {
+  write("slow.toml", "ranks = 8\n[link]\nbandwidth = \"5 MB/s\"\n");
+  const auto j = advice({"matmul:blocks=5", "-c", "slow.toml", "-n", "1,8"});
+  EXPECT_EQ(first_limit(j), "transfers");
+}
+
+TEST_F(Advise, ASlowCoordinatorIsNamed) {
+  write("big.toml", "ranks = 400\n[processing]\nevent = \"200 us\"\nsend = \"200 us\"\n"
+                    "[coordinator]\nevent = \"200 us\"\nsend = \"200 us\"\n");
+  const auto j = advice({"loop:items=8000,weight=20ms", "-c", "big.toml", "-n", "400", "-b", "central"});
+  EXPECT_EQ(first_limit(j), "coordinator");
+}
+
+TEST_F(Advise, WhatIsBalancedHasNoLimit) {
+  const auto j = advice({"loop:items=2000,weight=20ms", "-c", "uniform", "-n", "1,2,4,8"});
+  EXPECT_EQ(first_limit(j), "none");
+  EXPECT_TRUE(j["more_ranks_pay"]);
+  EXPECT_EQ(j["best"]["ranks"], 8);
+  EXPECT_GT(j["best"]["used"], 0.95);
+  EXPECT_EQ(j["by_ranks"].size(), 4u);
+}
+
+TEST_F(Advise, AnswersInAFewLinesTheSameEachTime) {
+  const Words words = {"advise", "loop:items=300,weight=5ms", "-c", "mustafin", "-n", "2,4"};
+  const Outcome a = tessera(words), b = tessera(words);
+  EXPECT_TRUE(ended(a, 0));
+  EXPECT_EQ(a.out, b.out);
+  for (const char* word : {"best:", "ranks:", "limit:", "--balancer"}) {
+    EXPECT_NE(a.out.find(word), std::string::npos) << a.out;
+  }
+  EXPECT_LT(std::count(a.out.begin(), a.out.end(), '\n'), 16) << a.out;
+}
+
+TEST_F(Advise, ReadsTracesAndProfilesOfRuns) {
+  write("p.fa",
+        "C++ sub work(int i, name r) ${{ usleep(2000); r = i; $}}\n"
+        "sub main() { df x; for i = 1..60 work(i, x[i]) @ { stealable; }; }\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "--record", "p.trace", "--save-groups", "p.profile"}), 0));
+  for (const char* input : {"p.trace", "p.profile"}) {
+    const auto j = advice({input, "-c", "uniform", "-n", "1,2"});
+    EXPECT_NEAR(j["by_ranks"][0]["seconds"].get<double>(), 0.13, 0.03) << input;
+    EXPECT_NEAR(j["by_ranks"][1]["seconds"].get<double>(), 0.07, 0.03) << input;
+  }
+}
+
+TEST_F(Advise, SaysWhatIsWrong) {
+  const auto wrong = [&](Words words, const std::vector<std::string>& parts) {
+    words.insert(words.begin(), "advise");
+    return ended(tessera(words), 2, parts);
+  };
+  write("text", "hello\n");
+  write("cut.trace", "tessera-trace 1\ngroup 0 : g\n");
+  write("none.trace", "tessera-trace 1\nend 0\n");
+  EXPECT_TRUE(wrong({}, {"program"}));
+  EXPECT_TRUE(wrong({"loop"}, {"--cluster"}));
+  EXPECT_TRUE(wrong({"absent.trace", "-c", "uniform"}, {"absent.trace"}));
+  EXPECT_TRUE(wrong({"text", "-c", "uniform"}, {"text", "tessera-trace"}));
+  EXPECT_TRUE(wrong({"cut.trace", "-c", "uniform"}, {"cut off"}));
+  EXPECT_TRUE(wrong({"none.trace", "-c", "uniform"}, {"no fragments"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "unifrom"}, {"did you mean `uniform`"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-b", "stael"}, {"did you mean `steal`"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-n", "x"}, {"--ranks", "2,4,8"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-n", "1", "-b", "central"}, {"need more ranks"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "--json", "no/such/file"}, {"cannot be written"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests
