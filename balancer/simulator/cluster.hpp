@@ -63,6 +63,7 @@ struct Options {
   Settings settings;
   std::int64_t event_limit = 50'000'000;
   std::size_t slices = 0;  // of time, for Outcome::utilisation; at least 2, or 0 for none
+  Time watch = 0;  // look this often for ranks that starve while others have plenty; 0: never
   bool run_ahead =
       true;  // false: every end of an item goes through the queue; same outcome, slower
 };
@@ -79,6 +80,9 @@ struct Outcome {
   std::int64_t bytes_moved = 0;        // inputs that travelled with them
   std::int64_t bytes_fetched = 0;      // values and news that fragments waited for
   std::int32_t most_moves = 0;         // of one fragment
+  // With Options::watch: the longest that a rank had nothing at all while some rank had more waiting than
+  // its threads were about to take, and one each for all that had nothing.
+  Time longest_starved = 0;
   std::int32_t executing = 0;          // ranks that may run fragments
   std::vector<Time> busy;              // by rank: threads x time
   std::vector<Time> ends;              // by rank: when its last fragment ended; 0: it ran none

@@ -23,6 +23,7 @@ struct Happening {
     change,    // a: index of a change of the cluster
     notice,    // a: rank that leaves or joins, b: joins
     settle,    // the grace of a leaving rank is over
+    watch,     // at rank 0, for all: who starves? (Options::watch)
   };
   Time at;
   std::uint64_t order;  // number of planning << 8 | kind: equal times happen as they were planned

@@ -106,6 +106,7 @@ Outcome Simulation::run() {
   for (std::uint32_t i = 0; i < options_.changes.size(); ++i) {
     plan(options_.changes[i].at, Kind::change, options_.changes[i].rank, i);
   }
+  if (options_.watch > 0) plan(options_.watch, Kind::watch, Rank{0});
   std::int64_t taken = 0;
   while (!queue_.empty() && taken < options_.event_limit) {
     const Happening h = queue_.pop();
@@ -187,10 +188,33 @@ void Simulation::happen(const Happening& h) {
     case Kind::notice:
       notice(n, Rank{static_cast<std::int32_t>(h.a)}, h.b != 0);
       break;
+    case Kind::watch:
+      watch();
+      break;
     case Kind::settle:
       settle(n);
       break;
   }
+}
+
+void Simulation::watch() {
+  std::int64_t hungry = 0, surplus = 0;
+  for (const Node& n : nodes_) {
+    if (!n.here || !n.executes) continue;
+    const std::int64_t waiting = n.items.count();
+    if (n.running == 0 && waiting == 0) {
+      ++hungry;
+    } else {
+      surplus = std::max(surplus, waiting - static_cast<std::int64_t>(n.threads.size()));
+    }
+  }
+  for (Node& n : nodes_) {
+    const bool starves = n.here && n.executes && n.running == 0 && n.items.count() == 0 && surplus > hungry;
+    n.starved = starves ? n.starved + options_.watch : 0;
+    out_.longest_starved = std::max(out_.longest_starved, n.starved);
+  }
+  // Nothing else will happen: it is over.
+  if (!queue_.empty()) plan(now_ + options_.watch, Kind::watch, Rank{0});
 }
 
 double Outcome::imbalance() const {

@@ -74,6 +74,7 @@ class Simulation final : public Effects {
     bool executes = true;  // it is no dedicated coordinator
     bool here = true;      // it has not left
     bool settled = false;  // it has left and its grace is over
+    Time starved = 0;      // for how long, with Options::watch
     // host
     bool told_idle = true;
     bool moved = false;  // items came or went since the policy last heard of the load
@@ -147,6 +148,8 @@ class Simulation final : public Effects {
   void unload(Node&, std::uint32_t parcel);
   void queue(Node&, Item);
   bool on_the_spot(const Node&, const Item&) const;
+
+  void watch();
 
   // churn.cpp
   void change(const Change&);
