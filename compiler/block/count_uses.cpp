@@ -3,72 +3,16 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/block/sum.hpp"
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
 namespace {
 
 using semantics::Expr;
-using syntax::Operator;
 
 // What every assignment evaluates is to stay small.
 constexpr std::size_t kMostReaders = 16;
-constexpr std::int64_t kMostFactor = 1 << 20;
-
-// constant + sum of factor * variable
-struct Sum {
-  std::int64_t constant = 0;
-  std::map<const Variable*, std::int64_t, ById> terms;
-
-  void add(const Sum& other, std::int64_t k) {
-    constant += k * other.constant;
-    for (const auto& [v, factor] : other.terms) {
-      if ((terms[v] += k * factor) == 0) terms.erase(v);
-    }
-  }
-  bool small() const {
-    const auto fits = [](std::int64_t x) { return x >= -kMostFactor && x <= kMostFactor; };
-    return std::all_of(terms.begin(), terms.end(), [&](const auto& t) { return fits(t.second); });
-  }
-};
-
-std::optional<Sum> sum_of(const Expr& e) {
-  if (e.type != semantics::Type::integer) return std::nullopt;
-  switch (e.kind) {
-    case Expr::Kind::integer:
-      return Sum{e.integer, {}};
-    case Expr::Kind::variable:
-      if (e.variable->letter != 'i' || e.variable->kind == Variable::Kind::temporary) {
-        return std::nullopt;
-      }
-      return Sum{0, {{e.variable, 1}}};
-    case Expr::Kind::negate: {
-      const auto a = sum_of(*e.kids[0]);
-      if (!a) return std::nullopt;
-      Sum s;
-      s.add(*a, -1);
-      return s;
-    }
-    case Expr::Kind::binary: {
-      if (e.op != Operator::add && e.op != Operator::sub && e.op != Operator::mul) return std::nullopt;
-      auto a = sum_of(*e.kids[0]);
-      auto b = sum_of(*e.kids[1]);
-      if (!a || !b) return std::nullopt;
-      if (e.op == Operator::mul) {
-        if (!b->terms.empty()) std::swap(a, b);
-        if (!b->terms.empty() || std::abs(b->constant) > kMostFactor) return std::nullopt;
-        Sum s;
-        s.add(*a, b->constant);
-        return s.small() ? std::optional(s) : std::nullopt;
-      }
-      a->add(*b, e.op == Operator::add ? 1 : -1);
-      return a->small() ? a : std::nullopt;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 // Does the expression mention only variables of which `known` holds? Inputs are not known.
 template <class F>
 bool made_of(const ExprPtr& e, const F& known) {

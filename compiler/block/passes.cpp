@@ -3,6 +3,7 @@
 #include "compiler/block/close_frames.hpp"
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
+#include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/match_inputs.hpp"
 #include "compiler/block/note_callers.hpp"
@@ -23,6 +24,8 @@ std::vector<Pass> pipeline() {
       {"match-inputs", match_inputs},
       // Readers are inputs now, and every assignment is still to be given its frame.
       {"count-uses", count_uses, true},
+      // Counting is done: it looks at loops.
+      {"fuse-chains", fuse_chains, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

@@ -101,6 +101,7 @@ class Printer {
   void block(const Block& b, int depth) {
     std::string head = "B" + std::to_string(b.index) + " " + spelling(b.kind);
     if (b.kind == Kind::range) head += " " + b.counter->name;
+    if (b.last != nullptr) head += " repeated for " + b.counter->name;
     if (!b.inputs.empty()) head += " in(" + show(b.inputs) + ")";
     line(depth, head);
     ++depth;

@@ -108,6 +108,7 @@ struct Block {
   ExprPtr condition;                    // loop, branch
   std::optional<Body> body;
   const Variable* counter = nullptr;    // range: of one iteration; loop: a parameter of the chain
+  const Variable* last = nullptr;       // atomic that repeats (pass fuse-chains): of the counter
   std::vector<NameUse> out;             // loop: gets the last counter (one name)
   std::vector<semantics::ReadCount> counts;
   std::vector<NameUse> done;            // atomic: assigned 1 after the kernel

@@ -144,6 +144,11 @@ class Writer {
       return "  " + slot(place(block_.counter), "c") + " = add(" + environment_[block_.counter] +
              ", 1, " + context_.pos(chain_.at) + ");\n" + wait_for(*chain_.blocks.front());
     }
+    if (block_.last != nullptr) {
+      return "  if (" + environment_[block_.counter] + " == " + environment_[block_.last] +
+             ") return Next::finished;\n  ++" + slot(place(block_.counter), "c") + ";\n" +
+             wait_for(*chain_.blocks.front());
+    }
     if (position_ + 1 < chain_.blocks.size()) return wait_for(*chain_.blocks[position_ + 1]);
     return "  return Next::finished;\n";
   }

@@ -63,7 +63,7 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
 
 void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::string& outer,
                        const std::string& indent) {
-  const bool range = s.chain->kind == block::Kind::range;
+  const bool range = s.chain->kind == block::Kind::range || s.chain->last().last != nullptr;
   std::string scope = outer;
   out_ += indent + "{\n";
   if (range) {

@@ -13,7 +13,7 @@ TraceKey trace_key(const abi::Id& id) { return abi::fold(id.lo ^ 0x7472616365ull
 TraceKey trace_key(const abi::Cf& c) {
   const abi::Block& b = *c.block;
   abi::Id id = abi::mix(c.id, b.index);
-  if (b.kind != abi::Kind::atomic && b.kind != abi::Kind::range) {
+  if (b.kind != abi::Kind::range) {
     unsigned word = 0;
     for (const char* k = b.layout; *k != '\0'; ++k) {
       if (*k == 'i') id = abi::mix(id, static_cast<std::uint64_t>(abi::frame_int(&c, word)));

@@ -22,7 +22,7 @@ namespace tessera::runtime {
 // Names of runs and of values: 64 bits of a hash of their ids, the same on every rank.
 using TraceKey = std::uint64_t;
 TraceKey trace_key(const abi::Id&);
-// The run that the CF would make now. A loop comes to one block many times, with another counter in
+// The run that the CF would make now. A loop, or a call that repeats, comes to one block many times, with another counter in
 // its frame; the bounds in a range's frame change while it runs, and tell nothing.
 TraceKey trace_key(const abi::Cf&);
 

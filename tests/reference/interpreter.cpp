@@ -131,6 +131,10 @@ class Interpreter {
   void run_block(const Running& cf, std::size_t position) {
     // visit() is made for passes; nothing is changed here.
     block::Block& b = const_cast<block::Block&>(*cf.chain->blocks[position]);
+    const auto number = [&cf](const block::Variable* v) {
+      return std::get<std::int32_t>(std::get<Value>((*cf.scope)[v]));
+    };
+    if (b.last != nullptr && number(b.counter) > number(b.last)) return;
     auto inputs = std::make_shared<std::vector<Name>>();
     const Evaluator e(store_, *cf.scope, *inputs);
     for (const block::Input& in : b.inputs) {
@@ -162,6 +166,10 @@ class Interpreter {
       scope = inner;
     }
     finish_block(b, {cf.chain, scope, cf.region}, inputs);
+    if (b.last != nullptr && number(b.counter) < number(b.last)) {
+      const Scope next = with_counter(b, cf.scope, number(b.counter) + 1);
+      return start_block({cf.chain, next, cf.region}, position);
+    }
     if (position + 1 < cf.chain->blocks.size()) {
       start_block({cf.chain, scope, cf.region}, position + 1);
     }

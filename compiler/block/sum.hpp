@@ -1,0 +1,23 @@
+// Integer expressions that are sums: constant + sum of factor * variable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "compiler/block/program.hpp"
+
+namespace tessera::compiler::block {
+
+struct Sum {
+  std::int64_t constant = 0;
+  std::map<const Variable*, std::int64_t, ById> terms;  // none is zero
+
+  void add(const Sum& other, std::int64_t k);
+  friend bool operator==(const Sum&, const Sum&) = default;
+};
+
+// sum_of: of counters and parameters, with small factors; nothing when it is no such sum.
+std::optional<Sum> sum_of(const semantics::Expr& e);
+
+}  // namespace tessera::compiler::block
