@@ -151,7 +151,7 @@ void PolicyHost::report_load() {
       event.ready.push_back({balancer::Group{g}, ready_[g], bytes_[g]});
       last_ready_[g] = ready_[g];
     }
-    if (node_.program.blocks[g]->kind != abi::Kind::atomic) continue;
+    if (!calls_kernel(node_.program, g)) continue;
     Done now;
     for (auto& w : node_.workers) {
       const GroupStats::Snapshot s = w->stats.read(g);

@@ -33,7 +33,7 @@ std::string save_profile(Node& node, const Summary& s) {
   p.program = node.program.name;
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *node.program.blocks[g.group];
-    if (b.kind != abi::Kind::atomic) continue;
+    if (!calls_kernel(node.program, g.group)) continue;
     balancer::ProfileGroup x;
     x.position = place(node.program, b.pos);
     x.label = b.label;

@@ -129,7 +129,8 @@ void Node::execute(Worker& w, Cf* c) {
   try {
     for (;;) {
       block = c->block;
-      const bool measure = w.stats.begin(block->group);
+      // What only computes arguments is no part of the call's weight.
+      const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
       const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
       if (measure) w.stats.measured(block->group, ticks() - from);

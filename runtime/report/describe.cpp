@@ -84,4 +84,11 @@ std::string slot_text(const abi::Cf* c, unsigned slot) {
   return text;
 }
 
+bool calls_kernel(const abi::Program& program, std::uint32_t group) {
+  for (std::uint32_t i = group; i < program.block_count && program.blocks[i]->group == group; ++i) {
+    if (program.blocks[i]->kind == abi::Kind::atomic) return true;
+  }
+  return false;
+}
+
 }  // namespace tessera::runtime

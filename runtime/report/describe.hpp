@@ -19,4 +19,7 @@ std::string describe(const abi::Program&, const abi::Block&);
 // Input or output number `slot` (inputs first) with its index values: "Csum[3]".
 std::string slot_text(const abi::Cf*, unsigned slot);
 
+// Does a call of a kernel stand at the end of this group's chain? Its weight is that of the call.
+bool calls_kernel(const abi::Program&, std::uint32_t group);
+
 }  // namespace tessera::runtime

@@ -229,7 +229,7 @@ std::string text_of(const Summary& s) {
                      "mean weight", "total");
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *s.program->blocks[g.group];
-    if (b.kind != abi::Kind::atomic) continue;
+    if (!calls_kernel(*s.program, g.group)) continue;
     if (rows++ == kRows) {
       out += "  ...\n";
       break;
@@ -272,7 +272,7 @@ std::string json_of(const Summary& s) {
     const abi::Block& b = *s.program->blocks[g.group];
     j["groups"].push_back({{"label", b.label},
                            {"at", place(*s.program, b.pos)},
-                           {"atomic", b.kind == abi::Kind::atomic},
+                           {"atomic", calls_kernel(*s.program, g.group)},
                            {"count", g.count},
                            {"mean_ns", g.weight},
                            {"variance_ns2", g.variance},

@@ -9,6 +9,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -44,7 +45,7 @@ Totals own_totals(Node& node, bool final) {
       all.bytes += s.bytes;
     }
     if (all.count == 0) continue;
-    const bool atomic = node.program.blocks[g]->kind == abi::Kind::atomic;
+    const bool atomic = calls_kernel(node.program, g);
     GroupTotals x;
     x.group = g;
     x.count = static_cast<std::int64_t>(all.count);
