@@ -55,7 +55,7 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder,
       shell(folder, "[ -f kernels.o ] || " + compiler +
                         " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" +
                         "for s in " + seeds + "; do echo $s; done | xargs -P 2 -I{} " + compiler +
-                        " -O0 -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
+                        " -O0 -frounding-math -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
   std::string objects;
   std::erase_if(cases, [&](const Case& c) {
     const std::string object = std::to_string(c.seed) + ".o";
