@@ -47,24 +47,32 @@ int main(int argc, char** argv) {
   std::vector<Mismatch> mismatches;
   Totals totals;
   std::vector<Case> cases;
+  std::set<std::uint64_t> differ;
+  std::size_t told = 0;
+  // At once: who cuts the test off has them.
+  const auto tell = [&] {
+    for (; told < mismatches.size(); ++told) {
+      const Mismatch& m = mismatches[told];
+      std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed),
+                  m.configuration.c_str(), m.what.c_str());
+      std::fflush(stdout);
+      if (!differ.insert(m.seed).second) continue;
+      fs::create_directories(keep);
+      const std::string name = std::to_string(m.seed) + ".fa";
+      fs::copy_file(folder / name, fs::path(keep) / name, fs::copy_options::overwrite_existing);
+    }
+  };
   for (std::size_t k = 0; k < programs; ++k) {
     Case c;
     if (prepare(seed + k, size, wrong, folder, c, mismatches, totals)) cases.push_back(c);
     if (cases.size() < batch && k + 1 < programs) continue;
     if (!cases.empty()) run_batch(cases, folder, mismatches, totals);
     cases.clear();
+    tell();
     if (programs > batch)
       std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
   }
-  std::set<std::uint64_t> differ;
-  for (const Mismatch& m : mismatches) {
-    std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed),
-                m.configuration.c_str(), m.what.c_str());
-    if (!differ.insert(m.seed).second) continue;
-    fs::create_directories(keep);
-    const std::string name = std::to_string(m.seed) + ".fa";
-    fs::copy_file(folder / name, fs::path(keep) / name, fs::copy_options::overwrite_existing);
-  }
+  tell();
   std::printf(
       "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
       "%zu were wrong and refused, %zu failed as they should; "
