@@ -11,7 +11,8 @@
 // barrier() and the destructor, and so all that is "progress only" below. mpi_mutex_ is held around
 // MPI calls for abort()'s sake alone. Sleep: wait() makes no MPI call. Each rank has a doorbell in
 // memory shared by the host; who sends to it rings. progress() notes the bell's count before it
-// looks at MPI, and wait() sleeps on that count.
+// looks at MPI, and wait() sleeps on that count; not for ever, since MPI may show a message
+// later than at the first look (tests/transport/late_mpi.cpp).
 #pragma once
 
 #include <mpi.h>

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/memory/value.hpp"
+
 namespace tessera::runtime::wire {
 
 RecordWriter::RecordWriter(Outgoing& out) : out_(out) {
@@ -66,7 +68,7 @@ void read_record(std::span<const std::byte> record, Incoming& in, std::vector<In
             abi::value_string(reinterpret_cast<const char*>(at), size));
       }
     } else {
-      ValueRef value(abi::value_bytes(size));
+      ValueRef value(value_to_fill(size));
       auto* data = static_cast<std::byte*>(value.get()->data);
       if (beside) {
         pieces.push_back({data, size});

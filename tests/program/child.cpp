@@ -9,12 +9,14 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace tessera::tests {
 namespace {
@@ -67,6 +69,27 @@ std::vector<std::string> reap_survivors(const std::string& tag) {
   return names;
 }
 
+// Takes what has come on `fd`; false at its end.
+bool drain(int fd, std::string& into) {
+  char buffer[16384];
+  const ssize_t n = read(fd, buffer, sizeof buffer);
+  if (n > 0) into.append(buffer, static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+// Where the threads of a process stand, if gdb is installed.
+std::string stacks(pid_t pid) {
+  const std::string gdb =
+      "timeout 60 gdb -p " + std::to_string(pid) + " -batch -ex 'thread apply all bt 12' 2>&1";
+  std::string text = "process " + std::to_string(pid) + ":\n";
+  FILE* said = popen(gdb.c_str(), "r");
+  if (said == nullptr) return text;
+  while (drain(fileno(said), text)) {
+  }
+  pclose(said);
+  return text;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& command, const std::string& tag, int out,
                          int err) {
   const int null = open("/dev/null", O_RDONLY);
@@ -81,14 +104,6 @@ std::vector<std::string> reap_survivors(const std::string& tag) {
   const char* why = std::strerror(errno);
   static_cast<void>(!write(2, why, std::strlen(why)));
   _exit(127);
-}
-
-// Takes what has come on `fd`; false at its end.
-bool drain(int fd, std::string& into) {
-  char buffer[16384];
-  const ssize_t n = read(fd, buffer, sizeof buffer);
-  if (n > 0) into.append(buffer, static_cast<std::size_t>(n));
-  return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 }  // namespace
@@ -122,7 +137,9 @@ Outcome run_child(const std::vector<std::string>& command, std::chrono::seconds 
     if (ended) break;
     ended = waitpid(pid, &status, WNOHANG) == pid;
     if (!ended && Clock::now() > until) {
-      result.timed_out = true;
+      if (!std::exchange(result.timed_out, true)) {
+        for (const pid_t each : tagged(tag)) result.err += stacks(each);
+      }
       for (const pid_t each : tagged(tag)) kill(each, SIGKILL);
     }
   }

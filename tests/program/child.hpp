@@ -9,7 +9,7 @@ namespace tessera::tests {
 
 struct Outcome {
   int exit_code = -1;      // 128 + signal when a signal ended it
-  bool timed_out = false;  // it was killed after the time limit
+  bool timed_out = false;  // it was killed after the time limit; err tells where its threads stood
   std::string out;         // stdout
   std::string err;         // stderr
   // Processes started by the command, directly or not, that were still there two seconds after it

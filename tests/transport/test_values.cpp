@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/memory/value.hpp"
+
 namespace tessera {
 
 std::atomic<std::int64_t> live_values{0};
@@ -41,4 +43,10 @@ void value_free(Value* v) {
 }
 
 }  // namespace abi
+
+namespace runtime {
+
+abi::Value* value_to_fill(std::uint64_t size) { return abi::value_bytes(size); }
+
+}  // namespace runtime
 }  // namespace tessera
