@@ -24,6 +24,9 @@ class Growth {
       finished_ = kMemory;
     }
   }
+  // Fragments make others here, rather than that one makes a few at the start. A mean says little of
+  // the few that are left then: they may be leaves.
+  bool grows() const { return factor() >= kGrows; }
   // At least 1, at most kMost: how many fragments one that is ready stands for.
   double factor() const {
     if (finished_ < kSamples) return 1;
@@ -35,6 +38,7 @@ class Growth {
   static constexpr double kMemory = 1000;  // completions
   static constexpr double kSamples = 16;   // before it is more than a guess
   static constexpr double kMost = 100;
+  static constexpr double kGrows = 4;
 
   double born_ = 0, finished_ = 0;
 };

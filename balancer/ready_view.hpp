@@ -36,13 +36,20 @@ class ReadyView {
       entry.told = g.ready;
       entry.bytes = g.bytes;
     }
+    accounted_ = total();
   }
   void arrived(const std::vector<GroupCount>& fragments) {
-    for (const GroupCount& f : fragments) at(f.group).correction += f.count;
+    for (const GroupCount& f : fragments) {
+      at(f.group).correction += f.count;
+      accounted_ += f.count;
+    }
   }
   // `asked` is what was wanted, `moved` what really went. Where fewer went there are no more.
   void shipped(const std::vector<GroupCount>& asked, const std::vector<GroupCount>& moved) {
-    for (const GroupCount& f : moved) at(f.group).correction -= f.count;
+    for (const GroupCount& f : moved) {
+      at(f.group).correction -= f.count;
+      accounted_ -= f.count;
+    }
     for (const GroupCount& want : asked) {
       std::int64_t went = 0;
       for (const GroupCount& f : moved) went += f.group == want.group ? f.count : 0;
@@ -58,6 +65,9 @@ class ReadyView {
     for (const Entry& e : entries_) sum += e.count();
     return sum;
   }
+  // What was told last, with what came and without what really went since: for Growth. Unlike total(), it
+  // takes a shipment that found too few for no proof that there are none.
+  std::int64_t accounted() const { return accounted_; }
   Time load(const Weights& weights) const {
     double sum = 0;
     for (std::size_t g = 0; g < entries_.size(); ++g) {
@@ -76,6 +86,7 @@ class ReadyView {
     return entries_[index(g)];
   }
   std::vector<Entry> entries_;
+  std::int64_t accounted_ = 0;
 };
 
 }  // namespace tessera::balancer

@@ -24,7 +24,7 @@ void Stock::heard(const LoadChanged& e) {
     weights_.completed(d);
     finished += d.count;
   }
-  const std::int64_t before = ready_.total();
+  const std::int64_t before = ready_.accounted();
   ready_.told(e);
   growth_.told(before, ready_.total(), finished);
 }
@@ -32,6 +32,7 @@ void Stock::heard(const LoadChanged& e) {
 void Stock::heard(const LinkMeasured& e) {
   links_.set(self_, e.peer, Link{e.latency, e.bandwidth});
   if (e.latency > 0 && (latency_ == 0 || e.latency < latency_)) latency_ = e.latency;
+  longest_latency_ = std::max(longest_latency_, e.latency);
 }
 
 bool Stock::heard(const Shipped& e) {

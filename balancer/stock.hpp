@@ -58,6 +58,8 @@ class Stock {
   Time typical_weight() const { return weights_.fallback(); }
   // The shortest one-way latency measured from here, else a guess.
   Time latency() const { return latency_ > 0 ? latency_ : Link{}.latency; }
+  // The longest: whoever waits for all answers waits for that one.
+  Time longest_latency() const { return longest_latency_ > 0 ? longest_latency_ : Link{}.latency; }
 
   // pick chooses at most `count` fragments for `to`, in proportion from every group; fewer or none
   // where moving more does not pay.
@@ -91,7 +93,7 @@ class Stock {
   Weights weights_;
   ReadyView ready_;
   Links links_;
-  Time latency_ = 0;
+  Time latency_ = 0, longest_latency_ = 0;
   bool idle_ = true;  // until told otherwise
   Growth growth_;
   std::uint64_t ticket_ = 0;

@@ -27,10 +27,12 @@ constexpr Parameter kParameters[] = {
      .min = 1,
      .max = 1e6},
     {.name = "backoff",
-     .default_value = "0.001",
-     .help = "seconds from a failed auction to the next at least; doubles up to 16 times this "
-             "while auctions fail",
-     .max = 60},
+     .default_value = "auto",
+     .help = "seconds from a failed auction to the next at least, and between two rounds of "
+             "wake-ups; doubles up to 16 times this while auctions fail; auto: four times the "
+             "measured latency, as long as an auction takes",
+     .max = 60,
+     .may_be_auto = true},
     {.name = "collect",
      .default_value = "auto",
      .help = "seconds that a request waits for those of others that have just asked for the load, "

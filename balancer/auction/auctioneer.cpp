@@ -21,13 +21,13 @@ Rules read_rules(const Settings& settings) {
   // The three policies have the same parameters.
   const SettingsReader read(auction_info(), settings);
   const bool faithful = read.boolean("faithful");
-  const Time backoff = read.duration("backoff");
+  const Time backoff = read.is_auto("backoff") ? -1 : read.duration("backoff");
   Rules r{faithful, {}, {}, {}};
   r.stock = {!faithful, read.number("transfer_margin"), read.duration("max_transfer")};
   r.seeker = {read.integer("attempts"), backoff};
   r.giver.divisor = read.integer("divisor");
   r.giver.collect = read.is_auto("collect") ? -1 : read.duration("collect");
-  r.giver.wake_gap = std::max(backoff, kMillisecond);
+  r.giver.wake_gap = backoff;
   r.giver.wake_all = faithful;
   r.giver.plain = faithful;
   return r;
@@ -55,7 +55,7 @@ class Auctioneer : public Policy {
     }
     giver_.serve(now, out);
     giver_.wake(now, out);
-    seeker_.consider(now, hungry(), out);
+    seeker_.consider(now, hungry(), stock_.longest_latency(), out);
   }
 
  private:

@@ -93,7 +93,7 @@ void Giver::wake(Time now, Actions& out) {
     out.push_back(Send{r, AuctionWake{}});
     return true;
   });
-  if (wake_timer_) out.push_back(SetTimer{kWakeTimer, now + rules_.wake_gap});
+  if (wake_timer_) out.push_back(SetTimer{kWakeTimer, now + wake_gap()});
 }
 
 void Giver::refuse_all(Actions& out) {

@@ -27,7 +27,7 @@ class Giver {
   struct Rules {
     std::int64_t divisor = 2;  // one request alone gets this part of the load
     Time collect = -1;         // ns; -1: four times the latency of a message
-    Time wake_gap = 0;         // ns between two rounds of wake-ups
+    Time wake_gap = -1;        // ns between two rounds of wake-ups; -1: likewise
     bool wake_all = false;     // the source: everybody at once
     bool plain = false;        // the source: the load index is told even if nothing may be given
   };
@@ -56,6 +56,7 @@ class Giver {
     return !stock_.pick(to, stock_.available(to) / rules_.divisor).empty();
   }
   Time collect() const { return rules_.collect >= 0 ? rules_.collect : 4 * stock_.latency(); }
+  Time wake_gap() const { return rules_.wake_gap >= 0 ? rules_.wake_gap : 4 * stock_.longest_latency(); }
   bool others_about_to_ask(Time now);
 
   const Rank self_;

@@ -49,7 +49,8 @@ void Seeker::left(Rank rank) {
   }
 }
 
-void Seeker::consider(Time now, bool hungry, Actions& out) {
+void Seeker::consider(Time now, bool hungry, Time latency, Actions& out) {
+  auction_ = 4 * latency;
   if (const auto* asking = std::get_if<Asking>(&mode_);
       asking != nullptr && asking->awaited.empty()) {
     mode_ = close(*asking);
@@ -104,7 +105,8 @@ Seeker::Mode Seeker::request(Requesting r, Time now, Actions& out) {
 Seeker::Mode Seeker::fail(Time now, Actions& out) {
   for (const Rank r : neighbours_) out.emplace_back(Send{r, AuctionUnloaded{}});
   told_ = {neighbours_.begin(), neighbours_.end()};
-  not_before_ = now + (rules_.backoff << std::min(failures_, kMostDoublings));
+  const Time backoff = rules_.backoff >= 0 ? rules_.backoff : auction_;
+  not_before_ = now + (backoff << std::min(failures_, kMostDoublings));
   ++failures_;
   return Asleep{};
 }

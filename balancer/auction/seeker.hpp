@@ -26,7 +26,7 @@ class Seeker {
   static constexpr std::uint32_t kTimer = 1;
   struct Rules {
     std::int64_t attempts = 3;  // answers tried in one auction
-    Time backoff = 0;           // ns after a failed auction; doubles up to 16 times
+    Time backoff = -1;          // ns after a failed auction; doubles up to 16 times; -1: an auction's
   };
   explicit Seeker(const Rules& rules) : rules_(rules) {}
 
@@ -38,8 +38,8 @@ class Seeker {
   void timer_fired() { timer_set_ = false; }
   void left(Rank rank);
   // consider goes on from where the above led. `hungry`: this rank has nothing ready and wants
-  // some.
-  void consider(Time now, bool hungry, Actions& out);
+  // some. `latency`: one way, the longest.
+  void consider(Time now, bool hungry, Time latency, Actions& out);
 
  private:
   struct Answer {
@@ -71,6 +71,7 @@ class Seeker {
   Mode mode_ = Resting{};
   std::uint64_t number_ = 0;  // of the running auction
   int failures_ = 0;          // in a row
+  Time auction_ = 0;          // ns from its first question to the work
   Time not_before_ = 0;       // the next auction
   bool timer_set_ = false;
 };

@@ -1,6 +1,8 @@
 #include "balancer/auto/auto.hpp"
 
+#include "balancer/auto/backed.hpp"
 #include "balancer/settings.hpp"
+#include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
 namespace {
@@ -31,19 +33,26 @@ Choice choose(const Settings& settings, std::int32_t ranks) {
   const bool dedicated = dedicate_from > 0 && ranks >= dedicate_from && ranks > 2;
   return {"hierarchical",
           {{"coordinator", dedicated ? "dedicated" : "colocated"},
+           {"growing_interval", "0.05"},  // there they steal
            {"transfer_margin", read.text("transfer_margin")}}};
 }
 
 const PolicyInfo& auto_info() {
   static const PolicyInfo info{
       .name = "auto",
-      .summary = "chooses by the number of ranks; moves what measured weights and links repay",
+      .summary = "a coordinator's plans, backed by stealing; nothing on one rank",
       .parameters = kParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         const Choice choice = choose(setup.settings, setup.ranks);
         Setup inner = setup;
         inner.settings = choice.settings;
-        return find_policy(choice.balancer)->make(inner);
+        std::unique_ptr<Policy> plans = find_policy(choice.balancer)->make(inner);
+        const std::int32_t executing =
+            executing_ranks(*find_policy(choice.balancer), choice.settings, setup.ranks);
+        if (executing < 2 || index(setup.rank) >= executing) return plans;
+        inner.ranks = executing;
+        inner.settings = {{"patience", "0.005"}, {"transfer_margin", choice.settings.at("transfer_margin")}};
+        return make_backed(std::move(plans), make_stealer(inner));
       },
       .executing = [](const Settings& settings, std::int32_t ranks) -> std::int32_t {
         const Choice choice = choose(settings, ranks);

@@ -73,6 +73,10 @@ constexpr Parameter kParameters[] = {
      .default_value = "0.0005",
      .help = "seconds between two reports of a worker at least",
      .max = 3600},
+    {.name = "growing_interval",
+     .default_value = "0.0005",
+     .help = "the same where fragments make others, whose load says little of what is to come",
+     .max = 3600},
     {.name = "report_change",
      .default_value = "0.2",
      .help = "fraction by which the load must change to be reported at once",
@@ -149,6 +153,7 @@ CentralParameters planning_parameters(const PolicyInfo& info, const Settings& se
   p.plan_interval = read.duration("plan_interval");
   p.report_delay = read.duration("report_delay");
   p.report_interval = read.duration("report_interval");
+  p.growing_interval = read.duration("growing_interval");
   p.report_change = read.number("report_change");
   return p;
 }

@@ -25,6 +25,7 @@ struct CentralParameters {
   Time plan_interval = 0;
   Time report_delay = 0;
   Time report_interval = 0;
+  Time growing_interval = 0;
   double report_change = 0.2;
 };
 CentralParameters central_parameters(const Settings&);

@@ -116,7 +116,13 @@ double ClusterView::Worker::speed() const {
 
 void ClusterView::ordered(std::uint64_t ticket, Rank from, Rank to,
                           const std::vector<GroupCount>& fragments, std::int64_t bytes) {
-  add(ticket, {from, to, fragments, bytes, false, !valid(to)});
+  UnderWay order{from, to, fragments, bytes, false, !valid(to)};
+  for (const GroupCount& f : fragments) order.factors.push_back(bytes_factor(f.group));
+  add(ticket, std::move(order));
+}
+
+double ClusterView::bytes_factor(Group g) const {
+  return index(g) < bytes_factor_.size() ? bytes_factor_[index(g)] : 1;
 }
 
 void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to,
@@ -176,15 +182,18 @@ void ClusterView::confirmed(const Confirm& c) {
     ready.bytes = ready.count > 0 ? ready.bytes / ready.count * left : 0;
     ready.count = left;
   }
-  // Values that were at the destination already did not travel: expect the same of the next ones.
+  // Values that were at the destination already did not travel: expect the same of the next ones. Bytes
+  // were planned with the factor of then; orders that were sent meanwhile say the same once more, so
+  // this is no correction of the factor of now.
   if (moved > 0 && order.bytes > 0) {
     const double planned =
         static_cast<double>(order.bytes) * static_cast<double>(moved) / static_cast<double>(asked);
     const double factor = static_cast<double>(c.bytes) / planned;
-    for (const GroupCount& f : c.fragments) {
-      if (index(f.group) >= bytes_factor_.size()) continue;
-      double& known = bytes_factor_[index(f.group)];
-      known = std::clamp(known * (1 + (factor - 1) / 4), 0.05, 4.0);
+    for (std::size_t i = 0; i < order.fragments.size(); ++i) {
+      const std::size_t g = index(order.fragments[i].group);
+      if (g >= bytes_factor_.size() || i >= order.factors.size()) continue;
+      double& known = bytes_factor_[g];
+      known = std::clamp(known + (order.factors[i] * factor - known) / 4, 0.05, 4.0);
     }
   }
   order.fragments = c.fragments;
@@ -228,12 +237,12 @@ Time ClusterView::weight(Rank r, Group g) const {
 }
 
 double ClusterView::learned_bytes(Group g) const {
-  return index(g) < bytes_.size() ? bytes_[index(g)].mean * bytes_factor_[index(g)] : 0;
+  return index(g) < bytes_.size() ? bytes_[index(g)].mean * bytes_factor(g) : 0;
 }
 
 std::int64_t ClusterView::bytes_each(Group g, double reported) const {
   const std::size_t i = index(g);
-  double bytes = reported * (i < bytes_factor_.size() ? bytes_factor_[i] : 1);
+  double bytes = reported * bytes_factor(g);
   if (i < body_.size() && !body_[i].empty()) {
     double children = 0;
     for (const Group b : body_[i]) children += learned_bytes(b);

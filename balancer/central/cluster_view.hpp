@@ -93,6 +93,7 @@ class ClusterView {
     std::int64_t bytes = 0;
     bool confirmed = false;
     bool arrived = false;
+    std::vector<double> factors{};  // bytes_factor_ of `fragments` when they were ordered
   };
 
   using Orders = std::map<std::uint64_t, UnderWay>;
@@ -102,6 +103,7 @@ class ClusterView {
   void add(std::uint64_t ticket, UnderWay);
   void set_confirmed(UnderWay&);
   Orders::iterator remove(Orders::iterator);
+  double bytes_factor(Group) const;
   double learned_bytes(Group) const;
   static void settled(Worker&, const std::vector<GroupCount>&);
   void completed(Time now, Worker&, const std::vector<GroupDone>&);

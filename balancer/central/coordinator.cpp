@@ -14,6 +14,7 @@ constexpr Time kRepeatRefusal = 5 * kSecond;
 // more than this many members it plans more rarely, or it would do nothing else.
 constexpr std::int32_t kManyMembers = 500;
 
+constexpr std::int64_t kFirstProbes = 8;
 constexpr const char* kCosts = "transfer costs more than it saves";
 constexpr const char* kLittle = "too little work left";
 constexpr const char* kAlike = "loads differ too little";
@@ -54,6 +55,10 @@ void Coordinator::step(Time now, const Event& event, Actions& out) {
 void Coordinator::handle(Time now, const Received& r, Actions& out) {
   if (const auto* report = std::get_if<Report>(&r.message)) {
     if (!members_.has(r.from)) return;
+    // What a group weighs is what plans wait for: they need not wait for plan_interval too.
+    for (const GroupDone& d : report->finished) {
+      if (!p_.faithful && d.count > 0 && !view_.known(d.group)) next_check_ = now;
+    }
     view_.report(now, r.from, *report);
     wanted_ = true;
     out.push_back(Send{r.from, ReportSeen{hold_}});
@@ -199,6 +204,9 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
       if (g.movable && g.count * g.weight >= min_gain()) continue;
       std::int64_t left = g.count - 1;
       const Rank source = members_.rank(from);
+      // A few tell what one weighs; the others get theirs with the next plan if nobody knows by then.
+      const auto seen = probed_.lower_bound({g.group, Rank{-1}});
+      if (seen == probed_.end() || seen->first != g.group) left = std::min(left, kFirstProbes);
       for (std::size_t& next = tried[g.group]; next < starving.size() && left > 0; ++next) {
         const std::size_t to = starving[next];
         const Rank target = members_.rank(to);
@@ -263,7 +271,7 @@ void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) cons
     const Rank from = members_.rank(m.from), to = members_.rank(m.to);
     const std::int64_t left = window_left(from, to) - spent[m.from];
     std::int64_t budget = left / std::max<std::int64_t>(1, receivers[m.from]--);
-    std::int64_t at_least = view_.starving(to) ? view_.threads(to) : left > 0 ? 1 : 0;
+    std::int64_t at_least = left <= 0 ? 0 : view_.starving(to) ? view_.threads(to) : 1;
     for (GroupCount& f : m.fragments) {
       std::int64_t each = 0;
       for (const GroupWork& g : loads[m.from].groups) each = g.group == f.group ? g.bytes : each;

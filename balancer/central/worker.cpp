@@ -32,10 +32,14 @@ void CentralWorker::step(Time now, const Event& event, Actions& out) {
 }
 
 void CentralWorker::handle(Time now, const LoadChanged& e, Actions&) {
+  const std::int64_t before = ready_.accounted();
   ready_.told(e);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
+  std::int64_t finished = 0;
   for (const GroupDone& d : e.finished) {
     if (d.count <= 0) continue;
+    finished += d.count;
+    first_ = first_ || (probed_ && !weights_.known(d.group));
     weights_.completed(d);
     const std::size_t g = index(d.group);
     if (silent(g)) continue;
@@ -46,6 +50,7 @@ void CentralWorker::handle(Time now, const LoadChanged& e, Actions&) {
     sum.weight += d.weight;
     sum.weight_squared += d.weight_squared;
   }
+  growth_.told(before, ready_.total(), finished);
   changed(now);
 }
 
@@ -72,7 +77,8 @@ void CentralWorker::handle(Time now, const Received& r, Actions& out) {
 void CentralWorker::handle(Time now, const Arrived& e, Actions&) {
   ready_.arrived(e.fragments);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
-  arrived_.push_back(e.ticket);
+  if (e.ticket != 0) arrived_.push_back(e.ticket);  // else no order brought it (`auto`)
+  probed_ = probed_ || (!p_.faithful && e.ticket != 0);
   changed(now);
 }
 
@@ -126,11 +132,12 @@ bool CentralWorker::urgent() const {
 
 void CentralWorker::report_when_due(Time now, Actions& out) {
   if (!dirty_ || in_flight_) return;
-  Time due = urgent() ? now : dirty_since_ + p_.report_delay;
-  if (reported_) {
+  Time due = first_ || urgent() ? now : dirty_since_ + p_.report_delay;
+  if (reported_ && !first_) {
+    const Time interval = growth_.grows() ? p_.growing_interval : p_.report_interval;
     const bool idle_news = idle() && !sent_idle_;
     const Time hold = idle_news ? std::min(hold_until_, sent_at_ + kIdleHold) : hold_until_;
-    due = std::max({due, sent_at_ + p_.report_interval, hold});
+    due = std::max({due, sent_at_ + interval, hold});
   }
   if (due > now) {
     if (timer_at_ != due) {
@@ -142,6 +149,7 @@ void CentralWorker::report_when_due(Time now, Actions& out) {
   if (timer_at_ >= 0) out.push_back(CancelTimer{kReportTimer});
   timer_at_ = -1;
   dirty_ = false;
+  first_ = false;
   Report report = make_report();
   // What flipped and flipped back meanwhile is no news.
   if (reported_ && report.ready.empty() && report.finished.empty() && report.arrived.empty() &&

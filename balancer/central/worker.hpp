@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "balancer/central/central.hpp"
+#include "balancer/growth.hpp"
 #include "balancer/links.hpp"
 #include "balancer/ready_view.hpp"
 
@@ -16,7 +17,8 @@ namespace tessera::balancer {
 // Reports: at most one in flight (answered by ReportSeen), at most one per report_interval. A
 // report goes at once when the rank runs dry or idle, when a shipment came in (the coordinator
 // sends the next part then), or when the load changed by report_change; other changes wait for
-// report_delay and go together.
+// report_delay and go together. The first completion of a group, where orders bring fragments, waits
+// for nothing: the coordinator may have sent it to be measured.
 class CentralWorker {
  public:
   CentralWorker(const Setup&, const CentralParameters&, Rank coordinator);
@@ -54,6 +56,7 @@ class CentralWorker {
   const CentralParameters p_;
   std::vector<bool> never_moved_;  // the profile says: not worth reporting
   Weights weights_;
+  Growth growth_;
   ReadyView ready_;
   LinkDigest links_;
   Time latency_ = Link{}.latency;  // of the slowest link measured
@@ -65,6 +68,8 @@ class CentralWorker {
   std::vector<Sent> sent_;              // as the coordinator knows it
   std::vector<GroupDone> finished_;     // by group, not reported yet
   std::vector<std::uint64_t> arrived_;  // not reported yet
+  bool probed_ = false;                 // an order has brought fragments
+  bool first_ = false;                  // among finished_: the first of its group
   bool dirty_ = false;
   Time dirty_since_ = 0;
   bool in_flight_ = false;

@@ -43,7 +43,7 @@ void Simulation::settle(Node& n) {
   n.settled = true;
   std::vector<Item> items;
   for (std::size_t g = 0; g < n.groups.size(); ++g) {
-    n.items.take(g, n.items.count(g), false, items);
+    n.items.take(g, n.items.count(g), Program::Ships::oldest, items);
   }
   changed(n);
   if (items.empty()) return;

@@ -1,11 +1,13 @@
 #include "balancer/simulator/graph.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tessera::balancer::simulator {
 namespace {
 
 constexpr std::int64_t kControlBytes = 100;  // a message without payload
+constexpr std::int64_t kLargeInput = 4096;   // as in runtime/data/value.hpp
 
 }  // namespace
 
@@ -170,6 +172,41 @@ std::int64_t Graph::board(const Item& item, Rank, Rank to) {
     }
   }
   return bytes;
+}
+
+// As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, the earliest among
+// equals, counting as there what the ones before it bring.
+void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank to) const {
+  const auto large = [](std::int64_t bytes) { return bytes >= kLargeInput ? bytes : 0; };
+  const auto all_of = [&](const Item& item) {
+    const Fragment& f = work_.fragments[item.state];
+    std::int64_t bytes = large(f.bytes);
+    for (const Input& i : f.inputs) bytes += large(i.bytes);
+    return bytes;
+  };
+  if (items.empty() || all_of(items.front()) == 0) return;
+  std::set<std::size_t> brought;
+  const auto lacking = [&](const Item& item) {
+    const Fragment& f = work_.fragments[item.state];
+    std::int64_t bytes = large(f.bytes);
+    for (const Input& i : f.inputs) {
+      const bool there = (copies_.flags(i.fragment, to) & (Copies::kHere | Copies::kUnderWay)) != 0;
+      if (!there && !brought.contains(i.fragment)) bytes += large(i.bytes);
+    }
+    return bytes;
+  };
+  for (auto next = items.begin(); n > 0 && next != items.end(); --n, ++next) {
+    auto nearest = next;
+    std::int64_t least = lacking(*next);
+    for (auto other = next + 1; least > 0 && other != items.end(); ++other) {
+      if (const std::int64_t bytes = lacking(*other); bytes < least) {
+        nearest = other;
+        least = bytes;
+      }
+    }
+    std::rotate(next, nearest, nearest + 1);
+    for (const Input& i : work_.fragments[next->state].inputs) brought.insert(i.fragment);
+  }
 }
 
 std::int64_t Graph::output_bytes(const Item& item) const {

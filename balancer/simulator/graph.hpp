@@ -26,12 +26,13 @@ class Graph final : public Program {
   void finished(Rank here, const Item&, Effects&) override;
   void arrived(Rank here, const Note&, Effects&) override;
   bool newest_first(Group) const override;
-  bool ships_newest() const override { return true; }
+  Ships ships() const override { return Ships::newest; }
   bool runs_on_the_spot() const override { return true; }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
   std::int64_t board(const Item&, Rank from, Rank to) override;
   std::int64_t output_bytes(const Item&) const override;
+  void nearest_first(std::span<Item>, std::int64_t n, Rank to) const override;
   Time critical_path() const override { return work_.critical_path(); }
   std::vector<std::string> faults() const override;
 

@@ -64,8 +64,12 @@ void Simulation::ship(Node& n, const Ship& s) {
   for (const GroupCount& want : s.fragments) {
     if (want.count <= 0) fault("a shipment of " + std::to_string(want.count) + " fragments");
     if (s.to == n.rank || left || want.count <= 0) continue;
+    const std::size_t group = index(want.group);
+    if (has_data_ && group < n.groups.size() && want.count < n.items.count(group)) {
+      program_.nearest_first(n.items.first(group), want.count, s.to);
+    }
     const std::int64_t went =
-        n.items.take(index(want.group), want.count, program_.ships_newest(), items);
+        n.items.take(index(want.group), want.count, program_.ships(), items);
     if (went == 0) continue;
     shipped.fragments.push_back({want.group, went});
     const GroupState& g = n.groups[index(want.group)];

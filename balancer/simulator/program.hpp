@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,12 @@ class Program {
   virtual void finished(Rank here, const Item&, Effects&) = 0;
   virtual void arrived(Rank here, const Note&, Effects&);
 
-  // Groups whose items wait on a stack: a rank runs its newest first. Shipments still take the
-  // oldest, unless ships_newest.
+  // Groups whose items wait on a stack: a rank runs its newest first.
   virtual bool newest_first(Group) const { return false; }
-  virtual bool ships_newest() const { return false; }
+  // What of a stack goes into a shipment. In a search the oldest hold most of the work, the newest next
+  // to none: half of either end is no half of the work, items from all along the stack are.
+  enum class Ships : std::uint8_t { oldest, newest, alternate };
+  virtual Ships ships() const { return Ships::oldest; }
 
   // True: what the live runtime would run on the spot, where and when it is made, is run so: nobody sees
   // it wait, and nobody can ship it. These are items of stacks, and of groups known to be tiny.
@@ -74,6 +77,8 @@ class Program {
   // Bytes of inputs that `to` lacks and which now travel along.
   virtual std::int64_t board(const Item&, Rank from, Rank to);
   virtual std::int64_t output_bytes(const Item&) const;
+  // Puts those first, n of them, for which the least has to travel to `to`.
+  virtual void nearest_first(std::span<Item>, std::int64_t n, Rank to) const;
 
   // After the run.
   virtual Time critical_path() const { return 0; }  // ns on a rank of speed 1; 0: not known

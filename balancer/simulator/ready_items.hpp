@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "balancer/simulator/program.hpp"
@@ -45,14 +46,22 @@ class ReadyItems {
     return item;
   }
 
-  // Takes up to n of a group for a shipment: of a range its last iterations, of a stack its newest
-  // if `newest`, else the oldest.
-  std::int64_t take(std::size_t g, std::int64_t n, bool newest, std::vector<Item>& out) {
+  // The first items of a queue: those of which a shipment takes the nearest. Their order may be changed.
+  std::span<Item> first(std::size_t g) {
+    if (g >= groups_.size() || (*kinds_)[g] != Kind::queue) return {};
+    Waiting& w = groups_[g];
+    return std::span(w.items).subspan(w.head, static_cast<std::size_t>(std::min(w.size(), kSeen)));
+  }
+
+  // Takes up to n of a group for a shipment: of a range its last iterations, of a stack what
+  // `ships` says, of a queue the oldest.
+  std::int64_t take(std::size_t g, std::int64_t n, Program::Ships ships, std::vector<Item>& out) {
     if (g >= groups_.size()) return 0;
     const Kind kind = (*kinds_)[g];
-    const bool from_end = kind == Kind::range || (kind == Kind::stack && newest);
+    const bool from_end = kind == Kind::range || (kind == Kind::stack && ships == Program::Ships::newest);
     const std::int64_t taken = std::min(n, count(g));
     if (taken <= 0) return 0;
+    if (kind == Kind::stack && ships == Program::Ships::alternate) deal(groups_[g], taken);
     for (std::int64_t i = 0; i < taken; ++i) {
       out.push_back(from_end ? take_newest(g) : take_oldest(g));
     }
@@ -62,6 +71,7 @@ class ReadyItems {
 
  private:
   static constexpr std::int64_t kVisible = 4096;  // as in runtime/node/node.cpp
+  static constexpr std::int64_t kSeen = 256;      // as in runtime/work/ready_queue.cpp
   struct Waiting {
     std::vector<Item> items;
     std::size_t head = 0;  // those before it are gone
@@ -69,6 +79,19 @@ class ReadyItems {
     std::int64_t size() const { return static_cast<std::int64_t>(items.size() - head); }
   };
 
+  // Puts n items from all along the stack, the oldest and then evenly spaced, to its old end; both parts
+  // keep their order.
+  static void deal(Waiting& w, std::int64_t n) {
+    std::vector<Item> dealt, kept;
+    const std::int64_t size = w.size();
+    for (std::int64_t i = 0; i < size; ++i) {
+      const bool goes = static_cast<std::int64_t>(dealt.size()) * size <= i * n;
+      (goes ? dealt : kept).push_back(w.items[w.head + static_cast<std::size_t>(i)]);
+    }
+    w.items.swap(dealt);
+    w.items.insert(w.items.end(), kept.begin(), kept.end());
+    w.head = 0;
+  }
   Item take_oldest(std::size_t g) {
     Waiting& w = groups_[g];
     const Item item = w.items[w.head++];

@@ -121,7 +121,6 @@ Outcome Simulation::run() {
   }
   out_.events += taken;
   out_.ended = queue_.empty();
-  out_.quiet = now_;
   if (created_ != out_.executed) {
     fault(std::to_string(created_) + " fragments became ready, " + std::to_string(out_.executed) +
           " ran");
@@ -158,7 +157,7 @@ void Simulation::happen(const Happening& h) {
       const auto due = std::find_if(n.timers.begin(), n.timers.end(), [&](const Timer& t) {
         return t.number == h.a && t.generation == h.b;
       });
-      if (due == n.timers.end()) break;
+      if (due == n.timers.end()) return;  // cancelled, or set anew: nothing happens
       n.timers.erase(due);
       tell(n, TimerFired{h.a});
       break;
@@ -195,6 +194,7 @@ void Simulation::happen(const Happening& h) {
       settle(n);
       break;
   }
+  out_.quiet = now_;
 }
 
 void Simulation::watch() {

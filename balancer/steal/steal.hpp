@@ -10,6 +10,8 @@ namespace tessera::balancer {
 const PolicyInfo& steal_info();
 
 std::unique_ptr<Policy> make_faithful_stealer(const Setup&);
+// Of the default mode; `auto` runs it beside a coordinator, which has other timers.
+constexpr std::uint32_t kStealTimer = 16;
 std::unique_ptr<Policy> make_stealer(const Setup&);
 
 }  // namespace tessera::balancer

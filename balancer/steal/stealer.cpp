@@ -44,12 +44,14 @@ class Stealer : public Policy {
     margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
     attempts_ = read.integer("attempts");
+    patience_ = read.duration("patience");
   }
 
   void step(Time now, const Event& event, Actions& out) override {
     if (ranks_ < 2) return;
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
     wake_thieves(out);
+    call_others(out);
     ask(now, out);
   }
 
@@ -62,6 +64,13 @@ class Stealer : public Policy {
     bool idle;
   };
   static constexpr double kWeightMemory = 1000;
+  // Where fragments make others, mean growth says little of the last few: a rank asks ahead while it
+  // has less than three steals' worth, and a shipment is worth five transfers. Else crumbs are
+  // handed around, and thieves meet victims that have just been robbed.
+  static constexpr double kAhead = 3, kWorth = 5;
+  // More find work sooner at the start of a search on hundreds of ranks; on hosts that take 50 us for a message they cost more
+  // than that.
+  static constexpr std::int64_t kCallers = 2;
 
   void handle(Time, const LoadChanged& e, Actions&) {
     std::int64_t finished = 0;
@@ -69,12 +78,15 @@ class Stealer : public Policy {
       weights_.completed(d);
       finished += d.count;
     }
-    const std::int64_t before = ready_.total();
+    const std::int64_t before = ready_.accounted();
     ready_.told(e);
     growth_.told(before, ready_.total(), finished);
   }
-  void handle(Time, const WentIdle&, Actions&) { idle_ = true; }
-  void handle(Time, const WentBusy&, Actions&) { idle_ = false; }
+  void handle(Time now, const WentIdle&, Actions&) {
+    idle_ = true;
+    idle_since_ = now;
+  }
+  void handle(Time, const WentBusy&, Actions&) { idle_ = fresh_ = false; }
   void handle(Time, const LinkMeasured& e, Actions&) {
     links_.set(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
@@ -108,7 +120,7 @@ class Stealer : public Policy {
     if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
     shipping_.erase(it);
   }
-  void handle(Time, const TimerFired&, Actions&) {}
+  void handle(Time, const TimerFired&, Actions&) { timer_set_ = false; }
   void handle(Time, const RankLeaving& e, Actions&) {
     present_[static_cast<std::size_t>(index(e.rank))] = false;
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == e.rank; });
@@ -126,18 +138,34 @@ class Stealer : public Policy {
   bool needs_work() const {
     if (!present_[static_cast<std::size_t>(index(self_))]) return false;
     if (idle_ && ready_.total() == 0) return true;
+    const double ahead = growth_.grows() ? kAhead : 1;
     return growth_.factor() * static_cast<double>(ready_.load(weights_)) <
-           static_cast<double>(workers_) * static_cast<double>(steal_time());
+           ahead * static_cast<double>(workers_) * static_cast<double>(steal_time());
   }
   Time steal_time() const { return steal_time_ > 0 ? steal_time_ : 3 * Link{}.latency; }
 
   void ask(Time now, Actions& out) {
-    if (asked_ || !needs_work()) return;
+    if (asked_ || !needs_work() || !patient(now, out)) return;
     const std::optional<Rank> victim = choose_victim();
     if (!victim) return;  // remembered by enough: sleep
-    asked_ = Request{*victim, ++number_, now, idle_};
+    const bool idle = idle_ && !early_;
+    asked_ = Request{*victim, ++number_, now, idle};
     remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
-    out.push_back(Send{*victim, StealRequest{number_, idle_}});
+    out.push_back(Send{*victim, StealRequest{number_, idle}});
+  }
+
+  // Another may serve this rank (`auto`): it asks when it has had nothing for a while, or where fragments make others,
+  // whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make others there.
+  bool patient(Time now, Actions& out) {
+    early_ = false;
+    if (patience_ == 0 || growth_.grows() || woken_by_) return true;
+    if (idle_ && now >= idle_since_ + patience_) return true;
+    early_ = fresh_ && remembered_ < kCallers;
+    if (early_) return true;
+    if (!idle_) return false;
+    if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_});
+    timer_set_ = true;
+    return false;
   }
 
   bool may_ask(Rank v) const {
@@ -173,6 +201,7 @@ class Stealer : public Policy {
   // moves outweighs the message. Empty: nothing.
   std::vector<GroupCount> share(Rank thief, bool thief_idle) const {
     if (idle_ && ready_.total() <= workers_) return {};  // just arrived; our own threads take it
+    const bool served = patience_ > 0 && !thief_idle && !growth_.grows();  // by another, from what is measured
     const Link& link = links_.between(self_, thief);
     std::vector<GroupCount> parts;
     Time weight = 0;
@@ -185,8 +214,8 @@ class Stealer : public Policy {
       if (!weights_.known(group)) {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
-        if (!thief_idle) return;
-      } else if (!worth_moving(weights_.cautious(group), each, link, margin_)) {
+        if (!thief_idle && !served) return;
+      } else if (served || !worth_moving(weights_.cautious(group), each, link, margin_)) {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
@@ -213,8 +242,9 @@ class Stealer : public Policy {
       }
       if (best < ready_.size() && (left > 1 || thief_idle)) add(best, 1);
     }
+    const double worth = growth_.grows() ? std::max(kWorth, margin_) : margin_;
     const bool pays = growth_.factor() * static_cast<double>(weight) >=
-                      margin_ * static_cast<double>(transfer_time(link, bytes));
+                      worth * static_cast<double>(transfer_time(link, bytes));
     return pays || unmeasured ? parts : std::vector<GroupCount>{};
   }
   std::int64_t movable(std::size_t g) const {
@@ -264,6 +294,17 @@ class Stealer : public Policy {
     thieves_ = std::move(asleep);
   }
 
+  // call_others wakes ranks 1, 2, 4, ... further on, once, where fragments are found to make others: they may not have
+  // heard of anything yet, and each calls others as soon as it has work.
+  void call_others(Actions& out) {
+    if (called_ || !growth_.grows() || needs_work()) return;
+    called_ = true;
+    for (std::int32_t d = 1; d < ranks_; d *= 2) {
+      const Rank r{(index(self_) + d) % ranks_};
+      if (present_[static_cast<std::size_t>(index(r))]) out.push_back(Send{r, StealWake{}});
+    }
+  }
+
   struct Request {
     Rank victim;
     std::uint64_t number;
@@ -289,7 +330,13 @@ class Stealer : public Policy {
   double margin_ = 0;
   Time max_transfer_ = 0;
   std::int64_t attempts_ = 0;
+  Time patience_ = 0;
   bool idle_ = true;  // until told otherwise; rank 0 is, at once
+  Time idle_since_ = 0;
+  bool timer_set_ = false;
+  bool called_ = false;
+  bool fresh_ = true;  // nothing has run here yet
+  bool early_ = false;  // asks only to be known
 
   std::vector<Known> known_at_;
   std::int64_t remembered_ = 0;  // of them, not `no`

@@ -218,6 +218,26 @@ TEST(AuctionFaults, FailuresInARowBackOff) {
       << "twice as long";
 }
 
+// No fixed time: on a quick network it would be most of a short run.
+TEST(Auction, BackOffAndWakeUpsKeepTheTimeOfAnAuction) {
+  Script asker("auction", setup(1, 2, 1));
+  asker.at(0, LinkMeasured{Rank{0}, 50'000, 1e9});
+  asker.at(0, LinkMeasured{Rank{0}, 2'000, 1e9});  // the longest counts: all answers are awaited
+  asker.at(0, from(0, AuctionAnswer{1, 0}));
+  const auto timers = all<SetTimer>(asker.at(100'000, from(0, AuctionWake{})));
+  ASSERT_EQ(timers.size(), 1u);
+  EXPECT_EQ(timers[0].at, 4 * 50'000);
+
+  Script giver("auction", setup(0, 9, 1));
+  giver.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
+  giver.at(0, WentBusy{});
+  for (std::int32_t r = 1; r < 9; ++r) giver.at(0, from(r, AuctionUnloaded{}));
+  const Actions woken = giver.at(kMs, ready(4));
+  EXPECT_EQ(sent<AuctionWake>(woken).size(), 2u) << "as many as could get one";
+  ASSERT_EQ(all<SetTimer>(woken).size(), 1u);
+  EXPECT_EQ(all<SetTimer>(woken)[0].at, kMs + 4 * 50'000);
+}
+
 // What its threads are about to take is not load that others may have: it would be passed on for
 // ever.
 TEST(AuctionFaults, JustArrivedFragmentsAreNotPassedOn) {

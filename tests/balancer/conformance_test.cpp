@@ -25,7 +25,8 @@ struct Mode {
   std::int32_t most_moves = 8;  // of one fragment
   // While others have plenty, beyond what a running fragment hides: docs/policies/README.md says so of each.
   Time reaction = 50'000'000;
-  Time winds_down = 1'000'000'000;  // after the last fragment
+  Time winds_down = 200'000'000;  // after the last fragment
+  bool by_weight = false;         // and a period of 20 mean weights, 10 s at most
 };
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << mode.name; }
@@ -37,17 +38,19 @@ std::vector<Mode> modes() {
     Mode mode{std::string(p.name), std::string(p.name), {}};
     mode.asks_all = p.name == "auction" || p.name == "mirror";
     // Where ranks ask each other, work that starts on one spreads by halves.
-    const bool asked = mode.asks_all || p.name == "steal" || p.name == "torus" || p.name == "tree";
+    const bool asked = mode.asks_all || p.name == "steal" || p.name == "torus" || p.name == "tree" ||
+                       p.name == "auto";
     if (asked) mode.most_moves = 12;
     // What is born on a rank is dealt on from there, and a shipment takes the oldest of its group: what came may go on.
     if (p.name == "equal" || p.name == "predictive" || p.name == "proportional") mode.most_moves = 12;
+    if (p.name == "hierarchical") mode.most_moves = 12;  // in a group, and what settled there may still go to another
     if (p.name == "tree") mode.reaction = 100'000'000;  // work goes from neighbour to neighbour
-    if (p.name == "proportional") mode.winds_down = 3'000'000'000;  // 1.7 s in 200 seeds
-    if (p.name == "mirror") mode.winds_down = 10'000'000'000;  // its periods are 20 mean weights
+    mode.by_weight = p.name == "mirror";
     all.push_back(mode);
   }
   all.push_back({"central_mean", "central", {{"planner", "mean"}}});
-  all.push_back({"central_colocated", "central", {{"coordinator", "colocated"}}});
+  // The last fragments are handed on while more starve than there are fragments: once in 12,600 runs one goes 9 times.
+  all.push_back({"central_colocated", "central", {{"coordinator", "colocated"}}, false, false, 10});
   all.push_back({"central_source",
                  "central",
                  {{"planner", "mean"},
@@ -63,7 +66,7 @@ std::vector<Mode> modes() {
                    false,
                    name == "auction" || name == "mirror",
                    12});
-  all.back().winds_down = 10'000'000'000;  // mirror's
+  all.back().by_weight = true;  // mirror
   // What has settled in a group may still go to another group.
   all.push_back({"hierarchical_of_2", "hierarchical", {{"group_size", "2"}}, false, false, 24});
   all.push_back(
@@ -120,8 +123,16 @@ void expect_sound(const Outcome& o, const Workload& w, const Mode& mode) {
   EXPECT_EQ(o.executed, static_cast<std::int64_t>(w.fragments.size()));
   EXPECT_TRUE(o.ended) << "events for ever";
   // Quiet: after the last fragment the protocol winds down, and nothing more.
-  // The source's stealer goes on asking, ever more ranks, until all hold its request.
-  EXPECT_LT(o.quiet - o.finished, mode.bounces ? 20'000'000'000 : mode.winds_down);
+  // The source's stealer goes on asking, ever more ranks, until all hold its request: of 1,000 ranks two every 16 ms, 8 s.
+  Time limit = mode.bounces ? 20'000'000'000 : mode.winds_down;
+  if (mode.by_weight) {
+    // The mean is of what one rank has completed, if it ran only few then that of the heaviest; and a slow rank takes 3.3 times
+    // as long.
+    Time heaviest = 0;
+    for (const Fragment& f : w.fragments) heaviest = std::max(heaviest, f.weight);
+    limit += std::min<Time>(20 * heaviest * 10 / 3, 10'000'000'000);
+  }
+  EXPECT_LT(o.quiet - o.finished, limit);
   if (!mode.bounces) {
     EXPECT_LE(o.most_moves, mode.most_moves) << "a fragment is carried about";
   }
@@ -131,6 +142,7 @@ class Conformance : public testing::TestWithParam<Mode> {};
 
 TEST_P(Conformance, EveryScenarioAtEveryCountOfRanks) {
   std::int32_t most_moves = 0;
+  Time winds_down = 0;
   for (const Scenario& s : scenarios()) {
     for (const std::int32_t ranks : {1, 2, 3, 5, 7, 13, 16}) {
       const std::int32_t workers = executing(GetParam(), ranks);
@@ -141,13 +153,15 @@ TEST_P(Conformance, EveryScenarioAtEveryCountOfRanks) {
         const Outcome result = simulate(w, options(GetParam(), ranks, seed));
         expect_sound(result, w, GetParam());
         most_moves = std::max(most_moves, result.most_moves);
+        winds_down = std::max(winds_down, result.quiet - result.finished);
         if (ranks == 1) {
           EXPECT_EQ(result.messages, 0);
         }
       }
     }
   }
-  std::printf("%-18s a fragment moved at most %d times\n", GetParam().name.c_str(), most_moves);
+  std::printf("%-18s a fragment moved at most %d times; quiet %.1f ms after the last one\n", GetParam().name.c_str(),
+              most_moves, static_cast<double>(winds_down) / 1e6);
 }
 
 // A rank leaves while there is work on it: it goes on elsewhere, and nothing comes any more.
@@ -168,20 +182,24 @@ TEST_P(Conformance, ARankLeaves) {
   }
 }
 
-// Policies that do not promise it, by name, and why.
-std::string exempt(const Mode& mode) {
-  if (mode.balancer == "none") return "it moves nothing";
-  if (mode.balancer == "equal" || mode.balancer == "predictive") return "what is dealt stays where it is";
-  if (mode.balancer == "proportional") return "shares are for a whole iteration";
-  if (mode.name == "central_mean") return "the source's plan fills nobody above the mean of all loads";
-  if (mode.settings.contains("faithful")) return "the source waits for periods and thresholds of its own";
-  return {};
+// Those that promise it. docs/policies/README.md names the others, and why.
+std::vector<Mode> prompt_modes() {
+  std::vector<Mode> prompt = modes();
+  std::erase_if(prompt, [](const Mode& mode) {
+    return mode.balancer == "none"                                      // moves nothing
+           || mode.balancer == "equal" || mode.balancer == "predictive"  // what is dealt stays where it is
+           || mode.balancer == "proportional"                           // shares are for a whole iteration
+           || mode.name == "central_mean"            // fills nobody above the mean of all loads
+           || mode.settings.contains("faithful");  // waits for its source's periods and thresholds
+  });
+  return prompt;
 }
+
+class Prompt : public Conformance {};
 
 // No rank has nothing while another has more than it and all who have nothing can start: for longer than the policy's
 // page says. Links take up to 2 ms more than 50 us here, fragments 2 ms and more.
-TEST_P(Conformance, NobodySleepsWhileOthersHavePlenty) {
-  if (const std::string why = exempt(GetParam()); !why.empty()) GTEST_SKIP() << why;
+TEST_P(Prompt, NobodySleepsWhileOthersHavePlenty) {
   Time longest = 0;
   for (const char* name : {"imbalanced_start", "ranges", "heavy_tailed"}) {
     const std::vector<Scenario> all = scenarios();
@@ -209,17 +227,29 @@ TEST_P(Conformance, AThousandRanks) {
   // Each steal of the source's protocol costs a request and a revocation to everybody.
   const std::int64_t fragments = GetParam().bounces ? 100 : GetParam().asks_all ? 500 : 3000;
   const Workload w = heap(fragments, 20'000'000, 1000);
-  Options o;
-  o.ranks = GetParam().asks_all ? 250 : 1000;  // else millions of questions
-  o.jitter = 100'000;
-  o.balancer = GetParam().balancer;
-  o.settings = GetParam().settings;
-  const Outcome result = simulate(w, o);
-  expect_sound(result, w, GetParam());
-  std::printf("%-18s %d ranks, %lld x 20 ms: %.3f s, %lld messages, %lld moved\n",
-              GetParam().name.c_str(), o.ranks, static_cast<long long>(fragments),
-              static_cast<double>(result.finished) / 1e9, static_cast<long long>(result.messages),
-              static_cast<long long>(result.moved));
+  Time longest = 0;
+  std::int64_t messages = 0, moved = 0;
+  std::int32_t most_moves = 0;
+  const std::int32_t ranks = GetParam().asks_all ? 250 : 1000;  // else millions of questions
+  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Options o;
+    o.ranks = ranks;
+    o.seed = seed;
+    o.jitter = 100'000;
+    o.balancer = GetParam().balancer;
+    o.settings = GetParam().settings;
+    const Outcome result = simulate(w, o);
+    expect_sound(result, w, GetParam());
+    longest = std::max(longest, result.finished);
+    messages = std::max(messages, result.messages);
+    moved = std::max(moved, result.moved);
+    most_moves = std::max(most_moves, result.most_moves);
+  }
+  std::printf("%-18s %d ranks, %lld x 20 ms: at most %.3f s, %lld messages, %lld moved, one %d times\n",
+              GetParam().name.c_str(), ranks, static_cast<long long>(fragments),
+              static_cast<double>(longest) / 1e9, static_cast<long long>(messages),
+              static_cast<long long>(moved), most_moves);
 }
 
 TEST_P(Conformance, SameEventsSameActions) {
@@ -237,6 +267,8 @@ TEST_P(Conformance, SameEventsSameActions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Conformance, testing::ValuesIn(modes()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Policies, Prompt, testing::ValuesIn(prompt_modes()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "balancer/simulator/cluster.hpp"
+#include "balancer/simulator/graph.hpp"
 #include "balancer/simulator/ready_items.hpp"
 
 namespace tessera::balancer::simulator {
@@ -62,6 +63,45 @@ TEST(ReadyItems, ABalancerSees4096AndNoMore) {
   for (int i = 0; i < 4096; ++i) items.push(queued);
   EXPECT_EQ(items.pop(true).group, 0);
   EXPECT_EQ(items.pop(true).group, 1);
+}
+
+// As in tests/runtime/ready_queue_test.cpp: fragments (i, j) of two large inputs, row i and column j.
+TEST(ReadyItems, WhatSharesInputsGoesTogether) {
+  Workload w;
+  w.groups.resize(1);
+  for (int input = 0; input < 8; ++input) w.add({.group = Group{0}, .weight = 1, .output = 4096});
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      w.add({.group = Group{0}, .weight = 1, .inputs = {{i, 4096}, {4 + j, 4096}}});
+    }
+  }
+  Graph graph(w, 4);
+  const std::vector<ReadyItems::Kind> kinds(1, ReadyItems::Kind::queue);
+  ReadyItems ready(&kinds);
+  for (std::uint64_t f = 8; f < w.fragments.size(); ++f) {
+    Item item;
+    item.state = f;
+    ready.push(item);
+  }
+  const auto take = [&](std::int64_t n, std::int32_t to) {
+    if (n < ready.count(0)) graph.nearest_first(ready.first(0), n, Rank{to});
+    std::vector<Item> taken;
+    ready.take(0, n, Program::Ships::newest, taken);
+    std::vector<std::uint64_t> numbers;
+    for (const Item& item : taken) {
+      graph.board(item, Rank{0}, Rank{to});
+      numbers.push_back((item.state - 8) / 4 * 10 + item.state % 4);
+    }
+    return numbers;
+  };
+  using Numbers = std::vector<std::uint64_t>;
+  EXPECT_EQ(take(1, 1), (Numbers{0}));
+  EXPECT_EQ(take(1, 2), (Numbers{1}));
+  EXPECT_EQ(take(2, 1), (Numbers{2, 3}));
+  EXPECT_EQ(take(2, 2), (Numbers{11, 10}));
+  EXPECT_EQ(take(3, 1), (Numbers{12, 13, 20}));
+  EXPECT_EQ(take(2, 1), (Numbers{22, 23}));
+  EXPECT_EQ(take(9, 3), (Numbers{21, 30, 31, 32, 33}));
 }
 
 TEST(LiveQueueing, WhatMakesOthersIsNobodysToTake) {

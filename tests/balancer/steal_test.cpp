@@ -91,6 +91,40 @@ TEST(Stealer, AsksBeforeItIsEmpty) {
   EXPECT_FALSE(asked[0].second.idle);
 }
 
+// Twenty have finished, and as many are ready as before: each made one.
+LoadChanged grown(std::int64_t ready) {
+  return {{{Group{0}, ready, 0}}, {GroupDone{Group{0}, 20, 20'000, 20'000'000}}};
+}
+
+TEST(Stealer, CallsOthersOnceWhereFragmentsMakeOthers) {
+  Script s("steal", setup(0, 9, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 30, 0}}, {}});
+  std::vector<Rank> called;
+  for (const auto& [to, wake] : sent<StealWake>(s.at(kMs, grown(30)))) called.push_back(to);
+  EXPECT_EQ(called, (std::vector{Rank{1}, Rank{2}, Rank{4}, Rank{8}}));
+  EXPECT_TRUE(sent<StealWake>(s.at(2 * kMs, grown(30))).empty());
+}
+
+TEST(Stealer, CallsNobodyToALoop) {
+  Script s("steal", setup(0, 9, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 90, 0}}, {}});
+  EXPECT_TRUE(sent<StealWake>(s.at(kMs, LoadChanged{{{Group{0}, 70, 0}}, {done(0, 20, kMs)}})).empty());
+}
+
+// A microsecond each, a hundred below each: two make 0.2 ms, and a transfer takes 0.05.
+TEST(Stealer, HandsNoCrumbsAround) {
+  for (const std::int64_t ready : {4, 6}) {
+    Script s("steal", setup(0, 2, 1));
+    s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, ready, 0}}, {}});
+    s.at(kMs, grown(ready));
+    EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(1, StealRequest{1, true}))).size(), ready < 6 ? 0u : 1u);
+  }
+}
+
 TEST(FaithfulStealer, OneStealableFragmentPerRequest) {
   auto two = setup(0, 3, 2, {{"faithful", "true"}});
   two.groups[1].stealable = true;

@@ -36,7 +36,7 @@ struct Placement {
 
 std::uint32_t all_columns(int n) { return (1u << n) - 1; }
 
-constexpr std::string_view kEnds[] = {"oldest", "newest"};
+constexpr std::string_view kEnds[] = {"alternate", "oldest", "newest"};
 constexpr Parameter kQueens[] = {
     {.name = "n",
      .default_value = "14",
@@ -50,8 +50,9 @@ constexpr Parameter kQueens[] = {
      .kind = Kind::duration,
      .min = 1},
     {.name = "ships",
-     .default_value = "oldest",
-     .help = "which end of a rank's list goes when it gives items away; it runs the newest first",
+     .default_value = "alternate",
+     .help = "what of a rank's list goes when it gives items away: items from all along it, so that halves are "
+             "alike, or one end; it runs the newest first",
      .kind = Kind::choice,
      .choices = kEnds},
 };
@@ -62,7 +63,7 @@ class Queens final : public Program {
       : n_(static_cast<int>(read.integer("n"))),
         all_(all_columns(n_)),
         weight_(read.duration("weight")),
-        newest_(read.text("ships") == "newest") {
+        ships_(read.text("ships")) {
     groups_.resize(1);
     groups_[0].label = "place at queens.fa:7";
     groups_[0].stealable = true;
@@ -82,7 +83,9 @@ class Queens final : public Program {
     }
   }
   bool newest_first(Group) const override { return true; }
-  bool ships_newest() const override { return newest_; }
+  Ships ships() const override {
+    return ships_ == "alternate" ? Ships::alternate : ships_ == "newest" ? Ships::newest : Ships::oldest;
+  }
   Time critical_path() const override { return (n_ + 1) * weight_; }
   std::string result() const override { return std::to_string(solutions_) + " solutions"; }
   std::vector<std::string> faults() const override {
@@ -101,7 +104,7 @@ class Queens final : public Program {
   int n_;
   std::uint32_t all_;
   Time weight_;
-  bool newest_;
+  std::string ships_;
   std::vector<GroupInfo> groups_;
   std::int64_t solutions_ = 0;
 };

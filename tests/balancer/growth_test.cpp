@@ -1,0 +1,39 @@
+// How many fragments one that is ready stands for.
+#include <gtest/gtest.h>
+
+#include "balancer/growth.hpp"
+#include "balancer/ready_view.hpp"
+
+namespace tessera::balancer {
+namespace {
+
+const Group kGroup{0};
+LoadChanged ready(std::int64_t n) { return {{{kGroup, n, 0}}, {}}; }
+
+TEST(Growth, ATreeGrowsALoopDoesNot) {
+  Growth loop, tree;
+  for (int i = 0; i < 10; ++i) {
+    loop.told(100 - 5 * i, 95 - 5 * i, 5);
+    tree.told(100, 99, 5);  // four of five made one
+  }
+  EXPECT_EQ(loop.factor(), 1);
+  EXPECT_FALSE(loop.grows());
+  EXPECT_DOUBLE_EQ(tree.factor(), 5);
+  EXPECT_TRUE(tree.grows());
+}
+
+// 100 iterations were asked for, 4 were left: the others had become 96 fragments of another group, which nobody made.
+TEST(Growth, AShipmentThatFoundTooFewIsNone) {
+  ReadyView view(2);
+  view.told({{{Group{0}, 100, 0}, {Group{1}, 3, 0}}, {}});
+  view.shipped({{Group{0}, 100}}, {{Group{0}, 4}});
+  EXPECT_EQ(view.total(), 3) << "it may be that none are left";
+  EXPECT_EQ(view.accounted(), 99);
+  view.arrived({{Group{1}, 2}});
+  EXPECT_EQ(view.accounted(), 101);
+  view.told(ready(0));
+  EXPECT_EQ(view.accounted(), 3);
+}
+
+}  // namespace
+}  // namespace tessera::balancer
