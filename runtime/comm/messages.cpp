@@ -88,13 +88,13 @@ void serialize(A& a, ReadDone& x) { a(x.name, x.block, x.slot, x.ack); }
 template <class A>
 void serialize(A& a, Gone& x) { a(x.name, x.block, x.spent); }
 template <class A>
-void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held); }
+void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held, x.put_down); }
 template <class A>
 void serialize(A& a, PackedInput& x) { a(x.name, x.value); }
 template <class A>
 void serialize(A& a, Ship& x) { a(x.fragments, x.inputs, x.by_policy, x.ticket); }
 template <class A>
-void serialize(A& a, ScopeReturn& x) { a(x.scope); }
+void serialize(A& a, ScopeReturn& x) { a(x.scope, x.count); }
 template <class A>
 void serialize(A& a, PolicyMessage& x) { a(x.message); }
 template <class A>
@@ -164,12 +164,15 @@ bool counts_for_termination(const Message& m) {
 }
 
 Parcel encode(const Message& m) {
+  thread_local std::vector<std::byte> draft;  // keeps its room
   Parcel parcel;
   boarding = &parcel.values;
-  WireWriter a(parcel.bytes);
+  draft.clear();
+  WireWriter a(draft);
   a(static_cast<std::uint8_t>(m.index()));
   std::visit([&a](const auto& x) { a(x); }, m);
   boarding = nullptr;
+  parcel.bytes.assign(draft.begin(), draft.end());
   return parcel;
 }
 

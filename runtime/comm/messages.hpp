@@ -75,6 +75,7 @@ struct PackedCf {
   std::uint64_t scope = 0;
   std::vector<std::uint64_t> frame;      // raw words; Value* words are numbers into `held`
   std::vector<Passenger> held;
+  std::uint64_t put_down = 0;            // inputs the sender, their home, will give without a Request
 };
 struct PackedInput {
   abi::Name name;
@@ -86,8 +87,9 @@ struct Ship {           // fragments and the inputs the receiver may lack
   bool by_policy = false;                // else placed by a locator
   std::uint64_t ticket = 0;              // of the policy's Ship action
 };
-struct ScopeReturn {    // the fragments you sent me under this scope have all finished
+struct ScopeReturn {    // fragments you sent me under this scope have finished, or need you no more
   std::uint64_t scope = 0;
+  std::int64_t count = 1;    // of them
 };
 
 // ---- balancing
@@ -105,7 +107,7 @@ struct Entrust {        // home that leaves -> another rank: keep this value for
   abi::Name name;
   Passenger value;
 };
-struct Keep {           // keeper that leaves -> home: the value you believe here
+struct Keep {           // rank that leaves -> home: the value you believe here, or never heard of
   abi::Name name;
   Passenger value;
 };

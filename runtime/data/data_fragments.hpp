@@ -34,7 +34,8 @@ class DataFragments {
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
   // brings the last one calls Node::arrived (it may already have happened).
-  bool gather(Worker&, abi::Cf*);
+  // Inputs set in `put_down` are under way without being asked for.
+  bool gather(Worker&, abi::Cf*, std::uint64_t put_down = 0);
 
   // Who assigns: a statement (its block), under a scope whose count keeps the name alive.
   struct Assigner {
@@ -60,6 +61,10 @@ class DataFragments {
   // The statements whose req_count was larger than the number of reads, of the names at home here.
   std::vector<UnreadCounts> unread() const;
 
+  // A fragment goes to another rank before its inputs are gathered: small values of names that are at home here
+  // go along. Of names that nobody has assigned yet it returns the inputs as a set; when the
+  // shipment is on its way, on(to, Request) puts that rank down for each of `names`.
+  std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
   // For a shipment: the value if it is here and `to` may lack it (notes that `to` gets it).
   ValueRef for_shipment(const abi::Name&, abi::Value* held, Rank to);
 
@@ -98,7 +103,7 @@ class DataFragments {
   void list(DfEntry*);
   void restore(const abi::Name&, abi::Value*);
   void note_assigner(DfEntry*, const Assigner&) const;
-  void ask(const abi::Name&, DfEntry*);
+  bool ask(const abi::Name&, DfEntry*);  // whether a message went
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,

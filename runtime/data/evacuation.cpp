@@ -16,6 +16,7 @@
 
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
 #include "runtime/node/node.hpp"
 
@@ -39,11 +40,15 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
   }
   for (abi::Cf* c : waiting) {
     // A slot without a link holds a value; whoever runs the fragment finds it through its home.
-    std::vector<abi::Name> names(c->block->input_count);
-    c->block->inputs(c, names.data());
+    const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
       auto* v = reinterpret_cast<abi::Value*>(std::exchange(slot_word(c, k), 0));
-      if (v != nullptr) restore(names[k], v);
+      if (v == nullptr) continue;
+      restore(names[k], v);
+      // Where it was assigned among those who read it, its home has not heard of it (assign_used).
+      if (abi::has_known_uses(names[k]) && !is_home(names[k])) {
+        node_.comm.send(home_of(names[k]), Keep{names[k], {ValueRef(abi::retain(v))}});
+      }
       abi::release(v);
     }
   }
@@ -131,14 +136,19 @@ void DataFragments::on(Rank from, Keep&& m) {
   {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
-    DfEntry* e = shard.find(m.name.id);
-    if (e == nullptr || (e->flags & kDeleted) != 0) return;
-    if (e->remote == nullptr || e->remote->keeper != from) return;
-    e->remote->keeper = Rank{-1};
+    DfEntry* e = find_or_insert(shard, m.name);
+    list(e);
+    if ((e->flags & kDeleted) != 0) return;
+    const bool heard_of = e->assigned_by != 0;
+    if (heard_of && keeper(e) != from) return;
+    if (heard_of) e->remote->keeper = Rank{-1};
     if (e->value != nullptr) return;
     e->value = abi::retain(m.value.value.get());
     e->flags &= ~kAsked & 0xFFu;
     waiters = std::exchange(e->waiters, 0);
+    std::vector<Rank> asking;
+    if (e->remote != nullptr) asking.swap(e->remote->asking);
+    for (const Rank r : asking) serve(e, m.name, r);
     if (node_.evacuation->swept()) entrust(e);
   }
   wake(*node_.outside, waiters, std::move(m.value.value));

@@ -84,7 +84,7 @@ void DataFragments::free_now(Worker& w, const abi::Name& n, std::uint32_t block)
   } else {
     node_.comm.send(home_of(n), DeleteHint{n, block});
   }
-  w.sent = true;
+  w.sent = w.sent || node_.ranks() > 1;
 }
 void DataFragments::on(Rank, DeleteHint&& m) {
   if (node_.scopes.find_home(m.name.scope) != nullptr) free_here(m.name, m.block);
@@ -123,7 +123,7 @@ std::string DataFragments::count_read(const abi::Name& n, std::uint32_t block, s
 }
 
 void DataFragments::read_done(Worker& w, const abi::Cf* c, const abi::Name& n, std::uint32_t slot) {
-  w.sent = true;
+  w.sent = w.sent || node_.ranks() > 1;
   if (!is_home(n)) {
     const std::uint64_t ack = hold(static_cast<ScopeRecord*>(c->scope), home_of(n));
     return node_.comm.send(home_of(n), ReadDone{n, c->block->index, slot, ack});
@@ -174,7 +174,7 @@ void DataFragments::hint_reads(Worker& w, const abi::Cf* c, const abi::Name& n,
     throw ProgramError(
         0, coded(fmt::format("`req_count` is {}: it must be 0 or more", reads), "T412"));
   }
-  w.sent = true;
+  w.sent = w.sent || node_.ranks() > 1;
   if (!is_home(n)) {
     const std::uint64_t ack = hold(static_cast<ScopeRecord*>(c->scope), home_of(n));
     return node_.comm.send(home_of(n), ReadsHint{n, reads, c->block->index, ack});

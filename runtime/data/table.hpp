@@ -2,6 +2,7 @@
 // table under its own lock. Whoever touches an entry holds its shard's lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -50,11 +51,21 @@ inline constexpr std::uint8_t kEntrusted = 32; // not home: kept for a home that
 // Home, of a name with known uses: freed with the last of them, so it is not on its scope's list.
 // Once another rank needs the value it is an entry like any other (DataFragments::list).
 inline constexpr std::uint8_t kUnlisted = 64;
+// Not home: came before the fragment that reads it; nothing the cache may evict until that has.
+inline constexpr std::uint8_t kEarly = 128;
 
 inline RemoteSide& remote(DfEntry* e) {
   if (e->remote == nullptr) e->remote = new RemoteSide;
   return *e->remote;
 }
+
+// Puts a rank on a list of ranks; false: it was there.
+inline bool add(std::vector<Rank>& ranks, Rank r) {
+  if (std::find(ranks.begin(), ranks.end(), r) != ranks.end()) return false;
+  ranks.push_back(r);
+  return true;
+}
+inline Rank keeper(const DfEntry* e) { return e->remote == nullptr ? Rank{-1} : e->remote->keeper; }
 
 class alignas(64) Shard {
  public:

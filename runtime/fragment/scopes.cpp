@@ -3,6 +3,7 @@
 #include <new>
 
 #include "runtime/memory/pool.hpp"
+#include "runtime/report/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -13,11 +14,21 @@ void free_record(ScopeRecord* r) {
   pool_free(r, sizeof(ScopeRecord));
 }
 
+std::uint32_t slot_of(std::uint64_t ref) { return static_cast<std::uint32_t>(ref) & kSlotMask; }
+
+std::uint32_t number_of_this_thread() {
+  static std::atomic<std::uint32_t> threads{0};
+  thread_local const std::uint32_t mine = threads.fetch_add(1, std::memory_order_relaxed);
+  return mine;
+}
+
 }  // namespace
 
 Scopes::~Scopes() {
-  for (auto& s : slots_) {
-    if (s.record != nullptr) free_record(s.record);
+  for (auto& part : parts_) {
+    for (auto& s : part.slots) {
+      if (s.record != nullptr) free_record(s.record);
+    }
   }
   for (auto& [ref, record] : proxies_) free_record(record);
 }
@@ -27,27 +38,43 @@ ScopeRecord* Scopes::open(ScopeRecord* parent, abi::Id id) {
   r->id = id;
   r->parent = parent;
   if (parent != nullptr) parent->count.fetch_add(1, std::memory_order_relaxed);
-  const std::lock_guard hold(mutex_);
-  std::uint32_t slot;
-  if (!free_.empty()) {
-    slot = free_.back();
-    free_.pop_back();
-  } else {
-    slot = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
+  // A part that is full leaves what is to come to the next one.
+  const std::uint32_t first = number_of_this_thread();
+  for (std::uint32_t i = 0; i < kParts; ++i) {
+    const std::uint32_t number = (first + i) % kParts;
+    Part& part = parts_[number];
+    const std::lock_guard hold(part.mutex);
+    std::uint32_t slot;
+    if (!part.free.empty()) {
+      slot = part.free.back();
+      part.free.pop_back();
+    } else if (part.slots.size() < kMostInPart) {
+      slot = (static_cast<std::uint32_t>(part.slots.size()) << kPartBits) | number;
+      part.slots.emplace_back();
+    } else {
+      continue;
+    }
+    Slot& s = part.slots[slot >> kPartBits];
+    s.record = r;
+    r->ref = (static_cast<std::uint64_t>(balancer::index(self_)) << 48) |
+             (static_cast<std::uint64_t>(s.generation) << kSlotBits) | slot;
+    return r;
   }
-  slots_[slot].record = r;
-  r->ref = (static_cast<std::uint64_t>(balancer::index(self_)) << 48) |
-           (static_cast<std::uint64_t>(slots_[slot].generation) << kSlotBits) | slot;
-  return r;
+  throw ProgramError(0, "more than 268 million blocks with data fragments of their own are alive on this rank");
+}
+
+Scopes::Slot* Scopes::find(Part& part, std::uint64_t ref) {
+  const std::uint32_t place = slot_of(ref) >> kPartBits;
+  const auto generation = static_cast<std::uint32_t>(ref >> kSlotBits) & kGenerationMask;
+  if (place >= part.slots.size() || part.slots[place].generation != generation) return nullptr;
+  return &part.slots[place];
 }
 
 ScopeRecord* Scopes::find_home(std::uint64_t ref) {
-  const auto slot = static_cast<std::uint32_t>(ref) & kSlotMask;
-  const auto generation = static_cast<std::uint32_t>(ref >> kSlotBits) & kGenerationMask;
-  const std::lock_guard hold(mutex_);
-  if (slot >= slots_.size() || slots_[slot].generation != generation) return nullptr;
-  return slots_[slot].record;
+  Part& part = part_of(slot_of(ref));
+  const std::lock_guard hold(part.mutex);
+  const Slot* s = find(part, ref);
+  return s == nullptr ? nullptr : s->record;
 }
 
 ScopeRecord* Scopes::find(std::uint64_t ref) {
@@ -57,10 +84,14 @@ ScopeRecord* Scopes::find(std::uint64_t ref) {
   return at == proxies_.end() ? nullptr : at->second;
 }
 
-ScopeRecord* Scopes::arrive(std::uint64_t ref, Rank from, bool& owed) {
+ScopeRecord* Scopes::arrive(std::uint64_t ref, Rank from, Debts& owed) {
+  const auto owe = [&] {
+    if (owed.empty() || owed.back().first != ref) owed.emplace_back(ref, 0);
+    ++owed.back().second;
+  };
   if (home_of(ref) == self_) {
     // Back at home: the sender's chain ends here, so it may be returned at once.
-    owed = true;
+    owe();
     ScopeRecord* r = find_home(ref);
     r->count.fetch_add(1, std::memory_order_relaxed);
     return r;
@@ -73,11 +104,10 @@ ScopeRecord* Scopes::arrive(std::uint64_t ref, Rank from, bool& owed) {
     r->proxy = true;
     r->engaged_by = from;
     at->second = r;
-    owed = false;
     return r;
   }
   at->second->count.fetch_add(1, std::memory_order_relaxed);
-  owed = true;
+  owe();
   return at->second;
 }
 
@@ -97,23 +127,22 @@ bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by
 }
 
 bool Scopes::add_entry(std::uint64_t ref, DfEntry* entry) {
-  const auto slot = static_cast<std::uint32_t>(ref) & kSlotMask;
-  const auto generation = static_cast<std::uint32_t>(ref >> kSlotBits) & kGenerationMask;
-  const std::lock_guard hold(mutex_);
-  if (slot >= slots_.size() || slots_[slot].generation != generation) return false;
-  ScopeRecord* r = slots_[slot].record;
-  if (r == nullptr) return false;
-  entry->scope_next = r->entries;
-  r->entries = entry;
+  Part& part = part_of(slot_of(ref));
+  const std::lock_guard hold(part.mutex);
+  const Slot* s = find(part, ref);
+  if (s == nullptr || s->record == nullptr) return false;
+  entry->scope_next = s->record->entries;
+  s->record->entries = entry;
   return true;
 }
 
 void Scopes::retire(ScopeRecord* r) {
-  const std::lock_guard hold(mutex_);
-  const std::uint32_t number = static_cast<std::uint32_t>(r->ref) & kSlotMask;
-  slots_[number].record = nullptr;
-  slots_[number].generation = (slots_[number].generation + 1) & kGenerationMask;
-  free_.push_back(number);
+  Part& part = part_of(slot_of(r->ref));
+  const std::lock_guard hold(part.mutex);
+  Slot* s = find(part, r->ref);
+  s->record = nullptr;
+  s->generation = (s->generation + 1) & kGenerationMask;
+  part.free.push_back(slot_of(r->ref));
 }
 
 void Scopes::free_retired(ScopeRecord* r) { free_record(r); }

@@ -16,10 +16,12 @@
 // a count until it comes (`way_home`).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -48,7 +50,7 @@ struct ScopeRecord : abi::Scope {
   std::atomic<std::int64_t> count{1};
   ScopeRecord* parent = nullptr;           // home records; null for the root
   Rank engaged_by{-1};                     // proxies: whom we owe the return
-  DfEntry* entries = nullptr;              // home records: to free at the end (Scopes' lock)
+  DfEntry* entries = nullptr;              // home records: to free at the end (lock of its part of Scopes)
   std::vector<AtEnd> at_end;               // home records
   bool proxy = false;
 };
@@ -65,9 +67,11 @@ class Scopes {
   // The home record or the proxy of this scope, or null.
   ScopeRecord* find(std::uint64_t ref);
 
+  // Counts of scopes that a ScopeReturn has to take back at once.
+  using Debts = std::vector<std::pair<std::uint64_t, std::int64_t>>;
   // A fragment of foreign or home scope `ref` arrived from `from`; returns its record with one count
-  // for the fragment. `owed` is set when a ScopeReturn must be sent back to `from` at once.
-  ScopeRecord* arrive(std::uint64_t ref, Rank from, bool& owed);
+  // for the fragment. A count owed to `from` is added to `owed`.
+  ScopeRecord* arrive(std::uint64_t ref, Rank from, Debts& owed);
 
   // A proxy's count reached zero. True: it was closed, and `engaged_by` must get a ScopeReturn.
   bool close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by);
@@ -88,10 +92,22 @@ class Scopes {
     ScopeRecord* record = nullptr;
     std::uint32_t generation = 1;
   };
+  // Slot number: place in its part | part. Threads open scopes in parts of their own: what one thread
+  // opens, fills and ends meets no other.
+  static constexpr unsigned kPartBits = 4;
+  static constexpr std::uint32_t kParts = 1u << kPartBits;
+  static constexpr std::size_t kMostInPart = std::size_t{1} << (kSlotBits - kPartBits);
+  struct alignas(64) Part {
+    SpinMutex mutex;
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> free;
+  };
+  Part& part_of(std::uint32_t slot) { return parts_[slot % kParts]; }
+  // The slot that the reference means, or null when it has another scope now. The caller holds the lock.
+  static Slot* find(Part&, std::uint64_t ref);
+
   Rank self_;
-  SpinMutex mutex_;  // slots_ and free_
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
+  std::array<Part, kParts> parts_;
   std::mutex proxies_mutex_;
   std::unordered_map<std::uint64_t, ScopeRecord*> proxies_;
 };

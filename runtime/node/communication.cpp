@@ -62,7 +62,7 @@ void Node::handle(Rank from, Message&& m) {
         if constexpr (std::is_same_v<T, Ship>) {
           on_ship(from, std::move(x));
         } else if constexpr (std::is_same_v<T, ScopeReturn>) {
-          leave_scope(*outside, scopes.find(x.scope));
+          leave_scope(*outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
           leave_scope(*outside, reinterpret_cast<ScopeRecord*>(x.ack));
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
@@ -116,10 +116,14 @@ void Node::wait_for_traffic(bool idle) {
   if (until > now) transport.wait(until, idle);
 }
 
-// Short enough to keep the role meanwhile: known to be tiny, or only making other fragments.
+// Short enough to keep the role meanwhile: only making other fragments, or known to be tiny. Where the
+// communication thread has no core of its own, it would run in place of a worker: messages
+// rather wait for the end of anything known to be brief (bench/run metg, two ranks).
 bool Node::brief(const Worker& w, const Work& work) const {
   if (work.cf->block->kind == abi::Kind::range) return false;
-  return work.cf->block->kind != abi::Kind::atomic || w.stats.tiny(work.cf->block->group);
+  if (work.cf->block->kind != abi::Kind::atomic) return true;
+  const std::uint32_t group = work.cf->block->group;
+  return spare_core_ ? w.stats.tiny(group) : w.stats.brief(group);
 }
 
 bool Node::drive(Worker& w, Work& work) {

@@ -106,8 +106,9 @@ void Evacuation::ship_ready() {
       const std::int64_t part = (left + ranks_left - 1) / ranks_left;
       std::vector<Cf*> taken, exhausted;
       std::int64_t got = 0;
-      for (auto& w : node_.workers) got += w->queue.take(g, part - got, taken, exhausted);
-      Consignment& target = to[turn_of_++ % to.size()];
+      const std::size_t turn = turn_of_++ % to.size();
+      for (auto& w : node_.workers) got += w->queue.take(g, part - got, others[turn], taken, exhausted);
+      Consignment& target = to[turn];
       for (Cf* c : taken) target.add(c);
       for (Cf* range : exhausted) {
         auto* scope = static_cast<ScopeRecord*>(range->scope);
@@ -144,11 +145,12 @@ void Evacuation::sweep() {
 
 void Evacuation::forward(Rank from, Ship&& m) {
   // The counts of the scopes pass through here as if the fragments had run here.
-  for (const PackedCf& p : m.fragments) {
-    bool owed = false;
+  Scopes::Debts owed;
+  for (PackedCf& p : m.fragments) {
     node_.scopes.arrive(p.scope, from, owed);
-    if (owed) node_.comm.send(from, ScopeReturn{p.scope});
+    p.put_down = 0;  // this rank is
   }
+  for (const auto& [scope, count] : owed) node_.comm.send(from, ScopeReturn{scope, count});
   if (m.by_policy) {
     if (node_.policy != nullptr) node_.policy->arrived(from, counts_of(node_.program, m), m.ticket);
     m.by_policy = false;
@@ -157,7 +159,7 @@ void Evacuation::forward(Rank from, Ship&& m) {
   // We are the home of these and do not know that they go further: whoever needs them asks us.
   std::erase_if(m.inputs, [this](const PackedInput& i) { return home_of(i.name) == node_.self(); });
   moved_ += static_cast<std::int64_t>(m.fragments.size());
-  node_.comm.send(next_target(), m);
+  node_.comm.send(next_target(), std::move(m));
 }
 
 }  // namespace tessera::runtime

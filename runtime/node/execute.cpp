@@ -1,6 +1,8 @@
 // A fragment's way through one rank: submitted, gathered, ready, run, finished.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/end_of_run.hpp"
@@ -14,6 +16,9 @@ namespace {
 
 // Structured fragments run inside one another up to this depth; deeper ones are queued.
 constexpr int kMaxDepth = 64;
+// With this many fragments to run in the queue a worker runs these before it makes more: what is
+// made waits, and takes memory, until they have run.
+constexpr std::int64_t kEnoughReady = 64;
 
 bool structured(const Cf* c) {
   return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
@@ -27,11 +32,11 @@ void Node::enroll(Cf* c) {
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Node::leave_scope(Worker& w, ScopeRecord* scope) {
-  while (scope != nullptr) {
+void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
+  for (; scope != nullptr; count = 1) {
     const std::uint64_t ref = scope->ref;
     const bool proxy = scope->proxy;
-    if (scope->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (scope->count.fetch_sub(count, std::memory_order_acq_rel) != count) return;
     if (proxy) {
       Rank engaged_by{-1};
       if (scopes.close_proxy(scope, ref, engaged_by)) {
@@ -73,10 +78,10 @@ void Node::submit(Worker& w, Cf* c) {
   start(w, c);
 }
 
-void Node::start(Worker& w, Cf* c) {
+void Node::start(Worker& w, Cf* c, std::uint64_t put_down) {
   bool gathered = false;
   try {
-    gathered = data.gather(w, c);
+    gathered = data.gather(w, c, put_down);
   } catch (const ProgramError& e) {
     // It is this fragment's mistake, not that of the one that is creating it.
     return fail_in(c, e.pos(), e.what());
@@ -103,7 +108,9 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
-  return structured(c) && w.depth < kMaxDepth && !(sleepers.any() && workers.size() > 1);
+  return structured(c) && w.depth < kMaxDepth &&
+         w.queue.atomics() < std::max(visible, kEnoughReady) &&
+         !(sleepers.any() && workers.size() > 1);
 }
 
 void Node::ready(Worker& w, Cf* c, bool may_run_now) {
@@ -130,6 +137,7 @@ void Node::execute(Worker& w, Cf* c) {
     for (;;) {
       block = c->block;
       // What only computes arguments is no part of the call's weight.
+      if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
       const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);

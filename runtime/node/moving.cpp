@@ -2,19 +2,27 @@
 #include "runtime/node/moving.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/input_names.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/program_error.hpp"
 
 namespace tessera::runtime {
+namespace {
+
+constexpr std::uint64_t kBoarding = 50'000;  // ticks, about 20 us
+constexpr std::size_t kMostAboard = 64;
+
+}  // namespace
 
 void board(Node& node, Ship& ship, Cf* c, Rank to) {
   node.enroll(c);
   if ((c->flags & kGathered) != 0) {
-    std::vector<abi::Name> names(c->block->input_count);
-    c->block->inputs(c, names.data());
+    const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
       if (!abi::is_needed(names[k])) continue;
       ValueRef v = node.data.for_shipment(names[k], abi::input(c, *c->block, k), to);
@@ -44,10 +52,29 @@ std::vector<balancer::GroupCount> counts_of(const abi::Program& program, const S
   return groups;
 }
 
+// What one piece of work places elsewhere travels together, if that takes no longer than kBoarding.
 void Node::place(Worker& w, Cf* c, Rank to) {
-  Ship ship;
-  board(*this, ship, c, to);
-  comm.send(to, ship);
+  if (w.boarding.empty()) w.departs_by = ticks() + kBoarding;
+  auto at = std::find_if(w.boarding.begin(), w.boarding.end(), [to](const auto& b) { return b.to == to; });
+  if (at == w.boarding.end()) at = w.boarding.insert(at, {to, {}, {}});
+  std::uint64_t put_down = 0;
+  try {
+    put_down = data.see_off(c, to, at->ship, at->put_down);
+  } catch (const ProgramError& e) {
+    return fail_in(c, e.pos(), e.what());  // as in start()
+  }
+  board(*this, at->ship, c, to);
+  at->ship.fragments.back().put_down = put_down;
+  if (at->ship.fragments.size() == kMostAboard) depart(w);
+}
+
+void Node::depart(Worker& w) {
+  for (Worker::Boarding& b : w.boarding) {
+    comm.send(b.to, std::move(b.ship));
+    // Not before: a value given now must not come there before the fragments.
+    for (const abi::Name& n : b.put_down) data.on(b.to, Request{n});
+  }
+  w.boarding.clear();
   w.sent = true;
 }
 
@@ -58,16 +85,16 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
   std::vector<Cf*> taken, exhausted;
   for (const auto& [group, count] : wanted) {
     std::int64_t left = count;
-    // From the fullest queue first, so that no worker of this rank is stripped bare.
-    std::vector<Worker*> order;
-    for (auto& w : workers) order.push_back(w.get());
-    std::sort(order.begin(), order.end(), [](Worker* a, Worker* b) {
-      return a->queue.atomics() != b->queue.atomics() ? a->queue.atomics() > b->queue.atomics()
-                                                      : a->number < b->number;
-    });
-    for (Worker* w : order) {
+    // From the fullest queue first, so that no worker of this rank is stripped bare. Read once: the
+    // workers go on meanwhile, and an order that changes is none.
+    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      order.emplace_back(-workers[i]->queue.atomics(), i);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [fill, i] : order) {
       if (left == 0) break;
-      left -= w->queue.take(balancer::index(group), left, taken, exhausted);
+      left -= workers[i]->queue.take(balancer::index(group), left, to, taken, exhausted);
     }
     if (left != count) {
       moved.push_back({group, count - left});
@@ -84,7 +111,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
     for (const PackedInput& i : ship.inputs)
       bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
-    comm.send(to, ship);
+    comm.send(to, std::move(ship));
   }
   for (Cf* range : exhausted) {
     auto* scope = static_cast<ScopeRecord*>(range->scope);
@@ -101,22 +128,20 @@ void Node::on_ship(Rank from, Ship&& m) {
     groups = counts_of(program, m);
     moved_in += static_cast<std::int64_t>(m.fragments.size());
   }
+  Scopes::Debts owed;
   // The fragments first take their place in their scopes: the inputs' names live under those.
-  std::vector<Cf*> arrived_here;
+  std::vector<std::pair<Cf*, std::uint64_t>> arrived_here;
   for (PackedCf& p : m.fragments) {
-    bool owed = false;
-    const std::uint64_t ref = p.scope;
-    ScopeRecord* scope = scopes.arrive(ref, from, owed);
-    if (owed) comm.send(from, ScopeReturn{ref});
-    Cf* c = unpack(program, std::move(p), scope);
+    Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
-    arrived_here.push_back(c);
+    arrived_here.emplace_back(c, p.put_down);
   }
+  for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
   for (PackedInput& i : m.inputs) data.take_copy(from, i.name, std::move(i.value.value));
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
-  for (Cf* c : arrived_here) {
+  for (const auto& [c, put_down] : arrived_here) {
     try {
-      start(*outside, c);
+      start(*outside, c, put_down);
     } catch (const std::exception& e) {
       fail_in(c, 0, e.what());
     }

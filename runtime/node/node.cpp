@@ -34,6 +34,11 @@ namespace {
 constexpr std::int64_t kVisible = 4096;
 // ... unless this many fragments of the rank wait for inputs already.
 constexpr std::int64_t kManyWaiting = 200000;
+// How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
+// waking it costs the others is more than that.
+constexpr std::uint64_t kLook = 50'000;
+// Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
+constexpr std::uint64_t kWorthStealing = 1000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -74,15 +79,17 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   balancing = policy_info->name != "none" && ranks() > 1;
   visible = balancing ? kVisible : 0;
 
+  const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::int32_t threads = options.threads;
   if (threads <= 0) {
     // The cores of this host, shared fairly between its ranks that execute.
-    const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
     // Spares are there to take the place of ranks that leave, hardly ever to work beside them.
     const std::int32_t sharing = std::max(
         1, transport.host_size() == ranks() ? members.placed() : transport.host_size());
     threads = std::max(1, cores / sharing);
   }
+  looks_on_ = threads > 1 && threads * transport.host_size() <= cores;
+  spare_core_ = threads * transport.host_size() < cores;
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing));
@@ -139,9 +146,11 @@ bool Node::find_work(Worker& w, Work& work) {
   }
   const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < kManyWaiting;
   if (w.queue.pop(work, expand, w.chunk)) return true;
+  if (w.steals_from > ticks()) return false;
   for (std::size_t i = 1; i < workers.size(); ++i) {
     Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
-    if (!victim.queue.looks_empty() && victim.queue.pop(work, false, w.chunk)) return true;
+    work.stolen = !victim.queue.looks_empty() && victim.queue.pop(work, false, w.chunk);
+    if (work.stolen) return true;
   }
   return false;
 }
@@ -155,12 +164,28 @@ bool Node::work_in_sight(const Worker& w) const {
   return false;
 }
 
+// Only while each worker of the host has a core, and never instead of moving messages.
+bool Node::look_on(const Worker& w) const {
+  if (!looks_on_ || evacuation->parked()) return false;
+  if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
+  const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
+  for (std::uint64_t now = 0; now < until; now = ticks()) {
+    for (const auto& other : workers) {
+      if ((now >= w.steals_from || other.get() == &w) && !other->queue.looks_empty()) return true;
+    }
+    if (stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) break;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
+
 void Node::run_work(Worker& w, const Work& work) {
   if (work.cf->block->kind == abi::Kind::range) {
     run_chunk(w, work);
   } else {
     execute(w, work.cf);
   }
+  if (!w.boarding.empty()) depart(w);
   if (policy != nullptr) {
     policy->changed();
     if (w.queue.looks_empty()) policy->urgent();
@@ -175,6 +200,8 @@ void Node::worker_loop(Worker& w) {
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
     if (!find_work(w, work)) {
+      if (look_on(w)) continue;
+      w.steals_from = 0;
       const std::uint32_t ticket = sleepers.announce();
       if (stopping.load() || failed.load()) {
         sleepers.cancel();
@@ -202,7 +229,9 @@ void Node::worker_loop(Worker& w) {
     // Whoever held the role may have counted on us to take it over.
     if (was_idle && !role_held_.load()) pass_baton();
     was_idle = false;
+    const std::uint64_t from = work.stolen && looks_on_ ? ticks() : 0;
     run_work(w, work);
+    if (from != 0 && ticks() - from < kWorthStealing) w.steals_from = ticks() + kLook;
     if (w.sent || evacuation->parked()) {
       w.sent = false;
       wake_communication();

@@ -53,6 +53,14 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
+  std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
+  struct Boarding {
+    runtime::Rank to;
+    runtime::Ship ship;
+    std::vector<Name> put_down;
+  };
+  std::vector<Boarding> boarding;  // fragments it has placed elsewhere
+  std::uint64_t departs_by = 0;   // ticks; when these have to leave
   bool sent = false;            // something went to the outbox since the last flush
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
@@ -82,17 +90,19 @@ class Node {
 
   // ---- fragments (node/execute.cpp); worker threads
   void submit(Worker&, Cf*);            // new fragment: place it, gather its inputs, run or queue it
-  void start(Worker&, Cf*);             // the same without asking its locator
+  // The same without asking its locator; of DataFragments::gather.
+  void start(Worker&, Cf*, std::uint64_t put_down = 0);
   void ready(Worker&, Cf*, bool may_run_now);
   void execute(Worker&, Cf*);           // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
   // ---- waiting fragments become ready; any thread
   void arrived(Worker&, Cf*);           // its last missing input is here
   void enroll(Cf*);                     // takes a count of its scope, if it has none yet
-  void leave_scope(Worker&, ScopeRecord*);  // gives one back; ends the scope at zero
+  void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
 
   // ---- moving fragments (node/moving.cpp)
-  void place(Worker&, Cf*, Rank to);    // one fragment, by its locator
+  void place(Worker&, Cf*, Rank to);    // one fragment, by its locator: it leaves with depart()
+  void depart(Worker&);
   // Balancer: takes what there is of these and ships it; returns what really went.
   std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&,
                                          std::uint64_t ticket, std::int64_t& bytes);
@@ -163,11 +173,14 @@ class Node {
   bool in_place(const Worker&, const Cf*) const;
   bool overdue(const Worker&) const;
   bool work_in_sight(const Worker&) const;
+  bool look_on(const Worker&) const;
   int finish(int exit_code);
   bool all_workers_left() const;
 
   SpinMutex role_;                        // held by who drives communication
   std::atomic<bool> role_held_{false};
+  bool looks_on_ = false;                 // there is a core for each worker of this host
+  bool spare_core_ = false;               // ... and one more
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended

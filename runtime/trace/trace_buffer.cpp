@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/input_names.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {
@@ -64,11 +65,7 @@ void TraceBuffer::close(const Open& o) {
 void TraceBuffer::inputs(const abi::Cf& c) {
   const abi::Block& b = *c.block;
   if (full_ || b.input_count == 0 || (c.flags & kGathered) == 0) return;
-  constexpr unsigned kFew = 16;
-  abi::Name few[kFew];
-  std::vector<abi::Name> many(b.input_count > kFew ? b.input_count : 0);
-  abi::Name* names = many.empty() ? few : many.data();
-  b.inputs(&c, names);
+  const InputNames names(&c);
   for (unsigned k = 0; k < b.input_count; ++k) {
     const abi::Value* v = abi::input(&c, b, k);
     if (!abi::is_needed(names[k]) || v == nullptr) continue;

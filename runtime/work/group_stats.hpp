@@ -38,13 +38,16 @@ class GroupStats {
     g.samples.store(n, std::memory_order_relaxed);
     // By a vote of the latest fragments, not by the mean: a cold start or a fragment that lost its
     // core for milliseconds says nothing of the others.
-    g.votes = t < kShortTicks ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
+    vote(g.votes, t < kShortTicks);
+    vote(g.brief_votes, t < kBriefTicks);
     g.short_lived = g.votes >= 3;
   }
   void add_bytes(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes, n); }
   void add_bytes_out(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes_out, n); }
   // Known to take a few microseconds at most: cheaper to run at once than to queue.
   bool tiny(std::uint32_t group) const { return groups_[group].short_lived; }
+  // ... a fraction of a millisecond: messages may wait for its end.
+  bool brief(std::uint32_t group) const { return groups_[group].brief_votes >= 3; }
 
   struct Snapshot {
     std::uint64_t count = 0, samples = 0;
@@ -64,12 +67,16 @@ class GroupStats {
   static void add(std::atomic<std::int64_t>& to, std::int64_t n) {
     to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
-  static constexpr std::uint64_t kShortTicks = 20000;  // about 8 us
+  static void vote(int& votes, bool yes) {
+    votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0);
+  }
+  static constexpr std::uint64_t kShortTicks = 20000;   // about 8 us
+  static constexpr std::uint64_t kBriefTicks = 500000;  // about 200 us
   struct One {
     std::atomic<std::uint64_t> count{0}, samples{0};
     std::atomic<double> sum{0}, squares{0};
     std::atomic<std::int64_t> bytes{0}, bytes_out{0};
-    int votes = 0;             // its worker only, as is:
+    int votes = 0, brief_votes = 0;  // its worker only, as is:
     bool short_lived = false;
   };
   std::vector<One> groups_;

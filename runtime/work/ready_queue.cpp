@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "runtime/fragment/scopes.hpp"
+#include "runtime/memory/value.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -31,6 +33,28 @@ std::uint32_t units_to_move(const Cf* c) {
     bytes += v->size;
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
+}
+
+// How many fragments are looked at for those whose inputs are near.
+constexpr std::size_t kSeen = 256;
+
+template <class F>
+void for_large_inputs(const Cf* c, F f) {
+  if ((c->flags & kGathered) == 0) return;
+  for (unsigned k = 0; k < c->block->input_count; ++k) {
+    abi::Value* v = abi::input(c, *c->block, k);
+    if (v != nullptr && v->size >= kLargeInput) f(v);
+  }
+}
+bool has_large_input(const Cf* c) {
+  bool any = false;
+  for_large_inputs(c, [&](const abi::Value*) { any = true; });
+  return any;
+}
+std::uint64_t bytes_lacking(const Cf* c, balancer::Rank to) {
+  std::uint64_t bytes = 0;
+  for_large_inputs(c, [&](const abi::Value* v) { bytes += believed_on(v, to) ? 0 : v->size; });
+  return bytes;
 }
 
 }  // namespace
@@ -131,10 +155,41 @@ bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
-std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
-                              std::vector<Cf*>& exhausted) {
+// The first n become those for which the least has to travel: again and again the one whose large inputs
+// `to` lacks least, the earliest among equals, counting as there what the ones before it bring. So
+// fragments that share inputs go together. Looks at the first kSeen only.
+void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Rank to) {
+  if (n >= list.count || !has_large_input(list.head)) return;
+  std::vector<std::pair<std::uint64_t, Cf*>> seen;
+  Cf* rest = list.head;
+  for (; rest != nullptr && seen.size() < kSeen; rest = rest->next) seen.emplace_back(0, rest);
+  Cf** end = &list.head;
+  const auto append = [&](Cf* c) {
+    *end = c;
+    end = &c->next;
+    if (rest == nullptr) list.tail = c;
+  };
+  for (bool changed = true; n > 0 && !seen.empty(); --n) {
+    if (changed) {
+      for (auto& [lacks, c] : seen) lacks = bytes_lacking(c, to);
+    }
+    const auto nearest = std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
+      return a.first < b.first;
+    });
+    changed = nearest->first > 0;
+    for_large_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
+    append(nearest->second);
+    seen.erase(nearest);
+  }
+  for (const auto& [lacks, c] : seen) append(c);
+  *end = rest;
+}
+
+std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to,
+                              std::vector<Cf*>& out, std::vector<Cf*>& exhausted) {
   const std::lock_guard hold(mutex_);
   std::int64_t taken = 0;
+  if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
   while (taken < n && groups_[group].head != nullptr) {
     out.push_back(pop_front(group));
     ++taken;

@@ -24,6 +24,7 @@ struct Work {
   Cf* cf = nullptr;
   std::int64_t first = 0;
   std::int64_t last = -1;
+  bool stolen = false;  // from another worker's queue
 };
 
 class ReadyQueue {
@@ -35,9 +36,10 @@ class ReadyQueue {
   // Next thing to do. `expand_first`: prefer structured fragments and ranges, so that more
   // fragments become visible to the balancer. `chunk`: iterations to claim of a range.
   bool pop(Work&, bool expand_first, std::int64_t chunk);
-  // Takes up to n fragments of a group. Iterations are split off into new range fragments (one per
+  // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
+  // it lacks least, else in their order. Iterations are split off into new range fragments (one per
   // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
-  std::int64_t take(std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
+  std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                     std::vector<Cf*>& exhausted);
   // A chunk claimed by pop has been run. True: the range is finished.
   static bool chunk_done(Cf* range);
@@ -66,6 +68,7 @@ class ReadyQueue {
   };
   Cf* pop_atomic();
   Cf* pop_front(std::uint32_t group);
+  static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
   bool pop_expandable(Work&, std::int64_t chunk);
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);

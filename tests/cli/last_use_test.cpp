@@ -36,6 +36,22 @@ constexpr const char* kStencil =
     "  for i = 0..99 check(x[5000][i]);\n"
     "}\n";
 
+// A sub that calls itself twice, and so on.
+constexpr const char* kTree =
+    "C++ sub leaf(name x) ${{ x = 1; $}}\n"
+    "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\n"
+    "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+    "sub tree(int depth, name x) {\n"
+    "  if depth == 0 leaf(x);\n"
+    "  if depth > 0 {\n"
+    "    df a, b;\n"
+    "    tree(depth - 1, a);\n"
+    "    tree(depth - 1, b);\n"
+    "    add(a, b, x);\n"
+    "  }\n"
+    "}\n"
+    "sub main(int depth) { df x; tree(depth, x); show(x); }\n";
+
 class LastUse : public Command {
  protected:
   double peak_mb(Words options) {
@@ -68,6 +84,16 @@ TEST_F(LastUse, ValuesThatOtherRanksReadStayAndAreRight) {
   for (const char* ranks : {"2", "3"}) {
     peak_mb({"--transport", "inproc", "--inproc-ranks", ranks, "-t", "1", "--balancer", "steal"});
     EXPECT_EQ(out_, "144\n");
+  }
+}
+
+TEST_F(LastUse, ATreeIsWalkedDepthFirst) {
+  write("p.fa", kTree);
+  for (const char* threads : {"1", "2"}) {
+    const double small = peak_mb({"-t", threads, "--", "10"});
+    EXPECT_EQ(out_, "1024\n");
+    EXPECT_LT(peak_mb({"-t", threads, "--", "17"}), small * 2);
+    EXPECT_EQ(out_, "131072\n");
   }
 }
 

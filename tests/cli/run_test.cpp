@@ -1,4 +1,8 @@
 // Programs that run: in this process, on ranks, built; and how they end.
+#include <sys/resource.h>
+
+#include <regex>
+
 #include "command.hpp"
 #include "nlohmann/json.hpp"
 
@@ -63,6 +67,37 @@ TEST_F(Command, ACallWhoseIndicesAreReadHasItsWeight) {
   }
   EXPECT_EQ(seen, 1);
   EXPECT_NE(read("p.profile").find("nap"), std::string::npos);
+}
+
+// Waking a thread that has nothing to do costs more than most fragments.
+TEST_F(Command, ARankAloneWakesNobody) {
+  write("p.fa",
+        "C++ sub set(int v, name x) ${{ usleep(20); x = v; $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 1..4000 set(x[i] + 1, y[i]) @ { delete x[i]; };\n"
+        "  for i = 1..4000 set(i, x[i]);\n"
+        "}\n");
+  const auto sleeps = [&] {  // usleep is one for each of the 8,000
+    rusage before{}, after{};
+    getrusage(RUSAGE_CHILDREN, &before);
+    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1"}), 0));
+    getrusage(RUSAGE_CHILDREN, &after);
+    return after.ru_nvcsw - before.ru_nvcsw;
+  };
+  sleeps();  // it is compiled
+  EXPECT_LT(sleeps(), 8000 + 1500);
+}
+
+// Fragments placed on another rank travel in groups, ask for nothing that their creator can give, and what is made
+// and read there stays there. With a message each for asking and telling it was twice as much.
+TEST_F(Command, PlacedFragmentsTravelTogetherAndTalkLittle) {
+  const std::string program = std::string(TESSERA_ROOT) + "/bench/programs/metg.fa";
+  const auto run = tessera({"run", program, "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--", "64", "400", "0"});
+  ASSERT_TRUE(ended(run, 0));
+  std::smatch megabytes;
+  ASSERT_TRUE(std::regex_search(run.err, megabytes, std::regex("([0-9.]+) MB sent"))) << run.err;
+  EXPECT_LT(std::stod(megabytes[1]), 2.4) << "of 12,800 fragments placed on rank 1";
 }
 
 TEST_F(Command, NoProgressLineWithoutATerminal) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include "compiler/block/passes.hpp"
 #include "compiler/blocks.hpp"
@@ -24,7 +25,9 @@ namespace tessera::differential {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kSecondsPerRun = 20;  // a run takes milliseconds; the machine may be busy
+constexpr auto kLook = std::chrono::milliseconds(2);
+// A run takes milliseconds; the machine may be busy, or stand still: looks are counted, not seconds.
+constexpr int kLooksPerRun = 10'000;
 
 double since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
@@ -40,6 +43,12 @@ std::pair<bool, std::string> shell(const fs::path& folder, const std::string& sc
   const std::string base = "'" + (folder / "script").string();
   const bool done = std::system(("bash " + base + ".sh' >" + base + ".log' 2>&1").c_str()) == 0;
   return {done, read(folder / "script.log")};
+}
+
+// stacks tells where the threads of a process stand, if gdb is installed.
+std::string stacks(pid_t process, const fs::path& folder) {
+  return shell(folder, "timeout 60 gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 12'")
+      .second;
 }
 
 // compile returns the shared object; cases that do not compile are taken out.
@@ -157,27 +166,26 @@ void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mism
     if (child == 0) run_child(cases, first, library, report, *progress);
     int status = 0;
     std::size_t seen = progress->runs;
-    auto moved = Clock::now();
-    bool hangs = false;
+    int looks = 0;
+    std::string where;
     while (waitpid(child, &status, WNOHANG) == 0) {
-      usleep(2000);
-      if (progress->runs != seen) {
-        seen = progress->runs;
-        moved = Clock::now();
-      } else if (since(moved) > kSecondsPerRun) {
-        hangs = true;
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        break;
-      }
+      std::this_thread::sleep_for(kLook);
+      looks = progress->runs == seen ? looks + 1 : 0;
+      seen = progress->runs;
+      if (looks < kLooksPerRun) continue;
+      where = "does not end\n" + stacks(child, folder);
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      break;
     }
     const std::size_t at = progress->program;
-    if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    if (where.empty() && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
     const Case& c = cases[at];
     mismatches.push_back({c.seed, configurations(c.seed)[progress->configuration].name,
-                          hangs ? "does not end"
-                                : "the process ends with status " + std::to_string(status) + "\n" +
-                                      read(report.string() + ".stderr")});
+                          !where.empty() ? where
+                                         : "the process ends with status " +
+                                               std::to_string(status) + "\n" +
+                                               read(report.string() + ".stderr")});
     first = at + 1;
   }
   totals.runs += progress->runs;

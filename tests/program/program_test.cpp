@@ -166,6 +166,7 @@ void add_examples() {
       {"matmul", {"-D", "BLOCK_SIZE=60"}},
       {"rowreduce", {"-D", "COLUMNS=2000"}},
       {"imbalance", {"-D", "STEP=20"}},
+      {"cholesky", {"-D", "TILE=24"}},
       {"heat", {"-D", "CELLS=120", "-D", "STEPS=40"}},
   };
   const std::vector<Words> configurations = {

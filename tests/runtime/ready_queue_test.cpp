@@ -6,6 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/fragment/cf.hpp"
+#include "runtime/memory/value.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -40,6 +43,66 @@ std::int64_t next_number(ReadyQueue& q) {
   const std::int64_t n = abi::frame_int(w.cf, 0);
   free_cf(w.cf);
   return n;
+}
+
+// Fragments (i, j) of two large inputs, row i and column j; `taken` lists the numbers of those taken.
+class Products {
+ public:
+  Products() {
+    block_.layout = "i";
+    block_.frame_words = 1;
+    block_.capacity = 3;
+    block_.input_count = 2;
+    block_.kind = abi::Kind::atomic;
+    for (abi::Value*& v : rows_) v = abi::value_bytes(kLargeInput);
+    for (abi::Value*& v : columns_) v = abi::value_bytes(kLargeInput);
+    for (std::int64_t i = 0; i < 4; ++i) {
+      for (std::int64_t j = 0; j < 4; ++j) {
+        Cf* c = allocate_cf(block_, nullptr, {});
+        abi::frame_int(c, 0) = 10 * i + j;
+        c->words()[1] = reinterpret_cast<std::uint64_t>(abi::retain(rows_[i]));
+        c->words()[2] = reinterpret_cast<std::uint64_t>(abi::retain(columns_[j]));
+        c->flags |= kGathered;
+        queue_.push(c);
+      }
+    }
+  }
+  ~Products() {
+    take(16, 0);
+    for (abi::Value* v : rows_) abi::release(v);
+    for (abi::Value* v : columns_) abi::release(v);
+  }
+  std::vector<std::int64_t> take(std::int64_t n, std::int32_t to) {
+    std::vector<Cf*> out, exhausted;
+    queue_.take(0, n, balancer::Rank{to}, out, exhausted);
+    std::vector<std::int64_t> numbers;
+    for (Cf* c : out) {
+      numbers.push_back(abi::frame_int(c, 0));
+      release_inputs(c);
+      free_cf(c);
+    }
+    return numbers;
+  }
+
+ protected:
+  abi::Block block_{};
+  ReadyQueue queue_{1, true};
+  abi::Value* rows_[4];
+  abi::Value* columns_[4];
+};
+
+TEST(ReadyQueue, WhatSharesInputsGoesTogether) {
+  Products p;
+  EXPECT_EQ(p.take(1, 1), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(p.take(1, 2), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(p.take(2, 1), (std::vector<std::int64_t>{2, 3}));
+  // Rank 2 has row 0 and column 1; with row 1 it can do all of that row.
+  EXPECT_EQ(p.take(2, 2), (std::vector<std::int64_t>{11, 10}));
+  // Rank 1 has row 0 and columns 0, 2 and 3.
+  EXPECT_EQ(p.take(3, 1), (std::vector<std::int64_t>{12, 13, 20}));
+  EXPECT_EQ(p.take(2, 1), (std::vector<std::int64_t>{22, 23}));
+  // Whoever takes all that is left takes it in order.
+  EXPECT_EQ(p.take(9, 3), (std::vector<std::int64_t>{21, 30, 31, 32, 33}));
 }
 
 TEST(ReadyQueue, OneGroupIsFirstInFirstOut) {
@@ -97,7 +160,7 @@ TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
   q.push(range(1, 1));
   q.push(range(2, 2));
   std::vector<Cf*> out, exhausted;
-  EXPECT_EQ(q.take(3, 2, out, exhausted), 2);
+  EXPECT_EQ(q.take(3, 2, balancer::Rank{1}, out, exhausted), 2);
   for (Cf* c : out) free_cf(c);
   for (Cf* c : exhausted) free_cf(c);
   q.push(range(3, 3));
@@ -145,14 +208,14 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   for (int i = 0; i < 5; ++i) q.push(fragment(0, i));
   q.push(range(1, 10));
   std::vector<Cf*> out, exhausted;
-  EXPECT_EQ(q.take(0, 2, out, exhausted), 2);
-  EXPECT_EQ(q.take(1, 2, out, exhausted), 0);
-  EXPECT_EQ(q.take(3, 4, out, exhausted), 4);
+  EXPECT_EQ(q.take(0, 2, balancer::Rank{1}, out, exhausted), 2);
+  EXPECT_EQ(q.take(1, 2, balancer::Rank{1}, out, exhausted), 0);
+  EXPECT_EQ(q.take(3, 4, balancer::Rank{1}, out, exhausted), 4);
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(abi::frame_int(out[2], 0), 7);
   EXPECT_EQ(abi::frame_int(out[2], 1), 10);
   EXPECT_TRUE(exhausted.empty());
-  EXPECT_EQ(q.take(3, 100, out, exhausted), 6);
+  EXPECT_EQ(q.take(3, 100, balancer::Rank{1}, out, exhausted), 6);
   EXPECT_EQ(exhausted.size(), 1u) << "nothing is left of it, nobody runs a chunk";
   for (Cf* c : out) free_cf(c);
   for (Cf* c : exhausted) free_cf(c);
@@ -187,8 +250,8 @@ TEST(ReadyQueue, NothingLostUnderConcurrency) {
         Work w;
         if (t == 2) {
           std::vector<Cf*> out, exhausted;
-          q.take(3, 7, out, exhausted);
-          q.take(1, 3, out, exhausted);
+          q.take(3, 7, balancer::Rank{1}, out, exhausted);
+          q.take(1, 3, balancer::Rank{1}, out, exhausted);
           for (Cf* c : exhausted) free_cf(c);
           for (Cf* c : out) q.push(c);
         }

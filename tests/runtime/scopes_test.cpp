@@ -83,11 +83,11 @@ class Cluster {
     at->second.pop_front();
     if (at->second.empty()) wires_.erase(at);
     if (!fragment) return leave(to);
-    bool owed = false;
+    Scopes::Debts owed;
     scopes_[to]->arrive(ref_, Rank{static_cast<std::int32_t>(from)}, owed);
     --flying_fragments_;
     ++here_[to];
-    if (owed) wires_[{to, from}].push_back(false);
+    if (!owed.empty()) wires_[{to, from}].push_back(false);
   }
 
   std::mt19937 random_;

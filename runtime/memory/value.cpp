@@ -1,7 +1,8 @@
 // Values: how they are allocated and freed (abi.hpp says what they are).
+#include "runtime/memory/value.hpp"
+
 #include <cstring>
 
-#include "runtime/abi/tessera/abi.hpp"
 #include "runtime/memory/pool.hpp"
 
 namespace tessera::abi {
@@ -9,11 +10,10 @@ namespace {
 
 enum Pool : std::uint8_t { kPooled = 0, kBlock = 1 };
 
-constexpr std::size_t kHeader = sizeof(Value);
 constexpr std::size_t kAlign = 64;
 
 Value* scalar(Type type) {
-  auto* v = static_cast<Value*>(runtime::pool_allocate(kHeader));
+  auto* v = static_cast<Value*>(runtime::pool_allocate(sizeof(Value)));
   v->refs = 1;
   v->type = type;
   v->pool = kPooled;
@@ -21,15 +21,22 @@ Value* scalar(Type type) {
   return v;
 }
 
-// One block: header, then the payload on the next 64-byte boundary.
+// One block: header, the ranks that have the value, the payload on the next 64-byte boundary.
+struct LargeValue {
+  Value value;
+  std::uint64_t ranks;
+};
+
 Value* block(Type type, std::uint64_t size, std::size_t extra) {
-  auto* v = static_cast<Value*>(runtime::block_allocate(kHeader + kAlign + size + extra));
+  auto* b = static_cast<LargeValue*>(runtime::block_allocate(sizeof(LargeValue) + kAlign + size + extra));
+  b->ranks = 0;
+  Value* v = &b->value;
   v->refs = 1;
   v->type = type;
   v->pool = kBlock;
   v->borne = 0;
   v->size = size;
-  const auto at = reinterpret_cast<std::uintptr_t>(v) + kHeader;
+  const auto at = reinterpret_cast<std::uintptr_t>(v) + sizeof(LargeValue);
   v->data = reinterpret_cast<void*>((at + kAlign - 1) & ~(kAlign - 1));
   return v;
 }
@@ -56,16 +63,36 @@ Value* value_string(const char* text, std::uint64_t size) {
   return v;
 }
 Value* value_bytes(std::uint64_t size) {
-  Value* v = block(Type::bytes, size, 0);
+  Value* v = runtime::value_to_fill(size);
   std::memset(v->data, 0, size);
   return v;
 }
 void value_free(Value* v) {
   if (v->pool == kPooled) {
-    runtime::pool_free(v, kHeader);
+    runtime::pool_free(v, sizeof(Value));
   } else {
     runtime::block_free(v);
   }
 }
 
 }  // namespace tessera::abi
+
+namespace tessera::runtime {
+namespace {
+
+std::uint64_t bit(balancer::Rank r) { return std::uint64_t{1} << (balancer::index(r) & 63); }
+
+}  // namespace
+
+abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
+
+void believe_on(abi::Value* v, balancer::Rank r) {
+  if (v->pool != abi::kBlock) return;
+  __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->ranks, bit(r), __ATOMIC_RELAXED);
+}
+bool believed_on(const abi::Value* v, balancer::Rank r) {
+  if (v->pool != abi::kBlock) return true;
+  return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & bit(r)) != 0;
+}
+
+}  // namespace tessera::runtime

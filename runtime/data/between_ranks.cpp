@@ -1,0 +1,235 @@
+// Data fragments between ranks: who has a value, who asks for it, who gets it (docs/messages.md).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/input_names.hpp"
+#include "runtime/fragment/input_slot.hpp"
+#include "runtime/memory/value.hpp"
+#include "runtime/node/evacuation.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/program_error.hpp"
+
+namespace tessera::runtime {
+
+// Sends for the value, unless it is to be assigned here. The caller holds the shard's lock.
+bool DataFragments::ask(const abi::Name& n, DfEntry* e) {
+  if (!is_home(n)) {
+    node_.comm.send(home_of(n), Request{n});
+  } else if (keeper(e) != Rank{-1}) {
+    node_.comm.send(keeper(e), Fetch{n, node_.self()});
+  } else {
+    return false;
+  }
+  e->flags |= kAsked;
+  return true;
+}
+
+std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std::vector<abi::Name>& names) {
+  if ((c->flags & kGathered) != 0) return 0;
+  const InputNames inputs(c);
+  std::uint64_t put_down = 0;
+  for (unsigned k = 0; k < std::min(inputs.size(), 64u); ++k) {
+    const abi::Name& n = inputs[k];
+    if (!abi::is_needed(n) || !is_home(n)) continue;
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(n.id);
+    if (e == nullptr || (e->value == nullptr && e->assigned_by == 0 && (e->flags & kDeleted) == 0)) {
+      put_down |= std::uint64_t{1} << k;
+      names.push_back(n);
+    } else if (e->value != nullptr && e->value->size <= kSmall) {
+      list(e);
+      if (add(remote(e).copies, to)) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}});
+    }
+  }
+  return put_down;
+}
+
+// Sends the value of a home entry to `to`, or has its keeper do so. Lock held.
+void DataFragments::serve(DfEntry* e, const abi::Name& n, Rank to) {
+  add(remote(e).copies, to);
+  if (e->value != nullptr) {
+    believe_on(e->value, to);
+    node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
+  } else {
+    node_.comm.send(keeper(e), Fetch{n, to});
+  }
+}
+
+void DataFragments::on(Rank from, Request&& m) {
+  // Asked for by a fragment that has got it another way since, and ended with its scope.
+  if (node_.scopes.find_home(m.name.scope) == nullptr) return;
+  Shard& shard = table_.shard(m.name.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = find_or_insert(shard, m.name);
+  list(e);
+  if ((e->flags & kDeleted) != 0) {
+    node_.comm.send(from, Gone{m.name, e->freed_by - 1u, (e->flags & kSpent) != 0});
+  } else if (e->value != nullptr || keeper(e) != Rank{-1}) {
+    serve(e, m.name, from);
+  } else {
+    add(remote(e).asking, from);
+  }
+}
+
+void DataFragments::on(Rank from, Publish&& m) {
+  Shard& shard = table_.shard(m.name.id);
+  std::uint64_t waiters = 0;
+  std::string twice;
+  {
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, m.name);
+    list(e);
+    if (e->assigned_by != 0) {
+      const abi::Block& b = *node_.program.blocks[m.block];
+      const char* name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
+      twice = assigned_twice(e->assigned_by - 1, m.block, name);
+    } else if ((e->flags & kDeleted) != 0) {  // before it came here
+      e->assigned_by = m.block + 1;
+      node_.comm.send(from, Drop{{m.name.id}});
+    } else {
+      e->assigned_by = m.block + 1;
+      RemoteSide& side = remote(e);
+      add(side.copies, from);
+      if (m.value.value && e->value == nullptr) {
+        e->value = abi::retain(m.value.value.get());
+      }
+      if (e->value != nullptr) {
+        waiters = e->waiters;
+        e->waiters = 0;
+      } else {
+        side.keeper = from;
+        if (e->waiters != 0) ask(m.name, e);
+      }
+      std::vector<Rank> asking;
+      asking.swap(side.asking);
+      for (const Rank r : asking) serve(e, m.name, r);
+      if (node_.evacuation->swept()) entrust(e);
+    }
+  }
+  if (!twice.empty()) {
+    // The scope must not end before the failure is known to rank 0.
+    if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
+    return node_.fail(twice, kExitProgram);
+  }
+  wake(*node_.outside, waiters, m.value.value);
+  if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
+}
+
+void DataFragments::on(Rank, Fetch&& m) {
+  ValueRef value;
+  {
+    Shard& shard = table_.shard(m.name.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(m.name.id);
+    if (e != nullptr) value = ValueRef(abi::retain(e->value));
+  }
+  if (!value && node_.evacuation->ever()) {
+    // Given back to its home while this was under way.
+    return node_.comm.send(home_of(m.name), Refetch{m.name, m.to});
+  }
+  node_.comm.send(m.to, Give{m.name, {std::move(value)}});
+}
+
+void DataFragments::on(Rank from, Give&& m) {
+  std::uint64_t waiters = 0;
+  {
+    Shard& shard = table_.shard(m.name.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(m.name.id);
+    if (e == nullptr && m.value.value && !is_home(m.name) && !node_.evacuation->swept()) {
+      // From a keeper, and earlier than the fragment for which the home has put us down. (Or its scope has
+      // ended, and the home's Drop came earlier: kept to the end, and rare.)
+      e = find_or_insert(shard, m.name);
+      e->flags |= kEarly;
+      e->value = abi::retain(m.value.value.get());
+      believe_on(e->value, from);
+      return;
+    }
+    // Dropped or brought by a shipment in the meantime: normal.
+    if (e == nullptr) return;
+    if (e->value != nullptr) {
+      e->flags |= kTouched;  // somebody is about to look for it
+      return;
+    }
+    waiters = e->waiters;
+    e->flags &= ~kAsked & 0xFFu;
+    if (waiters == 0 && node_.evacuation->swept()) return;  // who asked has been sent elsewhere
+    if (m.value.value) {
+      e->waiters = 0;
+      e->value = abi::retain(m.value.value.get());
+      believe_on(e->value, from);
+      if (!is_home(m.name)) note_copy(e);
+    }
+  }
+  if (m.value.value) return wake(*node_.outside, waiters, std::move(m.value.value));
+  if (waiters == 0) return;
+  const Waiter first = waiter_of(waiters);
+  node_.fail_in(first.cf, 0,
+                coded(fmt::format("reads `{}`, which an advice has already freed",
+                                  slot_text(first.cf, first.slot)),
+                      "T403"));
+}
+
+void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
+  std::uint64_t waiters = 0;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = find_or_insert(shard, n);
+    list(e);
+    if (e->value != nullptr) return;
+    if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
+    e->value = abi::retain(value.get());
+    believe_on(e->value, from);
+    waiters = e->waiters;
+    e->waiters = 0;
+    if (!is_home(n)) note_copy(e);
+  }
+  if (!is_home(n) && home_of(n) != from) node_.comm.send(home_of(n), Copied{n});
+  wake(*node_.outside, waiters, std::move(value));
+}
+
+void DataFragments::on(Rank from, Copied&& m) {
+  Shard& shard = table_.shard(m.name.id);
+  const std::lock_guard hold(shard.mutex);
+  // The Publish may be under way still: then the entry begins here.
+  DfEntry* e = node_.scopes.find_home(m.name.scope) == nullptr ? nullptr : find_or_insert(shard, m.name);
+  if (e == nullptr || (e->flags & kDeleted) != 0) {
+    node_.comm.send(from, Drop{{m.name.id}});
+  } else {
+    list(e);
+    add(remote(e).copies, from);
+  }
+}
+
+void DataFragments::on(Rank, Drop&& m) {
+  for (const abi::Id& id : m.ids) {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e == nullptr || e->waiters != 0) continue;
+    if ((e->flags & kCopy) != 0 && e->value != nullptr) forget_copy(e);
+    free_entry(shard.remove(id));
+  }
+}
+
+ValueRef DataFragments::for_shipment(const abi::Name& n, abi::Value* held, Rank to) {
+  restore(n, held);
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(n.id);
+  if (e == nullptr) return ValueRef(abi::retain(held));
+  // What we assigned and published with its value is at its home already.
+  if (to == home_of(n) && e->assigned_by != 0 && held->size <= kSmall) return {};
+  if (!add(remote(e).copies, to)) return {};
+  return ValueRef(abi::retain(held));
+}
+
+}  // namespace tessera::runtime

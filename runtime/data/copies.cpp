@@ -1,0 +1,65 @@
+// The cache of copies: values of other ranks' names, which go when they take more memory than allowed.
+#include <chrono>
+#include <mutex>
+
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime {
+
+// The caller holds the shard's lock.
+void DataFragments::note_copy(DfEntry* e) {
+  e->flags |= kCopy;
+  copy_bytes_.fetch_add(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+  copies_alive_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard hold(copies_mutex_);
+  copies_.push_back(e->id);
+}
+
+// It counts as a copy no longer. The caller holds the shard's lock.
+void DataFragments::forget_copy(DfEntry* e) {
+  e->flags &= ~kCopy & 0xFFu;
+  copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
+  copies_alive_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void DataFragments::trim_copies(Clock::time_point now) {
+  const std::int64_t limit = node_.options.cache_limit_mb << 20;
+  // Ids of dropped copies stay in the list until it is mostly made of them.
+  const auto stale = [this] {
+    return static_cast<std::int64_t>(copies_.size()) >
+           2 * copies_alive_.load(std::memory_order_relaxed) + 65536;
+  };
+  if (now < next_trim_) return;
+  std::size_t tries = 0;
+  while (true) {
+    abi::Id id;
+    {
+      const std::lock_guard hold(copies_mutex_);
+      if (copy_bytes() <= limit && !stale()) return;
+      if (copies_.empty() || tries++ > 2 * copies_.size()) {
+        next_trim_ = now + std::chrono::milliseconds(20);  // all in use: no use in looking all the time
+        return;
+      }
+      id = copies_.front();
+      copies_.pop_front();
+    }
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e == nullptr || e->value == nullptr || (e->flags & kCopy) == 0) continue;
+    const bool in_use = __atomic_load_n(&e->value->refs, __ATOMIC_RELAXED) > 1;
+    if (copy_bytes() <= limit || in_use || (e->flags & kTouched) != 0) {
+      e->flags &= ~kTouched & 0xFFu;
+      const std::lock_guard again(copies_mutex_);
+      copies_.push_back(id);
+      continue;
+    }
+    forget_copy(e);
+    abi::release(e->value);
+    e->value = nullptr;
+    e->flags &= ~(kCopy | kAsked) & 0xFFu;
+  }
+}
+
+}  // namespace tessera::runtime
