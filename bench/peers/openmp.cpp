@@ -102,13 +102,7 @@ void dag() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv,
-             {{"independent", kIndependent, independent},
-              {"chain", kChain, chain},
-              {"stencil", kWidth * kSteps, stencil},
-              {"binary_tree", kTreeTasks, tree},
-              {"fan", 2 * kFan, fan},
-              {"dag", kDag, dag}},
+  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag),
              [](int threads, auto f) {
 #pragma omp parallel num_threads(threads)
 #pragma omp single

@@ -52,6 +52,15 @@ struct Pattern {
   void (*run)();  // creates all tasks, waits for them, checks the result
 };
 
+inline constexpr long kTreeTasks = (2L << kDepth) - 1;
+
+using Run = void (*)();
+inline std::vector<Pattern> patterns(Run independent, Run chain, Run stencil, Run tree, Run fan, Run dag) {
+  return {{"independent", kIndependent, independent}, {"chain", kChain, chain},
+          {"stencil", kWidth * kSteps, stencil},      {"binary_tree", kTreeTasks, tree},
+          {"fan", 2 * kFan, fan},                     {"dag", kDag, dag}};
+}
+
 // run picks the pattern; `around` starts and stops the system around it, untimed.
 template <class Around>
 int run(int argc, char** argv, const std::vector<Pattern>& patterns, Around around) {
@@ -74,7 +83,5 @@ int run(int argc, char** argv, const std::vector<Pattern>& patterns, Around arou
   std::fprintf(stderr, "%s has no pattern %s\n", argv[0], argv[1]);
   return 3;
 }
-
-inline constexpr long kTreeTasks = (2L << kDepth) - 1;
 
 }  // namespace peer
