@@ -57,6 +57,7 @@ struct RunOptions {
   bool progress = false;                // the progress line (the CLI sets it when stderr is a terminal)
   std::string log_level = "warn";       // spdlog level on stderr
   std::int64_t cache_limit_mb = 1024;   // copies of remote data fragments kept per rank
+  std::int64_t eager_bytes = 4096;      // values up to this size travel to their home when assigned elsewhere
 };
 
 // Runs `program` to its end; returns an exit code on every rank. Never throws.

@@ -90,7 +90,7 @@ void serialize(A& a, Gone& x) { a(x.name, x.block, x.spent); }
 template <class A>
 void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held, x.put_down); }
 template <class A>
-void serialize(A& a, PackedInput& x) { a(x.name, x.value); }
+void serialize(A& a, PackedInput& x) { a(x.name, x.value, x.unheard); }
 template <class A>
 void serialize(A& a, Ship& x) { a(x.fragments, x.inputs, x.by_policy, x.ticket); }
 template <class A>

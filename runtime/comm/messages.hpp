@@ -80,6 +80,7 @@ struct PackedCf {
 struct PackedInput {
   abi::Name name;
   Passenger value;
+  bool unheard = false;                  // its home may never have heard of it
 };
 struct Ship {           // fragments and the inputs the receiver may lack
   std::vector<PackedCf> fragments;

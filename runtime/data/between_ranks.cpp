@@ -43,9 +43,9 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
     if (e == nullptr || (e->value == nullptr && e->assigned_by == 0 && (e->flags & kDeleted) == 0)) {
       put_down |= std::uint64_t{1} << k;
       names.push_back(n);
-    } else if (e->value != nullptr && e->value->size <= kSmall) {
+    } else if (e->value != nullptr && small(e->value)) {
       list(e);
-      if (add(remote(e).copies, to)) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}});
+      if (add(remote(e).copies, to)) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}, false});
     }
   }
   return put_down;
@@ -177,7 +177,8 @@ void DataFragments::on(Rank from, Give&& m) {
                       "T403"));
 }
 
-void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
+void DataFragments::take_copy(Rank from, PackedInput&& input) {
+  const abi::Name& n = input.name;
   std::uint64_t waiters = 0;
   {
     Shard& shard = table_.shard(n.id);
@@ -186,14 +187,24 @@ void DataFragments::take_copy(Rank from, const abi::Name& n, ValueRef value) {
     list(e);
     if (e->value != nullptr) return;
     if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
-    e->value = abi::retain(value.get());
+    e->value = abi::retain(input.value.value.get());
     believe_on(e->value, from);
     waiters = e->waiters;
     e->waiters = 0;
-    if (!is_home(n)) note_copy(e);
+    if (!is_home(n)) {
+      note_copy(e);
+      e->unheard = input.unheard ? 1 : 0;
+    }
   }
   if (!is_home(n) && home_of(n) != from) node_.comm.send(home_of(n), Copied{n});
-  wake(*node_.outside, waiters, std::move(value));
+  wake(*node_.outside, waiters, std::move(input.value.value));
+}
+
+void DataFragments::pass_by(Rank from, PackedInput& input) {
+  if (!std::exchange(input.unheard, false)) return;
+  Keep m{input.name, input.value};
+  if (is_home(input.name)) return on(from, std::move(m));
+  node_.comm.send(home_of(input.name), m);
 }
 
 void DataFragments::on(Rank from, Copied&& m) {
@@ -220,16 +231,20 @@ void DataFragments::on(Rank, Drop&& m) {
   }
 }
 
-ValueRef DataFragments::for_shipment(const abi::Name& n, abi::Value* held, Rank to) {
+void DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship) {
   restore(n, held);
-  Shard& shard = table_.shard(n.id);
-  const std::lock_guard hold(shard.mutex);
-  DfEntry* e = shard.find(n.id);
-  if (e == nullptr) return ValueRef(abi::retain(held));
-  // What we assigned and published with its value is at its home already.
-  if (to == home_of(n) && e->assigned_by != 0 && held->size <= kSmall) return {};
-  if (!add(remote(e).copies, to)) return {};
-  return ValueRef(abi::retain(held));
+  bool unheard = !is_home(n) && abi::has_known_uses(n);
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    if (DfEntry* e = shard.find(n.id)) {
+      // What we assigned and published with its value is at its home already.
+      if (to == home_of(n) && e->assigned_by != 0 && small(held)) return;
+      if (!add(remote(e).copies, to)) return;
+      unheard = !is_home(n) && e->unheard != 0;
+    }
+  }
+  ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, unheard});
 }
 
 }  // namespace tessera::runtime

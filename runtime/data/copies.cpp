@@ -1,6 +1,7 @@
 // The cache of copies: values of other ranks' names, which go when they take more memory than allowed.
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/node/node.hpp"
@@ -56,8 +57,10 @@ void DataFragments::trim_copies(Clock::time_point now) {
       continue;
     }
     forget_copy(e);
-    abi::release(e->value);
-    e->value = nullptr;
+    ValueRef value(std::exchange(e->value, nullptr));
+    if (std::exchange(e->unheard, 0) != 0) {
+      node_.comm.send(home_of(e->scope), Keep{{e->id, e->scope}, {std::move(value)}});
+    }
     e->flags &= ~(kCopy | kAsked) & 0xFFu;
   }
 }

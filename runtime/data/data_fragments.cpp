@@ -33,6 +33,9 @@ std::int64_t waiting_for(const DfEntry* e) {
 
 }  // namespace
 
+DataFragments::DataFragments(Node& node)
+    : node_(node), eager_bytes_(static_cast<std::uint64_t>(node.options.eager_bytes)) {}
+
 bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
 
 // The caller holds the shard's lock.
@@ -124,7 +127,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     if ((e->flags & kAsked) != 0) continue;
     if (k < 64 && (put_down >> k & 1) != 0) {
       e->flags |= kAsked;
-    } else if (ask(names[k], e)) {
+    } else if ((e->remote != nullptr || !is_home(names[k])) && ask(names[k], e)) {
       w.sent = true;
     }
   }
@@ -194,7 +197,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   Publish p;
   p.name = n;
   p.block = by.block;
-  if (v->size <= kSmall) p.value.value = guard;
+  if (small(v)) p.value.value = guard;
   p.ack = hold(by.scope, home_of(n));
   node_.comm.send(home_of(n), p);
   w.sent = true;

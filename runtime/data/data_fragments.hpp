@@ -27,10 +27,7 @@ using abi::Worker;
 
 class DataFragments {
  public:
-  // Values up to this size travel to their home when assigned elsewhere.
-  static constexpr std::uint64_t kSmall = 4096;
-
-  explicit DataFragments(Node& node) : node_(node) {}
+  explicit DataFragments(Node&);
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
   // brings the last one calls Node::arrived (it may already have happened).
@@ -65,8 +62,8 @@ class DataFragments {
   // go along. Of names that nobody has assigned yet it returns the inputs as a set; when the
   // shipment is on its way, on(to, Request) puts that rank down for each of `names`.
   std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
-  // For a shipment: the value if it is here and `to` may lack it (notes that `to` gets it).
-  ValueRef for_shipment(const abi::Name&, abi::Value* held, Rank to);
+  // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it.
+  void go_along(const abi::Name&, abi::Value* held, Rank to, Ship&);
 
   void on(Rank from, Request&&);
   void on(Rank from, Publish&&);
@@ -82,7 +79,9 @@ class DataFragments {
   void on(Rank from, Keep&&);
   void on(Rank from, Refetch&&);
   // An input that came with a shipment.
-  void take_copy(Rank from, const abi::Name&, ValueRef);
+  void take_copy(Rank from, PackedInput&&);
+  // One that nobody takes here: no more than that its home learns of the value, if it has not.
+  void pass_by(Rank from, PackedInput&);
 
   // data/evacuation.cpp, for a rank that leaves; nothing runs on it.
   // The fragments that wait here, in no list any more; what they had of their inputs is in the table.
@@ -120,8 +119,10 @@ class DataFragments {
   void fail_at(const abi::Name&, std::uint32_t block, const std::string& text);
   std::uint64_t hold(ScopeRecord*, Rank home);
   bool is_home(const abi::Name& n) const;
+  bool small(const abi::Value* v) const { return v->size <= eager_bytes_; }
 
   Node& node_;
+  const std::uint64_t eager_bytes_;  // of RunOptions
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;

@@ -61,7 +61,7 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
 // Has another rank keep the value of one of our names; false when it is small enough to stay. The
 // caller holds the shard's lock.
 bool DataFragments::entrust(DfEntry* e) {
-  if (e->value == nullptr || e->value->size <= Evacuation::kSmallest) return false;
+  if (e->value == nullptr || e->value->size <= std::min(Evacuation::kSmallest, eager_bytes_)) return false;
   RemoteSide& side = remote(e);
   if (side.keeper != Rank{-1}) {  // ours is a copy
     abi::release(std::exchange(e->value, nullptr));
@@ -95,9 +95,10 @@ Left DataFragments::give_away() {
       }
     });
     for (DfEntry* e : foreign) {
-      if (e->value != nullptr && (e->flags & kCopy) != 0) {
-        forget_copy(e);
-      } else if (e->value != nullptr && (e->value->size > kSmall || (e->flags & kEntrusted) != 0)) {
+      const bool copy = e->value != nullptr && (e->flags & kCopy) != 0;
+      if (copy) forget_copy(e);
+      if (copy ? e->unheard != 0
+               : e->value != nullptr && (!small(e->value) || (e->flags & kEntrusted) != 0)) {
         ++left.values;
         left.bytes += static_cast<std::int64_t>(e->value->size);
         node_.comm.send(home_of(e->scope),
@@ -125,6 +126,7 @@ void DataFragments::on(Rank from, Entrust&& m) {
     } else if ((e->flags & kCopy) != 0) {
       forget_copy(e);  // what we keep for others must not be evicted
     }
+    e->flags &= ~kEarly & 0xFFu;  // nor become a copy when it is read
     e->flags |= kEntrusted;
   }
   wake(*node_.outside, waiters, std::move(m.value.value));
@@ -139,9 +141,8 @@ void DataFragments::on(Rank from, Keep&& m) {
     DfEntry* e = find_or_insert(shard, m.name);
     list(e);
     if ((e->flags & kDeleted) != 0) return;
-    const bool heard_of = e->assigned_by != 0;
-    if (heard_of && keeper(e) != from) return;
-    if (heard_of) e->remote->keeper = Rank{-1};
+    if (keeper(e) != Rank{-1} && keeper(e) != from) return;
+    if (e->remote != nullptr) e->remote->keeper = Rank{-1};
     if (e->value != nullptr) return;
     e->value = abi::retain(m.value.value.get());
     e->flags &= ~kAsked & 0xFFu;

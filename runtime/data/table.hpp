@@ -35,6 +35,7 @@ struct DfEntry {
   union {
     DfEntry* scope_next;    // home only: the next on its scope's list
     std::int64_t uses_left; // instead, with kUnlisted: the fragments that have still to read it
+    std::int64_t unheard;   // not home: its home may never have heard of this copy (assign_used)
   };
   RemoteSide* remote;       // owned, often null
   std::uint32_t assigned_by;  // block + 1 of the statement that assigned it; 0: not assigned

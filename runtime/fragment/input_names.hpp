@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <memory>
 
 #include "runtime/abi/tessera/abi.hpp"
 
@@ -11,8 +11,7 @@ namespace tessera::runtime {
 class InputNames {
  public:
   explicit InputNames(const abi::Cf* c) : size_(c->block->input_count) {
-    if (size_ > kFew) many_.resize(size_);
-    names_ = size_ > kFew ? many_.data() : reinterpret_cast<abi::Name*>(few_);
+    names_ = size_ <= kFew ? reinterpret_cast<abi::Name*>(few_) : (many_.reset(new abi::Name[size_]), many_.get());
     if (size_ > 0) c->block->inputs(c, names_);
   }
   InputNames(const InputNames&) = delete;
@@ -26,7 +25,7 @@ class InputNames {
   abi::Name* names_;
   // Names have initial values; these get theirs from the block.
   alignas(abi::Name) std::byte few_[kFew * sizeof(abi::Name)];
-  std::vector<abi::Name> many_;
+  std::unique_ptr<abi::Name[]> many_;
 };
 
 }  // namespace tessera::runtime

@@ -244,6 +244,12 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("MB")
       ->check(number)
       ->group(group);
+  app.add_option("--eager-bytes", options.eager_bytes,
+                 "values up to this size travel to the rank that keeps their name at once, larger ones "
+                 "when somebody there or elsewhere reads them; default 4096")
+      ->option_text("BYTES")
+      ->check(number)
+      ->group(group);
   app.add_option("--record-limit-mb", options.record_limit_mb,
                  "memory per rank for the trace of --record; default 1024")
       ->option_text("MB")

@@ -98,6 +98,7 @@ std::string format_options(const runtime::RunOptions& o) {
   flag("--progress", o.progress);
   text("--log-level", o.log_level, d.log_level);
   number("--cache-limit-mb", o.cache_limit_mb, d.cache_limit_mb);
+  number("--eager-bytes", o.eager_bytes, d.eager_bytes);
   return join_words(words);
 }
 

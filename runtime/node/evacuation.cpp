@@ -156,6 +156,7 @@ void Evacuation::forward(Rank from, Ship&& m) {
     m.by_policy = false;
     m.ticket = 0;
   }
+  for (PackedInput& i : m.inputs) node_.data.pass_by(from, i);
   // We are the home of these and do not know that they go further: whoever needs them asks us.
   std::erase_if(m.inputs, [this](const PackedInput& i) { return home_of(i.name) == node_.self(); });
   moved_ += static_cast<std::int64_t>(m.fragments.size());

@@ -25,8 +25,7 @@ void board(Node& node, Ship& ship, Cf* c, Rank to) {
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
       if (!abi::is_needed(names[k])) continue;
-      ValueRef v = node.data.for_shipment(names[k], abi::input(c, *c->block, k), to);
-      if (v) ship.inputs.push_back({names[k], {std::move(v)}});
+      node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship);
     }
     release_inputs(c);
   }
@@ -137,7 +136,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     arrived_here.emplace_back(c, p.put_down);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
-  for (PackedInput& i : m.inputs) data.take_copy(from, i.name, std::move(i.value.value));
+  for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
   for (const auto& [c, put_down] : arrived_here) {
     try {

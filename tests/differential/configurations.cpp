@@ -28,7 +28,20 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
   return false;
 }
 
-// Ranks that leave and join at random times of the first milliseconds.
+// Even numbers are large values, or no copy is kept longer than it is read, or both.
+void strain(Configuration& c, std::uint64_t seed) {
+  const std::uint64_t what = balancer::Random(seed).below(4);
+  if ((what & 1) != 0) {
+    c.options.eager_bytes = 0;
+    c.name += " --eager-bytes 0";
+  }
+  if ((what & 2) != 0) {
+    c.options.cache_limit_mb = 0;
+    c.name += " --cache-limit-mb 0";
+  }
+}
+
+// Ranks that leave at random times of the first milliseconds.
 void change_members(Configuration& c, std::uint64_t seed) {
   balancer::Random random(seed);
   c.options.spares = static_cast<std::int32_t>(random.below(2));
@@ -56,9 +69,11 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
       for (const int threads : {1, 2}) {
         const std::uint64_t order = seed * 100 + all.size();
         all.push_back(make(ranks, threads, order, std::string(p.name)));
+        if (threads == 1) strain(all.back(), order + 30);
         if (threads == 2) {  // the sweep has to wait for more than one worker
           Configuration changing = make(ranks, threads, order + 70, std::string(p.name));
           change_members(changing, order + 70);
+          strain(changing, order + 80);
           all.push_back(changing);
         }
         if (threads == 1 && has(p, "faithful")) {
