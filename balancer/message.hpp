@@ -52,6 +52,7 @@ struct LinkReport {
 struct StealRequest {
   std::uint64_t number = 0;  // the thief's request count, to recognise late answers
   bool idle = false;         // nothing runs at the thief; else it asks ahead
+  Time need = 0;             // ns of one thread's work that keep it going until more could come; 0: not known
   friend bool operator==(const StealRequest&, const StealRequest&) = default;
 };
 // steal, victim -> thief: nothing to give now (default mode).

@@ -1,7 +1,7 @@
 // The default stealer.
 //
 // Thief: needs work when idle, or when what is ready lasts less than a steal takes. It has at most
-// one request out, to: the rank that woke it, else the rank that last gave, else a random one that
+// one request out, to: the rank that woke it, else the rank that has given most, else a random one that
 // does not remember it yet. A refusal means "I remember you"; a rank that `attempts` others
 // remember is silent and sleeps. Victim: gives half of what is ready and worth moving, never what
 // its own threads take next, in shipments short enough for the thief to start soon. It remembers
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "balancer/growth.hpp"
@@ -36,7 +37,8 @@ class Stealer : public Policy {
         ready_(setup.groups.size()),
         random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))),
         known_at_(static_cast<std::size_t>(setup.ranks), Known::no),
-        present_(static_cast<std::size_t>(setup.ranks), true) {
+        present_(static_cast<std::size_t>(setup.ranks), true),
+        given_(static_cast<std::size_t>(setup.ranks)) {
     for (std::size_t g = 0; g < setup.groups.size(); ++g) {
       never_moved_[g] = setup.groups[g].never_moved;
     }
@@ -71,6 +73,10 @@ class Stealer : public Policy {
   // More find work sooner at the start of a search on hundreds of ranks; on hosts that take 50 us for a message they cost more
   // than that.
   static constexpr std::int64_t kCallers = 2;
+  // Where inputs are dear (the wire takes more than a 64th of what one weighs) a thief gets no more than lasts for
+  // kLasts steals: halves of halves would carry the same inputs over several ranks before anybody uses them.
+  // Where the links of the victims are full steals last longer, and shipments grow with them.
+  static constexpr Time kDear = 64, kLasts = 4;
 
   void handle(Time, const LoadChanged& e, Actions&) {
     std::int64_t finished = 0;
@@ -93,7 +99,7 @@ class Stealer : public Policy {
   }
   void handle(Time now, const Received& r, Actions& out) {
     if (const auto* request = std::get_if<StealRequest>(&r.message)) {
-      give(r.from, request->number, request->idle, out);
+      give(r.from, *request, out);
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
         remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
@@ -106,7 +112,7 @@ class Stealer : public Policy {
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
-    last_giver_ = e.from;
+    for (const GroupCount& f : e.fragments) given_[static_cast<std::size_t>(index(e.from))] += f.count;
     if (asked_ && asked_->victim == e.from) {
       steal_measured_ = true;
       steal_time_ += (now - asked_->at - steal_time_) / 4;
@@ -144,6 +150,8 @@ class Stealer : public Policy {
   }
   Time steal_time() const { return steal_time_ > 0 ? steal_time_ : 3 * Link{}.latency; }
 
+  Time need() const { return kLasts * workers_ * steal_time(); }
+
   void ask(Time now, Actions& out) {
     if (asked_ || !needs_work() || !patient(now, out)) return;
     const std::optional<Rank> victim = choose_victim();
@@ -151,7 +159,7 @@ class Stealer : public Policy {
     const bool idle = idle_ && !early_;
     asked_ = Request{*victim, ++number_, now, idle};
     remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
-    out.push_back(Send{*victim, StealRequest{number_, idle}});
+    out.push_back(Send{*victim, StealRequest{number_, idle, need()}});
   }
 
   // Another may serve this rank (`auto`): it asks when it has had nothing for a while, or where fragments make others,
@@ -175,11 +183,10 @@ class Stealer : public Policy {
     return k == Known::no && remembered_ < attempts_;
   }
   std::optional<Rank> choose_victim() {
-    for (std::optional<Rank>* favourite : {&woken_by_, &last_giver_}) {
-      const std::optional<Rank> v = *favourite;
-      favourite->reset();
-      if (v && may_ask(*v)) return v;
-    }
+    const std::optional<Rank> woken_by = std::exchange(woken_by_, std::nullopt);
+    if (woken_by && may_ask(*woken_by)) return woken_by;
+    const auto most = std::max_element(given_.begin(), given_.end());
+    if (const Rank v{static_cast<std::int32_t>(most - given_.begin())}; *most > 0 && may_ask(v)) return v;
     // A random start, then the next that may be asked: every rank is reached in turn.
     const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
     for (std::int32_t i = 0; i < ranks_; ++i) {
@@ -199,7 +206,7 @@ class Stealer : public Policy {
   // share is what a request would get now: half of each group (a lone last fragment only for a
   // thief where nothing runs), while the shipment takes at most max_transfer, and only if what
   // moves outweighs the message. Empty: nothing.
-  std::vector<GroupCount> share(Rank thief, bool thief_idle) const {
+  std::vector<GroupCount> share(Rank thief, bool thief_idle, Time need) const {
     if (idle_ && ready_.total() <= workers_) return {};  // just arrived; our own threads take it
     const bool served = patience_ > 0 && !thief_idle && !growth_.grows();  // by another, from what is measured
     const Link& link = links_.between(self_, thief);
@@ -219,6 +226,12 @@ class Stealer : public Policy {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
+        const auto one = static_cast<double>(weights_.weight(group));
+        const double wire = static_cast<double>(wire_time(link, each));
+        if (need > 0 && kDear * wire > one) {
+          const double enough = std::max(static_cast<double>(need), wire) / std::max(1.0, one);
+          count = std::min(count, std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(enough, 1e15))));
+        }
         const Time left = max_transfer_ - wire_time(link, bytes);
         count =
             std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
@@ -262,9 +275,10 @@ class Stealer : public Policy {
     return n;
   }
 
-  void give(Rank thief, std::uint64_t number, bool thief_idle, Actions& out) {
+  void give(Rank thief, const StealRequest& request, Actions& out) {
+    const auto [number, thief_idle, need] = request;
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == thief; });
-    std::vector<GroupCount> parts = share(thief, thief_idle);
+    std::vector<GroupCount> parts = share(thief, thief_idle, need);
     if (parts.empty()) {
       refuse(thief, number, thief_idle, out);
       return;
@@ -284,7 +298,7 @@ class Stealer : public Policy {
     for (std::size_t g = 0; g < ready_.size(); ++g) budget += std::max<std::int64_t>(movable(g), 0);
     std::vector<Thief> asleep;
     for (const Thief& t : thieves_) {
-      if (budget > 0 && !share(t.rank, t.idle).empty()) {
+      if (budget > 0 && !share(t.rank, t.idle, 0).empty()) {
         out.push_back(Send{t.rank, StealWake{}});
         --budget;
       } else {
@@ -341,8 +355,9 @@ class Stealer : public Policy {
   std::vector<Known> known_at_;
   std::int64_t remembered_ = 0;  // of them, not `no`
   std::vector<bool> present_;
+  std::vector<std::int64_t> given_;  // by each rank: fragments
   std::optional<Request> asked_;
-  std::optional<Rank> woken_by_, last_giver_;
+  std::optional<Rank> woken_by_;
   std::uint64_t number_ = 0;
   Time steal_time_ = 0;  // from a request to the work
   bool steal_measured_ = false;

@@ -125,6 +125,27 @@ TEST(Stealer, HandsNoCrumbsAround) {
   }
 }
 
+// 10 ms each, and 1 ms on the wire: no more than the thief asks for. What costs nothing to move goes by halves.
+TEST(Stealer, GivesDearInputsAsNeededOnly) {
+  for (const std::int64_t bytes : {1'000'000, 1000}) {
+    Script s("steal", setup(0, 2, 1));
+    s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 60, 60 * bytes}}, {}});
+    s.at(0, LoadChanged{{{Group{0}, 40, 40 * bytes}}, {done(0, 20, 10 * kMs)}});
+    const auto shipped = all<Ship>(s.at(kMs, from(1, StealRequest{1, true, 30 * kMs})));
+    ASSERT_EQ(shipped.size(), 1u);
+    EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, bytes > 1000 ? 3 : 20}}));
+  }
+}
+
+TEST(Stealer, SaysWhatItNeeds) {
+  Script s("steal", setup(0, 2, 1));
+  const auto asked = sent<StealRequest>(s.at(0, LinkMeasured{Rank{1}, 100'000, 1e9}));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].second.need, 4 * 300'000);  // four steals of three latencies
+}
+
 TEST(FaithfulStealer, OneStealableFragmentPerRequest) {
   auto two = setup(0, 3, 2, {{"faithful", "true"}});
   two.groups[1].stealable = true;
