@@ -39,6 +39,11 @@ constexpr std::int64_t kManyWaiting = 200000;
 constexpr std::uint64_t kLook = 50'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
+// With this many fragments of the rank waiting a worker makes no more of them while the others let one go in kCatchUp
+// ticks (about 20 us) at least; if they don't, it makes some for kMakes ticks (about 1 ms) before it looks again.
+constexpr std::int64_t kAhead = 1024;
+constexpr std::uint64_t kCatchUp = 50'000;
+constexpr std::uint64_t kMakes = 2'500'000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -144,15 +149,50 @@ bool Node::find_work(Worker& w, Work& work) {
     w.chained = nullptr;
     return true;
   }
+  if (hold_back(w, work)) return true;
   const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < kManyWaiting;
   if (w.queue.pop(work, expand, w.chunk)) return true;
+  return steal(w, work, false);
+}
+
+bool Node::steal(Worker& w, Work& work, bool only_ready) {
   if (w.steals_from > ticks()) return false;
   for (std::size_t i = 1; i < workers.size(); ++i) {
     Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
-    work.stolen = !victim.queue.looks_empty() && victim.queue.pop(work, false, w.chunk);
+    const bool nothing = only_ready ? victim.queue.atomics() == 0 : victim.queue.looks_empty();
+    work.stolen = !nothing && victim.queue.pop(work, false, w.chunk);
     if (work.stolen) return true;
   }
   return false;
+}
+
+// What is made long before it runs waits in cold memory. So a worker that has nothing ready does not go on making
+// while the others get on with what waits: it takes of what they have ready, or looks on.
+bool Node::hold_back(Worker& w, Work& work) {
+  if (!looks_on_ || w.queue.atomics() > 0 || w.makes_until > ticks() || waiting() < kAhead || sleepers.any()) return false;
+  if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
+  // Not all at once: what can run next may be theirs to make.
+  bool stolen = false;
+  if (holding_back_.fetch_add(1) + 1 < static_cast<std::int32_t>(workers.size())) {
+    std::int64_t least = waiting();
+    std::uint64_t now = ticks(), until = now + kCatchUp;
+    for (; now < until; now = ticks()) {
+      stolen = steal(w, work, true);
+      const std::int64_t left = waiting();
+      if (stolen || left < kAhead / 2 || w.queue.atomics() > 0 || evacuation->parked() ||
+          stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) {
+        break;
+      }
+      if (left < least) {
+        least = left;
+        until = now + kCatchUp;
+      }
+      __builtin_ia32_pause();
+    }
+    if (now >= until) w.makes_until = now + kMakes;
+  }
+  holding_back_.fetch_sub(1);
+  return stolen;
 }
 
 bool Node::work_in_sight(const Worker& w) const {

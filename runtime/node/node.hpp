@@ -53,6 +53,7 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
+  std::uint64_t makes_until = 0;  // ticks; until then it makes fragments however many wait
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
@@ -161,6 +162,8 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&);
+  bool steal(Worker&, Work&, bool only_ready);  // from the other workers of this rank
+  bool hold_back(Worker&, Work&);
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
   bool turn();                          // one round of all that communication does; role held
@@ -184,6 +187,7 @@ class Node {
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
+  std::atomic<std::int32_t> holding_back_{0};  // workers
   std::atomic<std::uint32_t> next_worker_{0};
   std::uint32_t block_count_;
 };
