@@ -133,7 +133,8 @@ void Node::on_ship(Rank from, Ship&& m) {
   for (PackedCf& p : m.fragments) {
     Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
-    arrived_here.emplace_back(c, p.put_down);
+    // What was given to a rank that had left meanwhile may be gone: then it is asked for.
+    arrived_here.emplace_back(c, evacuation->ever() ? 0 : p.put_down);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
   for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));
