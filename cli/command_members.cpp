@@ -1,7 +1,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -42,6 +45,13 @@ class Connection {
     if (socket_ >= 0) close(socket_);
   }
   bool ok() const { return ok_; }
+  // hear() has given up waiting.
+  bool late() const { return late_; }
+  // From now on hear() waits no longer than this; 0: for ever.
+  void patience(std::chrono::seconds most) {
+    const timeval limit{most.count(), 0};
+    if (socket_ >= 0) setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
   void say(const std::string& line) {
     const std::string text = line + "\n";
     ok_ = ok_ && send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
@@ -58,6 +68,7 @@ class Connection {
       }
       char buffer[512];
       const ssize_t n = ok_ ? recv(socket_, buffer, sizeof buffer, 0) : 0;
+      late_ = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
       if (n <= 0) return std::nullopt;
       heard_.append(buffer, static_cast<std::size_t>(n));
     }
@@ -66,6 +77,7 @@ class Connection {
  private:
   int socket_ = -1;
   bool ok_ = false;
+  bool late_ = false;
   std::string heard_;
 };
 
@@ -88,29 +100,39 @@ struct Run {
   std::string about;
 };
 
-// The runs of this user whose rank 0 is on this host.
-std::vector<Run> runs() {
+// A run that says nothing for so long is stopped (Ctrl-Z, a debugger), or its host is.
+constexpr std::chrono::seconds kPatience{3};
+constexpr const char* kSilent = "does not answer: is it stopped?";
+
+// The runs of this user whose rank 0 is on this host: of `among`, or that it started.
+std::vector<Run> runs(std::optional<std::int32_t> among) {
   std::vector<Run> all;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(runtime::control_folder(), ignored)) {
-    Run r{std::atoi(entry.path().filename().c_str()), entry.path(), ""};
-    Connection c(r.socket);
-    c.say("about");
-    const std::optional<std::string> about = c.hear();
-    if (!about) {  // its process was killed
-      if (!fs::exists("/proc/" + std::to_string(r.pid), ignored)) fs::remove(r.socket, ignored);
+    Run r{std::atoi(entry.path().filename().c_str()), entry.path(), kSilent};
+    if (!fs::exists("/proc/" + std::to_string(r.pid), ignored)) {  // its process was killed
+      fs::remove(r.socket, ignored);
       continue;
     }
-    r.about = about->substr(std::min<std::size_t>(3, about->size()));
+    if (among && !descends(r.pid, *among)) continue;
+    Connection c(r.socket);
+    if (!c.ok()) continue;
+    c.patience(kPatience);
+    c.say("about");
+    if (const auto about = c.hear()) {
+      r.about = about->substr(std::min<std::size_t>(3, about->size()));
+    } else if (!c.late()) {
+      continue;  // it has just ended
+    }
     all.push_back(std::move(r));
   }
   return all;
 }
 
 Run choose(const Request& request) {
-  std::vector<Run> all = runs();
-  if (request.run) {
-    std::erase_if(all, [&](const Run& r) { return !descends(r.pid, *request.run); });
+  const std::vector<Run> all = runs(request.run);
+  if (all.size() == 1 && all.front().about == kSilent) {
+    throw usage_error("process " + std::to_string(all.front().pid) + " " + kSilent);
   }
   if (all.size() == 1) return all.front();
   std::string list;

@@ -58,6 +58,7 @@ double Evacuation::seconds_here() const {
 }
 
 void Evacuation::rest() {
+  ever_ = true;
   parked_.store(true);
   swept_ = true;
 }

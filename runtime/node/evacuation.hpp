@@ -40,7 +40,7 @@ class Evacuation {
   bool parked() const { return parked_.load(); }
   // Nothing is left here but what may stay.
   bool swept() const { return swept_; }
-  // This rank has left at least once.
+  // There was a time when this rank took no part.
   bool ever() const { return ever_; }
 
   // Before the run: this rank is a spare.

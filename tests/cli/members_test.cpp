@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kLong =
     "C++ sub make(int i, name x) ${{ double *p = x.create<double>(2000); p[7] = i; usleep(20000); "
     "$}}\n"
-    "C++ sub show(value x) ${{ printf(\"%d\\n\", (int)x.getData<double>()[7]); usleep(20000); $}}\n"
+    "C++ sub show(value x) ${{ printf(\"%d\\n\", (int)x.getData<double>()[7]); fflush(stdout); usleep(20000); $}}\n"
     "sub main() { df x; for i = 1..100 { make(i, x[i]) @ { locator_cyclic: i; }; show(x[i]); } }\n";
 
 std::string numbers_to(int n) {
@@ -95,6 +95,23 @@ TEST_F(Members, WhatCannotBeIsRefused) {
         "rank 0 takes part already\n2\n"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   }
+}
+
+// It used to wait for it, whichever run was meant.
+TEST_F(Members, AStoppedRunIsNamedAndHoldsUpNobody) {
+  write("stopped.fa", kLong);
+  const Outcome o = run({"bash", "-c",
+                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --quiet > first & a=$!\n"
+                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --quiet > second & b=$!\n"
+                         "until grep -q . first && grep -q . second || ! kill -0 $a $b; do sleep 0.02; done\n"
+                         "kill -STOP $a\n" TESSERA_COMMAND " drain 1 --run $b; echo $?\n" TESSERA_COMMAND
+                         " drain 1 --run $a 2>&1; echo $?\n" TESSERA_COMMAND " drain 1 2>&1; echo $?\n"
+                         "kill -CONT $a; wait $a && wait $b"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_NE(o.out.find("rank 1 has left"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("does not answer: is it stopped?\n2\n"), std::string::npos) << o.out;
+  EXPECT_EQ(sorted(read("first")), numbers_to(100));
+  EXPECT_EQ(sorted(read("second")), numbers_to(100));
 }
 
 TEST_F(Members, WithoutARunThereIsNothingToDrain) {
