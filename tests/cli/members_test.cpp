@@ -101,8 +101,8 @@ TEST_F(Members, WhatCannotBeIsRefused) {
 TEST_F(Members, AStoppedRunIsNamedAndHoldsUpNobody) {
   write("stopped.fa", kLong);
   const Outcome o = run({"bash", "-c",
-                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --quiet > first & a=$!\n"
-                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --quiet > second & b=$!\n"
+                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > first & a=$!\n"
+                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > second & b=$!\n"
                          "until grep -q . first && grep -q . second || ! kill -0 $a $b; do sleep 0.02; done\n"
                          "kill -STOP $a\n" TESSERA_COMMAND " drain 1 --run $b; echo $?\n" TESSERA_COMMAND
                          " drain 1 --run $a 2>&1; echo $?\n" TESSERA_COMMAND " drain 1 2>&1; echo $?\n"
