@@ -1,10 +1,9 @@
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -27,31 +26,34 @@ struct Request {
   std::optional<std::int32_t> run;
 };
 
-// Connection sends one line and reads lines until the other side ends it.
+// A run that takes or says nothing for so long is stopped (Ctrl-Z, a debugger).
+constexpr timeval kPatience{3, 0};
+constexpr const char* kSilent = "does not answer: is it stopped?";
+
+// Connection sends one line and reads lines until the other side ends it. While it is `patient`, it waits for them however
+// long they take.
 class Connection {
  public:
-  explicit Connection(const fs::path& socket_file) {
+  explicit Connection(const fs::path& socket_file, bool patient) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string path = socket_file.string();
     if (path.size() >= sizeof address.sun_path) return;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ok_ = socket_ >= 0 &&
-          connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (socket_ < 0) return;
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+    if (!patient) setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    ok_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    late_ = !ok_ && gave_up();  // as many as may wait to connect do
   }
   Connection(const Connection&) = delete;
   ~Connection() {
     if (socket_ >= 0) close(socket_);
   }
   bool ok() const { return ok_; }
-  // hear() has given up waiting.
+  // Something is there, but did not answer in time.
   bool late() const { return late_; }
-  // From now on hear() waits no longer than this; 0: for ever.
-  void patience(std::chrono::seconds most) {
-    const timeval limit{most.count(), 0};
-    if (socket_ >= 0) setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
   void say(const std::string& line) {
     const std::string text = line + "\n";
     ok_ = ok_ && send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
@@ -68,13 +70,15 @@ class Connection {
       }
       char buffer[512];
       const ssize_t n = ok_ ? recv(socket_, buffer, sizeof buffer, 0) : 0;
-      late_ = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+      late_ = late_ || (n < 0 && gave_up());
       if (n <= 0) return std::nullopt;
       heard_.append(buffer, static_cast<std::size_t>(n));
     }
   }
 
  private:
+  static bool gave_up() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
   int socket_ = -1;
   bool ok_ = false;
   bool late_ = false;
@@ -100,29 +104,21 @@ struct Run {
   std::string about;
 };
 
-// A run that says nothing for so long is stopped (Ctrl-Z, a debugger), or its host is.
-constexpr std::chrono::seconds kPatience{3};
-constexpr const char* kSilent = "does not answer: is it stopped?";
-
 // The runs of this user whose rank 0 is on this host: of `among`, or that it started.
 std::vector<Run> runs(std::optional<std::int32_t> among) {
   std::vector<Run> all;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(runtime::control_folder(), ignored)) {
     Run r{std::atoi(entry.path().filename().c_str()), entry.path(), kSilent};
-    if (!fs::exists("/proc/" + std::to_string(r.pid), ignored)) {  // its process was killed
-      fs::remove(r.socket, ignored);
-      continue;
-    }
     if (among && !descends(r.pid, *among)) continue;
-    Connection c(r.socket);
-    if (!c.ok()) continue;
-    c.patience(kPatience);
+    Connection c(r.socket, false);
+    // Its process was killed. One that answers but isn't seen is in another container.
+    if (!c.ok() && !c.late() && !fs::exists("/proc/" + std::to_string(r.pid), ignored)) fs::remove(r.socket, ignored);
     c.say("about");
     if (const auto about = c.hear()) {
       r.about = about->substr(std::min<std::size_t>(3, about->size()));
     } else if (!c.late()) {
-      continue;  // it has just ended
+      continue;  // it has ended
     }
     all.push_back(std::move(r));
   }
@@ -147,7 +143,7 @@ Run choose(const Request& request) {
 
 int run(const Request& request) {
   const Run run = choose(request);
-  Connection c(run.socket);
+  Connection c(run.socket, true);
   c.say(request.verb + " " + std::to_string(request.rank));
   bool accepted = false;
   while (const std::optional<std::string> line = c.hear()) {

@@ -40,9 +40,10 @@ constexpr std::uint64_t kLook = 50'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
 // With this many fragments of the rank waiting a worker makes no more of them while the others let one go in kCatchUp
-// ticks (about 20 us) at least; if they don't, it makes some for kMakes ticks (about 1 ms) before it looks again.
+// ticks (about 1 us) at least: those that take longer are not hurt by cold memory. That ends after kMakes ticks (about
+// 1 ms): it then makes fragments for as long before it looks again, for some of them may not have to wait.
 constexpr std::int64_t kAhead = 1024;
-constexpr std::uint64_t kCatchUp = 50'000;
+constexpr std::uint64_t kCatchUp = 2'500;
 constexpr std::uint64_t kMakes = 2'500'000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
@@ -176,6 +177,7 @@ bool Node::hold_back(Worker& w, Work& work) {
   if (holding_back_.fetch_add(1) + 1 < static_cast<std::int32_t>(workers.size())) {
     std::int64_t least = waiting();
     std::uint64_t now = ticks(), until = now + kCatchUp;
+    const std::uint64_t most = now + kMakes;
     for (; now < until; now = ticks()) {
       stolen = steal(w, work, true);
       const std::int64_t left = waiting();
@@ -185,7 +187,7 @@ bool Node::hold_back(Worker& w, Work& work) {
       }
       if (left < least) {
         least = left;
-        until = now + kCatchUp;
+        until = std::min(now + kCatchUp, most);
       }
       __builtin_ia32_pause();
     }

@@ -67,6 +67,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.summary_json = (folder_ / "s.json").string();
   o.quiet = true;
   o.progress = true;
+  o.eager_bytes = 0;
   o.log_level = "debug";
   o.transport = "inproc";
   o.ranks = 4;
@@ -83,6 +84,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_EQ(back.summary_json, o.summary_json);
   EXPECT_TRUE(back.quiet);
   EXPECT_TRUE(back.progress);
+  EXPECT_EQ(back.eager_bytes, o.eager_bytes);
   EXPECT_EQ(back.log_level, "debug");
   EXPECT_EQ(back.transport, "inproc");
   EXPECT_EQ(back.ranks, 4);
