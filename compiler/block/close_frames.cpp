@@ -53,6 +53,7 @@ class Closing {
     std::unordered_set<const Variable*> own(chain.parameters.begin(), chain.parameters.end());
     own.insert(chain.temporaries.begin(), chain.temporaries.end());
     uses.add(chain.locator);
+    for (const Variable* v : chain.series) uses.add(v);
     for (auto& b : chain.blocks) {
       if (b->kind == Kind::range) own.insert(b->counter);
       for (const Input& in : b->inputs) {

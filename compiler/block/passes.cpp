@@ -3,6 +3,7 @@
 #include "compiler/block/close_frames.hpp"
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
+#include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/match_inputs.hpp"
@@ -26,6 +27,8 @@ std::vector<Pass> pipeline() {
       {"count-uses", count_uses, true},
       // Counting is done: it looks at loops.
       {"fuse-chains", fuse_chains, true},
+      // It looks at indices of inputs.
+      {"find-series", find_series, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

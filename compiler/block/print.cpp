@@ -95,6 +95,11 @@ class Printer {
     }
     if (c.locator != nullptr) line(depth, "locator " + show(c.locator));
     if (c.stealable) line(depth, "stealable");
+    if (!c.series.empty()) {
+      std::string text;
+      for (const Variable* v : c.series) text += (text.empty() ? "" : ", ") + v->name;
+      line(depth, "series of " + text);
+    }
     for (const auto& b : c.blocks) block(*b, depth);
   }
 

@@ -131,6 +131,8 @@ struct Chain {
   std::vector<Extent> callers;          // pass note-callers
   ExprPtr locator;
   bool stealable = false;
+  // What tells its fragments of one step from each other; none: they form no series. Pass find-series.
+  std::vector<const Variable*> series;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks

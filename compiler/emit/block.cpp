@@ -23,7 +23,7 @@ class Writer {
         expr_(context, environment_, block_.index) {}
 
   std::string all() {
-    std::string out = inputs() + locator() + indices();
+    std::string out = inputs() + locator() + series() + indices();
     out += block_.kind == Kind::range ? iterate() : run_function();
     out += slots() + variables() + groups() + callers();
     return out + descriptor();
@@ -56,6 +56,13 @@ class Writer {
     if (chain_.locator == nullptr) return "";
     return "std::int64_t loc" + number_ + "([[maybe_unused]] const Cf* c) { return " +
            expr_.integer(*chain_.locator) + "; }\n";
+  }
+
+  std::string series() const {
+    if (chain_.series.empty()) return "";
+    std::string key = std::to_string(chain_.group());
+    for (const semantics::Variable* v : chain_.series) key = "series_key(" + key + ", " + environment_[v] + ")";
+    return "std::uint64_t se" + number_ + "(const Cf* c) { return " + key + "; }\n";
   }
 
   std::vector<const semantics::NameUse*> all_slots() const {
@@ -310,7 +317,8 @@ class Writer {
            ",\n  ";
     out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
            ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
-           name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca");
+           name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca") + ", " +
+           name(!chain_.series.empty(), "se");
     return out + "};\n\n";
   }
 

@@ -94,6 +94,8 @@ void serialize(A& a, PackedInput& x) { a(x.name, x.value, x.unheard); }
 template <class A>
 void serialize(A& a, Ship& x) { a(x.fragments, x.inputs, x.by_policy, x.ticket); }
 template <class A>
+void serialize(A& a, Resettled& x) { a(x.series, x.to); }
+template <class A>
 void serialize(A& a, ScopeReturn& x) { a(x.scope, x.count); }
 template <class A>
 void serialize(A& a, PolicyMessage& x) { a(x.message); }

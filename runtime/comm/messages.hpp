@@ -88,6 +88,10 @@ struct Ship {           // fragments and the inputs the receiver may lack
   bool by_policy = false;                // else placed by a locator
   std::uint64_t ticket = 0;              // of the policy's Ship action
 };
+struct Resettled {      // a rank -> where the series belongs: the policy has moved one of it to `to`
+  std::uint64_t series = 0;
+  Rank to{-1};
+};
 struct ScopeReturn {    // fragments you sent me under this scope have finished, or need you no more
   std::uint64_t scope = 0;
   std::int64_t count = 1;    // of them
@@ -192,7 +196,7 @@ struct TracePart {      // every rank -> 0, at the end of a run with --record
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left, TracePart>;
+                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

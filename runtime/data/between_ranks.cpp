@@ -99,6 +99,7 @@ void DataFragments::on(Rank from, Publish&& m) {
       add(side.copies, from);
       if (m.value.value && e->value == nullptr) {
         e->value = abi::retain(m.value.value.get());
+        believe_on(e->value, from);
       }
       if (e->value != nullptr) {
         waiters = e->waiters;
@@ -109,6 +110,8 @@ void DataFragments::on(Rank from, Publish&& m) {
       }
       std::vector<Rank> asking;
       asking.swap(side.asking);
+      // It was put down for a fragment that its own assignment has reached.
+      std::erase(asking, from);
       for (const Rank r : asking) serve(e, m.name, r);
       if (node_.evacuation->swept()) entrust(e);
     }

@@ -81,17 +81,22 @@ namespace tessera::runtime {
 namespace {
 
 std::uint64_t bit(balancer::Rank r) { return std::uint64_t{1} << (balancer::index(r) & 63); }
+// In `borne`, whose lowest bit means something else.
+std::uint16_t small_bit(balancer::Rank r) { return static_cast<std::uint16_t>(2u << (balancer::index(r) % 15)); }
 
 }  // namespace
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 
 void believe_on(abi::Value* v, balancer::Rank r) {
-  if (v->pool != abi::kBlock) return;
-  __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->ranks, bit(r), __ATOMIC_RELAXED);
+  if (v->pool == abi::kBlock) {
+    __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->ranks, bit(r), __ATOMIC_RELAXED);
+  } else {
+    __atomic_fetch_or(&v->borne, small_bit(r), __ATOMIC_RELAXED);
+  }
 }
 bool believed_on(const abi::Value* v, balancer::Rank r) {
-  if (v->pool != abi::kBlock) return true;
+  if (v->pool != abi::kBlock) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & small_bit(r)) != 0;
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & bit(r)) != 0;
 }
 

@@ -61,6 +61,8 @@ void Node::handle(Rank from, Message&& m) {
         using T = std::decay_t<decltype(x)>;
         if constexpr (std::is_same_v<T, Ship>) {
           on_ship(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, Resettled>) {
+          retained.put(x.series, x.to);
         } else if constexpr (std::is_same_v<T, ScopeReturn>) {
           leave_scope(*outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
@@ -90,6 +92,7 @@ bool Node::turn() {
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     const auto now = Clock::now();
+    if (!outside->boarding.empty()) depart(*outside);
     membership->turn(now);
     evacuation->turn();
     if (policy != nullptr) policy->pump(now);

@@ -115,6 +115,7 @@ bool Node::in_place(const Worker& w, const Cf* c) const {
 
 void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (may_run_now && in_place(w, c)) return execute(w, c);
+  if (const Rank to = settled(c); to != self()) return place(w, c, to);
   enroll(c);
   Worker& to = w.number >= 0 ? w : any_worker();
   to.queue.push(c);

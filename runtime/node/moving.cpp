@@ -106,7 +106,10 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
     Ship ship;
     ship.by_policy = true;
     ship.ticket = ticket;
-    for (Cf* c : taken) board(*this, ship, c, to);
+    for (Cf* c : taken) {
+      resettle(c, to);
+      board(*this, ship, c, to);
+    }
     for (const PackedInput& i : ship.inputs)
       bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
@@ -118,6 +121,22 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
     leave_scope(*outside, scope);
   }
   return moved;
+}
+
+void Node::resettle(const Cf* c, Rank to) {
+  if (c->block->series == nullptr) return;
+  const Rank belongs = members.place(c->block->locator(c));
+  if (belongs == self()) {
+    retained.put(c->block->series(c), to);
+  } else if (belongs != to) {  // `to` sees it come home
+    comm.send(belongs, Resettled{c->block->series(c), to});
+  }
+}
+
+Rank Node::settled(const Cf* c) const {
+  if (retained.empty() || c->block->series == nullptr || evacuation->parked()) return self();
+  const Rank to = retained.find(c->block->series(c)).value_or(self());
+  return members.takes_part(to) ? to : self();
 }
 
 void Node::on_ship(Rank from, Ship&& m) {
@@ -133,6 +152,9 @@ void Node::on_ship(Rank from, Ship&& m) {
   for (PackedCf& p : m.fragments) {
     Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
+    if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
+      retained.put(c->block->series(c), std::nullopt);
+    }
     // What was given to a rank that had left meanwhile may be gone: then it is asked for.
     arrived_here.emplace_back(c, evacuation->ever() ? 0 : p.put_down);
   }

@@ -19,6 +19,7 @@
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/node/members.hpp"
+#include "runtime/node/retained.hpp"
 #include "runtime/run.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 #include "runtime/work/group_stats.hpp"
@@ -108,6 +109,9 @@ class Node {
   std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&,
                                          std::uint64_t ticket, std::int64_t& bytes);
   void on_ship(Rank from, Ship&&);
+  // Fragments of a series (retained.hpp): the policy moves one; where one that is ready here is to run.
+  void resettle(const Cf*, Rank to);
+  Rank settled(const Cf*) const;
 
   // ---- failure; any thread, first one wins
   void fail(const std::string& text, int exit_code);
@@ -132,6 +136,7 @@ class Node {
   balancer::Settings settings;
   std::int32_t worker_ranks = 1;        // ranks that execute: 0 .. n-1; the others balance
   Members members;                      // which of these take part
+  Retained retained;                    // series that belong here and run elsewhere
   bool balancing = false;               // a policy other than none, and somebody to ship to
   std::int64_t visible = 0;             // ready fragments to keep in sight of the balancer, per worker
 

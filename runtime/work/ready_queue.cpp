@@ -28,8 +28,8 @@ std::uint32_t units_to_move(const Cf* c) {
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
     // Two queues that see it at once may both count it: an estimate.
-    if (v == nullptr || __atomic_load_n(&v->borne, __ATOMIC_RELAXED) != 0) continue;
-    __atomic_store_n(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
+    if (v == nullptr || (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & 1) != 0) continue;
+    __atomic_fetch_or(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
     bytes += v->size;
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
@@ -38,22 +38,23 @@ std::uint32_t units_to_move(const Cf* c) {
 // How many fragments are looked at for those whose inputs are near.
 constexpr std::size_t kSeen = 256;
 
+// The inputs that decide where a fragment goes.
 template <class F>
-void for_large_inputs(const Cf* c, F f) {
+void for_decisive_inputs(const Cf* c, F f) {
   if ((c->flags & kGathered) == 0) return;
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
-    if (v != nullptr && v->size >= kLargeInput) f(v);
+    if (v != nullptr && (v->size >= kLargeInput || c->block->series != nullptr)) f(v);
   }
 }
-bool has_large_input(const Cf* c) {
+bool has_decisive_input(const Cf* c) {
   bool any = false;
-  for_large_inputs(c, [&](const abi::Value*) { any = true; });
+  for_decisive_inputs(c, [&](const abi::Value*) { any = true; });
   return any;
 }
 std::uint64_t bytes_lacking(const Cf* c, balancer::Rank to) {
   std::uint64_t bytes = 0;
-  for_large_inputs(c, [&](const abi::Value* v) { bytes += believed_on(v, to) ? 0 : v->size; });
+  for_decisive_inputs(c, [&](const abi::Value* v) { bytes += believed_on(v, to) ? 0 : std::max<std::uint64_t>(v->size, 1); });
   return bytes;
 }
 
@@ -155,11 +156,11 @@ bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
-// The first n become those for which the least has to travel: again and again the one whose large inputs
+// The first n become those for which the least has to travel: again and again the one whose decisive inputs
 // `to` lacks least, the earliest among equals, counting as there what the ones before it bring. So
 // fragments that share inputs go together. Looks at the first kSeen only.
 void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Rank to) {
-  if (n >= list.count || !has_large_input(list.head)) return;
+  if (n >= list.count || !has_decisive_input(list.head)) return;
   std::vector<std::pair<std::uint64_t, Cf*>> seen;
   Cf* rest = list.head;
   for (; rest != nullptr && seen.size() < kSeen; rest = rest->next) seen.emplace_back(0, rest);
@@ -177,7 +178,7 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
       return a.first < b.first;
     });
     changed = nearest->first > 0;
-    for_large_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
+    for_decisive_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
     append(nearest->second);
     seen.erase(nearest);
   }

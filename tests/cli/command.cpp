@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -76,6 +77,17 @@ testing::AssertionResult ended(const Outcome& o, int exit_code, const std::vecto
   }
   if (wrong.empty()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << wrong << "stdout:\n" << o.out << "stderr:\n" << o.err;
+}
+
+std::string sorted(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    lines.push_back(text.substr(at, end - at));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string all;
+  for (const std::string& l : lines) all += l + "\n";
+  return all;
 }
 
 }  // namespace tessera::tests

@@ -39,6 +39,9 @@ class Command : public testing::Test {
 // The exit code, and that stderr has every part; prints all when not.
 testing::AssertionResult ended(const Outcome& o, int exit_code, const std::vector<std::string>& parts = {});
 
+// Its lines in order.
+std::string sorted(const std::string& text);
+
 // A program without imports that prints "hello".
 inline constexpr const char* kHello =
     "C++ sub hello() ${{ printf(\"hello\\n\"); $}}\n"

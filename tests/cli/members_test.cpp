@@ -22,17 +22,6 @@ std::string numbers_to(int n) {
   return text;
 }
 
-std::string sorted(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-    lines.push_back(text.substr(at, end - at));
-  }
-  std::sort(lines.begin(), lines.end());
-  std::string all;
-  for (const std::string& l : lines) all += l + "\n";
-  return all;
-}
-
 class Members : public Command {
  protected:
   // Runs `tessera run words...` in the background; when numbers appear, `then`, a shell script in

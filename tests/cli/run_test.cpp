@@ -89,6 +89,50 @@ TEST_F(Command, ARankAloneWakesNobody) {
   EXPECT_LT(sleeps(), 8000 + 1500);
 }
 
+// The first rank's half takes four times as long, in each step.
+constexpr const char* kSeries = R"(C++ sub init(int v, name x) ${{ x = v; $}}
+C++ sub step(int us, int a, int b, int c, name x) ${{ usleep(us); x = (a + 2 * b + c) % 1000; $}}
+C++ sub show(int v) ${{ printf("%d\n", v); $}}
+sub main(int steps) {
+  df x;
+  for i = 0..15 init(i, x[0][i]) @ { locator_cyclic: i / 8; };
+  for t = 1..steps for i = 0..15
+    step(i < 8 ? 400 : 100, i > 0 ? x[t - 1][i - 1] : 0, x[t - 1][i], i < 15 ? x[t - 1][i + 1] : 0, x[t][i])
+      @ { locator_cyclic: i / 8; };
+  for i = 0..15 show(x[steps][i]) @ { locator_cyclic: 0; };
+}
+)";
+
+// What has been moved in one step is there in the next. Without it each step is balanced anew: five times as many moves.
+TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
+  write("p.fa", kSeries);
+  const auto moved = [&](const Words& options) {
+    Words words = {"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "steal"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "100"});
+    const auto run = tessera(words);
+    EXPECT_TRUE(ended(run, 0));
+    std::smatch count;
+    EXPECT_TRUE(std::regex_search(run.err, count, std::regex("moved ([0-9]+) fragments"))) << run.err;
+    return std::stoi(count[1]);
+  };
+  const int anew = moved({"--without", "find-series"});
+  EXPECT_GT(anew, 100);
+  EXPECT_LT(2 * moved({}), anew);
+}
+
+TEST_F(Command, SeriesThatMoveChangeNoResult) {
+  write("p.fa", kSeries);
+  const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30"}).out;
+  for (const Words& options : {Words{"--balancer", "steal"}, Words{"--balancer", "torus"}, Words{"-c"},
+                               Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}}) {
+    Words words = {"run", "-q", "p.fa", "--inproc-ranks", "4", "-t", "1"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "30"});
+    EXPECT_EQ(sorted(tessera(words).out), sorted(right)) << ::testing::PrintToString(options);
+  }
+}
+
 // Fragments placed on another rank travel in groups, ask for nothing that their creator can give, and what is made
 // and read there stays there. With a message each for asking and telling it was twice as much.
 TEST_F(Command, PlacedFragmentsTravelTogetherAndTalkLittle) {

@@ -36,7 +36,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Entrust{}).index(), 22u);
   EXPECT_EQ(Message(Left{}).index(), 27u);
   EXPECT_EQ(Message(TracePart{}).index(), 28u);
-  EXPECT_EQ(std::variant_size_v<Message>, 29u);
+  EXPECT_EQ(Message(Resettled{}).index(), 29u);
+  EXPECT_EQ(std::variant_size_v<Message>, 30u);
 }
 
 TEST(Messages, BytesAreFrozen) {
@@ -104,6 +105,11 @@ TEST(Messages, RoundTripAboutLifetimes) {
   EXPECT_TRUE(count.reads == 7 && count.block == 5 && count.ack == 8);
   const Gone gone = round_trip(Gone{kName, 6, true});
   EXPECT_TRUE(gone.block == 6 && gone.spent);
+}
+
+TEST(Messages, RoundTripResettled) {
+  const Resettled r = round_trip(Resettled{77, Rank{3}});
+  EXPECT_TRUE(r.series == 77 && r.to == Rank{3});
 }
 
 TEST(Messages, RoundTripTotals) {

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 4;
+inline constexpr std::uint32_t kAbiVersion = 5;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -39,6 +39,10 @@ inline Id mix(Id a, std::uint64_t v) {
   a.lo ^= fold(a.hi, 0xA0761D6478BD642Fu);
   a.hi ^= fold(a.lo, 0xE7037ED1A0B428DBu);
   return a;
+}
+
+inline std::uint64_t series_key(std::uint64_t key, std::int64_t v) {
+  return fold(key + static_cast<std::uint64_t>(v) * 0x9E3779B97F4A7C15u, 0xD6E8FEB86659FD93u);
 }
 
 // Name is a data fragment as code holds it: its id, and the scope instance that declared it
@@ -73,7 +77,7 @@ struct Value {
   std::uint32_t refs;  // touched with atomic operations only
   Type type;
   std::uint8_t pool;   // how to free it; the runtime's business
-  std::uint16_t borne;  // 1: the balancer has been told of its size (ready_queue.cpp)
+  std::uint16_t borne;  // lowest bit: the balancer has been told of its size; ranks that have it (memory/value.hpp)
   std::uint64_t size;  // bytes of payload
   union {
     std::int32_t i;
@@ -198,6 +202,9 @@ struct Block {
   const std::uint32_t* body_groups;
   // In subs of the library: where the user calls them; ends with 0. Elsewhere null.
   const Pos* callers;
+  // Of atomic fragments with a locator that do the same in one step after the other of a loop that runs in order: equal for
+  // those of one series. Else null.
+  std::uint64_t (*series)(const Cf*);
 };
 inline constexpr std::uint8_t kStealable = 1;
 inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more than atomic fragments
