@@ -60,6 +60,7 @@ class Closing {
         uses.add(in.name);
         uses.add(in.when);
       }
+      for (const ExprPtr& e : b->makers) uses.add(e);
       visit(*b, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
       for (const NameUse* n : b->outputs()) {
         if (const Uses* u = program_.uses_of(*n)) {
@@ -81,6 +82,10 @@ class Closing {
     for (Step& step : b.steps) {
       if (auto* spawn = std::get_if<Spawn>(&step)) {
         visit(*spawn, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
+        if (spawn->rank != nullptr) {
+          uses.add(spawn->rank);
+          uses.add(spawn->ranks);
+        }
         if (spawn->owned == nullptr) continue;
         close(*spawn->owned);
         for (const Variable* v : spawn->owned->captured) uses.add(v);

@@ -3,12 +3,14 @@
 #include "compiler/block/close_frames.hpp"
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
+#include "compiler/block/find_makers.hpp"
 #include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/match_inputs.hpp"
 #include "compiler/block/note_callers.hpp"
 #include "compiler/block/number_blocks.hpp"
+#include "compiler/block/spread_loops.hpp"
 #include "compiler/block/stage_indices.hpp"
 
 namespace tessera::compiler::block {
@@ -29,6 +31,10 @@ std::vector<Pass> pipeline() {
       {"fuse-chains", fuse_chains, true},
       // It looks at indices of inputs.
       {"find-series", find_series, true},
+      // What is fused has no locator; loops are what they will be.
+      {"spread-loops", spread_loops, true},
+      // Inputs and locators do not change any more.
+      {"find-makers", find_makers, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

@@ -110,6 +110,9 @@ class Printer {
     if (!b.inputs.empty()) head += " in(" + show(b.inputs) + ")";
     line(depth, head);
     ++depth;
+    for (std::size_t k = 0; k < b.makers.size(); ++k) {
+      if (b.makers[k] != nullptr) line(depth, "in" + std::to_string(k) + " is made at " + show(b.makers[k]));
+    }
     for (const std::uint32_t k : b.counted) line(depth, "counts the read of in" + std::to_string(k));
     for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));
     if (b.locate != nullptr) line(depth, "locate " + show(b.locate));
@@ -138,6 +141,7 @@ class Printer {
         if (!s->done.empty()) text += " >> (" + show(s->done) + ")";
         if (!s->deletes.empty()) text += " --> (" + show(s->deletes) + ")";
         if (s->locator != nullptr) text += " locator " + show(s->locator);
+        if (s->rank != nullptr) text += " if placed on rank";
         line(depth, text);
         if (s->owned != nullptr) chain(*s->owned, depth + 1);
       } else if (const auto* r = std::get_if<CountReads>(&step)) {

@@ -48,6 +48,9 @@ struct Spawn {
   std::uint32_t end_ordinal = 0;    // of the scope opened for that
   std::vector<semantics::ReadCount> counts;  // subs only: until pass defer-arguments
   ExprPtr locator;                  // subs only: until pass defer-arguments gives it a chain
+  // Made only if the chain's locator means `rank` of `ranks`; null: always. Pass spread-loops.
+  const Variable* rank = nullptr;
+  const Variable* ranks = nullptr;
   Extent at;
 };
 
@@ -102,6 +105,10 @@ struct Block {
   std::uint32_t index = 0;              // pass number-blocks
   std::vector<Input> inputs;            // pass match-inputs
   std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
+  // Pass find-makers. Of each input, or null: what the locator of the call that assigns it says. And by output number: some
+  // input relies on that.
+  std::vector<ExprPtr> makers;
+  std::uint64_t awaited = 0;
   std::vector<Set> sets;
   ExprPtr locate;
   std::optional<KernelCall> call;
@@ -133,6 +140,9 @@ struct Chain {
   bool stealable = false;
   // What tells its fragments of one step from each other; none: they form no series. Pass find-series.
   std::vector<const Variable*> series;
+  // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it where
+  // it is, so it is nothing to be balanced.
+  bool spreads = false, stays = false;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks

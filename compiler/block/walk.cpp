@@ -1,5 +1,7 @@
 #include "compiler/block/walk.hpp"
 
+#include <algorithm>
+
 #include "compiler/semantics/expression.hpp"
 
 namespace tessera::compiler::block {
@@ -138,6 +140,13 @@ ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& 
   }
   if (!changed) return e;
   return copy;
+}
+
+bool equal(const ExprPtr& a, const ExprPtr& b) {
+  if (a->kind == Expr::Kind::read) return false;
+  return a->kind == b->kind && a->type == b->type && a->integer == b->integer && a->text == b->text &&
+         a->variable == b->variable && a->op == b->op &&
+         std::equal(a->kids.begin(), a->kids.end(), b->kids.begin(), b->kids.end(), equal);
 }
 
 void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f) {

@@ -27,6 +27,9 @@ void for_each_chain(Body& body, const std::function<void(Chain&)>& f);
 ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f);
 NameUse rewrite(const NameUse& name, const std::function<ExprPtr(const ExprPtr&)>& f);
 
+// equal: written alike, names resolved.
+bool equal(const ExprPtr& a, const ExprPtr& b);
+
 // reads_in calls f for each read in e, the outermost before those in its indices.
 void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f);
 

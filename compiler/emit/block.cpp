@@ -1,5 +1,7 @@
 #include "compiler/emit/block.hpp"
 
+#include <algorithm>
+
 #include "compiler/emit/body.hpp"
 #include "compiler/emit/expression.hpp"
 #include "compiler/emit/uses.hpp"
@@ -23,7 +25,7 @@ class Writer {
         expr_(context, environment_, block_.index) {}
 
   std::string all() {
-    std::string out = inputs() + locator() + series() + indices();
+    std::string out = inputs() + locator() + series() + maker() + indices();
     out += block_.kind == Kind::range ? iterate() : run_function();
     out += slots() + variables() + groups() + callers();
     return out + descriptor();
@@ -63,6 +65,19 @@ class Writer {
     std::string key = std::to_string(chain_.group());
     for (const semantics::Variable* v : chain_.series) key = "series_key(" + key + ", " + environment_[v] + ")";
     return "std::uint64_t se" + number_ + "(const Cf* c) { return " + key + "; }\n";
+  }
+
+  bool has_makers() const {
+    return std::any_of(block_.makers.begin(), block_.makers.end(), [](const auto& e) { return e != nullptr; });
+  }
+  std::string maker() const {
+    if (!has_makers()) return "";
+    std::string out = "std::int64_t mk" + number_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
+    for (std::size_t k = 0; k < block_.makers.size(); ++k) {
+      if (block_.makers[k] == nullptr) continue;
+      out += "    case " + std::to_string(k) + ": return " + expr_.integer(*block_.makers[k]) + ";\n";
+    }
+    return out + "    default: return kAnywhere;\n  }\n}\n";
   }
 
   std::vector<const semantics::NameUse*> all_slots() const {
@@ -275,7 +290,9 @@ class Writer {
   }
 
   std::string flags() const {
-    if (block_.kind == Kind::range) return nested(*block_.body) ? "kNested" : "0";
+    if (block_.kind == Kind::range) {
+      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "");
+    }
     return chain_.stealable ? "kStealable" : "0";
   }
 
@@ -318,7 +335,8 @@ class Writer {
     out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
            ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
            name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca") + ", " +
-           name(!chain_.series.empty(), "se");
+           name(!chain_.series.empty(), "se") + ", " + name(has_makers(), "mk") + ", " +
+           std::to_string(block_.awaited) + "u";
     return out + "};\n\n";
   }
 

@@ -65,7 +65,11 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
                        const std::string& indent) {
   const bool range = s.chain->kind == block::Kind::range || s.chain->last().last != nullptr;
   std::string scope = outer;
-  out_ += indent + "{\n";
+  out_ += indent;
+  if (s.rank != nullptr) {
+    out_ += "if (belongs(" + expr_.integer(*s.chain->locator) + ", " + environment_[s.ranks] + ", " + environment_[s.rank] + ")) ";
+  }
+  out_ += "{\n";
   if (range) {
     out_ += indent + "  const int first = " + expr_.integer(*s.arguments[0].value) +
             ", last = " + expr_.integer(*s.arguments[1].value) + ";\n" + indent +
@@ -87,7 +91,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
   for (std::size_t k = 0; k < s.chain->parameters.size(); ++k) {
     const block::FrameVariable& to = s.chain->frame[k];
     out_ += inside;
-    if (range) {
+    if (range && k < 2) {
       out_ += slot(to, "t") + (k == 0 ? " = first;\n" : " = last;\n");
     } else {
       argument(to, s.arguments[k]);

@@ -143,7 +143,7 @@ void PolicyHost::report_load() {
   balancer::LoadChanged event;
   std::fill(ready_.begin(), ready_.end(), 0);
   std::fill(bytes_.begin(), bytes_.end(), 0);
-  for (auto& w : node_.workers) w->queue.count(ready_, bytes_);
+  for (auto& w : node_.workers) w->queue.count(ready_, bytes_, false);
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
     if (ready_[g] != last_ready_[g]) {

@@ -28,6 +28,7 @@ struct Publish {        // producer's rank -> home: assigned here
   std::uint32_t block = 0;   // who assigned, for the report of a second assignment
   std::uint64_t ack = 0;     // not 0: answer Acked with it (see scopes.hpp)
   Passenger value;           // small values travel; none: it stays with the producer
+  Rank also{-1};             // this rank has not asked, but may wait for it
 };
 struct Acked {          // home -> producer
   std::uint64_t ack = 0;

@@ -110,6 +110,7 @@ void DataFragments::on(Rank from, Publish&& m) {
       }
       std::vector<Rank> asking;
       asking.swap(side.asking);
+      if (m.also != Rank{-1}) add(asking, m.also);
       // It was put down for a fragment that its own assignment has reached.
       std::erase(asking, from);
       for (const Rank r : asking) serve(e, m.name, r);

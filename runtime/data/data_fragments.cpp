@@ -89,6 +89,19 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   if (e->value == nullptr) e->value = abi::retain(v);
 }
 
+// Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Where ranks leave and join,
+// nobody relies on that.
+bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
+  if (c->block->maker == nullptr || !node_.members.steady()) return false;
+  const std::int64_t place = c->block->maker(c, input);
+  return place != abi::kAnywhere && node_.members.place(place) == node_.self();
+}
+
+Rank DataFragments::awaited_at(const Assigner& by) const {
+  if (by.output >= 64 || (by.cf->block->awaited >> by.output & 1) == 0) return node_.self();
+  return node_.members.place(by.cf->block->locator(by.cf));
+}
+
 bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
   const abi::Block& b = *c->block;
   const unsigned n = b.input_count;
@@ -127,7 +140,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     if ((e->flags & kAsked) != 0) continue;
     if (k < 64 && (put_down >> k & 1) != 0) {
       e->flags |= kAsked;
-    } else if ((e->remote != nullptr || !is_home(names[k])) && ask(names[k], e)) {
+    } else if ((e->remote != nullptr || (!is_home(names[k]) && !made_here(c, k))) && ask(names[k], e)) {
       w.sent = true;
     }
   }
@@ -176,6 +189,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   std::uint64_t waiters = 0;
   bool mute = false;
   std::vector<Rank> asking;
+  const Rank due = is_awaited(by) ? awaited_at(by) : node_.self();
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
@@ -184,6 +198,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     e->waiters = 0;
     if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
     if (e->remote != nullptr) asking.swap(e->remote->asking);
+    if (due != node_.self() && is_home(n)) add(asking, due);
     for (const Rank r : asking) add(remote(e).copies, r);
     mute = waiters == 0 && asking.empty() && is_home(n);
   }
@@ -199,6 +214,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   p.block = by.block;
   if (small(v)) p.value.value = guard;
   p.ack = hold(by.scope, home_of(n));
+  if (due != node_.self() && due != home_of(n)) p.also = due;
   node_.comm.send(home_of(n), p);
   w.sent = true;
 }
@@ -220,7 +236,8 @@ void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& 
       const bool matched = e != nullptr && e->value == nullptr && waiting_for(e) == uses;
       waiters = matched ? e->waiters : kElsewhere;
       if (matched) free_entry(shard.remove(n.id));
-    } else if ((e->flags & kUnlisted) == 0) {
+    } else if ((e->flags & kUnlisted) == 0 || (is_awaited(by) && awaited_at(by) != node_.self() && waiting_for(e) < uses)) {
+      list(e);
       waiters = kElsewhere;
     } else {
       note_assigner(e, by);

@@ -103,6 +103,10 @@ class DataFragments {
   void restore(const abi::Name&, abi::Value*);
   void note_assigner(DfEntry*, const Assigner&) const;
   bool ask(const abi::Name&, DfEntry*);  // whether a message went
+  bool made_here(const abi::Cf*, unsigned input) const;
+  // Apart, since nearly no program needs it: may fragments wait for this output without having asked, and where?
+  static bool is_awaited(const Assigner& by) { return by.cf != nullptr && by.cf->block->awaited != 0; }
+  Rank awaited_at(const Assigner&) const;
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,

@@ -96,7 +96,7 @@ void Evacuation::ship_ready() {
     return;
   }
   std::vector<std::int64_t> ready(node_.program.block_count), bytes(ready.size());
-  for (auto& w : node_.workers) w->queue.count(ready, bytes);
+  for (auto& w : node_.workers) w->queue.count(ready, bytes, true);
   const std::vector<Rank> others = node_.members.others(node_.self());
   std::deque<Consignment> to;
   for (const Rank r : others) to.emplace_back(node_, r);

@@ -75,6 +75,7 @@ void Node::submit(Worker& w, Cf* c) {
     c->flags |= kPlaced;
     if (to != self()) return place(w, c, to);
   }
+  if ((c->block->flags & abi::kSpreads) != 0 && ranks() > 1 && !spread(w, c)) return;
   start(w, c);
 }
 
@@ -115,7 +116,9 @@ bool Node::in_place(const Worker& w, const Cf* c) const {
 
 void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (may_run_now && in_place(w, c)) return execute(w, c);
-  if (const Rank to = settled(c); to != self()) return place(w, c, to);
+  if (!retained.empty()) {
+    if (const Rank to = settled(c); to != self()) return place(w, c, to);
+  }
   enroll(c);
   Worker& to = w.number >= 0 ? w : any_worker();
   to.queue.push(c);

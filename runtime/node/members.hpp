@@ -23,7 +23,7 @@ class Members {
   // `workers` are the ranks that may execute: all, or all but the coordinator.
   Members(std::int32_t workers, std::int32_t spares)
       : placed_(workers - spares), takes_part_(static_cast<std::size_t>(workers)) {
-    for (std::int32_t r = 0; r < placed_; ++r) set(Rank{r}, true);
+    for (std::int32_t r = 0; r < placed_; ++r) takes_part_[static_cast<std::size_t>(r)].store(true);
   }
 
   std::int32_t workers() const { return static_cast<std::int32_t>(takes_part_.size()); }
@@ -39,8 +39,11 @@ class Members {
   }
   // Communication thread.
   void set(Rank r, bool part) {
+    steady_.store(false);
     takes_part_[static_cast<std::size_t>(balancer::index(r))].store(part);
   }
+  // Nobody has left or joined, as far as this rank knows. Any thread.
+  bool steady() const { return steady_.load(std::memory_order_relaxed); }
 
   // The rank that a locator's value means. Any thread.
   Rank place(std::int64_t value) const {
@@ -74,6 +77,7 @@ class Members {
 
   const std::int32_t placed_;
   std::vector<std::atomic<bool>> takes_part_;
+  std::atomic<bool> steady_{true};
 };
 
 }  // namespace tessera::runtime

@@ -77,6 +77,28 @@ void Node::depart(Worker& w) {
   w.sent = true;
 }
 
+bool Node::spread(Worker& w, Cf* range) {
+  const std::int32_t placed = members.placed();
+  const std::int64_t first = abi::frame_int(range, 0), last = abi::frame_int(range, 1);
+  // A trace tells who makes what once. What few iterations make may as well travel.
+  if (w.trace != nullptr || ((range->block->flags & abi::kNested) == 0 && last - first + 1 < placed)) return true;
+  abi::frame_int(range, 3) = placed;
+  for (std::int32_t r = 0; r < placed; ++r) {
+    if (Rank{r} == self()) continue;
+    Cf* copy = copy_range(range, first, last);
+    abi::frame_int(copy, 2) = r;
+    if (const Rank to = members.place(r); to != self()) {
+      place(w, copy, to);
+    } else {
+      start(w, copy);
+    }
+  }
+  abi::frame_int(range, 2) = balancer::index(self());
+  if (balancer::index(self()) < placed) return true;
+  free_cf(range);
+  return false;
+}
+
 std::vector<balancer::GroupCount> Node::ship(Rank to,
                                              const std::vector<balancer::GroupCount>& wanted,
                                              std::uint64_t ticket, std::int64_t& bytes) {
@@ -134,7 +156,7 @@ void Node::resettle(const Cf* c, Rank to) {
 }
 
 Rank Node::settled(const Cf* c) const {
-  if (retained.empty() || c->block->series == nullptr || evacuation->parked()) return self();
+  if (c->block->series == nullptr || evacuation->parked()) return self();
   const Rank to = retained.find(c->block->series(c)).value_or(self());
   return members.takes_part(to) ? to : self();
 }

@@ -29,11 +29,12 @@
 namespace tessera::runtime {
 namespace {
 
-// With a balancer each worker keeps up to this many ready fragments in its sight before it runs
-// any.
+// On several ranks each worker makes fragments until this many are ready before it runs any: the balancer is to see them, and
+// a value whose readers wait where it is assigned stays there.
 constexpr std::int64_t kVisible = 4096;
-// ... unless this many fragments of the rank wait for inputs already.
+// ... unless so many fragments of the rank wait for inputs already. Without a balancer, that only the readers are there.
 constexpr std::int64_t kManyWaiting = 200000;
+constexpr std::int64_t kReadersWaiting = 16384;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
@@ -83,7 +84,8 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       moved_by_group(program_.block_count),
       block_count_(program_.block_count) {
   balancing = policy_info->name != "none" && ranks() > 1;
-  visible = balancing ? kVisible : 0;
+  visible = ranks() > 1 ? kVisible : 0;
+  many_waiting_ = balancing ? kManyWaiting : kReadersWaiting;
 
   const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::int32_t threads = options.threads;
@@ -151,7 +153,7 @@ bool Node::find_work(Worker& w, Work& work) {
     return true;
   }
   if (hold_back(w, work)) return true;
-  const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < kManyWaiting;
+  const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < many_waiting_;
   if (w.queue.pop(work, expand, w.chunk)) return true;
   return steal(w, work, false);
 }

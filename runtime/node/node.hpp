@@ -105,6 +105,7 @@ class Node {
   // ---- moving fragments (node/moving.cpp)
   void place(Worker&, Cf*, Rank to);    // one fragment, by its locator: it leaves with depart()
   void depart(Worker&);
+  bool spread(Worker&, Cf* range);      // every rank is to run it; false: not this one
   // Balancer: takes what there is of these and ships it; returns what really went.
   std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&,
                                          std::uint64_t ticket, std::int64_t& bytes);
@@ -138,7 +139,7 @@ class Node {
   Members members;                      // which of these take part
   Retained retained;                    // series that belong here and run elsewhere
   bool balancing = false;               // a policy other than none, and somebody to ship to
-  std::int64_t visible = 0;             // ready fragments to keep in sight of the balancer, per worker
+  std::int64_t visible = 0;             // fragments to have ready before running any, per worker
 
   Communicator comm;
   Scopes scopes;
@@ -193,6 +194,7 @@ class Node {
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
   std::atomic<std::int32_t> holding_back_{0};  // workers
+  std::int64_t many_waiting_ = 0;       // with so many waiting a worker runs what is ready first
   std::atomic<std::uint32_t> next_worker_{0};
   std::uint32_t block_count_;
 };

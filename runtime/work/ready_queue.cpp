@@ -237,14 +237,16 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   return taken;
 }
 
-void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes) {
+void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, bool those_that_stay) {
   const std::lock_guard hold(mutex_);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
   for (Cf* c = structured_; c != nullptr; c = c->next) ++ready[c->block->group];
-  for (Cf* c = ranges_; c != nullptr; c = c->next) ready[c->block->group] += left(c);
+  for (Cf* c = ranges_; c != nullptr; c = c->next) {
+    if (those_that_stay || (c->block->flags & abi::kStays) == 0) ready[c->block->group] += left(c);
+  }
 }
 
 }  // namespace tessera::runtime

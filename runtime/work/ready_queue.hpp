@@ -44,8 +44,8 @@ class ReadyQueue {
   // A chunk claimed by pop has been run. True: the range is finished.
   static bool chunk_done(Cf* range);
 
-  // Adds this queue's fragments to `ready[group]` and `bytes[group]`.
-  void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes);
+  // Adds this queue's fragments to `ready[group]` and `bytes[group]`; ranges that stay (abi::kStays) when wanted.
+  void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, bool those_that_stay);
   bool empty() {
     const std::lock_guard hold(mutex_);
     return atomics_ == 0 && structured_ == nullptr && ranges_ == nullptr;

@@ -220,7 +220,7 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   for (Cf* c : out) free_cf(c);
   for (Cf* c : exhausted) free_cf(c);
   std::vector<std::int64_t> ready(4), bytes(4);
-  q.count(ready, bytes);
+  q.count(ready, bytes, true);
   EXPECT_EQ(ready, (std::vector<std::int64_t>{3, 0, 0, 0}));
   while (next_number(q) != -1) {
   }

@@ -205,9 +205,18 @@ struct Block {
   // Of atomic fragments with a locator that do the same in one step after the other of a loop that runs in order: equal for
   // those of one series. Else null.
   std::uint64_t (*series)(const Cf*);
+  // What the locator of the fragment says that assigns this input; kAnywhere when that is not known. Null: of none.
+  std::int64_t (*maker)(const Cf*, std::uint32_t input);
+  // By output number: somewhere an input relies on `maker`, so the value has to come to where this fragment was placed.
+  std::uint64_t awaited;
 };
+inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
 inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more than atomic fragments
+// range: every rank runs it. Words 2 and 3 of its frame are `rank` and `ranks`: it makes what belongs to that one. As it is
+// created they are 0 and 1, and mean all.
+inline constexpr std::uint8_t kSpreads = 4;
+inline constexpr std::uint8_t kStays = 8;   // range: all that it makes has a place; where it runs balances nothing
 
 struct Program {
   std::uint32_t abi_version;
@@ -253,6 +262,13 @@ void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // 
 void hint_delete(Worker*, Cf*, const Name&);
 void hint_reads(Worker*, Cf*, const Name&, std::int64_t n);
 void read_done(Worker*, Cf*, const Name&, std::uint32_t slot);
+
+// Does what a locator says mean `rank` of `ranks`?
+TESSERA_HOT bool belongs(std::int64_t place, std::int64_t ranks, std::int64_t rank) {
+  if (ranks == 1) return true;
+  const std::int64_t rest = place % ranks;
+  return (rest < 0 ? rest + ranks : rest) == rank;
+}
 
 TESSERA_HOT Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
 TESSERA_HOT const Name& frame_name(const Cf* c, unsigned w) {
