@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "compiler/block/sum.hpp"
 #include "compiler/block/walk.hpp"
@@ -68,6 +69,7 @@ class Finding {
     std::vector<Assigner> assigners;
   };
   struct Reader {
+    const Chain* chain;
     Block* block;
     std::size_t input;
   };
@@ -104,7 +106,7 @@ class Finding {
   void chain(Chain& c) {
     for (auto& b : c.blocks) {
       if (c.locator != nullptr) {
-        for (std::size_t k = 0; k < b->inputs.size(); ++k) readers_.push_back({b.get(), k});
+        for (std::size_t k = 0; k < b->inputs.size(); ++k) readers_.push_back({&c, b.get(), k});
       }
       unknown(b->deletes);
       const auto outputs = b->outputs();
@@ -145,7 +147,7 @@ class Finding {
       if (std::count_if(s->terms.begin(), s->terms.end(), running) != 1) continue;
       const auto at = std::find_if(s->terms.begin(), s->terms.end(), running);
       const auto [counter, factor] = *at;
-      if (factor != 1 && factor != -1) continue;
+      if ((factor != 1 && factor != -1) || s->constant != static_cast<std::int32_t>(s->constant)) continue;
       s->terms.erase(at);
       a.solved.push_back({counter, k, factor, std::move(*s)});
     }
@@ -174,12 +176,28 @@ class Finding {
       if (here == nullptr || (place != nullptr && !equal(place, here))) return;
       place = here;
     }
-    if (place == nullptr) return;
+    if (place == nullptr || !may_meet(place, r.chain->locator)) return;
     r.block->makers.resize(r.block->inputs.size());
     r.block->makers[r.input] = place;
     for (const Assigner& a : it->second.assigners) {
       if (a.dimensions == n.indices.size()) a.block->awaited |= std::uint64_t{1} << a.output;
     }
+  }
+
+  // Two calls that are often placed on one rank: their places depend on the same. Else what is moved would be sent where hardly
+  // anybody reads it.
+  static bool may_meet(const ExprPtr& a, const ExprPtr& b) {
+    const auto of = [](const ExprPtr& e) {
+      std::set<const Variable*> all;
+      const auto add = [&](const auto& self, const Expr& part) -> void {
+        if (part.variable != nullptr) all.insert(part.variable);
+        for (const ExprPtr& k : part.kids) self(self, *k);
+      };
+      add(add, *e);
+      return all;
+    };
+    const auto of_a = of(a);
+    return of_a == of(b) && (!of_a.empty() || equal(a, b));
   }
 
   // The locator of whoever assigns this element; null when an index is no int.

@@ -128,20 +128,20 @@ class Finding {
     steps_ = before;
   }
 
-  // The counters of the other loops, and what the locator depends on. If that changes from step to step, nothing.
+  // The counters of the other loops, and what the locator depends on. If that changes from step to step or is no int, nothing.
   std::vector<const Variable*> series(const Chain& c) const {
     std::vector<const Variable*> result = around_;
-    bool moves = false;
+    bool told = true;
     const auto add = [&](const auto& self, const semantics::Expr& e) -> void {
       const Variable* v = e.variable;
       if (v != nullptr && v->letter == 'i' && std::find(result.begin(), result.end(), v) == result.end()) {
         result.push_back(v);
       }
-      moves = moves || in_order_.count(v) != 0;
+      if (v != nullptr && (v->letter != 'i' || in_order_.count(v) != 0)) told = false;
       for (const ExprPtr& k : e.kids) self(self, *k);
     };
     add(add, *c.locator);
-    if (moves) result.clear();
+    if (!told) result.clear();
     return result;
   }
 

@@ -67,7 +67,8 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
   std::string scope = outer;
   out_ += indent;
   if (s.rank != nullptr) {
-    out_ += "if (belongs(" + expr_.integer(*s.chain->locator) + ", " + environment_[s.ranks] + ", " + environment_[s.rank] + ")) ";
+    const std::string& ranks = environment_[s.ranks];
+    out_ += "if (" + ranks + " == 1 || belongs(" + expr_.integer(*s.chain->locator) + ", " + ranks + ", " + environment_[s.rank] + ")) ";
   }
   out_ += "{\n";
   if (range) {

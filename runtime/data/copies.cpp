@@ -56,6 +56,7 @@ void DataFragments::trim_copies(Clock::time_point now) {
       copies_.push_back(id);
       continue;
     }
+    evicted_.store(true, std::memory_order_relaxed);  // seen by who finds no value under this lock
     forget_copy(e);
     ValueRef value(std::exchange(e->value, nullptr));
     if (std::exchange(e->unheard, 0) != 0) {

@@ -89,16 +89,24 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   if (e->value == nullptr) e->value = abi::retain(v);
 }
 
-// Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Where ranks leave and join,
-// nobody relies on that.
+// Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Nobody relies on that where ranks leave and
+// join, or once a copy has been evicted: it may have been this.
 bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
-  if (c->block->maker == nullptr || !node_.members.steady()) return false;
-  const std::int64_t place = c->block->maker(c, input);
-  return place != abi::kAnywhere && node_.members.place(place) == node_.self();
+  if (c->block->maker == nullptr || evicted_.load(std::memory_order_relaxed)) return false;
+  try {
+    const std::int64_t place = c->block->maker(c, input);
+    // In this order: who is told of a change later than it looked at the places is not misled.
+    return place != abi::kAnywhere && node_.members.place(place) == node_.self() && node_.members.steady();
+  } catch (const ProgramError&) {
+    return false;  // the call that would assign it can have no such indices
+  }
 }
 
 Rank DataFragments::awaited_at(const Assigner& by) const {
-  if (by.output >= 64 || (by.cf->block->awaited >> by.output & 1) == 0) return node_.self();
+  if (by.cf == nullptr || by.cf->block->awaited == 0 || by.output >= 64 || (by.cf->block->awaited >> by.output & 1) == 0 ||
+      node_.ranks() == 1) {
+    return node_.self();
+  }
   return node_.members.place(by.cf->block->locator(by.cf));
 }
 
@@ -189,7 +197,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   std::uint64_t waiters = 0;
   bool mute = false;
   std::vector<Rank> asking;
-  const Rank due = is_awaited(by) ? awaited_at(by) : node_.self();
+  const Rank due = awaited_at(by);
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
@@ -236,7 +244,7 @@ void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& 
       const bool matched = e != nullptr && e->value == nullptr && waiting_for(e) == uses;
       waiters = matched ? e->waiters : kElsewhere;
       if (matched) free_entry(shard.remove(n.id));
-    } else if ((e->flags & kUnlisted) == 0 || (is_awaited(by) && awaited_at(by) != node_.self() && waiting_for(e) < uses)) {
+    } else if ((e->flags & kUnlisted) == 0 || (by.cf->block->awaited != 0 && awaited_at(by) != node_.self() && waiting_for(e) < uses)) {
       list(e);
       waiters = kElsewhere;
     } else {

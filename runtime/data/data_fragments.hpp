@@ -104,8 +104,7 @@ class DataFragments {
   void note_assigner(DfEntry*, const Assigner&) const;
   bool ask(const abi::Name&, DfEntry*);  // whether a message went
   bool made_here(const abi::Cf*, unsigned input) const;
-  // Apart, since nearly no program needs it: may fragments wait for this output without having asked, and where?
-  static bool is_awaited(const Assigner& by) { return by.cf != nullptr && by.cf->block->awaited != 0; }
+  // The rank where fragments may wait for this output without having asked.
   Rank awaited_at(const Assigner&) const;
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
@@ -132,6 +131,7 @@ class DataFragments {
   SpinMutex copies_mutex_;
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
+  std::atomic<bool> evicted_{false};      // some copy, ever
   Clock::time_point next_trim_{};
   mutable SpinMutex unread_mutex_;
   std::map<std::uint32_t, UnreadCounts> unread_;  // by block of the statement with the count

@@ -92,10 +92,10 @@ bool Node::turn() {
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     const auto now = Clock::now();
-    if (!outside->boarding.empty()) depart(*outside);
     membership->turn(now);
     evacuation->turn();
     if (policy != nullptr) policy->pump(now);
+    if (!outside->boarding.empty()) depart(*outside);
     end->turn(now);
     links->turn(now);
     if (outside_load != nullptr) outside_load->turn(now);

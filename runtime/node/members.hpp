@@ -43,7 +43,7 @@ class Members {
     takes_part_[static_cast<std::size_t>(balancer::index(r))].store(part);
   }
   // Nobody has left or joined, as far as this rank knows. Any thread.
-  bool steady() const { return steady_.load(std::memory_order_relaxed); }
+  bool steady() const { return steady_.load(); }
 
   // The rank that a locator's value means. Any thread.
   Rank place(std::int64_t value) const {

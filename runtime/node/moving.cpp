@@ -157,8 +157,8 @@ void Node::resettle(const Cf* c, Rank to) {
 
 Rank Node::settled(const Cf* c) const {
   if (c->block->series == nullptr || evacuation->parked()) return self();
-  const Rank to = retained.find(c->block->series(c)).value_or(self());
-  return members.takes_part(to) ? to : self();
+  const auto to = retained.find(c->block->series(c));
+  return to && members.takes_part(*to) && members.place(c->block->locator(c)) == self() ? *to : self();
 }
 
 void Node::on_ship(Rank from, Ship&& m) {

@@ -100,6 +100,7 @@ sub main(int steps) {
     step(i < 8 ? 400 : 100, i > 0 ? x[t - 1][i - 1] : 0, x[t - 1][i], i < 15 ? x[t - 1][i + 1] : 0, x[t][i])
       @ { locator_cyclic: i / 8; };
   for i = 0..15 show(x[steps][i]) @ { locator_cyclic: 0; };
+  if x[steps][0] >= 0 for t = 0..steps for i = 0..15 show(x[t][i] + 1000 * t) @ { locator_cyclic: i / 8; };
 }
 )";
 
@@ -124,13 +125,58 @@ TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
 TEST_F(Command, SeriesThatMoveChangeNoResult) {
   write("p.fa", kSeries);
   const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30"}).out;
+  // The last: where values were sent to their place and evicted there, and a fragment that comes later reads them.
+  const Words evicts = {"--balancer", "steal", "--cache-limit-mb", "0", "--eager-bytes", "0"};
   for (const Words& options : {Words{"--balancer", "steal"}, Words{"--balancer", "torus"}, Words{"-c"},
-                               Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}}) {
-    Words words = {"run", "-q", "p.fa", "--inproc-ranks", "4", "-t", "1"};
+                               Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}, evicts, evicts, evicts, evicts}) {
+    Words words = {"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "30"});
     EXPECT_EQ(sorted(tessera(words).out), sorted(right)) << ::testing::PrintToString(options);
   }
+}
+
+// A series is told by ints: two that differ in a real, and belong to two ranks, once sent their fragments to each other for ever.
+TEST_F(Command, SeriesThatBelongToTwoRanksAreTwo) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub step(int us, int a, name x) ${{ usleep(us); x = a + 1; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub row(real r, int steps) {\n"
+        "  df x;\n"
+        "  for i = 0..7 init(0, x[0][i]) @ { locator_cyclic: int(r); };\n"
+        "  for t = 1..steps for i = 0..7 step(300, x[t - 1][i], x[t][i]) @ { locator_cyclic: int(r); };\n"
+        "  for i = 0..7 show(x[steps][i]);\n"
+        "}\n"
+        "sub main() { row(0.0, 20); row(1.0, 20); row(0.0, 20); row(1.0, 5); }\n");
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed", std::to_string(k)}), 0));
+  }
+}
+
+// Where there is one rank nobody needs a place, and no rank minds that it is asked for one that nothing has.
+TEST_F(Command, PlacesAreForSeveralRanks) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main(int n) {\n"
+        "  df x;\n"
+        "  for i = 0..3 init(i, x[i]) @ { locator_cyclic: 6 / (n + i); };\n"
+        "  for i = 1..3 show(x[i - 1]) @ { locator_cyclic: 6 / (n + i); };\n"
+        "}\n");
+  EXPECT_EQ(sorted(tessera({"run", "-q", "p.fa", "-t", "1", "--", "0"}).out), "0\n1\n2\n");
+  EXPECT_EQ(sorted(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "--", "1"}).out), "0\n1\n2\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "--", "0"}), 1, {"[T406]"}));
+  write("q.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main(int n, int m) {\n"
+        "  df x;\n"
+        "  for i = 0..5 init(i, x[i + 3 * (n - m)]) @ { locator_cyclic: i + n - m; };\n"
+        "  for i = 0..5 show(x[i + 3 * (n - m)]) @ { locator_cyclic: i + n - m; };\n"
+        "}\n");
+  EXPECT_EQ(sorted(tessera({"run", "-q", "q.fa", "--inproc-ranks", "3", "--", "1000000000", "999999999"}).out),
+            "0\n1\n2\n3\n4\n5\n");
 }
 
 // Each rank makes the fragments that are placed on it, does not ask for what is made there, and keeps what is read there only: what

@@ -265,7 +265,6 @@ void read_done(Worker*, Cf*, const Name&, std::uint32_t slot);
 
 // Does what a locator says mean `rank` of `ranks`?
 TESSERA_HOT bool belongs(std::int64_t place, std::int64_t ranks, std::int64_t rank) {
-  if (ranks == 1) return true;
   const std::int64_t rest = place % ranks;
   return (rest < 0 ? rest + ranks : rest) == rank;
 }
