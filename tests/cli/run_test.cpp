@@ -31,14 +31,20 @@ TEST_F(Command, QuietIsSilent) {
 }
 
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
-  // Rows of 800 kB that are reduced in a fraction of a millisecond, and links of 20 MB/s. The last
-  // fragments, which check the rows, are moved now and then, some 7 to 10 % of the work.
+  // Values of 80 kB that take 40 ms to travel, made and used in a third of a millisecond each, whatever memory costs here.
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(80000)[0] = static_cast<char>(i % 100); $}}\n"
+        "C++ sub use(value x, name y) ${{ usleep(300); (void)x; y = 1; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 1..200 { make(i, x[i]); use(x[i], y[i]); }\n"
+        "  for i = 1..200 show(y[i]);\n"
+        "}\n");
   int said = 0;
   for (int run = 0; run < 5; ++run) {
-    const Outcome o =
-        tessera({"run", TESSERA_SOURCE_DIR "/examples/rowreduce/rowreduce.fa", "-D", "ROWS=40", "-D",
-                 "COLUMNS=100000", "-t", "1", "--balancer", "central", "--transport", "inproc",
-                 "--inproc-ranks", "4", "--link-bandwidth", "2e7"});
+    const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", "central", "--transport", "inproc",
+                               "--inproc-ranks", "4", "--link-bandwidth", "2e6"});
     EXPECT_TRUE(ended(o, 0));
     if (o.err.find("worth moving: transfer costs more than it saves") != std::string::npos) ++said;
   }
@@ -93,14 +99,14 @@ TEST_F(Command, ARankAloneWakesNobody) {
 constexpr const char* kSeries = R"(C++ sub init(int v, name x) ${{ x = v; $}}
 C++ sub step(int us, int a, int b, int c, name x) ${{ usleep(us); x = (a + 2 * b + c) % 1000; $}}
 C++ sub show(int v) ${{ printf("%d\n", v); $}}
-sub main(int steps) {
+sub main(int steps, int late) {
   df x;
   for i = 0..15 init(i, x[0][i]) @ { locator_cyclic: i / 8; };
   for t = 1..steps for i = 0..15
     step(i < 8 ? 400 : 100, i > 0 ? x[t - 1][i - 1] : 0, x[t - 1][i], i < 15 ? x[t - 1][i + 1] : 0, x[t][i])
       @ { locator_cyclic: i / 8; };
   for i = 0..15 show(x[steps][i]) @ { locator_cyclic: 0; };
-  if x[steps][0] >= 0 for t = 0..steps for i = 0..15 show(x[t][i] + 1000 * t) @ { locator_cyclic: i / 8; };
+  if x[steps][0] >= 0 for t = 0..late for i = 0..15 show(x[t][i] + 1000 * t) @ { locator_cyclic: i / 8; };
 }
 )";
 
@@ -110,7 +116,7 @@ TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
   const auto moved = [&](const Words& options) {
     Words words = {"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "steal"};
     words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"--", "100"});
+    words.insert(words.end(), {"--", "100", "-1"});
     const auto run = tessera(words);
     EXPECT_TRUE(ended(run, 0));
     std::smatch count;
@@ -124,14 +130,14 @@ TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
 
 TEST_F(Command, SeriesThatMoveChangeNoResult) {
   write("p.fa", kSeries);
-  const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30"}).out;
+  const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30", "30"}).out;
   // The last: where values were sent to their place and evicted there, and a fragment that comes later reads them.
   const Words evicts = {"--balancer", "steal", "--cache-limit-mb", "0", "--eager-bytes", "0"};
   for (const Words& options : {Words{"--balancer", "steal"}, Words{"--balancer", "torus"}, Words{"-c"},
                                Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}, evicts, evicts, evicts, evicts}) {
     Words words = {"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1"};
     words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"--", "30"});
+    words.insert(words.end(), {"--", "30", "30"});
     EXPECT_EQ(sorted(tessera(words).out), sorted(right)) << ::testing::PrintToString(options);
   }
 }
