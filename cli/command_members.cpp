@@ -153,6 +153,7 @@ int run(const Request& request) {
     std::printf("%s\n", text.c_str());
     std::fflush(stdout);
   }
+  if (c.late()) throw usage_error("process " + std::to_string(run.pid) + " " + kSilent);
   if (!accepted) throw usage_error("the run ended before it answered");
   return runtime::kExitOk;
 }

@@ -53,6 +53,13 @@ class Verifier {
       if (!frame.insert(f.variable).second) fail(c, f.variable->name + " is twice in the frame");
     }
     if (words != c.frame_words) fail(c, "frame_words is wrong");
+    expr(c, Block(), frame, c.locator);
+    for (const Variable* v : c.series) {
+      if (frame.count(v) == 0) fail(c, v->name + " tells a series and is not captured");
+    }
+    if (c.spreads && (c.frame.size() < 4 || c.frame[2].word != 2 || c.frame[3].word != 3)) {
+      fail(c, "`rank` and `ranks` are not words 2 and 3");
+    }
     for (auto& b : c.blocks) {
       Visible visible = frame;
       if (b->kind == Kind::range) visible.insert(b->counter);
@@ -62,6 +69,7 @@ class Verifier {
         name(c, nothing, frame, in.name);
         expr(c, nothing, frame, in.when);
       }
+      for (const ExprPtr& e : b->makers) expr(c, Block(), frame, e);
       if (b->body && b->kind == Kind::eval) declare(*b->body, visible);
       visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); },
                  [&](NameUse& n) { name(c, *b, visible, n); }});
@@ -94,6 +102,10 @@ class Verifier {
         if (s->arguments.size() != s->chain->parameters.size()) fail(c, "arguments are missing");
         visit(*s, {[&](ExprPtr& e) { expr(c, b, visible, e); },
                    [&](NameUse& n) { name(c, b, visible, n); }});
+        if (s->rank != nullptr) {
+          if (visible.count(s->rank) == 0 || visible.count(s->ranks) == 0) fail(c, "`rank` is not captured");
+          expr(c, b, visible, s->chain->locator);
+        }
         if (s->owned == nullptr) continue;
         for (const Variable* v : s->owned->captured) {
           if (visible.count(v) == 0) fail(*s->owned, v->name + " can't be captured here");
