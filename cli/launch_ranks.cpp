@@ -1,9 +1,13 @@
 #include "cli/launch_ranks.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "balancer/profile.hpp"
 #include "cli/failure.hpp"
@@ -24,6 +28,21 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
                            options.load_groups_anyway);
   } catch (const balancer::ProfileError& e) {
     throw usage_error(std::string("--load-groups: ") + e.what());
+  }
+}
+
+// What goes wrong in a rank says so itself, unless that was killed. mpirun keeps quiet (-q).
+void explain(const Foreground& ended) {
+  const int signal = ended.exit_code - 128;
+  if (signal == SIGKILL) {
+    fmt::print(stderr, "tessera: error: a rank was killed: by the system for want of memory, or by somebody\n");
+  } else if (signal > 0 && signal < SIGRTMIN) {
+    fmt::print(stderr, "tessera: error: a rank was ended by signal {} ({})\n", signal, strsignal(signal));
+  } else if (ended.exit_code != 0 && !ended.spoke) {
+    fmt::print(stderr,
+               "tessera: error: mpirun ended with exit code {}, and no rank said why.\n"
+               "To see whether it starts ranks at all: mpirun -n 2 --oversubscribe hostname\n",
+               ended.exit_code);
   }
 }
 
@@ -69,7 +88,9 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
                                  "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-  return run_foreground(command);
+  const Foreground ended = run_foreground(command);
+  if (ended.exit_code != runtime::kExitInterrupted) explain(ended);
+  return ended.exit_code;
 }
 
 }  // namespace tessera::cli

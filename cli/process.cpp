@@ -1,18 +1,22 @@
 #include "cli/process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "runtime/run.hpp"
 
@@ -40,6 +44,9 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 }
 
 namespace {
+
+// For an interrupted command to end by itself.
+constexpr std::chrono::milliseconds kPatience{5000};
 
 // In the child: dies with its parent by `signal`, then becomes the command. Never returns.
 [[noreturn]] void become(const Command& command, pid_t parent, int signal) {
@@ -98,41 +105,63 @@ std::vector<Finished> run_all(const std::vector<Command>& commands) {
   return results;
 }
 
-int run_foreground(const Command& command) {
-  // Signals are taken one by one with sigtimedwait, so nothing runs in a handler.
+Foreground run_foreground(const Command& command) {
+  // Signals are read one by one, so nothing runs in a handler.
   sigset_t waited, before;
   sigemptyset(&waited);
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited, s);
+  int errors[2];
+  if (pipe2(errors, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   sigprocmask(SIG_BLOCK, &waited, &before);
+  const int signals = signalfd(-1, &waited, SFD_CLOEXEC);
   const pid_t self = getpid();
-  const pid_t child = fork();
+  const pid_t child = signals < 0 ? -1 : fork();
   if (child == 0) {
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    dup2(errors[1], STDERR_FILENO);
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  close(errors[1]);
+  fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
-  bool interrupted = false;
-  timespec patience{5, 0};
+  Foreground result;
+  const auto pass_on = [&] {
+    char text[1 << 14];
+    ssize_t n;
+    while ((n = read(errors[0], text, sizeof text)) > 0) {
+      result.spoke = true;
+      for (ssize_t at = 0, put; at < n && (put = write(STDERR_FILENO, text + at, n - at)) > 0;) at += put;
+    }
+    return n != 0;  // there may be more
+  };
+  using Clock = std::chrono::steady_clock;
+  bool interrupted = false, open = true;
+  Clock::time_point deadline;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    siginfo_t info{};
-    const int signal = interrupted ? sigtimedwait(&waited, &info, &patience)
-                                   : sigwaitinfo(&waited, &info);
-    if (signal == SIGCHLD || (signal < 0 && errno == EINTR)) continue;
-    if (signal < 0) {  // it had its time to end
+    pollfd fds[2] = {{signals, POLLIN, 0}, {open ? errors[0] : -1, POLLIN, 0}};
+    if (interrupted && Clock::now() > deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
       break;
     }
+    if (poll(fds, 2, interrupted ? 100 : -1) <= 0) continue;
+    if (open && fds[1].revents != 0) open = pass_on();
+    signalfd_siginfo info{};
+    if (fds[0].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
     // A Ctrl-C at the terminal reaches the child as well; a second one from us would make mpirun
     // give up on its ranks instead of ending them.
-    const bool from_terminal = signal == SIGINT && info.si_code == SI_KERNEL;
+    const bool from_terminal = info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL;
     if (!interrupted && !from_terminal) kill(child, SIGTERM);
-    interrupted = true;
+    if (!std::exchange(interrupted, true)) deadline = Clock::now() + kPatience;
   }
+  if (open) pass_on();
+  close(errors[0]);
+  close(signals);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return interrupted ? runtime::kExitInterrupted : exit_code(status);
+  result.exit_code = interrupted ? runtime::kExitInterrupted : exit_code(status);
+  return result;
 }
 
 }  // namespace tessera::cli

@@ -23,8 +23,13 @@ struct Finished {
 // They die with this process.
 std::vector<Finished> run_all(const std::vector<Command>& commands);
 
-// run_foreground runs one command with our stdin, stdout and stderr. SIGINT, SIGTERM and SIGHUP end
-// it (by force after a few seconds) and make the result kExitInterrupted; it dies with this process.
-int run_foreground(const Command& command);
+struct Foreground {
+  int exit_code = 0;   // as in Finished; kExitInterrupted
+  bool spoke = false;  // it wrote something to stderr
+};
+
+// run_foreground runs one command with our stdin and stdout, and passes on its stderr. SIGINT, SIGTERM and SIGHUP
+// end it (by force after a few seconds); it dies with this process.
+Foreground run_foreground(const Command& command);
 
 }  // namespace tessera::cli

@@ -97,7 +97,7 @@ int run(const abi::Program& program, const RunOptions& options,
     set_up_logging(options);
     auto transports = make_transports(options);
     first = transports.front()->rank() == Rank{0};
-    install_crash_handlers(program);
+    const LastWords last_words(program);
     try {
       return run_ranks(program, options, arguments, transports, first);
     } catch (const std::invalid_argument&) {

@@ -177,6 +177,14 @@ reads it once; passing its name on to a sub is no read.)",
   show(x + x);
 })",
      kRun},
+    {"T414", "kernel-exit", Severity::error, "a kernel ended the process",
+     R"(A kernel called `exit()`, or something it uses did. The program ends by itself when all its fragments have run; a
+kernel that must give up throws an exception.)",
+     R"(C++ sub work(int i) ${{ if (i == 2) std::exit(0); $}}
+sub main() { for i = 1..3 work(i); })",
+     R"(C++ sub work(int i) ${{ if (i == 2) printf("no data for 2\n"); $}}
+sub main() { for i = 1..3 work(i); })",
+     kRun},
 };
 
 std::span<const Entry> run_time_entries() { return kEntries; }

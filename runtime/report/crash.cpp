@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "runtime/node/node.hpp"
@@ -16,7 +17,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr std::size_t kStack = 64 * 1024;
-const abi::Program* crashed_program = nullptr;
+const abi::Program* running_program = nullptr;
 std::atomic_flag reporting = ATOMIC_FLAG_INIT;
 
 const char* what(int signal) {
@@ -29,9 +30,9 @@ const char* what(int signal) {
   }
 }
 
-// The process is lost anyway: formatting allocates, which is not strictly allowed here, so an alarm
-// ends the process if that should hang.
-void on_crash(int signal) {
+// Says what ended which fragment, and ends the process. It is lost anyway: formatting allocates, which a signal's
+// handler may not, so an alarm ends it if that should hang.
+[[noreturn]] void report(const std::string& in_kernel, const std::string& outside, int code_outside) {
   if (reporting.test_and_set()) {
     for (;;) pause();  // another thread reports
   }
@@ -42,12 +43,11 @@ void on_crash(int signal) {
   int code = kExitProgram;
   if (w != nullptr && w->current != nullptr) {
     const abi::Cf* c = w->current;
-    text = place(*crashed_program, c->block->pos) + ": error: " + what(signal) +
-           " in a kernel [T410]\n  in " + describe(*crashed_program, c) + "\n";
+    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " +
+           describe(*running_program, c) + "\n";
   } else {
-    text = std::string("tessera: internal error: ") + what(signal) +
-           " outside any fragment: a bug in Tessera, or a thread that a kernel started\n";
-    code = kExitInternal;
+    text = outside + "\n";
+    code = code_outside;
   }
   ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
   (void)ignored;
@@ -55,10 +55,26 @@ void on_crash(int signal) {
   _exit(code);
 }
 
+void on_crash(int signal) {
+  report(std::string(what(signal)) + " in a kernel [T410]",
+         std::string("tessera: internal error: ") + what(signal) +
+             " outside any fragment: a bug in Tessera, or a thread that a kernel started",
+         kExitInternal);
+}
+
+void on_exit() {
+  if (running_program == nullptr) return;
+  report("the kernel ended the process: exit() is for the end of the program, which comes by itself; "
+         "throw an exception to give up [T414]",
+         "tessera: error: a thread that a kernel started has called exit() [T414]", kExitProgram);
+}
+
 }  // namespace
 
-void install_crash_handlers(const abi::Program& program) {
-  crashed_program = &program;
+LastWords::LastWords(const abi::Program& program) {
+  running_program = &program;
+  static const int registered = std::atexit(on_exit);
+  (void)registered;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -67,6 +83,7 @@ void install_crash_handlers(const abi::Program& program) {
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(s, &action, nullptr);
 #endif
 }
+LastWords::~LastWords() { running_program = nullptr; }
 
 CrashStack::CrashStack() : memory_(malloc(kStack)) {
   stack_t s{};

@@ -1,13 +1,19 @@
-// Crashes of kernels: SIGSEGV and its kin say which fragment ran, then end the process with exit
-// code 1. The launcher ends the other ranks.
+// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. The launcher
+// ends the other ranks.
 #pragma once
 
 #include "runtime/abi/tessera/abi.hpp"
 
 namespace tessera::runtime {
 
-// Once per process, after MPI has been initialised (it installs handlers of its own).
-void install_crash_handlers(const abi::Program&);
+// While the program runs. One per process at a time, after MPI has been initialised (it installs handlers of its own).
+class LastWords {
+ public:
+  explicit LastWords(const abi::Program&);
+  ~LastWords();
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+};
 // Each worker: a stack of its own for the handler, so that stack overflows are reported too.
 class CrashStack {
  public:

@@ -1,6 +1,7 @@
 // Programs that run: in this process, on ranks, built; and how they end.
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <regex>
 
 #include "command.hpp"
@@ -254,6 +255,17 @@ TEST_F(Command, AFailureOnARankIsTheExitCode) {
         "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"oh dear", "p.fa:2"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 1, {"oh dear", "p.fa:2"}));
+}
+
+TEST_F(Command, NothingEndsWithoutAWord) {
+  write("p.fa", "C++ sub die() ${{ std::fputs(\"busy\\n\", stderr); ::kill(::getpid(), SIGKILL); $}}\nsub main() { die(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--cxxflags=-include signal.h -include unistd.h"}), 137,
+                    {"a rank was killed"}));
+  write("bin/mpirun", "#!/bin/sh\nexit 5\n");
+  std::filesystem::permissions(path("bin/mpirun"), std::filesystem::perms::owner_all);
+  write("p.fa", kHello);
+  environment_ = {"PATH=" + path("bin").string() + ":" + std::getenv("PATH")};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 5, {"mpirun ended with exit code 5", "hostname"}));
 }
 
 TEST_F(Command, SignalsEndEveryRank) {
