@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "balancer/policy.hpp"
+#include "balancer/relay.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 
 namespace tessera::runtime {
@@ -57,6 +58,7 @@ struct RunOptions {
   bool progress = false;                // the progress line (the CLI sets it when stderr is a terminal)
   std::string log_level = "warn";       // spdlog level on stderr
   std::int64_t cache_limit_mb = 1024;   // copies of remote data fragments kept per rank
+  std::int64_t relay_bytes = balancer::kRelayed;  // values from this size on are passed on by ranks that have got them
   std::int64_t eager_bytes = 4096;      // values up to this size travel to their home when assigned elsewhere
 };
 

@@ -144,6 +144,7 @@ void Simulation::complete(Node& n, Running& r) {
     g.votes = took < kTiny ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
     ++g.done.count;
     g.done.weight += took;
+    n.items.weigh(item.group, static_cast<double>(g.done.weight) / static_cast<double>(g.done.count));
     g.done.weight_squared += static_cast<double>(took) * static_cast<double>(took);
   }
   if (has_data_) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "balancer/relay.hpp"
+
 namespace tessera::balancer::simulator {
 namespace {
 
@@ -91,8 +93,8 @@ void Graph::count_down(std::size_t f, Effects& out) {
   out.ready(Rank{rank_of_[f]}, item);
 }
 
-void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
-  copies_.at(f, to) |= Copies::kUnderWay;
+// Of the value, as far as it is read there.
+std::int64_t Graph::bytes_for(std::size_t f, Rank to) const {
   std::int64_t bytes = 0;
   for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
     if (rank_of_[consumers_[c]] != index(to)) continue;
@@ -100,7 +102,23 @@ void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
       if (i.fragment == f) bytes = std::max(bytes, i.bytes);
     }
   }
-  out.send(from, to, kControlBytes + bytes, Note{kValue, 0, f});
+  return bytes;
+}
+
+Rank Graph::giver_of(std::size_t f, std::int64_t bytes, Rank from, Rank to) {
+  if (bytes < kRelayed) return from;
+  return giver(given_[{f, index(from)}], from, to);
+}
+
+void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
+  copies_.at(f, to) |= Copies::kUnderWay;
+  const Rank by = giver_of(f, bytes_for(f, to), from, to);
+  if (by == from) return pass_on(f, from, to, out);
+  out.send(from, by, kControlBytes, Note{kRelay, static_cast<std::uint32_t>(index(to)), f});
+}
+
+void Graph::pass_on(std::size_t f, Rank from, Rank to, Effects& out) {
+  out.send(from, to, kControlBytes + bytes_for(f, to), Note{kValue, 0, f});
 }
 
 void Graph::finished(Rank here, const Item& item, Effects& out) {
@@ -135,6 +153,12 @@ void Graph::arrived(Rank here, const Note& note, Effects& out) {
       return create(note.id, here, out);
     case kFetch:
       return send_value(note.id, here, Rank{static_cast<std::int32_t>(note.extra)}, out);
+    case kRelay: {
+      const Rank to{static_cast<std::int32_t>(note.extra)};
+      if ((copies_.flags(note.id, here) & Copies::kHere) != 0) return pass_on(note.id, here, to, out);
+      promised_[{note.id, index(here)}].push_back(to);
+      return;
+    }
     default:
       break;
   }
@@ -142,6 +166,9 @@ void Graph::arrived(Rank here, const Note& note, Effects& out) {
   copy = static_cast<std::uint8_t>((copy & ~Copies::kUnderWay) | Copies::kHere);
   for (std::uint32_t c = first_consumer_[note.id]; c < first_consumer_[note.id + 1]; ++c) {
     if (rank_of_[consumers_[c]] == index(here)) count_down(consumers_[c], out);
+  }
+  if (const auto promised = promised_.extract({note.id, index(here)})) {
+    for (const Rank to : promised.mapped()) pass_on(note.id, here, to, out);
   }
 }
 
@@ -161,17 +188,35 @@ std::int64_t Graph::bytes_here(const Item& item, Rank here) {
   return bytes;
 }
 
-std::int64_t Graph::board(const Item& item, Rank, Rank to) {
+Program::Luggage Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
   const Fragment& f = work_.fragments[item.state];
-  std::int64_t bytes = f.bytes;
+  rank_of_[item.state] = index(to);
+  Luggage bytes{f.bytes, 0};
+  std::uint32_t apart = 0;
   for (const Input& i : f.inputs) {
     std::uint8_t& copy = copies_.at(i.fragment, to);
-    if ((copy & (Copies::kHere | Copies::kUnderWay)) == 0) {
-      copy |= Copies::kHere;
-      bytes += i.bytes;
+    if ((copy & Copies::kHere) != 0) continue;
+    if ((copy & Copies::kUnderWay) == 0) {
+      const Rank by = giver_of(i.fragment, i.bytes, from, to);
+      if (by == from) {
+        copy |= Copies::kHere;
+        bytes.along += i.bytes;
+        continue;
+      }
+      copy |= Copies::kUnderWay;
+      bytes.apart += i.bytes;
+      out.send(from, by, kControlBytes, Note{kRelay, static_cast<std::uint32_t>(index(to)), i.fragment});
     }
+    ++apart;
   }
+  if (apart > 0) missing_[item.state] = apart + 1;  // its own landing is one
   return bytes;
+}
+
+bool Graph::landed(Rank, const Item& item, Effects& out) {
+  if (missing_[item.state] == 0) return true;
+  count_down(item.state, out);
+  return false;
 }
 
 // As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, the earliest among

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "balancer/simulator/copies.hpp"
@@ -30,18 +32,22 @@ class Graph final : public Program {
   bool runs_on_the_spot() const override { return true; }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
-  std::int64_t board(const Item&, Rank from, Rank to) override;
+  Luggage board(const Item&, Rank from, Rank to, Effects&) override;
+  bool landed(Rank here, const Item&, Effects&) override;
   std::int64_t output_bytes(const Item&) const override;
   void nearest_first(std::span<Item>, std::int64_t n, Rank to) const override;
   Time critical_path() const override { return work_.critical_path(); }
   std::vector<std::string> faults() const override;
 
  private:
-  enum NoteKind : std::uint32_t { kCreate, kValue, kFetch };
+  enum NoteKind : std::uint32_t { kCreate, kValue, kFetch, kRelay };
   Rank placed(Rank home) const { return Rank{index(home) % executing_}; }
   void create(std::size_t fragment, Rank here, Effects&);
   void count_down(std::size_t fragment, Effects&);
   void send_value(std::size_t fragment, Rank from, Rank to, Effects&);
+  void pass_on(std::size_t fragment, Rank from, Rank to, Effects&);
+  std::int64_t bytes_for(std::size_t fragment, Rank to) const;
+  Rank giver_of(std::size_t fragment, std::int64_t bytes, Rank from, Rank to);
 
   const Workload& work_;
   const std::int32_t executing_;
@@ -54,6 +60,8 @@ class Graph final : public Program {
   std::vector<std::int32_t> runs_, births_;
   std::vector<std::size_t> birth_order_;
   Copies copies_;
+  // By value and rank: whom it has had the value sent to, and who waits until it has the value itself.
+  std::map<std::pair<std::size_t, std::int32_t>, std::vector<Rank>> given_, promised_;
 };
 
 }  // namespace tessera::balancer::simulator

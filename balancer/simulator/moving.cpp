@@ -92,7 +92,10 @@ void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items,
                             std::int64_t& bytes) {
   const std::uint32_t parcel = new_parcel(n.rank, Parcel::Kind::shipment);
   for (Item& item : items) {
-    if (has_data_) bytes += program_.board(item, n.rank, to);
+    if (has_data_) {
+      const Program::Luggage luggage = program_.board(item, n.rank, to, *this);
+      bytes += luggage.along;
+    }
     item.bytes = 0;
     if (by_policy && item.moves < UINT16_MAX) ++item.moves;
     out_.most_moves = std::max<std::int32_t>(out_.most_moves, item.moves);
@@ -119,7 +122,13 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
   } else {
     free_parcels_.push_back(parcel);
   }
-  for (const Item& item : items) queue(n, item);
+  for (const Item& item : items) {
+    if (program_.landed(n.rank, item, *this)) {
+      queue(n, item);
+    } else {
+      --created_;  // it becomes ready again
+    }
+  }
 }
 
 }  // namespace tessera::balancer::simulator

@@ -1,6 +1,6 @@
 // ReadyItems: what is ready on one simulated rank, in the order the live ready queue would run it
 // (runtime/work/ready_queue.hpp): first in, first out inside a group; of several groups the one
-// that became non-empty last; stacks newest first; iterations of ranges, of the group that became
+// that became non-empty last, but what is much lighter first until there is plenty of that; stacks newest first; iterations of ranges, of the group that became
 // non-empty last, when there is nothing else. `expand_first` has it the other way round: what makes
 // more fragments goes first, while few wait, so that the balancer sees them.
 #pragma once
@@ -18,7 +18,9 @@ class ReadyItems {
  public:
   enum class Kind : std::uint8_t { queue, range, stack };
 
-  explicit ReadyItems(const std::vector<Kind>* kinds) : kinds_(kinds), groups_(kinds->size()) {}
+  // `plenty`: as many of a group waiting as the ranks can do with for now.
+  explicit ReadyItems(const std::vector<Kind>* kinds, std::int64_t plenty = 0)
+      : kinds_(kinds), groups_(kinds->size()), plenty_(plenty) {}
 
   std::int64_t count() const { return count_; }
   std::int64_t count(std::size_t g) const { return groups_[g].size(); }
@@ -38,13 +40,16 @@ class ReadyItems {
   Item pop(bool expand_first) {
     expand_first = expand_first && queued_ < kVisible;
     const bool queued = !queues_.empty() && (!expand_first || (stacks_.empty() && ranges_.empty()));
-    const std::uint16_t g = queued            ? queues_.back()
+    const std::uint16_t g = queued            ? next_queue()
                             : !stacks_.empty() ? stacks_.back()
                                                : ranges_.back();
     const Item item = (*kinds_)[g] == Kind::stack ? take_newest(g) : take_oldest(g);
     if (groups_[g].size() == 0) forget(g);
     return item;
   }
+
+  // What items of the group weigh, once some have run.
+  void weigh(std::size_t g, double weight) { groups_[g].weight = weight; }
 
   // The first items of a queue: those of which a shipment takes the nearest. Their order may be changed.
   std::span<Item> first(std::size_t g) {
@@ -76,6 +81,7 @@ class ReadyItems {
     std::vector<Item> items;
     std::size_t head = 0;  // those before it are gone
     std::int64_t bytes = 0;
+    double weight = 0;
     std::int64_t size() const { return static_cast<std::int64_t>(items.size() - head); }
   };
 
@@ -123,6 +129,19 @@ class ReadyItems {
   std::vector<std::uint16_t>& order(Kind k) {
     return k == Kind::range ? ranges_ : k == Kind::stack ? stacks_ : queues_;
   }
+  std::uint16_t next_queue() const {
+    const std::uint16_t newest = queues_.back();
+    if (groups_[newest].size() >= plenty_) return newest;
+    std::uint16_t lightest = newest;
+    double least = groups_[newest].weight / 4;
+    for (auto g = queues_.rbegin() + 1; g != queues_.rend(); ++g) {
+      if (groups_[*g].weight < least) {
+        lightest = *g;
+        least = groups_[*g].weight;
+      }
+    }
+    return lightest;
+  }
   void forget(std::uint16_t g) {
     auto& of = order((*kinds_)[g]);
     of.erase(std::find(of.begin(), of.end(), g));
@@ -130,6 +149,7 @@ class ReadyItems {
 
   const std::vector<Kind>* kinds_;  // by group; shared by all ranks
   std::vector<Waiting> groups_;
+  std::int64_t plenty_;
   // Non-empty groups, the one that became so last at the end.
   std::vector<std::uint16_t> queues_, stacks_, ranges_;
   std::int64_t count_ = 0;

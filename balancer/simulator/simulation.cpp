@@ -48,9 +48,10 @@ Simulation::Simulation(Program& program, const Options& options)
     setup.powers.resize(static_cast<std::size_t>(options.ranks), 1);
   }
   const auto ranks = static_cast<std::size_t>(options.ranks);
+  const std::int64_t plenty = options.balancer == "none" ? 0 : 4 * options.ranks;  // as Node has it
   nodes_.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    Node& n = nodes_.emplace_back(&kinds_);
+    Node& n = nodes_.emplace_back(&kinds_, plenty);
     n.rank = Rank{static_cast<std::int32_t>(r)};
     n.executes = static_cast<std::int32_t>(r) < out_.executing;
     if (r < options.speeds.size()) n.speed = options.speeds[r];

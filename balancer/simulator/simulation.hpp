@@ -92,7 +92,7 @@ class Simulation final : public Effects {
     std::vector<bool> knows_left;  // by rank; empty: nobody has left
     std::vector<Time> touches;     // a heap, earliest first: when others' happenings reach it
 
-    explicit Node(const std::vector<ReadyItems::Kind>* kinds) : items(kinds) {}
+    Node(const std::vector<ReadyItems::Kind>* kinds, std::int64_t plenty) : items(kinds, plenty) {}
   };
   struct Parcel {
     enum class Kind { message, shipment, note } kind = Kind::message;

@@ -33,11 +33,11 @@ struct Publish {        // producer's rank -> home: assigned here
 struct Acked {          // home -> producer
   std::uint64_t ack = 0;
 };
-struct Fetch {          // home -> the rank that keeps the value: give it to `to`
+struct Fetch {          // home -> the rank that keeps the value, or a rank with it -> one it has had it sent to: give it to `to`
   abi::Name name;
   Rank to{-1};
 };
-struct Give {           // home or keeper -> consumer's rank; without a value: the keeper's is freed
+struct Give {           // home, keeper, or a rank asked by Fetch -> consumer's rank
   abi::Name name;
   Passenger value;
 };
@@ -117,7 +117,7 @@ struct Keep {           // rank that leaves -> home: the value you believe here,
   abi::Name name;
   Passenger value;
 };
-struct Refetch {        // former keeper -> home: `to` was sent to me for this
+struct Refetch {        // a rank asked by Fetch -> home: `to` was to have this from me, and it is not here
   abi::Name name;
   Rank to{-1};
 };

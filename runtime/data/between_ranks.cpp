@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "balancer/relay.hpp"
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
@@ -51,14 +52,37 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
   return put_down;
 }
 
+// Sends a value that is here to `to`, or has another rank do so. Lock held.
+void DataFragments::give(DfEntry* e, const abi::Name& n, Rank to) {
+  believe_on(e->value, to);
+  if (const Rank by = giver_of(e, e->value->size, to); by != node_.self()) return node_.comm.send(by, Fetch{n, to});
+  node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
+}
+
+// Where ranks leave and join, everybody gives himself what he has.
+Rank DataFragments::giver_of(DfEntry* e, std::uint64_t size, Rank to) {
+  std::vector<Rank>& copies = remote(e).copies;
+  if (size >= relay_bytes_ && !node_.evacuation->ever()) return balancer::giver(copies, node_.self(), to);
+  add(copies, to);
+  return node_.self();
+}
+
 // Sends the value of a home entry to `to`, or has its keeper do so. Lock held.
 void DataFragments::serve(DfEntry* e, const abi::Name& n, Rank to) {
+  if (e->value != nullptr) return give(e, n, to);
   add(remote(e).copies, to);
-  if (e->value != nullptr) {
-    believe_on(e->value, to);
-    node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
-  } else {
-    node_.comm.send(keeper(e), Fetch{n, to});
+  node_.comm.send(keeper(e), Fetch{n, to});
+}
+
+// The value has come, or will not: whoever was to have it from here gets it, or asks again. Lock held.
+void DataFragments::keep_promises(DfEntry* e, const abi::Name& n) {
+  if (e->remote == nullptr || is_home(n)) return;
+  for (const Rank to : std::exchange(e->remote->asking, {})) {
+    if (e->value != nullptr) {
+      node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
+    } else {
+      node_.comm.send(home_of(n), Refetch{n, to});
+    }
   }
 }
 
@@ -127,18 +151,19 @@ void DataFragments::on(Rank from, Publish&& m) {
 }
 
 void DataFragments::on(Rank, Fetch&& m) {
-  ValueRef value;
-  {
-    Shard& shard = table_.shard(m.name.id);
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = shard.find(m.name.id);
-    if (e != nullptr) value = ValueRef(abi::retain(e->value));
+  Shard& shard = table_.shard(m.name.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(m.name.id);
+  if (e != nullptr && e->value != nullptr) {
+    if (e->assigned_by != 0) return give(e, m.name, m.to);  // the keeper
+    return node_.comm.send(m.to, Give{m.name, {ValueRef(abi::retain(e->value))}});
   }
-  if (!value && node_.evacuation->ever()) {
-    // Given back to its home while this was under way.
-    return node_.comm.send(home_of(m.name), Refetch{m.name, m.to});
+  if (!is_home(m.name) && e != nullptr && (e->flags & kAsked) != 0) {
+    remote(e).asking.push_back(m.to);  // under way
+  } else {
+    // Evicted, or given back to its home, while this was under way; or it is to come with a shipment.
+    node_.comm.send(home_of(m.name), Refetch{m.name, m.to});
   }
-  node_.comm.send(m.to, Give{m.name, {std::move(value)}});
 }
 
 void DataFragments::on(Rank from, Give&& m) {
@@ -147,7 +172,7 @@ void DataFragments::on(Rank from, Give&& m) {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(m.name.id);
-    if (e == nullptr && m.value.value && !is_home(m.name) && !node_.evacuation->swept()) {
+    if (e == nullptr && !is_home(m.name) && !node_.evacuation->swept()) {
       // From a keeper, and earlier than the fragment for which the home has put us down. (Or its scope has
       // ended, and the home's Drop came earlier: kept to the end, and rare.)
       e = find_or_insert(shard, m.name);
@@ -164,21 +189,14 @@ void DataFragments::on(Rank from, Give&& m) {
     }
     waiters = e->waiters;
     e->flags &= ~kAsked & 0xFFu;
-    if (waiters == 0 && node_.evacuation->swept()) return;  // who asked has been sent elsewhere
-    if (m.value.value) {
-      e->waiters = 0;
-      e->value = abi::retain(m.value.value.get());
-      believe_on(e->value, from);
-      if (!is_home(m.name)) note_copy(e);
-    }
+    if (waiters == 0 && node_.evacuation->swept()) return keep_promises(e, m.name);  // who asked has been sent elsewhere
+    e->waiters = 0;
+    e->value = abi::retain(m.value.value.get());
+    believe_on(e->value, from);
+    if (!is_home(m.name)) note_copy(e);
+    keep_promises(e, m.name);
   }
-  if (m.value.value) return wake(*node_.outside, waiters, std::move(m.value.value));
-  if (waiters == 0) return;
-  const Waiter first = waiter_of(waiters);
-  node_.fail_in(first.cf, 0,
-                coded(fmt::format("reads `{}`, which an advice has already freed",
-                                  slot_text(first.cf, first.slot)),
-                      "T403"));
+  wake(*node_.outside, waiters, std::move(m.value.value));
 }
 
 void DataFragments::take_copy(Rank from, PackedInput&& input) {
@@ -198,6 +216,7 @@ void DataFragments::take_copy(Rank from, PackedInput&& input) {
     if (!is_home(n)) {
       note_copy(e);
       e->unheard = input.unheard ? 1 : 0;
+      keep_promises(e, n);
     }
   }
   if (!is_home(n) && home_of(n) != from) node_.comm.send(home_of(n), Copied{n});
@@ -230,12 +249,13 @@ void DataFragments::on(Rank, Drop&& m) {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(id);
     if (e == nullptr || e->waiters != 0) continue;
+    keep_promises(e, {id, e->scope});
     if ((e->flags & kCopy) != 0 && e->value != nullptr) forget_copy(e);
     free_entry(shard.remove(id));
   }
 }
 
-void DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship) {
+bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship) {
   restore(n, held);
   bool unheard = !is_home(n) && abi::has_known_uses(n);
   {
@@ -243,12 +263,19 @@ void DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
     const std::lock_guard hold(shard.mutex);
     if (DfEntry* e = shard.find(n.id)) {
       // What we assigned and published with its value is at its home already.
-      if (to == home_of(n) && e->assigned_by != 0 && small(held)) return;
-      if (!add(remote(e).copies, to)) return;
+      if (to == home_of(n) && e->assigned_by != 0 && small(held)) return false;
       unheard = !is_home(n) && e->unheard != 0;
+      if (e->remote != nullptr && std::find(e->remote->copies.begin(), e->remote->copies.end(), to) != e->remote->copies.end()) {
+        return false;
+      }
+      if (const Rank by = giver_of(e, unheard ? 0 : held->size, to); by != node_.self()) {
+        node_.comm.send(by, Fetch{n, to});
+        return true;
+      }
     }
   }
   ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, unheard});
+  return false;
 }
 
 }  // namespace tessera::runtime

@@ -34,7 +34,9 @@ std::int64_t waiting_for(const DfEntry* e) {
 }  // namespace
 
 DataFragments::DataFragments(Node& node)
-    : node_(node), eager_bytes_(static_cast<std::uint64_t>(node.options.eager_bytes)) {}
+    : node_(node),
+      eager_bytes_(static_cast<std::uint64_t>(node.options.eager_bytes)),
+      relay_bytes_(static_cast<std::uint64_t>(node.options.relay_bytes)) {}
 
 bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
 
@@ -207,16 +209,21 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
     if (e->remote != nullptr) asking.swap(e->remote->asking);
     if (due != node_.self() && is_home(n)) add(asking, due);
-    for (const Rank r : asking) add(remote(e).copies, r);
-    mute = waiters == 0 && asking.empty() && is_home(n);
+    if (is_home(n)) {
+      for (const Rank r : asking) {
+        if (e->value != nullptr) {
+          give(e, n, r);
+        } else {
+          node_.comm.send(r, Give{n, {guard}});
+        }
+      }
+      w.sent = w.sent || !asking.empty();
+    }
+    mute = waiters == 0 && is_home(n);
   }
   if (mute) return;
   wake(w, waiters, guard);
-  if (is_home(n)) {
-    for (const Rank r : asking) node_.comm.send(r, Give{n, {guard}});
-    w.sent = w.sent || !asking.empty();
-    return;
-  }
+  if (is_home(n)) return;
   Publish p;
   p.name = n;
   p.block = by.block;

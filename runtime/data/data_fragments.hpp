@@ -62,8 +62,9 @@ class DataFragments {
   // go along. Of names that nobody has assigned yet it returns the inputs as a set; when the
   // shipment is on its way, on(to, Request) puts that rank down for each of `names`.
   std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
-  // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it.
-  void go_along(const abi::Name&, abi::Value* held, Rank to, Ship&);
+  // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it. True: another
+  // rank sends it.
+  bool go_along(const abi::Name&, abi::Value* held, Rank to, Ship&);
 
   void on(Rank from, Request&&);
   void on(Rank from, Publish&&);
@@ -108,6 +109,9 @@ class DataFragments {
   Rank awaited_at(const Assigner&) const;
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
+  void give(DfEntry*, const abi::Name&, Rank to);
+  Rank giver_of(DfEntry*, std::uint64_t size, Rank to);
+  void keep_promises(DfEntry*, const abi::Name&);
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,
                              const std::string& name) const;
   void note_copy(DfEntry*);
@@ -125,7 +129,7 @@ class DataFragments {
   bool small(const abi::Value* v) const { return v->size <= eager_bytes_; }
 
   Node& node_;
-  const std::uint64_t eager_bytes_;  // of RunOptions
+  const std::uint64_t eager_bytes_, relay_bytes_;  // of RunOptions
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;

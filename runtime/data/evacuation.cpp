@@ -95,6 +95,7 @@ Left DataFragments::give_away() {
       }
     });
     for (DfEntry* e : foreign) {
+      keep_promises(e, {e->id, e->scope});
       const bool copy = e->value != nullptr && (e->flags & kCopy) != 0;
       if (copy) forget_copy(e);
       if (copy ? e->unheard != 0
@@ -128,6 +129,7 @@ void DataFragments::on(Rank from, Entrust&& m) {
     }
     e->flags &= ~kEarly & 0xFFu;  // nor become a copy when it is read
     e->flags |= kEntrusted;
+    keep_promises(e, m.name);
   }
   wake(*node_.outside, waiters, std::move(m.value.value));
 }

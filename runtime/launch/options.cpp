@@ -250,6 +250,12 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("BYTES")
       ->check(number)
       ->group(group);
+  app.add_option("--relay-bytes", options.relay_bytes,
+                 "a rank sends a value of at least this size once, and those that have got it pass it on; "
+                 "default 65536")
+      ->option_text("BYTES")
+      ->check(number)
+      ->group(group);
   app.add_option("--record-limit-mb", options.record_limit_mb,
                  "memory per rank for the trace of --record; default 1024")
       ->option_text("MB")

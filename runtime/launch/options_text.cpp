@@ -99,6 +99,7 @@ std::string format_options(const runtime::RunOptions& o) {
   text("--log-level", o.log_level, d.log_level);
   number("--cache-limit-mb", o.cache_limit_mb, d.cache_limit_mb);
   number("--eager-bytes", o.eager_bytes, d.eager_bytes);
+  number("--relay-bytes", o.relay_bytes, d.relay_bytes);
   return join_words(words);
 }
 

@@ -19,17 +19,20 @@ constexpr std::size_t kMostAboard = 64;
 
 }  // namespace
 
-void board(Node& node, Ship& ship, Cf* c, Rank to) {
+void board(Node& node, Ship& ship, Cf* c, Rank to, std::uint64_t put_down) {
   node.enroll(c);
   if ((c->flags & kGathered) != 0) {
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
       if (!abi::is_needed(names[k])) continue;
-      node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship);
+      if (node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship) && k < 64) {
+        put_down |= std::uint64_t{1} << k;
+      }
     }
     release_inputs(c);
   }
   ship.fragments.push_back(pack(c));
+  ship.fragments.back().put_down = put_down;
   free_cf(c);
 }
 
@@ -62,8 +65,7 @@ void Node::place(Worker& w, Cf* c, Rank to) {
   } catch (const ProgramError& e) {
     return fail_in(c, e.pos(), e.what());  // as in start()
   }
-  board(*this, at->ship, c, to);
-  at->ship.fragments.back().put_down = put_down;
+  board(*this, at->ship, c, to, put_down);
   if (at->ship.fragments.size() == kMostAboard) depart(w);
 }
 

@@ -42,12 +42,13 @@ namespace tessera::abi {
 
 // One worker thread (or, with number -1, the communication thread where it acts as one).
 struct Worker {
-  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, bool weigh)
-      : node(n), number(number_), queue(groups, weigh), stats(groups) {}
+  // `plenty`: as ReadyQueue has it; 0: there is no balancer.
+  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
+      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty) {}
   runtime::Node& node;
   std::int32_t number;
-  runtime::ReadyQueue queue;
   runtime::GroupStats stats;
+  runtime::ReadyQueue queue;
   Cf* chained = nullptr;        // to run right after the current fragment, before the queue
   Cf* current = nullptr;        // for crash reports
   int depth = 0;                // structured fragments being run inside one another

@@ -49,6 +49,12 @@ class GroupStats {
   // ... a fraction of a millisecond: messages may wait for its end.
   bool brief(std::uint32_t group) const { return groups_[group].brief_votes >= 3; }
 
+  // Ticks of one, 0 while none has been measured.
+  double mean(std::uint32_t group) const {
+    const std::uint64_t n = groups_[group].samples.load(std::memory_order_relaxed);
+    return n == 0 ? 0 : groups_[group].sum.load(std::memory_order_relaxed) / static_cast<double>(n);
+  }
+
   struct Snapshot {
     std::uint64_t count = 0, samples = 0;
     double sum = 0, squares = 0;  // ticks

@@ -83,7 +83,7 @@ void ReadyQueue::push(Cf* c) {
   }
   list.tail = c;
   ++list.count;
-  if (weigh_) {
+  if (weights_ != nullptr) {
     c->pending = units_to_move(c);
     list.bytes += c->pending * kUnit;
   }
@@ -95,7 +95,7 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
   Cf* c = list.head;
   list.head = c->next;
   --list.count;
-  if (weigh_) list.bytes -= c->pending * kUnit;
+  if (weights_ != nullptr) list.bytes -= c->pending * kUnit;
   if (list.head == nullptr) {
     list.tail = nullptr;
     if (list.newer != kNone) groups_[list.newer].older = list.older;
@@ -107,7 +107,21 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
   return c;
 }
 
-Cf* ReadyQueue::pop_atomic() { return newest_ == kNone ? nullptr : pop_front(newest_); }
+std::uint32_t ReadyQueue::next_group() const {
+  const GroupList& newest = groups_[newest_];
+  if (weights_ == nullptr || newest.older == kNone || newest.count >= plenty_) return newest_;
+  std::uint32_t lightest = newest_;
+  double least = weights_->mean(newest_) / 4;
+  for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) {
+    if (const double weight = weights_->mean(g); weight < least) {
+      lightest = g;
+      least = weight;
+    }
+  }
+  return lightest;
+}
+
+Cf* ReadyQueue::pop_atomic() { return newest_ == kNone ? nullptr : pop_front(next_group()); }
 
 void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
   Cf*& at = last == nullptr ? head : last->next;

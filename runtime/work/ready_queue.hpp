@@ -4,7 +4,8 @@
 // Atomic fragments wait in one first-in-first-out list per group, so the balancer takes n of a group
 // in O(n) and the worker runs a loop's fragments in the order of the loop. Of several groups the
 // one that became non-empty last goes first: consumers run before more producers do, which keeps
-// data short-lived. Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth
+// data short-lived. But where there is a balancer, what is much lighter goes before: it may be what
+// others wait for, until there is something for every rank. Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth
 // first, so what the newest body made goes before what was there, in the order of that body. Ranges
 // are claimed in chunks, so a loop of any length is one record; they stay listed while iterations
 // remain. One that makes more than atomic fragments gives out one iteration at a time.
@@ -16,6 +17,7 @@
 #include "balancer/types.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/lock.hpp"
+#include "runtime/work/group_stats.hpp"
 
 namespace tessera::runtime {
 
@@ -29,8 +31,10 @@ struct Work {
 
 class ReadyQueue {
  public:
-  // `weigh`: keep the bytes of inputs per group (only needed when there is somebody to ship to).
-  ReadyQueue(std::uint32_t groups, bool weigh) : groups_(groups), weigh_(weigh) {}
+  // Where there is somebody to ship to: the measured weights of the groups, and how many fragments of one are
+  // plenty to be shared out; the bytes of inputs are kept per group as well.
+  explicit ReadyQueue(std::uint32_t groups, const GroupStats* weights = nullptr, std::int64_t plenty = 0)
+      : groups_(groups), weights_(weights), plenty_(plenty) {}
 
   void push(Cf*);
   // Next thing to do. `expand_first`: prefer structured fragments and ranges, so that more
@@ -68,6 +72,7 @@ class ReadyQueue {
   };
   Cf* pop_atomic();
   Cf* pop_front(std::uint32_t group);
+  std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
   bool pop_expandable(Work&, std::int64_t chunk);
   void link(Cf*& head, Cf*& last, Cf*);
@@ -86,7 +91,8 @@ class ReadyQueue {
   Cf* last_range_ = nullptr;
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
-  bool weigh_;
+  const GroupStats* weights_;
+  std::int64_t plenty_;
 };
 
 }  // namespace tessera::runtime

@@ -53,6 +53,22 @@ TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
   EXPECT_EQ(order(others, false), (std::vector<std::uint64_t>{1, 1, 0, 3, 2}));
 }
 
+TEST(ReadyItems, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
+  using Kind = ReadyItems::Kind;
+  const std::vector<Kind> kinds(2, Kind::queue);
+  ReadyItems items(&kinds, 3);
+  items.weigh(0, 1000);
+  items.weigh(1, 6000);
+  for (const std::uint16_t g : {0, 1, 1, 1, 1}) {
+    Item i;
+    i.group = g;
+    items.push(i);
+  }
+  std::vector<int> groups;
+  while (items.count() > 0) groups.push_back(items.pop(false).group);
+  EXPECT_EQ(groups, (std::vector<int>{1, 1, 0, 1, 1}));
+}
+
 TEST(ReadyItems, ABalancerSees4096AndNoMore) {
   using Kind = ReadyItems::Kind;
   const std::vector<Kind> kinds = {Kind::queue, Kind::range};
@@ -83,13 +99,17 @@ TEST(ReadyItems, WhatSharesInputsGoesTogether) {
     item.state = f;
     ready.push(item);
   }
+  struct Nothing final : Effects {
+    void ready(Rank, const Item&) override {}
+    void send(Rank, Rank, std::int64_t, const Note&) override {}
+  } nothing;
   const auto take = [&](std::int64_t n, std::int32_t to) {
     if (n < ready.count(0)) graph.nearest_first(ready.first(0), n, Rank{to});
     std::vector<Item> taken;
     ready.take(0, n, Program::Ships::newest, taken);
     std::vector<std::uint64_t> numbers;
     for (const Item& item : taken) {
-      graph.board(item, Rank{0}, Rank{to});
+      graph.board(item, Rank{0}, Rank{to}, nothing);
       numbers.push_back((item.state - 8) / 4 * 10 + item.state % 4);
     }
     return numbers;

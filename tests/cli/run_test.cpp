@@ -129,6 +129,38 @@ TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
   EXPECT_LT(2 * moved({}), anew);
 }
 
+// What every rank reads leaves the rank that made it once or twice, not once for each of them.
+TEST_F(Command, LargeValuesArePassedOnByThoseThatHaveThem) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x.create<char>(100000)[0] = static_cast<char>(i); $}}\n"
+        "C++ sub look(value x, name y) ${{ y = static_cast<int>(x.getData<char>()[0]); $}}\n"
+        "C++ sub show(int r, int i, int v) ${{ if (v != i) printf(\"%d has %d of %d\\n\", r, v, i); $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 0..9 make(i, x[i]) @ { locator_cyclic: MADE; };\n"
+        "  for r = 0..15\n"
+        "    for i = 0..9 look(x[i], y[r][i]) @ { locator_cyclic: r; };\n"
+        "  for r = 0..15\n"
+        "    for i = 0..9 show(r, i, y[r][i]);\n"
+        "}\n");
+  // Made at their home, and elsewhere.
+  for (const int made : {0, 3}) {
+    const std::string text = read("p.fa");
+    write("q.fa", std::regex_replace(text, std::regex("MADE"), std::to_string(made)));
+    const Outcome o = tessera({"run", "q.fa", "-t", "1", "--balancer", "none", "--inproc-ranks", "16", "--summary", "s.json"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, "");
+    std::int64_t all = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary["ranks"]) {
+      EXPECT_LT(rank["bytes_sent"].get<std::int64_t>(), 3 * 1'000'000);
+      all += rank["bytes_sent"].get<std::int64_t>();
+    }
+    EXPECT_GE(all, 15 * 1'000'000);
+    EXPECT_LT(all, 17 * 1'000'000);
+  }
+}
+
 TEST_F(Command, SeriesThatMoveChangeNoResult) {
   write("p.fa", kSeries);
   const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30", "30"}).out;

@@ -28,9 +28,9 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
   return false;
 }
 
-// Even numbers are large values, or no copy is kept longer than it is read, or both.
+// All values are large, or no copy is kept longer than it is read, or ranks pass on whatever they get; or several of these.
 void strain(Configuration& c, std::uint64_t seed) {
-  const std::uint64_t what = balancer::Random(seed).below(4);
+  const std::uint64_t what = balancer::Random(seed).below(8);
   if ((what & 1) != 0) {
     c.options.eager_bytes = 0;
     c.name += " --eager-bytes 0";
@@ -38,6 +38,10 @@ void strain(Configuration& c, std::uint64_t seed) {
   if ((what & 2) != 0) {
     c.options.cache_limit_mb = 0;
     c.name += " --cache-limit-mb 0";
+  }
+  if ((what & 4) != 0) {
+    c.options.relay_bytes = 0;
+    c.name += " --relay-bytes 0";
   }
 }
 

@@ -68,6 +68,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.quiet = true;
   o.progress = true;
   o.eager_bytes = 0;
+  o.relay_bytes = 1;
   o.log_level = "debug";
   o.transport = "inproc";
   o.ranks = 4;
@@ -85,6 +86,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_TRUE(back.quiet);
   EXPECT_TRUE(back.progress);
   EXPECT_EQ(back.eager_bytes, o.eager_bytes);
+  EXPECT_EQ(back.relay_bytes, o.relay_bytes);
   EXPECT_EQ(back.log_level, "debug");
   EXPECT_EQ(back.transport, "inproc");
   EXPECT_EQ(back.ranks, 4);

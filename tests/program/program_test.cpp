@@ -43,7 +43,9 @@ const std::vector<Words>& inproc_configurations() {
                       "--balancer", balancer, "--leave", "0@0.0003", "--leave", "1@0.0008"});
       list.push_back({"--inproc-ranks", "3", "-t", "2", "--seed", std::to_string(++seed), "--spare",
                       "1", "--balancer", balancer, "--leave", "1@0.0005", "--leave", "0@0.001",
-                      "--join", "1@0.002", "--eager-bytes", "0"});
+                      "--join", "1@0.002", "--eager-bytes", "0", "--relay-bytes", "0"});
+      list.push_back({"--inproc-ranks", "5", "-t", "1", "--seed", std::to_string(++seed), "--balancer", balancer,
+                      "--relay-bytes", "0"});
     }
     return list;
   }();

@@ -86,7 +86,8 @@ class Products {
 
  protected:
   abi::Block block_{};
-  ReadyQueue queue_{1, true};
+  GroupStats weights_{1};
+  ReadyQueue queue_{1, &weights_};
   abi::Value* rows_[4];
   abi::Value* columns_[4];
 };
@@ -106,7 +107,7 @@ TEST(ReadyQueue, WhatSharesInputsGoesTogether) {
 }
 
 TEST(ReadyQueue, OneGroupIsFirstInFirstOut) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   for (int i = 0; i < 3; ++i) q.push(fragment(0, i));
   EXPECT_EQ(next_number(q), 0);
   EXPECT_EQ(next_number(q), 1);
@@ -115,7 +116,7 @@ TEST(ReadyQueue, OneGroupIsFirstInFirstOut) {
 }
 
 TEST(ReadyQueue, TheGroupThatBecameReadyLastGoesFirst) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   q.push(fragment(0, 1));
   q.push(fragment(0, 2));
   q.push(fragment(1, 10));  // a consumer became ready
@@ -124,8 +125,34 @@ TEST(ReadyQueue, TheGroupThatBecameReadyLastGoesFirst) {
   EXPECT_EQ(next_number(q), 2);
 }
 
+// What takes long is shared out by the balancer; what is brief may make more of it ready.
+TEST(ReadyQueue, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
+  GroupStats weights(4);
+  ReadyQueue q(4, &weights, 3);
+  const auto fill = [&](int heavy) {
+    q.push(fragment(0, 1));
+    for (int i = 0; i < heavy; ++i) q.push(fragment(1, 10 + i));
+  };
+  const auto order = [&] {
+    std::vector<std::int64_t> all;
+    for (std::int64_t n; (n = next_number(q)) >= 0;) all.push_back(n);
+    return all;
+  };
+  fill(2);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{10, 11, 1})) << "nobody knows";
+  weights.measured(0, 1000);
+  weights.measured(1, 3000);
+  fill(2);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{10, 11, 1})) << "not much lighter";
+  weights.measured(1, 9000);
+  fill(2);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{1, 10, 11}));
+  fill(4);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{10, 11, 1, 12, 13})) << "two are no plenty";
+}
+
 TEST(ReadyQueue, AtomicsBeforeStructuredUnlessExpanding) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   q.push(fragment(2, 20));
   q.push(fragment(0, 1));
   q.push(fragment(2, 21));
@@ -138,7 +165,7 @@ TEST(ReadyQueue, AtomicsBeforeStructuredUnlessExpanding) {
 }
 
 TEST(ReadyQueue, WhatTheNewestBodyMadeGoesFirstInItsOrder) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   q.push(range(1, 1));
   q.push(range(2, 2));
   Work w;
@@ -156,7 +183,7 @@ TEST(ReadyQueue, WhatTheNewestBodyMadeGoesFirstInItsOrder) {
 }
 
 TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   q.push(range(1, 1));
   q.push(range(2, 2));
   std::vector<Cf*> out, exhausted;
@@ -174,7 +201,7 @@ TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
 TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
   abi::Block nested = block(3);
   nested.flags = abi::kNested;
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   Cf* c = range(5, 14);
   c->block = &nested;
   q.push(c);
@@ -186,7 +213,7 @@ TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
 }
 
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   q.push(range(5, 14));
   Work a, b, c;
   ASSERT_TRUE(q.pop(a, false, 4));
@@ -204,7 +231,7 @@ TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
 }
 
 TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   for (int i = 0; i < 5; ++i) q.push(fragment(0, i));
   q.push(range(1, 10));
   std::vector<Cf*> out, exhausted;
@@ -229,7 +256,7 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
 // Nothing is lost or run twice with several threads popping, taking and splitting (run under TSan).
 TEST(ReadyQueue, NothingLostUnderConcurrency) {
   constexpr int kFragments = 20000, kIterations = 30000;
-  ReadyQueue q(4, false);
+  ReadyQueue q(4);
   std::atomic<std::int64_t> sum{0}, count{0};
   std::atomic<bool> filled{false};
   const auto run = [&](const Work& w) {
