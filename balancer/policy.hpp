@@ -81,6 +81,8 @@ inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& sett
 // The registry is a value, built here and passed down; no static registration.
 const std::vector<PolicyInfo>& policies();
 const PolicyInfo* find_policy(std::string_view name);
+// What a run on so many ranks uses when nobody asks for another.
+std::string_view usual_policy(std::int32_t ranks);
 // check_settings returns one message per unknown key or value out of range; empty means fine.
 // Underscores and dashes are the same.
 std::vector<std::string> check_settings(const PolicyInfo&, const Settings&);

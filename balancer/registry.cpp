@@ -28,4 +28,6 @@ const PolicyInfo* find_policy(std::string_view name) {
   return nullptr;
 }
 
+std::string_view usual_policy(std::int32_t ranks) { return ranks > 1 ? "auto" : "none"; }
+
 }  // namespace tessera::balancer

@@ -36,7 +36,7 @@ void find_balancers(const SimulateCommand& c, Study& study) {
   std::vector<std::string> known;
   for (const balancer::PolicyInfo& p : balancer::policies()) known.emplace_back(p.name);
   std::vector<std::string> names = c.balancers;
-  if (names.empty()) names = {"none", "steal", "central"};
+  if (names.empty()) names = {"none", "steal", "central", "auto"};
   if (names.size() == 1 && names[0] == "all") names = known;
   for (const std::string& name : names) {
     const balancer::PolicyInfo* policy = balancer::find_policy(name);
@@ -161,7 +161,7 @@ void add_simulate(CLI::App& app, Action& action) {
   sub->add_option("-c,--cluster", c->cluster, "where: a name of --list, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
   sub->add_option("-b,--balancer", c->balancers,
-                  "one or more, with commas, or `all` (none,steal,central)")
+                  "one or more, with commas, or `all` (none,steal,central,auto)")
       ->delimiter(',')
       ->option_text("NAME,...");
   sub->add_option("--set", c->set,

@@ -39,7 +39,7 @@ struct RunOptions {
   double link_bandwidth = 0;            // inproc: bytes/s, 0 unlimited
 
   std::int32_t threads = 0;             // workers per rank; 0: share the host's cores fairly
-  std::string balancer;                 // empty: "none" on one rank, else "central"
+  std::string balancer;                 // empty: balancer::usual_policy
   balancer::Settings settings;          // policy parameters from flags and --config
   std::vector<double> powers;           // relative speeds by rank, for the policies; missing: 1
   std::string save_groups;              // profile to write, empty: none

@@ -115,7 +115,7 @@ Advice advise(const Study& study, const std::vector<const balancer::PolicyInfo*>
   }
   advice.best = worth(advice.by_count);
   const Tried& best = advice.by_count[advice.best];
-  const balancer::PolicyInfo* usual = balancer::find_policy(best.row.ranks > 1 ? "central" : "none");
+  const balancer::PolicyInfo* usual = balancer::find_policy(balancer::usual_policy(best.row.ranks));
   advice.default_name = std::string(usual->name);
   if (const std::optional<Tried> t = search.run({usual, {}}, best.row.ranks)) advice.default_time = t->time();
   const Tried& last = advice.by_count.back();

@@ -11,7 +11,7 @@ namespace tessera::launch {
 
 std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks) {
   if (!options.balancer.empty()) return options.balancer;
-  return ranks > 1 ? "central" : "none";
+  return std::string(balancer::usual_policy(ranks));
 }
 
 void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {

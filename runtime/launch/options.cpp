@@ -133,11 +133,13 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
     put(key, pair.substr(equals + 1), "--set " + key);
   }
 
-  // Without a name the policy depends on the number of ranks; parameters can only be central's.
+  // Parameters without a name are those of `auto`, or else say that `central` is meant.
+  if (options.balancer.empty() && !options.settings.empty()) {
+    const bool known = balancer::check_settings(*balancer::find_policy("auto"), options.settings).empty();
+    options.balancer = known ? "auto" : "central";
+  }
   const balancer::PolicyInfo& policy =
-      known_policy(options.balancer.empty() ? (options.settings.empty() ? "none" : "central")
-                                            : options.balancer,
-                   "--balancer");
+      known_policy(options.balancer.empty() ? "none" : options.balancer, "--balancer");
   check_settings_of(policy, options.settings, places);
 
   if (flags.inproc_ranks) {
@@ -171,7 +173,7 @@ void check_files(const runtime::RunOptions& options) {
 void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
   const std::string group = "Balancing";
   app.add_option("--balancer", flags->balancer,
-                 "how ranks are kept evenly loaded (see `tessera policies`); default: central, on one "
+                 "how ranks are kept evenly loaded (see `tessera policies`); default: auto, on one "
                  "rank none")
       ->option_text("NAME")
       ->group(group);

@@ -54,7 +54,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 // Policy and settings as the options say, and how many of the ranks may execute.
 const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
   const std::string name =
-      !options.balancer.empty() ? options.balancer : (ranks > 1 ? "central" : "none");
+      !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
   const balancer::PolicyInfo* found = balancer::find_policy(name);
   if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
   return *found;

@@ -59,6 +59,14 @@ TEST_F(Options, BothSpellingsAreTheSame) {
   }
 }
 
+TEST_F(Options, ParametersSayWhichBalancerIsMeant) {
+  EXPECT_EQ(parse_options("--set transfer_margin=3").balancer, "auto");
+  EXPECT_EQ(parse_options("--set transfer_margin=3 --jobs-left-threshold 1").balancer, "central");
+  EXPECT_EQ(parse_options("--set transfer_margin=3 --balancer steal").balancer, "steal");
+  EXPECT_EQ(policy_of(parse_options(""), 1), "none");
+  EXPECT_EQ(policy_of(parse_options(""), 2), "auto");
+}
+
 TEST_F(Options, SurviveTheWayToTheRanks) {
   runtime::RunOptions o;
   o.threads = 3;
