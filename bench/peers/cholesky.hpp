@@ -21,17 +21,16 @@ bool all_right(int tiles, int n) {
       s.task([n](DF& x, DF& l) { replace(x, [&](DF& next) { subtract_square(n, l, x, next); }); },
              a[i * tiles + i], left);
       for (int j = k + 1; j < i; ++j) {
-        s.task(
-            [n](DF& x, DF& l, DF& m) {
-              replace(x, [&](DF& next) { subtract_product(n, l, m, x, next); });
-            },
-            a[i * tiles + j], left, a[j * tiles + k]);
+        s.task([n](DF& x, DF& l,
+                   DF& m) { replace(x, [&](DF& next) { subtract_product(n, l, m, x, next); }); },
+               a[i * tiles + j], left, a[j * tiles + k]);
       }
     }
   }
   for (int i = 0; i < tiles; ++i) {
     for (int j = 0; j <= i; ++j) {
-      s.task([=](DF& yes, DF& l) { check(i, j, n, l, yes); }, right[i * tiles + j], a[i * tiles + j]);
+      s.task([=](DF& yes, DF& l) { check(i, j, n, l, yes); }, right[i * tiles + j],
+             a[i * tiles + j]);
     }
   }
   s.wait();

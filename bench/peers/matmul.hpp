@@ -1,5 +1,5 @@
-// examples/matmul: products are tasks of their own, added in order. The next row of blocks uses the tiles of
-// the products again, for tiles are dear to some systems.
+// examples/matmul: products are tasks of their own, added in order. The next row of blocks uses the
+// tiles of the products again, for tiles are dear to some systems.
 #include "../../examples/matmul/ucodes.cpp"
 
 template <class System>

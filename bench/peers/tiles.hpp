@@ -1,12 +1,13 @@
-// What the programs of the peers with real kernels share: examples/cholesky or examples/matmul (PROGRAM
-// says which, when they are compiled) as tasks, inserted in the order of a sequential program.
+// What the programs of the peers with real kernels share: examples/cholesky or examples/matmul
+// (PROGRAM says which, when they are compiled) as tasks, inserted in the order of a sequential
+// program.
 //
-//   PEER TILES TILE THREADS   prints seconds: from the first task inserted to the last result looked at
+//   PEER TILES TILE THREADS   prints seconds: from the first task inserted until all is freed again
 //
 // A system has a type `Tile` with a member `value`, and
 //
-//   task(f, to, from...)   f(to, from...) on the values, when the tasks inserted before it that write one
-//                          of the tiles have ended; writes `to`
+//   task(f, to, from...)   f(to, from...) on the values, when the tasks inserted before it that
+//                          write one of the tiles have ended; writes `to`
 //   merge(f, to, from)     the same, and `from` is written, too
 //   wait()                 until all have ended
 #pragma once
@@ -53,7 +54,8 @@ int run(int argc, char** argv, Around around) {
     right = all_right<System>(3, 1);  // starts what is started late: threads
     const auto start = std::chrono::steady_clock::now();
     right = all_right<System>(std::atoi(argv[1]), std::atoi(argv[2])) && right;
-    std::printf("%.6f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    std::printf("%.6f\n",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   });
   if (!right) std::fprintf(stderr, "wrong result\n");
   return right ? 0 : 1;
