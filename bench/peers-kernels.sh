@@ -1,5 +1,5 @@
 # The examples with BLAS kernels beside the other task systems: the same kernels (bench/peers/tiles.hpp), one
-# thread for BLAS, every result checked. Runs alternate as those of `peers` do. With --check, which the test
+# thread for BLAS (`tessera run` sees to that itself), every result checked. Runs alternate as those of `peers` do. With --check, which the test
 # `bench.peers_kernels` gives: small sizes, once.
 
 # Name, size, options of `tessera run`.
@@ -66,7 +66,7 @@ peers-kernels() {
     for threads in 1 2; do
       rm -f "$work"/times-* "$work"/shares-*
       for ((i = 0; i < runs; i++)); do
-        mine=$(OPENBLAS_NUM_THREADS=1 seconds -t $threads $words "$root/examples/$program/$program.fa")
+        mine=$(seconds -t $threads $words "$root/examples/$program/$program.fa")
         echo "$mine" >>"$work/times-Tessera"
         for p in "${peers[@]}"; do
           key=$work/slow-$p-$program-$tile-$threads
