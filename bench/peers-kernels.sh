@@ -1,6 +1,6 @@
 # The examples with BLAS kernels beside the other task systems: the same kernels (bench/peers/tiles.hpp), one
-# thread for BLAS (`tessera run` sees to that itself), every result checked. Runs alternate as those of `peers` do. With --check, which the test
-# `bench.peers_kernels` gives: small sizes, once.
+# thread for BLAS (`tessera run` sees to that itself), every result checked. Runs alternate as those of
+# `peers` do. With --check, which the test `bench.peers_kernels` gives: small sizes, once.
 
 # Name, size, options of `tessera run`.
 kernel_sizes() {
