@@ -7,11 +7,18 @@ plain() {
   "$work/plain-$1" "${@:2}" 2>"$work/err" || die "failed: plain-$1 ${*:2}"$'\n'"$(cat "$work/err")"
 }
 
-build_plain() {
+# runtime_folder: where libtessera.so is.
+runtime_folder() {
   local lib
   for lib in "$(dirname "$tessera")/../runtime" "$(dirname "$tessera")/../lib" "$root/build/release/runtime"; do
     [ -f "$lib/libtessera.so" ] && break
   done
+  echo "$lib"
+}
+
+build_plain() {
+  local lib
+  lib=$(runtime_folder)
   g++ -O2 -std=c++20 -I "$root/runtime/abi" -o "$work/plain-$1" "$root/bench/plain/$1.cpp" \
     -L "$lib" -ltessera -Wl,-rpath,"$lib" -lopenblas 2>"$work/err" || die "bench/plain/$1.cpp does not compile: $(cat "$work/err")"
 }
