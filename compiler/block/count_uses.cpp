@@ -55,14 +55,12 @@ class Counting {
       n.depth = path_.size();
       n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
     }
-    unknown(b.deletes);
     for (const Step& step : b.steps) {
       if (const auto* spawn = std::get_if<Spawn>(&step)) {
         for (const semantics::Argument& a : spawn->arguments) {
           if (a.type == semantics::ParameterType::name) unknown(a.name.base);
         }
         unknown(spawn->done);
-        unknown(spawn->deletes);
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name.base);
@@ -100,7 +98,6 @@ class Counting {
       for (const auto& count : b->counts) unknown(count.name.base);
       unknown(b->out);
       unknown(b->done);
-      unknown(b->deletes);
       if (!b->body) continue;
       if (b->kind == Kind::loop || b->kind == Kind::branch) {
         inside(barrier, *b->body);

@@ -68,8 +68,12 @@ void DataFragments::free_here(const abi::Name& n, std::uint32_t block) {
   {
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
-    DfEntry* e = find_or_insert(shard, n);
+    DfEntry* e = shard.find(n.id);
+    // All who read it have: it went with the last of them.
+    if (e == nullptr && abi::has_known_uses(n)) return;
+    if (e == nullptr) e = find_or_insert(shard, n);
     if ((e->flags & kDeleted) != 0) return;
+    list(e);
     waiters = std::exchange(e->waiters, 0);
     free_entry_early(e, n, block, false);
   }

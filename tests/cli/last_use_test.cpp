@@ -73,6 +73,23 @@ TEST_F(LastUse, LargeValuesGo) {
   EXPECT_EQ(out_, "144\n");
 }
 
+// A `delete` that says the same leaves nothing behind: not even that it was deleted.
+TEST_F(LastUse, AdviceThatSaysTheSameCostsNothing) {
+  write("p.fa",
+        "C++ sub set(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub next(int a, name x) ${{ x = a % 7; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  set(5, x[0]);\n"
+        "  for i = 1..400000 next(x[i - 1], x[i]) @ { delete x[i - 1]; };\n"
+        "  show(x[400000]);\n"
+        "}\n");
+  const double with = peak_mb({"-t", "1"});
+  EXPECT_EQ(out_, "5\n");
+  EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses"}));
+}
+
 TEST_F(LastUse, EntriesGoWithThem) {
   write("p.fa", kStencil);
   const double with = peak_mb({"-t", "1"});
