@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/abi/tessera/kernel_error.hpp"
+#include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -124,6 +125,9 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   to.queue.push(c);
   ++w.queued;
   wake_worker();
+  // A worker tells the policy when it has run something. What a message makes ready while all of them run would
+  // wait for that, unseen, while others have nothing.
+  if (w.number < 0 && policy != nullptr && !sleepers.any()) policy->changed();
 }
 
 Worker& Node::any_worker() {

@@ -109,7 +109,7 @@ TEST(Stealer, CallsOthersOnceWhereFragmentsMakeOthers) {
 TEST(Stealer, CallsNobodyToALoop) {
   Script s("steal", setup(0, 9, 1));
   s.at(0, WentBusy{});
-  s.at(0, LoadChanged{{{Group{0}, 90, 0}}, {}});
+  EXPECT_TRUE(sent<StealWake>(s.at(0, LoadChanged{{{Group{0}, 90, 0}}, {}})).empty());
   EXPECT_TRUE(sent<StealWake>(s.at(kMs, LoadChanged{{{Group{0}, 70, 0}}, {done(0, 20, kMs)}})).empty());
 }
 

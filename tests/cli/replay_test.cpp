@@ -1,4 +1,7 @@
 // Live runs of every policy are recorded, and replayed to the same actions.
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -70,6 +73,36 @@ TEST_F(Command, LogsThatCannotBeWrittenOrReadAreRefused) {
   EXPECT_TRUE(ended(tessera({"replay", "absent"}), 2, {"absent"}));
   EXPECT_TRUE(ended(tessera({"replay", "."}), 2, {"--record-policy"}));
   EXPECT_TRUE(ended(tessera({"replay", "p.fa"}), 2, {"p.fa:1", "no log of a policy"}));
+}
+
+// A rank computes on the core where another program runs for as long: its balancer is told. Two seconds of the core
+// for the fragment are some four of the clock, more where more compete, and the rank looks every second.
+TEST_F(Command, ABalancerIsToldOfAnotherProgramOnItsCore) {
+  if (access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this system does not count how long threads wait";
+  cpu_set_t set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &set)) ++core;
+  write("p.fa",
+        "C++ sub compute(int core) ${{\n"
+        "  cpu_set_t one;\n"
+        "  CPU_ZERO(&one);\n"
+        "  CPU_SET(core, &one);\n"
+        "  if (sched_setaffinity(0, sizeof one, &one) != 0) printf(\"not pinned\");\n"
+        "  timespec t;\n"
+        "  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); while (t.tv_sec < 2);\n"
+        "$}}\n"
+        "sub main(int core) { compute(core) @ { locator_cyclic: 1; }; }\n");
+  // What it leaves behind is killed, whatever becomes of the shell: see Command::run. Nothing computes for over 100 s.
+  const Outcome o = run({"sh", "-c",
+                         "timeout 100 taskset -c \"$1\" sh -c 'while :; do :; done' & other=$!; shift\n"
+                         "\"$@\"; code=$?; kill $other; wait $other; exit $code",
+                         "sh", std::to_string(core), TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "2", "-t", "1", "--balancer",
+                         "steal", "--record-policy", "logs", "--", std::to_string(core)});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "");
+  const std::string log = read("logs/rank-1.policy.jsonl");
+  EXPECT_NE(log.find("\"outside load "), std::string::npos) << log;
 }
 
 }  // namespace

@@ -175,6 +175,29 @@ TEST_F(Command, SeriesThatMoveChangeNoResult) {
   }
 }
 
+// What a message makes ready on a rank whose threads are busy is told to its balancer at once, not when they are done.
+TEST_F(Command, WhatBecomesReadyBesideARunningFragmentMoves) {
+  write("p.fa",
+        "C++ sub make(name x) ${{ usleep(100000); x = 1; $}}\n"
+        "C++ sub use(int i, int x) ${{ fclose(fopen(\"used\", \"w\")); $}}\n"
+        "C++ sub hold() ${{\n"
+        "  for (int k = 0; k < 2000 && access(\"used\", F_OK) != 0; ++k) usleep(10000);\n"
+        "  printf(access(\"used\", F_OK) == 0 ? \"used\" : \"in vain\");\n"
+        "$}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  make(x) @ { locator_cyclic: 1; };\n"
+        "  for i = 1..8 use(i, x);\n"
+        "  hold();\n"
+        "}\n");
+  for (const char* balancer : {"steal", "torus", "mirror", "auto"}) {
+    std::filesystem::remove(path("used"));
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", balancer});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, "used") << balancer;
+  }
+}
+
 // A series is told by ints: two that differ in a real, and belong to two ranks, once sent their fragments to each other for ever.
 TEST_F(Command, SeriesThatBelongToTwoRanksAreTwo) {
   write("p.fa",
