@@ -40,8 +40,8 @@ void explain(const Foreground& ended) {
     fmt::print(stderr, "tessera: error: a rank was ended by signal {} ({})\n", signal, strsignal(signal));
   } else if (ended.exit_code != 0 && !ended.spoke) {
     fmt::print(stderr,
-               "tessera: error: mpirun ended with exit code {}, and no rank said why.\n"
-               "To see whether it starts ranks at all: mpirun -n 2 --oversubscribe hostname\n",
+               "tessera: error: mpirun ended with exit code {}, and no rank said why: does a kernel call _exit()?\n"
+               "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname\n",
                ended.exit_code);
   }
 }

@@ -136,6 +136,7 @@ int parse_and_run(Arguments words) {
 
 int main(int argc, char** argv) {
   tessera::cli::install_crash_handler();
+  signal(SIGCHLD, SIG_DFL);  // who started us may have it ignored: then nobody is told how a child has ended
   try {
     return tessera::cli::parse_and_run({argv + 1, argv + argc});
   } catch (const tessera::cli::Failure& e) {

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -126,28 +128,33 @@ Foreground run_foreground(const Command& command) {
   fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
   Foreground result;
-  const auto pass_on = [&] {
-    char text[1 << 14];
-    ssize_t n;
-    while ((n = read(errors[0], text, sizeof text)) > 0) {
-      result.spoke = true;
-      for (ssize_t at = 0, put; at < n && (put = write(STDERR_FILENO, text + at, n - at)) > 0;) at += put;
-    }
-    return n != 0;  // there may be more
+  // A piece that a pipe with room takes without blocking: whoever does not read our stderr must not keep us from signals.
+  char text[PIPE_BUF];
+  ssize_t held = 0;
+  const auto take = [&] {
+    held = std::max<ssize_t>(read(errors[0], text, sizeof text), 0);
+    result.spoke = result.spoke || held > 0;
+    return held > 0;
   };
+  const auto put = [&] { (void)!write(STDERR_FILENO, text, static_cast<std::size_t>(std::exchange(held, 0))); };
   using Clock = std::chrono::steady_clock;
   bool interrupted = false, open = true;
   Clock::time_point deadline;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
     pollfd fds[2] = {{signals, POLLIN, 0}, {open ? errors[0] : -1, POLLIN, 0}};
+    if (held > 0) fds[1] = {STDERR_FILENO, POLLOUT, 0};
     if (interrupted && Clock::now() > deadline) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
       break;
     }
     if (poll(fds, 2, interrupted ? 100 : -1) <= 0) continue;
-    if (open && fds[1].revents != 0) open = pass_on();
+    if (fds[1].revents != 0 && held > 0) {
+      put();
+    } else if (fds[1].revents != 0) {
+      open = take();
+    }
     signalfd_siginfo info{};
     if (fds[0].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
     // A Ctrl-C at the terminal reaches the child as well; a second one from us would make mpirun
@@ -156,7 +163,11 @@ Foreground run_foreground(const Command& command) {
     if (!interrupted && !from_terminal) kill(child, SIGTERM);
     if (!std::exchange(interrupted, true)) deadline = Clock::now() + kPatience;
   }
-  if (open) pass_on();
+  const auto writable = [] {
+    pollfd out{STDERR_FILENO, POLLOUT, 0};
+    return poll(&out, 1, static_cast<int>(kPatience.count())) > 0;
+  };
+  while ((held > 0 || take()) && writable()) put();
   close(errors[0]);
   close(signals);
   sigprocmask(SIG_SETMASK, &before, nullptr);

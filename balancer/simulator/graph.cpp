@@ -107,7 +107,7 @@ std::int64_t Graph::bytes_for(std::size_t f, Rank to) const {
 
 Rank Graph::giver_of(std::size_t f, std::int64_t bytes, Rank from, Rank to) {
   if (bytes < kRelayed) return from;
-  return giver(given_[{f, index(from)}], from, to);
+  return giver(given_[f], from, to);
 }
 
 void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
@@ -197,7 +197,8 @@ Program::Luggage Graph::board(const Item& item, Rank from, Rank to, Effects& out
     std::uint8_t& copy = copies_.at(i.fragment, to);
     if ((copy & Copies::kHere) != 0) continue;
     if ((copy & Copies::kUnderWay) == 0) {
-      const Rank by = giver_of(i.fragment, i.bytes, from, to);
+      // Only the home of a value decides who passes it on; names declared in `main` are at home on rank 0.
+      const Rank by = from == Rank{0} ? giver_of(i.fragment, i.bytes, from, to) : from;
       if (by == from) {
         copy |= Copies::kHere;
         bytes.along += i.bytes;

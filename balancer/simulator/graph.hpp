@@ -60,8 +60,9 @@ class Graph final : public Program {
   std::vector<std::int32_t> runs_, births_;
   std::vector<std::size_t> birth_order_;
   Copies copies_;
-  // By value and rank: whom it has had the value sent to, and who waits until it has the value itself.
-  std::map<std::pair<std::size_t, std::int32_t>, std::vector<Rank>> given_, promised_;
+  std::map<std::size_t, std::vector<Rank>> given_;  // by value: who has been sent it
+  // By value and rank: to whom it is to pass the value on, once it has it.
+  std::map<std::pair<std::size_t, std::int32_t>, std::vector<Rank>> promised_;
 };
 
 }  // namespace tessera::balancer::simulator

@@ -76,6 +76,7 @@ class ReadyItems {
 
  private:
   static constexpr std::int64_t kVisible = 4096;  // as in runtime/node/node.cpp
+  static constexpr std::int64_t kPlentyBytes = 64 << 20;  // likewise
   static constexpr std::int64_t kSeen = 256;      // as in runtime/work/ready_queue.cpp
   struct Waiting {
     std::vector<Item> items;
@@ -131,7 +132,7 @@ class ReadyItems {
   }
   std::uint16_t next_queue() const {
     const std::uint16_t newest = queues_.back();
-    if (groups_[newest].size() >= plenty_) return newest;
+    if (groups_[newest].size() >= plenty_ || groups_[newest].bytes >= kPlentyBytes) return newest;
     std::uint16_t lightest = newest;
     double least = groups_[newest].weight / 4;
     for (auto g = queues_.rbegin() + 1; g != queues_.rend(); ++g) {

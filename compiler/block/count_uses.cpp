@@ -42,6 +42,9 @@ class Counting {
     std::vector<std::size_t> dimensions;                        // that assignments have
   };
 
+  static bool same(const NameUse& a, const NameUse& b) {
+    return a.base == b.base && std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(), equal);
+  }
   void unknown(const Variable* v) {
     if (const auto it = names_.find(v); it != names_.end()) it->second.known = false;
   }
@@ -55,12 +58,14 @@ class Counting {
       n.depth = path_.size();
       n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
     }
+    unknown(b.deletes);
     for (const Step& step : b.steps) {
       if (const auto* spawn = std::get_if<Spawn>(&step)) {
         for (const semantics::Argument& a : spawn->arguments) {
           if (a.type == semantics::ParameterType::name) unknown(a.name.base);
         }
         unknown(spawn->done);
+        unknown(spawn->deletes);
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name.base);
@@ -98,6 +103,11 @@ class Counting {
       for (const auto& count : b->counts) unknown(count.name.base);
       unknown(b->out);
       unknown(b->done);
+      // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it.
+      for (const NameUse& n : b->deletes) {
+        const bool reads = std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
+        if (!reads) unknown(n.base);
+      }
       if (!b->body) continue;
       if (b->kind == Kind::loop || b->kind == Kind::branch) {
         inside(barrier, *b->body);

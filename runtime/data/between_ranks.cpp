@@ -52,26 +52,24 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
   return put_down;
 }
 
-// Sends a value that is here to `to`, or has another rank do so. Lock held.
-void DataFragments::give(DfEntry* e, const abi::Name& n, Rank to) {
-  believe_on(e->value, to);
-  if (const Rank by = giver_of(e, e->value->size, to); by != node_.self()) return node_.comm.send(by, Fetch{n, to});
-  node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
+// Puts `to` down for a copy of a home entry's value and says who sends it: this rank or the value's keeper, or
+// another that was put down before. Only the home decides, by its one list, so nobody waits in a circle. Where
+// ranks leave and join nobody passes on. Lock held.
+Rank DataFragments::giver_of(DfEntry* e, Rank to) {
+  RemoteSide& side = remote(e);
+  const Rank source = e->value != nullptr ? node_.self() : side.keeper;
+  const bool large = e->value == nullptr || e->value->size >= relay_bytes_;
+  if (large && !node_.evacuation->ever()) return balancer::giver(side.copies, source, to);
+  add(side.copies, to);
+  return source;
 }
 
-// Where ranks leave and join, everybody gives himself what he has.
-Rank DataFragments::giver_of(DfEntry* e, std::uint64_t size, Rank to) {
-  std::vector<Rank>& copies = remote(e).copies;
-  if (size >= relay_bytes_ && !node_.evacuation->ever()) return balancer::giver(copies, node_.self(), to);
-  add(copies, to);
-  return node_.self();
-}
-
-// Sends the value of a home entry to `to`, or has its keeper do so. Lock held.
+// Sends the value of a home entry to `to`, or has another rank do so. Lock held.
 void DataFragments::serve(DfEntry* e, const abi::Name& n, Rank to) {
-  if (e->value != nullptr) return give(e, n, to);
-  add(remote(e).copies, to);
-  node_.comm.send(keeper(e), Fetch{n, to});
+  if (e->value != nullptr) believe_on(e->value, to);
+  const Rank by = giver_of(e, to);
+  if (by != node_.self()) return node_.comm.send(by, Fetch{n, to});
+  node_.comm.send(to, Give{n, {ValueRef(abi::retain(e->value))}});
 }
 
 // The value has come, or will not: whoever was to have it from here gets it, or asks again. Lock held.
@@ -155,10 +153,8 @@ void DataFragments::on(Rank, Fetch&& m) {
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = shard.find(m.name.id);
   if (e != nullptr && e->value != nullptr) {
-    if (e->assigned_by != 0) return give(e, m.name, m.to);  // the keeper
-    return node_.comm.send(m.to, Give{m.name, {ValueRef(abi::retain(e->value))}});
-  }
-  if (!is_home(m.name) && e != nullptr && (e->flags & kAsked) != 0) {
+    node_.comm.send(m.to, Give{m.name, {ValueRef(abi::retain(e->value))}});
+  } else if (e != nullptr && (e->flags & kAsked) != 0 && !is_home(m.name)) {
     remote(e).asking.push_back(m.to);  // under way
   } else {
     // Evicted, or given back to its home, while this was under way; or it is to come with a shipment.
@@ -255,7 +251,7 @@ void DataFragments::on(Rank, Drop&& m) {
   }
 }
 
-bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship) {
+bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship, bool leaves_now) {
   restore(n, held);
   bool unheard = !is_home(n) && abi::has_known_uses(n);
   {
@@ -265,13 +261,16 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
       // What we assigned and published with its value is at its home already.
       if (to == home_of(n) && e->assigned_by != 0 && small(held)) return false;
       unheard = !is_home(n) && e->unheard != 0;
-      if (e->remote != nullptr && std::find(e->remote->copies.begin(), e->remote->copies.end(), to) != e->remote->copies.end()) {
-        return false;
+      std::vector<Rank>& copies = remote(e).copies;
+      if (std::find(copies.begin(), copies.end(), to) != copies.end()) return false;
+      // What has been boarded for the giver must have left before it hears of this.
+      if (is_home(n) && e->value != nullptr && leaves_now) {
+        if (const Rank by = giver_of(e, to); by != node_.self()) {
+          node_.comm.send(by, Fetch{n, to});
+          return true;
+        }
       }
-      if (const Rank by = giver_of(e, unheard ? 0 : held->size, to); by != node_.self()) {
-        node_.comm.send(by, Fetch{n, to});
-        return true;
-      }
+      add(copies, to);
     }
   }
   ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, unheard});

@@ -148,7 +148,8 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     slot_word(c, k) = e->waiters;
     e->waiters = link_to(c, k);
     if ((e->flags & kAsked) != 0) continue;
-    if (k < 64 && (put_down >> k & 1) != 0) {
+    // What has come before the fragment may have been evicted.
+    if (k < 64 && (put_down >> k & 1) != 0 && !evicted_.load(std::memory_order_relaxed)) {
       e->flags |= kAsked;
     } else if ((e->remote != nullptr || (!is_home(names[k]) && !made_here(c, k))) && ask(names[k], e)) {
       w.sent = true;
@@ -193,6 +194,17 @@ void DataFragments::note_assigner(DfEntry* e, const Assigner& by) const {
   e->assigned_by = by.block + 1;
 }
 
+// Whoever has asked for a home entry gets what has been assigned. The caller holds the shard's lock.
+[[gnu::noinline]] void DataFragments::answer(DfEntry* e, const abi::Name& n, const std::vector<Rank>& asking, const ValueRef& v) {
+  for (const Rank r : asking) {
+    if (e->value != nullptr) {
+      serve(e, n, r);
+    } else {
+      node_.comm.send(r, Give{n, {v}});
+    }
+  }
+}
+
 void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) {
   ValueRef guard(v);
   Shard& shard = table_.shard(n.id);
@@ -209,15 +221,9 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
     if (e->remote != nullptr) asking.swap(e->remote->asking);
     if (due != node_.self() && is_home(n)) add(asking, due);
-    if (is_home(n)) {
-      for (const Rank r : asking) {
-        if (e->value != nullptr) {
-          give(e, n, r);
-        } else {
-          node_.comm.send(r, Give{n, {guard}});
-        }
-      }
-      w.sent = w.sent || !asking.empty();
+    if (!asking.empty() && is_home(n)) {
+      answer(e, n, asking, guard);
+      w.sent = true;
     }
     mute = waiters == 0 && is_home(n);
   }

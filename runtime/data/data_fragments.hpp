@@ -31,7 +31,7 @@ class DataFragments {
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
   // brings the last one calls Node::arrived (it may already have happened).
-  // Inputs set in `put_down` are under way without being asked for.
+  // Inputs set in `put_down` are under way without being asked for, or have come already.
   bool gather(Worker&, abi::Cf*, std::uint64_t put_down = 0);
 
   // Who assigns: a statement (its block), under a scope whose count keeps the name alive.
@@ -64,7 +64,7 @@ class DataFragments {
   std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
   // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it. True: another
   // rank sends it.
-  bool go_along(const abi::Name&, abi::Value* held, Rank to, Ship&);
+  bool go_along(const abi::Name&, abi::Value* held, Rank to, Ship&, bool leaves_now);
 
   void on(Rank from, Request&&);
   void on(Rank from, Publish&&);
@@ -109,8 +109,8 @@ class DataFragments {
   Rank awaited_at(const Assigner&) const;
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
-  void give(DfEntry*, const abi::Name&, Rank to);
-  Rank giver_of(DfEntry*, std::uint64_t size, Rank to);
+  void answer(DfEntry*, const abi::Name&, const std::vector<Rank>& asking, const ValueRef&);
+  Rank giver_of(DfEntry*, Rank to);
   void keep_promises(DfEntry*, const abi::Name&);
   std::string assigned_twice(std::uint32_t first, std::uint32_t second,
                              const std::string& name) const;

@@ -103,6 +103,7 @@ void DataFragments::on(Rank, Gone&& m) {
     if (e == nullptr || e->value != nullptr) return;  // a shipment has brought it
     waiters = std::exchange(e->waiters, 0);
     e->flags &= ~kAsked & 0xFFu;
+    keep_promises(e, m.name);
   }
   if (waiters == 0) return;
   const Waiter first = waiter_of(waiters);

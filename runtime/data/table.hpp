@@ -15,7 +15,7 @@ namespace tessera::runtime {
 
 // What an entry needs once other ranks are involved.
 struct RemoteSide {
-  std::vector<Rank> copies;   // home: ranks that hold, or are being sent, the value; elsewhere: those sent it from here
+  std::vector<Rank> copies;   // home: ranks that hold, or are being sent, the value; elsewhere: those it went to with a shipment
   std::vector<Rank> asking;   // home: ranks that wait for the assignment; elsewhere: those to be sent it from here
   Rank keeper{-1};            // home: the rank that keeps a value too large to travel
   std::int64_t reads = 0;     // home: reported by readers of a name that has a req_count somewhere

@@ -25,7 +25,7 @@ class Consignment {
   ~Consignment() { send(); }
   void add(Cf* c) {
     const std::size_t before = ship_.inputs.size();
-    board(node_, ship_, c, to_);
+    board(node_, ship_, c, to_, false);
     for (std::size_t i = before; i < ship_.inputs.size(); ++i) {
       bytes_ += ship_.inputs[i].value.value.get()->size;
     }

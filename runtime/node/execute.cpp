@@ -124,10 +124,10 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   Worker& to = w.number >= 0 ? w : any_worker();
   to.queue.push(c);
   ++w.queued;
-  wake_worker();
   // A worker tells the policy when it has run something. What a message makes ready while all of them run would
   // wait for that, unseen, while others have nothing.
   if (w.number < 0 && policy != nullptr && !sleepers.any()) policy->changed();
+  wake_worker();
 }
 
 Worker& Node::any_worker() {

@@ -19,13 +19,13 @@ constexpr std::size_t kMostAboard = 64;
 
 }  // namespace
 
-void board(Node& node, Ship& ship, Cf* c, Rank to, std::uint64_t put_down) {
+void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t put_down) {
   node.enroll(c);
   if ((c->flags & kGathered) != 0) {
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
       if (!abi::is_needed(names[k])) continue;
-      if (node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship) && k < 64) {
+      if (node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship, leaves_now && k < 64)) {
         put_down |= std::uint64_t{1} << k;
       }
     }
@@ -65,7 +65,7 @@ void Node::place(Worker& w, Cf* c, Rank to) {
   } catch (const ProgramError& e) {
     return fail_in(c, e.pos(), e.what());  // as in start()
   }
-  board(*this, at->ship, c, to, put_down);
+  board(*this, at->ship, c, to, false, put_down);
   if (at->ship.fragments.size() == kMostAboard) depart(w);
 }
 
@@ -132,7 +132,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
     ship.ticket = ticket;
     for (Cf* c : taken) {
       resettle(c, to);
-      board(*this, ship, c, to);
+      board(*this, ship, c, to, true);
     }
     for (const PackedInput& i : ship.inputs)
       bytes += static_cast<std::int64_t>(i.value.value.get()->size);

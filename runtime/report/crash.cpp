@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kStack = 64 * 1024;
 const abi::Program* running_program = nullptr;
+pid_t running_process = 0;
 std::atomic_flag reporting = ATOMIC_FLAG_INIT;
 
 const char* what(int signal) {
@@ -63,7 +64,7 @@ void on_crash(int signal) {
 }
 
 void on_exit() {
-  if (running_program == nullptr) return;
+  if (running_program == nullptr || getpid() != running_process) return;  // or a child that a kernel has forked
   report("the kernel ended the process: exit() is for the end of the program, which comes by itself; "
          "throw an exception to give up [T414]",
          "tessera: error: a thread that a kernel started has called exit() [T414]", kExitProgram);
@@ -73,7 +74,8 @@ void on_exit() {
 
 LastWords::LastWords(const abi::Program& program) {
   running_program = &program;
-  static const int registered = std::atexit(on_exit);
+  running_process = getpid();
+  static const int registered = std::atexit(on_exit) | std::at_quick_exit(on_exit);
   (void)registered;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   struct sigaction action;

@@ -35,6 +35,9 @@ std::uint32_t units_to_move(const Cf* c) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
 }
 
+// With inputs of so much memory waiting, what would bring more of them waits.
+constexpr std::int64_t kPlentyBytes = 64 << 20;
+
 // How many fragments are looked at for those whose inputs are near.
 constexpr std::size_t kSeen = 256;
 
@@ -109,7 +112,9 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
 
 std::uint32_t ReadyQueue::next_group() const {
   const GroupList& newest = groups_[newest_];
-  if (weights_ == nullptr || newest.older == kNone || newest.count >= plenty_) return newest_;
+  if (newest.older == kNone || newest.count >= plenty_ || newest.bytes >= kPlentyBytes) {
+    return newest_;
+  }
   std::uint32_t lightest = newest_;
   double least = weights_->mean(newest_) / 4;
   for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) {
@@ -121,7 +126,10 @@ std::uint32_t ReadyQueue::next_group() const {
   return lightest;
 }
 
-Cf* ReadyQueue::pop_atomic() { return newest_ == kNone ? nullptr : pop_front(next_group()); }
+Cf* ReadyQueue::pop_atomic() {
+  if (newest_ == kNone) return nullptr;
+  return pop_front(weights_ == nullptr ? newest_ : next_group());
+}
 
 void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
   Cf*& at = last == nullptr ? head : last->next;
