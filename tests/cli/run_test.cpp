@@ -361,6 +361,17 @@ TEST_F(Command, NothingEndsWithoutAWord) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 5, {"mpirun ended with exit code 5", "hostname"}));
 }
 
+// Open MPI may take a rank for lost that has ended well.
+TEST_F(Command, ARunThatEndedWellIsNoFailureOfMpirun) {
+  write("bin/mpirun", std::string("#!/bin/sh\nPATH='") + std::getenv("PATH") + "'\nmpirun \"$@\"\nexit 1\n");
+  std::filesystem::permissions(path("bin/mpirun"), std::filesystem::perms::owner_all);
+  environment_ = {"PATH=" + path("bin").string() + ":" + std::getenv("PATH")};
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1, {"oh dear"}));
+}
+
 TEST_F(Command, SignalsEndEveryRank) {
   write("p.fa", kSleep);
   EXPECT_EQ(tessera_signalled("INT", "napping", {"run", "p.fa"}).exit_code, 130);
