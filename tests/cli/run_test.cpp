@@ -32,14 +32,17 @@ TEST_F(Command, QuietIsSilent) {
 }
 
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
-  // Values of 80 kB that take 40 ms to travel, made and used in a third of a millisecond each, whatever memory costs here.
+  // Values of 80 kB that take 40 ms to travel, made and used in a third of a millisecond each, whatever memory costs here. Not
+  // before the links are measured: until then they are taken for fast.
   write("p.fa",
-        "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(80000)[0] = static_cast<char>(i % 100); $}}\n"
+        "C++ sub nap(name t) ${{ usleep(400000); t = 1; $}}\n"
+        "C++ sub make(int i, int t, name x) ${{ usleep(300); x.create<char>(80000)[0] = static_cast<char>(i % 100 * t); $}}\n"
         "C++ sub use(value x, name y) ${{ usleep(300); (void)x; y = 1; $}}\n"
         "C++ sub show(int v) ${{ (void)v; $}}\n"
         "sub main() {\n"
-        "  df x, y;\n"
-        "  for i = 1..200 { make(i, x[i]); use(x[i], y[i]); }\n"
+        "  df t, x, y;\n"
+        "  nap(t);\n"
+        "  for i = 1..200 { make(i, t, x[i]); use(x[i], y[i]); }\n"
         "  for i = 1..200 show(y[i]);\n"
         "}\n");
   int said = 0;
@@ -49,7 +52,7 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
     EXPECT_TRUE(ended(o, 0));
     if (o.err.find("worth moving: transfer costs more than it saves") != std::string::npos) ++said;
   }
-  EXPECT_GE(said, 3);
+  EXPECT_GE(said, 2);
 }
 
 TEST_F(Command, ACallWhoseIndicesAreReadHasItsWeight) {
