@@ -43,7 +43,7 @@ kernels_of() {
 }
 
 peers-kernels() {
-  local peers=() p i program tiles tile words threads mine theirs key
+  local peers=() i program tiles tile words threads
   build_kernels oneTBB tiles_tbb oneapi/tbb/flow_graph.h -ltbb g++
   build_kernels OpenMP-GCC tiles_openmp omp.h "" g++ -fopenmp
   build_kernels OpenMP-Clang tiles_openmp omp.h "" clang++ -fopenmp
@@ -56,39 +56,16 @@ peers-kernels() {
   echo "Milliseconds, from the first tile made to the last one checked: median (min..max) of $runs runs; behind a peer's, Tessera's time"
   echo "as a share of it: the median of the pairs. \`bench/run peers-kernels\`."
   echo
-  printf '| program | tiles | threads | Tessera |'
-  for p in "${peers[@]}"; do printf ' %s | share |' "$p"; done
-  printf '\n|---|---|---|---|'
-  for p in "${peers[@]}"; do printf -- '---|---|'; done
-  echo
+  peers_header 'program | tiles | threads'
   while read -r program tiles tile words; do
     quiet $words "$root/examples/$program/$program.fa"  # compiled now, not just before a measurement
     for threads in 1 2; do
       rm -f "$work"/times-* "$work"/shares-*
       for ((i = 0; i < runs; i++)); do
-        mine=$(seconds -t $threads $words "$root/examples/$program/$program.fa")
-        echo "$mine" >>"$work/times-Tessera"
-        for p in "${peers[@]}"; do
-          key=$work/slow-$p-$program-$tile-$threads
-          [ ! -f "$key" ] || continue
-          theirs=$(kernels_of "$p" "$program" "$tiles" "$tile" $threads)
-          if [ -z "$theirs" ]; then
-            touch "$key"
-            continue
-          fi
-          echo "$theirs" >>"$work/times-$p"
-          calc "$mine / $theirs" >>"$work/shares-$p"
-        done
+        beside_peers "$(seconds -t $threads $words "$root/examples/$program/$program.fa")" "$program-$tile-$threads" \
+          kernels_of "$program" "$tiles" "$tile" $threads
       done
-      printf '| %s | %s | %s | %s |' "$program" "$tiles x $tiles of $tile x $tile" $threads "$(scaled 1e3 '%.1f' <"$work/times-Tessera")"
-      for p in "${peers[@]}"; do
-        if [ -f "$work/times-$p" ]; then
-          printf ' %s | %s |' "$(scaled 1e3 '%.1f' <"$work/times-$p")" "$(scaled 1 '%.2f' <"$work/shares-$p")"
-        else
-          printf ' over 60 s | |'
-        fi
-      done
-      echo
+      peers_row "$program | $tiles x $tiles of $tile x $tile | $threads" 1e3 '%.1f' 'over 60 s'
     done
   done < <(kernel_sizes)
 }

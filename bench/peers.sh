@@ -39,8 +39,51 @@ peer_ns() {
   [ $? -eq 124 ] || die "$1 $2 failed: $(cat "$work/err")"
 }
 
+# Of a function with an array `peers`, the systems that are here.
+# peers_header COLUMNS: the head of their table.
+peers_header() {
+  local p
+  printf '| %s | Tessera |' "$1"
+  for p in "${peers[@]}"; do printf ' %s | share |' "$p"; done
+  printf '\n|%s---|---|' "$(sed 's/[^|]//g; s/|/---|/g' <<<"$1")"
+  for p in "${peers[@]}"; do printf -- '---|---|'; done
+  echo
+}
+
+# beside_peers MINE KEY MEASURE WORDS...: notes our time, and those of the peers as `MEASURE PEER WORDS...` prints them. One that
+# prints nothing is too slow, and is not asked again for this KEY.
+beside_peers() {
+  local mine=$1 key=$2 measure=$3 p theirs
+  shift 3
+  echo "$mine" >>"$work/times-Tessera"
+  for p in "${peers[@]}"; do
+    [ ! -f "$work/slow-$p-$key" ] || continue
+    theirs=$("$measure" "$p" "$@")
+    if [ -z "$theirs" ]; then
+      touch "$work/slow-$p-$key"
+      continue
+    fi
+    echo "$theirs" >>"$work/times-$p"
+    calc "$mine / $theirs" >>"$work/shares-$p"
+  done
+}
+
+# peers_row COLUMNS FACTOR FORMAT TOO_SLOW: what was noted, times FACTOR.
+peers_row() {
+  local p
+  printf '| %s | %s |' "$1" "$(scaled "$2" "$3" <"$work/times-Tessera")"
+  for p in "${peers[@]}"; do
+    if [ -f "$work/times-$p" ]; then
+      printf ' %s | %s |' "$(scaled "$2" "$3" <"$work/times-$p")" "$(scaled 1 '%.2f' <"$work/shares-$p")"
+    else
+      printf ' %s | |' "$4"
+    fi
+  done
+  echo
+}
+
 peers() {
-  local peers=() p pattern threads i mine theirs dir=$root/bench/peers
+  local peers=() pattern threads i dir=$root/bench/peers
   build_peer oneTBB g++ "$dir/tbb.cpp" -ltbb
   build_peer OpenMP-GCC g++ -fopenmp "$dir/openmp.cpp"
   build_peer OpenMP-Clang clang++ -fopenmp "$dir/openmp.cpp"
@@ -52,37 +95,14 @@ peers() {
   echo "Nanoseconds per task, from creating the first to the end of the last: median (min..max) of $runs runs; behind a peer's,"
   echo "Tessera's time as a share of it: the median of the pairs. \`bench/run peers\`."
   echo
-  printf '| pattern | threads | Tessera |'
-  for p in "${peers[@]}"; do printf ' %s | share |' "$p"; done
-  printf '\n|---|---|---|'
-  for p in "${peers[@]}"; do printf -- '---|---|'; done
-  echo
+  peers_header 'pattern | threads'
   for pattern in independent chain stencil binary_tree fan dag; do
     for threads in 1 2; do
       rm -f "$work"/times-* "$work"/shares-*
       for ((i = 0; i < runs; i++)); do
-        mine=$(tessera_ns $pattern $threads)
-        echo "$mine" >>"$work/times-Tessera"
-        for p in "${peers[@]}"; do
-          [ ! -f "$work/slow-$p-$pattern-$threads" ] || continue
-          theirs=$(peer_ns "$p" $pattern $threads)
-          if [ -z "$theirs" ]; then
-            touch "$work/slow-$p-$pattern-$threads"
-            continue
-          fi
-          echo "$theirs" >>"$work/times-$p"
-          calc "$mine / $theirs" >>"$work/shares-$p"
-        done
+        beside_peers "$(tessera_ns $pattern $threads)" "$pattern-$threads" peer_ns $pattern $threads
       done
-      printf '| %s | %s | %s |' $pattern $threads "$(scaled 1 '%.0f' <"$work/times-Tessera")"
-      for p in "${peers[@]}"; do
-        if [ -f "$work/times-$p" ]; then
-          printf ' %s | %s |' "$(scaled 1 '%.0f' <"$work/times-$p")" "$(scaled 1 '%.2f' <"$work/shares-$p")"
-        else
-          printf ' over 20 s | |'
-        fi
-      done
-      echo
+      peers_row "$pattern | $threads" 1 '%.0f' 'over 20 s'
     done
   done
 }

@@ -163,9 +163,9 @@ Foreground run_foreground(const Command& command) {
     if (!interrupted && !from_terminal) kill(child, SIGTERM);
     if (!std::exchange(interrupted, true)) deadline = Clock::now() + kPatience;
   }
-  const auto writable = [] {
+  const auto writable = [&] {
     pollfd out{STDERR_FILENO, POLLOUT, 0};
-    return poll(&out, 1, static_cast<int>(kPatience.count())) > 0;
+    return poll(&out, 1, interrupted ? 0 : static_cast<int>(kPatience.count())) > 0;
   };
   while ((held > 0 || take()) && writable()) put();
   close(errors[0]);

@@ -188,10 +188,10 @@ std::int64_t Graph::bytes_here(const Item& item, Rank here) {
   return bytes;
 }
 
-Program::Luggage Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
+std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
   const Fragment& f = work_.fragments[item.state];
   rank_of_[item.state] = index(to);
-  Luggage bytes{f.bytes, 0};
+  std::int64_t bytes = f.bytes;
   std::uint32_t apart = 0;
   for (const Input& i : f.inputs) {
     std::uint8_t& copy = copies_.at(i.fragment, to);
@@ -201,11 +201,10 @@ Program::Luggage Graph::board(const Item& item, Rank from, Rank to, Effects& out
       const Rank by = from == Rank{0} ? giver_of(i.fragment, i.bytes, from, to) : from;
       if (by == from) {
         copy |= Copies::kHere;
-        bytes.along += i.bytes;
+        bytes += i.bytes;
         continue;
       }
       copy |= Copies::kUnderWay;
-      bytes.apart += i.bytes;
       out.send(from, by, kControlBytes, Note{kRelay, static_cast<std::uint32_t>(index(to)), i.fragment});
     }
     ++apart;

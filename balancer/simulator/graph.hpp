@@ -32,7 +32,7 @@ class Graph final : public Program {
   bool runs_on_the_spot() const override { return true; }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
-  Luggage board(const Item&, Rank from, Rank to, Effects&) override;
+  std::int64_t board(const Item&, Rank from, Rank to, Effects&) override;
   bool landed(Rank here, const Item&, Effects&) override;
   std::int64_t output_bytes(const Item&) const override;
   void nearest_first(std::span<Item>, std::int64_t n, Rank to) const override;

@@ -92,10 +92,7 @@ void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items,
                             std::int64_t& bytes) {
   const std::uint32_t parcel = new_parcel(n.rank, Parcel::Kind::shipment);
   for (Item& item : items) {
-    if (has_data_) {
-      const Program::Luggage luggage = program_.board(item, n.rank, to, *this);
-      bytes += luggage.along;
-    }
+    if (has_data_) bytes += program_.board(item, n.rank, to, *this);
     item.bytes = 0;
     if (by_policy && item.moves < UINT16_MAX) ++item.moves;
     out_.most_moves = std::max<std::int32_t>(out_.most_moves, item.moves);

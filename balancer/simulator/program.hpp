@@ -74,11 +74,8 @@ class Program {
   virtual bool has_data() const { return false; }
   // Bytes of inputs that the item is the first on this rank to need.
   virtual std::int64_t bytes_here(const Item&, Rank here);
-  // Inputs that `to` lacks, in bytes: those that now travel along, and those that other ranks send it.
-  struct Luggage {
-    std::int64_t along = 0, apart = 0;
-  };
-  virtual Luggage board(const Item&, Rank from, Rank to, Effects&);
+  // Bytes of inputs that `to` lacks and which now travel along; others may be sent it by other ranks.
+  virtual std::int64_t board(const Item&, Rank from, Rank to, Effects&);
   // A shipped item is where it was shipped to. False: some input is not; Effects::ready follows.
   virtual bool landed(Rank here, const Item&, Effects&);
   virtual std::int64_t output_bytes(const Item&) const;

@@ -1,8 +1,8 @@
 // ReadyItems: what is ready on one simulated rank, in the order the live ready queue would run it
 // (runtime/work/ready_queue.hpp): first in, first out inside a group; of several groups the one
-// that became non-empty last, but what is much lighter first until there is plenty of that; stacks newest first; iterations of ranges, of the group that became
-// non-empty last, when there is nothing else. `expand_first` has it the other way round: what makes
-// more fragments goes first, while few wait, so that the balancer sees them.
+// that became non-empty last, but what is much lighter first (balancer/ready_order.hpp); stacks newest first;
+// iterations of ranges, of the group that became non-empty last, when there is nothing else. `expand_first` has it the
+// other way round: what makes more fragments goes first, while few wait, so that the balancer sees them.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "balancer/ready_order.hpp"
 #include "balancer/simulator/program.hpp"
 
 namespace tessera::balancer::simulator {
@@ -76,7 +77,6 @@ class ReadyItems {
 
  private:
   static constexpr std::int64_t kVisible = 4096;  // as in runtime/node/node.cpp
-  static constexpr std::int64_t kPlentyBytes = 64 << 20;  // likewise
   static constexpr std::int64_t kSeen = 256;      // as in runtime/work/ready_queue.cpp
   struct Waiting {
     std::vector<Item> items;
@@ -134,7 +134,7 @@ class ReadyItems {
     const std::uint16_t newest = queues_.back();
     if (groups_[newest].size() >= plenty_ || groups_[newest].bytes >= kPlentyBytes) return newest;
     std::uint16_t lightest = newest;
-    double least = groups_[newest].weight / 4;
+    double least = groups_[newest].weight / kMuchLighter;
     for (auto g = queues_.rbegin() + 1; g != queues_.rend(); ++g) {
       if (groups_[*g].weight < least) {
         lightest = *g;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "balancer/ready_order.hpp"
 #include "balancer/simulator/bound.hpp"
 
 namespace tessera::balancer::simulator {
@@ -48,7 +49,7 @@ Simulation::Simulation(Program& program, const Options& options)
     setup.powers.resize(static_cast<std::size_t>(options.ranks), 1);
   }
   const auto ranks = static_cast<std::size_t>(options.ranks);
-  const std::int64_t plenty = options.balancer == "none" ? 0 : 4 * options.ranks;  // as Node has it
+  const std::int64_t plenty = options.balancer == "none" ? 0 : kPlenty * options.ranks;
   nodes_.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     Node& n = nodes_.emplace_back(&kinds_, plenty);

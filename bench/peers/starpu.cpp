@@ -1,9 +1,8 @@
 // StarPU: tasks inserted one after the other, ordered by the data they access.
-#include <starpu.h>
-
 #include <deque>
 
 #include "peer.hpp"
+#include "starpu_codelet.hpp"
 
 namespace {
 
@@ -12,15 +11,6 @@ using namespace peer;
 int& value(void* buffers[], int k) {
   return *reinterpret_cast<int*>(STARPU_VARIABLE_GET_PTR(static_cast<void**>(buffers)[k]));
 }
-
-struct Codelet : starpu_codelet {
-  Codelet(void (*f)(void*[], void*), std::initializer_list<starpu_data_access_mode> accesses) {
-    starpu_codelet_init(this);
-    cpu_funcs[0] = f;
-    nbuffers = 0;
-    for (const auto a : accesses) modes[nbuffers++] = a;
-  }
-};
 
 // Registered variables.
 class Values {

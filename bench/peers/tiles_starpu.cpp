@@ -1,6 +1,5 @@
 // StarPU: each tile is registered as a piece of data; tasks are ordered by the data they access.
-#include <starpu.h>
-
+#include "starpu_codelet.hpp"
 #include "tiles.hpp"
 
 namespace {
@@ -55,15 +54,6 @@ class System {
   void wait() { starpu_task_wait_for_all(); }
 
  private:
-  struct Codelet : starpu_codelet {
-    Codelet(void (*f)(void*[], void*), std::initializer_list<starpu_data_access_mode> accesses) {
-      starpu_codelet_init(this);
-      cpu_funcs[0] = f;
-      nbuffers = 0;
-      for (const auto a : accesses) modes[nbuffers++] = a;
-    }
-  };
-
   static DF& value(void* buffers[], int k) {
     return *reinterpret_cast<DF*>(STARPU_VARIABLE_GET_PTR(static_cast<void**>(buffers)[k]));
   }

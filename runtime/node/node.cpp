@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "balancer/ready_order.hpp"
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
@@ -35,8 +36,6 @@ constexpr std::int64_t kVisible = 4096;
 // ... unless so many fragments of the rank wait for inputs already. Without a balancer, that only the readers are there.
 constexpr std::int64_t kManyWaiting = 200000;
 constexpr std::int64_t kReadersWaiting = 16384;
-// With so many ready fragments of a kind for each rank, a worker need not hurry to run what makes more of them ready.
-constexpr std::int64_t kPlenty = 4;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
@@ -102,7 +101,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   spare_core_ = threads * transport.host_size() < cores;
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
-    workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? kPlenty * ranks() : 0));
+    workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
     if (options.record.empty()) continue;
     workers.back()->trace = std::make_unique<TraceBuffer>(
         members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "balancer/ready_order.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/memory/value.hpp"
 
@@ -34,9 +35,6 @@ std::uint32_t units_to_move(const Cf* c) {
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
 }
-
-// With inputs of so much memory waiting, what would bring more of them waits.
-constexpr std::int64_t kPlentyBytes = 64 << 20;
 
 // How many fragments are looked at for those whose inputs are near.
 constexpr std::size_t kSeen = 256;
@@ -112,11 +110,11 @@ Cf* ReadyQueue::pop_front(std::uint32_t group) {
 
 std::uint32_t ReadyQueue::next_group() const {
   const GroupList& newest = groups_[newest_];
-  if (newest.older == kNone || newest.count >= plenty_ || newest.bytes >= kPlentyBytes) {
+  if (newest.older == kNone || newest.count >= plenty_ || newest.bytes >= balancer::kPlentyBytes) {
     return newest_;
   }
   std::uint32_t lightest = newest_;
-  double least = weights_->mean(newest_) / 4;
+  double least = weights_->mean(newest_) / balancer::kMuchLighter;
   for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) {
     if (const double weight = weights_->mean(g); weight < least) {
       lightest = g;

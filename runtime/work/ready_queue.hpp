@@ -6,7 +6,8 @@
 // one that became non-empty last goes first: consumers run before more producers do, which keeps
 // data short-lived. But where there is a balancer, what is much lighter goes before: it may be what
 // others wait for, until there is something for every rank, or its inputs take much memory.
-// Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth first, so what the newest body made goes before what was there, in the order of that body. Ranges
+// Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth first, so what the
+// newest body made goes before what was there, in the order of that body. Ranges
 // are claimed in chunks, so a loop of any length is one record; they stay listed while iterations
 // remain. One that makes more than atomic fragments gives out one iteration at a time.
 #pragma once

@@ -364,6 +364,45 @@ TEST_F(Command, NothingEndsWithoutAWord) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 5, {"mpirun ended with exit code 5", "hostname"}));
 }
 
+TEST_F(Command, AChildOfAKernelMayExit) {
+  write("p.fa",
+        "C++ sub spawn() ${{\n"
+        "  const pid_t child = fork();\n"
+        "  if (child == 0) exit(0);\n"
+        "  int status = 1;\n"
+        "  waitpid(child, &status, 0);\n"
+        "  printf(\"%d\", status);\n"
+        "$}}\n"
+        "sub main() { spawn(); }\n");
+  const Outcome o = tessera({"run", "p.fa", "-q", "--cxxflags=-include unistd.h -include sys/wait.h"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "0");
+  EXPECT_EQ(o.err, "");
+}
+
+TEST_F(Command, WhoStartsItMayIgnoreChildren) {
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,
+                    {"oh dear"}));
+}
+
+// Nobody reads what the kernel writes to stderr; the run ends when it is told to.
+TEST_F(Command, AStderrThatNobodyReadsKeepsFromNoSignal) {
+  write("p.fa",
+        "C++ sub flood() ${{\n"
+        "  fclose(fopen(\"floods\", \"w\"));\n"
+        "  for (;;) std::fprintf(stderr, \"and on and on and on and on and on and on\\n\");\n"
+        "$}}\n"
+        "sub main() { flood(); }\n");
+  const Outcome o = run({"sh", "-c",
+                         "mkfifo pipe; exec 3<>pipe\n"
+                         "\"$@\" 2>pipe 3>&- & pid=$!\n"
+                         "until test -f floods || ! kill -0 $pid; do sleep 0.05; done; sleep 1\n"
+                         "kill -TERM $pid; wait $pid",
+                         "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"});
+  EXPECT_EQ(o.exit_code, 130);
+}
+
 // Open MPI may take a rank for lost that has ended well.
 TEST_F(Command, ARunThatEndedWellIsNoFailureOfMpirun) {
   write("bin/mpirun", std::string("#!/bin/sh\nPATH='") + std::getenv("PATH") + "'\nmpirun \"$@\"\nexit 1\n");

@@ -93,7 +93,7 @@ class Loop final : public Program {
   }
   bool has_data() const override { return bytes_ > 0 || output_ > 0; }
   std::int64_t bytes_here(const Item& i, Rank) override { return is_body(i) ? bytes_ : 0; }
-  Luggage board(const Item& i, Rank, Rank, Effects&) override { return {is_body(i) ? bytes_ : 0, 0}; }
+  std::int64_t board(const Item& i, Rank, Rank, Effects&) override { return is_body(i) ? bytes_ : 0; }
   std::int64_t output_bytes(const Item& i) const override { return is_body(i) ? output_ : 0; }
   Time critical_path() const override { return longest_ + (range_ ? kExpansion : 0); }
   std::vector<std::string> faults() const override {

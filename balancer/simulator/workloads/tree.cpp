@@ -90,7 +90,7 @@ class Tree final : public Program {
   bool newest_first(Group) const override { return newest_; }
   bool has_data() const override { return bytes_ > 0; }
   std::int64_t bytes_here(const Item&, Rank) override { return bytes_; }
-  Luggage board(const Item&, Rank, Rank, Effects&) override { return {bytes_, 0}; }
+  std::int64_t board(const Item&, Rank, Rank, Effects&) override { return bytes_; }
   std::string result() const override {
     return std::to_string(nodes_) + " nodes, " + std::to_string(deepest_ + 1) + " deep";
   }
