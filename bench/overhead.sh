@@ -37,6 +37,12 @@ two_workers() {
   calc "$two / $one"
 }
 
+subs() {
+  local with
+  with=$(seconds -t 1 "$programs/subs.fa")
+  calc "$(seconds -t 1 --without inline-subs "$programs/subs.fa") / $with"
+}
+
 overhead() {
   local n b=bench/programs
   echo
@@ -58,6 +64,10 @@ overhead() {
     line "link of a chain of $n" "$(per_fragment 1e9 '%.0f' chain $n -t 1) ns" "800 ns" \
       "tessera run $b/chain.fa -t 1 -D N=$n"
   done
+  line "fragment of a stencil of 1000 x 1000 made by subs: without \`inline-subs\` / with" "$(repeat "$runs" subs | scaled 1 '%.1f')" \
+    "" "tessera run $b/subs.fa -t 1"
+  line "peak memory of that, with" "$(repeat "$runs" peak_mb -t 1 "$programs/subs.fa" | scaled 1e-3 "%.1f") MB" \
+    "" "tessera run $b/subs.fa -t 1"
   line "memory per waiting fragment, 10^6 of them" \
     "$(repeat "$runs" pending_bytes | scaled 1 '%.0f') bytes" "250 bytes" \
     "tessera run $b/pending.fa -t 2 -D N=1000000"

@@ -92,6 +92,8 @@ class Closing {
       } else if (auto* count = std::get_if<CountReads>(&step)) {
         uses.add(count->name);
         uses.add(count->count);
+      } else if (auto* evaluate = std::get_if<Evaluate>(&step)) {
+        uses.add(evaluate->value);
       } else {
         When& when = *std::get<std::unique_ptr<When>>(step);
         uses.add(when.condition);

@@ -69,11 +69,14 @@ class Counting {
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name.base);
-      } else {
-        const When& when = *std::get<std::unique_ptr<When>>(step);
+      } else if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         Uses::Around condition;
-        condition.condition = when.condition;
-        inside(condition, when.body);
+        condition.condition = (*when)->condition;
+        if (condition.condition != nullptr) {
+          inside(condition, (*when)->body);
+        } else {
+          body((*when)->body);
+        }
       }
     }
   }

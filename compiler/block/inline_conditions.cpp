@@ -7,7 +7,9 @@ namespace {
 
 void rewrite_body(Body& body) {
   for (Step& step : body.steps) {
-    if (auto* spawn = std::get_if<Spawn>(&step)) {
+    if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+      rewrite_body((*when)->body);
+    } else if (auto* spawn = std::get_if<Spawn>(&step)) {
       if (spawn->owned == nullptr) continue;
       Block& block = spawn->owned->last();
       if (block.body) rewrite_body(*block.body);

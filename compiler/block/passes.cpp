@@ -7,6 +7,7 @@
 #include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/inline_conditions.hpp"
+#include "compiler/block/inline_subs.hpp"
 #include "compiler/block/match_inputs.hpp"
 #include "compiler/block/note_callers.hpp"
 #include "compiler/block/number_blocks.hpp"
@@ -17,7 +18,9 @@ namespace tessera::compiler::block {
 
 std::vector<Pass> pipeline() {
   return {
-      // First, while conditions still show whether they read anything.
+      // First: all others see what subs do, and each chain is still one block.
+      {"inline-subs", inline_subs, true},
+      // While conditions still show whether they read anything.
       {"inline-conditions", inline_conditions},
       // Makes new chains whose arguments and locators the next pass may have to split.
       {"defer-arguments", defer_arguments},

@@ -146,9 +146,11 @@ class Printer {
         if (s->owned != nullptr) chain(*s->owned, depth + 1);
       } else if (const auto* r = std::get_if<CountReads>(&step)) {
         line(depth, "reads " + show(r->name) + " = " + show(r->count));
+      } else if (const auto* e = std::get_if<Evaluate>(&step)) {
+        line(depth, "evaluate " + show(e->value));
       } else {
         const When& w = *std::get<std::unique_ptr<When>>(step);
-        line(depth, "when #" + std::to_string(w.ordinal) + " " + show(w.condition));
+        line(depth, "when #" + std::to_string(w.ordinal) + " " + (w.condition == nullptr ? "always" : show(w.condition)));
         body(w.body, depth + 1);
       }
     }

@@ -60,7 +60,12 @@ struct CountReads {
   ExprPtr count;
 };
 
-using Step = std::variant<Spawn, CountReads, std::unique_ptr<When>>;
+// Evaluate finds what is wrong with an expression; nobody needs its value.
+struct Evaluate {
+  ExprPtr value;
+};
+
+using Step = std::variant<Spawn, CountReads, Evaluate, std::unique_ptr<When>>;
 
 struct Declared {
   const Variable* variable = nullptr;
@@ -74,11 +79,11 @@ struct Body {
   std::vector<Step> steps;
 };
 
-// When runs its body in place: an `if` that waits for nothing. The id of its body is
+// When runs its body in place: an `if` that waits for nothing, or a sub that declares names. The id of its body is
 // mix(id of the body around it, ordinal), the same as if a CF ran it.
 struct When {
   std::uint32_t ordinal = 0;
-  ExprPtr condition;
+  ExprPtr condition;  // null: always
   Body body;
 };
 
@@ -135,7 +140,7 @@ struct Chain {
   std::string label;
   std::string text;                     // the statement on one line
   Extent at;
-  std::vector<Extent> callers;          // pass note-callers
+  std::vector<Extent> callers;          // passes inline-subs, note-callers
   ExprPtr locator;
   bool stealable = false;
   // What tells its fragments of one step from each other; none: they form no series. Pass find-series.

@@ -56,7 +56,7 @@ struct Places {
   void body(const Body& b) {
     for (const Step& step : b.steps) {
       if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
-        conditional = true;
+        conditional = conditional || (*when)->condition != nullptr;
         body((*when)->body);
         continue;
       }

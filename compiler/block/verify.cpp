@@ -111,6 +111,8 @@ class Verifier {
           if (visible.count(v) == 0) fail(*s->owned, v->name + " can't be captured here");
         }
         chain(*s->owned);
+      } else if (const auto* evaluate = std::get_if<Evaluate>(&step)) {
+        expr(c, b, visible, evaluate->value);
       } else if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         ordinal((*when)->ordinal);
         expr(c, b, visible, (*when)->condition);

@@ -125,17 +125,20 @@ ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& 
   auto copy = std::make_shared<semantics::Expr>(*e);
   bool changed = false;
   copy->reads = e->kind == semantics::Expr::Kind::read;
+  copy->size = 1;
   for (ExprPtr& k : copy->kids) {
     ExprPtr other = rewrite(k, f);
     changed = changed || other != k;
     k = std::move(other);
     copy->reads = copy->reads || k->reads;
+    copy->size += k->size;
   }
   if (e->kind == semantics::Expr::Kind::read) {
     for (ExprPtr& i : copy->name.indices) {
       ExprPtr other = rewrite(i, f);
       changed = changed || other != i;
       i = std::move(other);
+      copy->size += i->size;
     }
   }
   if (!changed) return e;

@@ -299,13 +299,18 @@ class Writer {
   // The groups of the kernels that one iteration calls directly.
   std::string groups() const {
     if (block_.kind != Kind::range) return "";
-    std::string out = "const std::uint32_t gr" + number_ + "[] = {";
-    for (const block::Step& step : block_.body->steps) {
+    return "const std::uint32_t gr" + number_ + "[] = {" + groups_of(*block_.body) + "~0u};\n";
+  }
+  static std::string groups_of(const block::Body& body) {
+    std::string out;
+    for (const block::Step& step : body.steps) {
+      const auto* when = std::get_if<std::unique_ptr<block::When>>(&step);
+      if (when != nullptr && (*when)->condition == nullptr) out += groups_of((*when)->body);
       const auto* spawn = std::get_if<block::Spawn>(&step);
       if (spawn == nullptr || spawn->chain->kind != Kind::atomic) continue;
       out += std::to_string(spawn->chain->group()) + ", ";
     }
-    return out + "~0u};\n";
+    return out;
   }
 
   std::string callers() const {

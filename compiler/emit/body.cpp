@@ -46,11 +46,14 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
     } else if (const auto* r = std::get_if<block::CountReads>(&step)) {
       out_ += indent + "hint_reads(w, c, " + expr_.name(r->name) + ", " + expr_.integer(*r->count) +
               ");\n";
+    } else if (const auto* e = std::get_if<block::Evaluate>(&step)) {
+      const bool integer = e->value->type == semantics::Type::integer;
+      out_ += indent + "static_cast<void>(" + (integer ? expr_.integer(*e->value) : expr_.real(*e->value)) + ");\n";
     } else {
       const block::When& when = *std::get<std::unique_ptr<block::When>>(step);
       ++depth_;
       const std::string inner = "id" + std::to_string(depth_);
-      out_ += indent + "if " + expr_.condition(*when.condition) + " {\n";
+      out_ += indent + (when.condition == nullptr ? "" : "if " + expr_.condition(*when.condition) + " ") + "{\n";
       out_ += indent + "  [[maybe_unused]] const Id " + inner + " = " + mixed(id, when.ordinal) +
               ";\n";
       statements(when.body, inner, scope, indent + "  ");

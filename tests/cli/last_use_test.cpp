@@ -90,6 +90,26 @@ TEST_F(LastUse, AdviceThatSaysTheSameCostsNothing) {
   EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses"}));
 }
 
+// What subs read is counted where the names are declared.
+TEST_F(LastUse, SubsAreSeenThrough) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub next(int a, int b, name x) ${{ x = (a + b) % 1000; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub cell(name from, int i, name to) { next(from[i], from[i + 1], to); }\n"
+        "sub row(name x, int t, int n) { for i = 0..n - 1 cell(x[t - 1], i, x[t][i]); make(t, x[t][n]); }\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for i = 0..100 make(i, x[0][i]);\n"
+        "  for t = 1..3000 row(x, t, 100);\n"
+        "  show(x[3000][99]);\n"
+        "}\n");
+  const double with = peak_mb({"-t", "1"});
+  const std::string result = out_;
+  EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "inline-subs"}));
+  EXPECT_EQ(out_, result);
+}
+
 TEST_F(LastUse, EntriesGoWithThem) {
   write("p.fa", kStencil);
   const double with = peak_mb({"-t", "1"});
@@ -117,7 +137,7 @@ TEST_F(LastUse, ATreeIsWalkedDepthFirst) {
 TEST_F(LastUse, AnUnknownOptimisationIsRefused) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--without", "thinking"}), 1,
-                    {"there is no optimisation `thinking`; they are count-uses", "T190"}));
+                    {"there is no optimisation `thinking`; they are inline-subs, count-uses", "T190"}));
 }
 
 }  // namespace

@@ -293,6 +293,31 @@ TEST_F(Command, PlacedFragmentsAreMadeInPlaceAndTalkLittle) {
   EXPECT_LT(std::stod(kilobytes[1]), 200) << "of 12,800 fragments placed on rank 1";
 }
 
+TEST_F(Command, SubsDoNotHideWhatIsPlaced) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub next(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+        "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
+        "sub step(name from, int i, name to) {\n"
+        "  next(i > 0 ? from[i - 1] : 0, from[i], i < 63 ? from[i + 1] : 0, to[i]) @ { locator_cyclic: i / 32; };\n"
+        "}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i / 32; };\n"
+        "  for t = 1..200 for i = 0..63 step(x[t - 1], i, x[t]);\n"
+        "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
+        "}\n");
+  const auto sent = [&](Words words) {
+    words.insert(words.begin(), {"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--summary", "s.json"});
+    EXPECT_TRUE(ended(tessera(words), 0));
+    std::int64_t bytes = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
+    return bytes;
+  };
+  EXPECT_LT(sent({}) * 4, sent({"--without", "inline-subs"}));
+}
+
 TEST_F(Command, NoProgressLineWithoutATerminal) {
   write("p.fa", kHello);
   EXPECT_EQ(tessera({"run", "p.fa"}).err.find('\r'), std::string::npos);

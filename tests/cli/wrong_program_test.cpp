@@ -15,6 +15,23 @@ TEST_F(Command, CheckSaysWhatIsWrong) {
   EXPECT_TRUE(ended(tessera({"run", "bad.fa"}), 1, {"bad.fa:", "error"}));
 }
 
+TEST_F(Command, AnArgumentThatNobodyNeedsIsWrongAllTheSame) {
+  write("p.fa",
+        "C++ sub put(int i, name x) ${{ x = i; $}}\n"
+        "sub some(int n, int k) { df x; if n > 0 put(k, x); }\n"
+        "sub element(int n, name x) { if n > 0 put(n, x); }\n"
+        "sub main(int n, int zero) {\n"
+        "  df x;\n"
+        "  if zero == 1 some(0, 10 / n);\n"
+        "  if zero == 2 element(0, x[10 / n]);\n"
+        "}\n");
+  for (const char* which : {"1", "2"}) {
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "--", "1", which}), 0));
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "--", "0", which}), 1, {"T406", "division by zero"}));
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "--without", "inline-subs", "--", "0", which}), 1, {"T406"}));
+  }
+}
+
 TEST_F(Command, UnknownKernelAndNoMain) {
   write("unknown.fa", "sub main() { prnt(5); }\n");
   EXPECT_TRUE(ended(tessera({"run", "unknown.fa"}), 1, {"unknown.fa:1:14", "prnt"}));
