@@ -68,7 +68,7 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
 template <class A>
 void serialize(A& a, Request& x) { a(x.name); }
 template <class A>
-void serialize(A& a, Publish& x) { a(x.name, x.block, x.ack, x.value, x.also); }
+void serialize(A& a, Publish& x) { a(x.name, x.block, x.ack, x.value, x.also, x.uses); }
 template <class A>
 void serialize(A& a, Acked& x) { a(x.ack); }
 template <class A>
@@ -85,6 +85,8 @@ template <class A>
 void serialize(A& a, ReadsHint& x) { a(x.name, x.reads, x.block, x.ack); }
 template <class A>
 void serialize(A& a, ReadDone& x) { a(x.name, x.block, x.slot, x.ack); }
+template <class A>
+void serialize(A& a, Used& x) { a(x.read, x.used_up); }
 template <class A>
 void serialize(A& a, Gone& x) { a(x.name, x.block, x.spent); }
 template <class A>

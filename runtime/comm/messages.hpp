@@ -29,6 +29,7 @@ struct Publish {        // producer's rank -> home: assigned here
   std::uint64_t ack = 0;     // not 0: answer Acked with it (see scopes.hpp)
   Passenger value;           // small values travel; none: it stays with the producer
   Rank also{-1};             // this rank has not asked, but may wait for it
+  std::int64_t uses = -1;    // so many fragments will read it; -1: not known
 };
 struct Acked {          // home -> producer
   std::uint64_t ack = 0;
@@ -62,6 +63,10 @@ struct ReadDone {       // rank of a reader -> home, for names that have a req_c
   std::uint32_t block = 0;   // the reader, and which of its inputs
   std::uint32_t slot = 0;
   std::uint64_t ack = 0;
+};
+struct Used {           // a rank -> home, of names with known uses
+  std::vector<abi::Id> read;       // each by one fragment that runs there
+  std::vector<abi::Id> used_up;    // assigned and read there only, although the home was asked for it
 };
 struct Gone {           // home -> a rank that asked: advice has freed it
   abi::Name name;
@@ -197,7 +202,7 @@ struct TracePart {      // every rank -> 0, at the end of a run with --record
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled>;
+                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -45,7 +45,7 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
       put_down |= std::uint64_t{1} << k;
       names.push_back(n);
     } else if (e->value != nullptr && small(e->value)) {
-      list(e);
+      share(e);
       if (add(remote(e).copies, to)) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}, false});
     }
   }
@@ -90,7 +90,7 @@ void DataFragments::on(Rank from, Request&& m) {
   Shard& shard = table_.shard(m.name.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, m.name);
-  list(e);
+  share(e);
   if ((e->flags & kDeleted) != 0) {
     node_.comm.send(from, Gone{m.name, e->freed_by - 1u, (e->flags & kSpent) != 0});
   } else if (e->value != nullptr || keeper(e) != Rank{-1}) {
@@ -107,7 +107,7 @@ void DataFragments::on(Rank from, Publish&& m) {
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, m.name);
-    list(e);
+    m.uses >= 0 ? share(e) : list(e);
     if (e->assigned_by != 0) {
       const abi::Block& b = *node_.program.blocks[m.block];
       const char* name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
@@ -118,14 +118,17 @@ void DataFragments::on(Rank from, Publish&& m) {
     } else {
       e->assigned_by = m.block + 1;
       RemoteSide& side = remote(e);
+      const bool counted = (e->flags & kUnlisted) != 0;
+      if (counted) e->uses_left = m.uses;
+      std::int64_t here = 0;
       add(side.copies, from);
       if (m.value.value && e->value == nullptr) {
         e->value = abi::retain(m.value.value.get());
         believe_on(e->value, from);
       }
       if (e->value != nullptr) {
-        waiters = e->waiters;
-        e->waiters = 0;
+        here = waiting_for(e);
+        waiters = std::exchange(e->waiters, 0);
       } else {
         side.keeper = from;
         if (e->waiters != 0) ask(m.name, e);
@@ -137,6 +140,7 @@ void DataFragments::on(Rank from, Publish&& m) {
       std::erase(asking, from);
       for (const Rank r : asking) serve(e, m.name, r);
       if (node_.evacuation->swept()) entrust(e);
+      if (counted) count_down(shard, e, here);
     }
   }
   if (!twice.empty()) {
@@ -163,6 +167,7 @@ void DataFragments::on(Rank, Fetch&& m) {
 }
 
 void DataFragments::on(Rank from, Give&& m) {
+  if (!is_home(m.name)) tell_uses(m.value.value.get());
   std::uint64_t waiters = 0;
   {
     Shard& shard = table_.shard(m.name.id);
@@ -186,11 +191,13 @@ void DataFragments::on(Rank from, Give&& m) {
     waiters = e->waiters;
     e->flags &= ~kAsked & 0xFFu;
     if (waiters == 0 && node_.evacuation->swept()) return keep_promises(e, m.name);  // who asked has been sent elsewhere
+    const std::int64_t here = waiting_for(e);
     e->waiters = 0;
     e->value = abi::retain(m.value.value.get());
     believe_on(e->value, from);
     if (!is_home(m.name)) note_copy(e);
     keep_promises(e, m.name);
+    if ((e->flags & kUnlisted) != 0) count_down(shard, e, here);
   }
   wake(*node_.outside, waiters, std::move(m.value.value));
 }
@@ -202,14 +209,16 @@ void DataFragments::take_copy(Rank from, PackedInput&& input) {
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
-    list(e);
+    if (!somewhere(e)) list(e);  // it comes before its Publish, or its home never hears of it
     if (e->value != nullptr) return;
     if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
     e->value = abi::retain(input.value.value.get());
     believe_on(e->value, from);
-    waiters = e->waiters;
-    e->waiters = 0;
+    const std::int64_t here = waiting_for(e);
+    waiters = std::exchange(e->waiters, 0);
+    if ((e->flags & kUnlisted) != 0) count_down(shard, e, here);
     if (!is_home(n)) {
+      if (!input.unheard) tell_uses(e->value);
       note_copy(e);
       e->unheard = input.unheard ? 1 : 0;
       keep_promises(e, n);
@@ -234,7 +243,7 @@ void DataFragments::on(Rank from, Copied&& m) {
   if (e == nullptr || (e->flags & kDeleted) != 0) {
     node_.comm.send(from, Drop{{m.name.id}});
   } else {
-    list(e);
+    somewhere(e) ? share(e) : list(e);
     add(remote(e).copies, from);
   }
 }

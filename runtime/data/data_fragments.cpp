@@ -19,17 +19,8 @@
 namespace tessera::runtime {
 namespace {
 
-// In place of waiters: the value is needed on other ranks, or its home is one.
+// In place of waiters: its uses are not counted.
 constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
-
-std::int64_t waiting_for(const DfEntry* e) {
-  std::int64_t count = 0;
-  for (std::uint64_t at = e->waiters; at != 0; ++count) {
-    const Waiter waiter = waiter_of(at);
-    at = slot_word(waiter.cf, waiter.slot);
-  }
-  return count;
-}
 
 }  // namespace
 
@@ -41,10 +32,8 @@ DataFragments::DataFragments(Node& node)
 bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
 
 // The caller holds the shard's lock.
-DfEntry* DataFragments::find_or_insert(Shard& shard, const abi::Name& n) {
-  DfEntry* e = shard.find(n.id);
-  if (e != nullptr) return e;
-  e = shard.insert(n.id, n.scope);
+DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
+  DfEntry* e = shard.insert(n.id, n.scope);
   if (is_home(n) && abi::has_known_uses(n)) {
     e->flags |= kUnlisted;
   } else if (is_home(n)) {
@@ -67,15 +56,20 @@ abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
     return abi::retain(e->value);
   }
   if (--e->uses_left > 0) return abi::retain(e->value);
+  if (e->remote != nullptr) {
+    abi::Value* v = abi::retain(e->value);
+    free_used(shard, e);
+    return v;
+  }
   abi::Value* v = std::exchange(e->value, nullptr);
   free_entry(shard.remove(e->id));
   return v;
 }
 
-// From now on the entry lives until its scope ends: other ranks read it, and their reads are not
-// counted here. The caller holds the shard's lock.
+// From now on the entry lives until its scope ends: not all of its uses can be counted. The caller holds the shard's lock.
 void DataFragments::list(DfEntry* e) {
   if ((e->flags & kUnlisted) == 0) return;
+  if (e->remote != nullptr && std::exchange(e->remote->linked, false) && !node_.scopes.unlink(e)) return;
   e->flags &= ~kUnlisted & 0xFFu;
   e->scope_next = nullptr;
   node_.scopes.add_entry(e->scope, e);
@@ -87,8 +81,13 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, n);
-  list(e);
-  if (e->value == nullptr) e->value = abi::retain(v);
+  share(e);
+  if (e->value != nullptr) {
+    if ((e->flags & kUnlisted) != 0) ++e->uses_left;
+    return;
+  }
+  e->value = abi::retain(v);
+  if ((e->flags & kUnlisted) != 0) e->uses_left = 1;
 }
 
 // Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Nobody relies on that where ranks leave and
@@ -134,7 +133,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
       ++have;
       continue;
     }
-    if (e == nullptr) e = find_or_insert(shard, names[k]);
+    if (e == nullptr) e = insert(shard, names[k]);
     if ((e->flags & kDeleted) != 0) {
       throw ProgramError(
           0, freed_text(slot_text(c, k), e->freed_by - 1u, (e->flags & kSpent) != 0));
@@ -205,8 +204,9 @@ void DataFragments::note_assigner(DfEntry* e, const Assigner& by) const {
   }
 }
 
-void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) {
+void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v, std::int64_t uses) {
   ValueRef guard(v);
+  if (uses >= 0 && !is_home(n)) tell_uses(v);
   Shard& shard = table_.shard(n.id);
   std::uint64_t waiters = 0;
   bool mute = false;
@@ -236,12 +236,22 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   if (small(v)) p.value.value = guard;
   p.ack = hold(by.scope, home_of(n));
   if (due != node_.self() && due != home_of(n)) p.also = due;
+  p.uses = uses;
   node_.comm.send(home_of(n), p);
   w.sent = true;
 }
 
+// The caller holds the shard's lock.
+[[gnu::noinline]] void DataFragments::give_to_asking(Worker& w, DfEntry* e, const abi::Name& n) {
+  for (const Rank r : std::exchange(e->remote->asking, {})) {
+    serve(e, n, r);
+    w.sent = true;
+  }
+}
+
 void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v,
                                 std::int64_t uses) {
+  if (!is_home(n)) return assign_used_away(w, by, n, v, uses);
   ValueRef guard(v);
   std::uint64_t waiters = 0;
   {
@@ -250,51 +260,77 @@ void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& 
     DfEntry* e = shard.find(n.id);
     if (e == nullptr) {
       if (uses == 0) return;
-      if (is_home(n)) e = find_or_insert(shard, n);
+      e = insert(shard, n);
     }
-    if (!is_home(n)) {
-      // When all who read it wait here, its home need never hear of it.
-      const bool matched = e != nullptr && e->value == nullptr && waiting_for(e) == uses;
-      waiters = matched ? e->waiters : kElsewhere;
-      if (matched) free_entry(shard.remove(n.id));
-    } else if ((e->flags & kUnlisted) == 0 || (by.cf->block->awaited != 0 && awaited_at(by) != node_.self() && waiting_for(e) < uses)) {
-      list(e);
+    const bool due_elsewhere = by.cf->block->awaited != 0 && awaited_at(by) != node_.self() && waiting_for(e) < uses;
+    if (due_elsewhere) share(e);
+    if ((e->flags & kUnlisted) == 0) {
       waiters = kElsewhere;
     } else {
       note_assigner(e, by);
+      if (due_elsewhere) add(remote(e).asking, awaited_at(by));
       uses -= waiting_for(e);
       waiters = std::exchange(e->waiters, 0);
-      if (uses == 0) {
-        free_entry(shard.remove(n.id));
-      } else {
+      if (uses != 0) {
         e->uses_left = uses;
         e->value = waiters == 0 ? guard.take() : abi::retain(v);
+        if (e->remote != nullptr) give_to_asking(w, e, n);
+      } else if (e->remote != nullptr) {
+        free_used(shard, e);
+      } else {
+        free_entry(shard.remove(n.id));
       }
     }
   }
-  if (waiters == kElsewhere) return assign(w, by, n, guard.take());
+  if (waiters == kElsewhere) return assign(w, by, n, guard.take(), uses);
   wake(w, waiters, std::move(guard));
+}
+
+// When all who read it wait here, its home need never hear of it.
+void DataFragments::assign_used_away(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v, std::int64_t uses) {
+  ValueRef guard(v);
+  std::uint64_t waiters = 0;
+  bool matched = false, asked = false;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(n.id);
+    if (e == nullptr && uses == 0) return;
+    matched = e != nullptr && e->value == nullptr && waiting_for(e) == uses;
+    if (matched) {
+      waiters = e->waiters;
+      asked = (e->flags & kAsked) != 0;
+      free_entry(shard.remove(n.id));
+    }
+  }
+  if (!matched) return assign(w, by, n, guard.take(), uses);
+  if (asked) report_used_up(n);
+  wake(w, waiters, std::move(guard));
+}
+
+[[gnu::always_inline]] inline void DataFragments::free_at_end(DfEntry* e, std::map<Rank, Drop>& drops) {
+  {
+    Shard& shard = table_.shard(e->id);
+    const std::lock_guard hold(shard.mutex);
+    shard.remove(e->id);
+  }
+  if (e->remote != nullptr) {
+    for (const Rank r : e->remote->copies) {
+      if (r != node_.self()) drops[r].ids.push_back(e->id);
+    }
+    if (e->remote->limit >= 0) note_unread(e);
+  }
+  free_entry(e);
+}
+
+[[gnu::noinline]] void DataFragments::free_shared(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
+  for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->remote->older), drops);
 }
 
 bool DataFragments::free_scope(ScopeRecord* scope) {
   std::map<Rank, Drop> drops;
-  DfEntry* e = std::exchange(scope->entries, nullptr);
-  while (e != nullptr) {
-    DfEntry* next = e->scope_next;
-    {
-      Shard& shard = table_.shard(e->id);
-      const std::lock_guard hold(shard.mutex);
-      shard.remove(e->id);
-    }
-    if (e->remote != nullptr) {
-      for (const Rank r : e->remote->copies) {
-        if (r != node_.self()) drops[r].ids.push_back(e->id);
-      }
-    }
-    if (e->remote != nullptr && e->remote->limit >= 0) note_unread(e);
-    free_entry(e);
-    e = next;
-  }
+  for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->scope_next), drops);
+  if (scope->shared != nullptr) free_shared(scope, drops);
   for (auto& [rank, drop] : drops) node_.comm.send(rank, drop);
   return !drops.empty();
 }

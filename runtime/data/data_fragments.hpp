@@ -14,7 +14,9 @@
 
 #include "runtime/comm/messages.hpp"
 #include "runtime/data/table.hpp"
+#include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/scopes.hpp"
+#include "runtime/memory/value.hpp"
 
 namespace tessera::abi {
 struct Worker;
@@ -42,10 +44,23 @@ class DataFragments {
     std::uint32_t output = 0;
   };
   // Takes the reference. Throws ProgramError when the name has a value already.
-  void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*);
+  void assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) { assign(w, by, n, v, -1); }
 
   // The same for a name with known uses: so many fragments will read it.
   void assign_used(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
+
+  // A gathered fragment begins to run: the homes of its inputs are to count that, if they are elsewhere.
+  void note_uses(const abi::Cf* c) {
+    for (unsigned k = 0; k < c->block->input_count; ++k) {
+      const abi::Value* v = abi::input(c, *c->block, k);
+      if (v != nullptr && uses_told(v)) [[unlikely]] return report_uses(c);
+    }
+  }
+  // What homes and holders of copies are still to be told of uses goes out; at most once in a millisecond unless `all`.
+  void tell_uses_now(Clock::time_point now, bool all = false);
+  Clock::time_point next_telling(Clock::time_point otherwise) const {
+    return any_untold_.load(std::memory_order_relaxed) ? next_telling_ : otherwise;
+  }
 
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.
   bool free_scope(ScopeRecord*);
@@ -75,6 +90,7 @@ class DataFragments {
   void on(Rank from, DeleteHint&&);
   void on(Rank from, ReadsHint&&);
   void on(Rank from, ReadDone&&);
+  void on(Rank from, Used&&);
   void on(Rank from, Gone&&);
   void on(Rank from, Entrust&&);
   void on(Rank from, Keep&&);
@@ -98,9 +114,24 @@ class DataFragments {
   std::int64_t copy_bytes() const { return copy_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  DfEntry* find_or_insert(Shard&, const abi::Name&);
+  void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
+  void assign_used_away(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
+  DfEntry* insert(Shard&, const abi::Name&);
+  DfEntry* find_or_insert(Shard& shard, const abi::Name& n) {
+    DfEntry* e = shard.find(n.id);
+    return e != nullptr ? e : insert(shard, n);
+  }
   abi::Value* use(Shard&, DfEntry*);
   void list(DfEntry*);
+  void share(DfEntry*);
+  bool count_down(Shard&, DfEntry*, std::int64_t uses);
+  void free_used(Shard&, DfEntry*);
+  void give_to_asking(Worker&, DfEntry*, const abi::Name&);
+  void report_uses(const abi::Cf*);
+  void report_used_up(const abi::Name&);
+  void put_off_drop(Rank, const abi::Id&);
+  void free_at_end(DfEntry*, std::map<Rank, Drop>&);
+  void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
   void restore(const abi::Name&, abi::Value*);
   void note_assigner(DfEntry*, const Assigner&) const;
   bool ask(const abi::Name&, DfEntry*);  // whether a message went
@@ -136,6 +167,14 @@ class DataFragments {
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
   std::atomic<bool> evicted_{false};      // some copy, ever
+  struct Untold {
+    Used used;
+    Drop drop;
+  };
+  SpinMutex untold_mutex_;
+  std::map<Rank, Untold> untold_;
+  std::atomic<bool> any_untold_{false};
+  Clock::time_point next_telling_{};
   Clock::time_point next_trim_{};
   mutable SpinMutex unread_mutex_;
   std::map<std::uint32_t, UnreadCounts> unread_;  // by block of the statement with the count

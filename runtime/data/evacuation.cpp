@@ -77,6 +77,7 @@ bool DataFragments::entrust(DfEntry* e) {
 }
 
 Left DataFragments::give_away() {
+  tell_uses_now(Clock::now(), true);
   Left left;
   std::vector<DfEntry*> foreign;
   for (Shard& shard : table_.shards()) {

@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/fragment/input_slot.hpp"
 #include "runtime/memory/lock.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
+
+struct DfEntry;
 
 // What an entry needs once other ranks are involved.
 struct RemoteSide {
@@ -21,6 +24,9 @@ struct RemoteSide {
   std::int64_t reads = 0;     // home: reported by readers of a name that has a req_count somewhere
   std::int64_t limit = -1;    // home: advice req_count; -1: none yet
   std::uint32_t counted_by = 0;  // home: block of the statement with that advice
+  DfEntry* older = nullptr;      // home, kUnlisted: neighbours on its scope's list of these
+  DfEntry* newer = nullptr;
+  bool linked = false;           // it is on that list
 };
 
 // DfEntry: one data fragment on one rank.
@@ -34,7 +40,7 @@ struct DfEntry {
   std::uint64_t waiters;    // head of the list of waiting input slots (fragment/input_slot.hpp)
   union {
     DfEntry* scope_next;    // home only: the next on its scope's list
-    std::int64_t uses_left; // instead, with kUnlisted: the fragments that have still to read it
+    std::int64_t uses_left; // instead, with kUnlisted and a value: the fragments that have still to read it
     std::int64_t unheard;   // not home: its home may never have heard of this copy (assign_used)
   };
   RemoteSide* remote;       // owned, often null
@@ -49,8 +55,8 @@ inline constexpr std::uint8_t kTouched = 8;   // read since the cache last looke
 inline constexpr std::uint8_t kSpent = 16;    // with kDeleted: by the last read of its req_count
 
 inline constexpr std::uint8_t kEntrusted = 32; // not home: kept for a home that has left the run
-// Home, of a name with known uses: freed with the last of them, so it is not on its scope's list.
-// Once another rank needs the value it is an entry like any other (DataFragments::list).
+// Home, of a name with known uses: freed with the last of them, on whichever rank that is. Once another rank is involved its
+// scope frees it at the latest (DataFragments::share). Where uses can't be told it becomes an entry like any other (list).
 inline constexpr std::uint8_t kUnlisted = 64;
 // Not home: came before the fragment that reads it; nothing the cache may evict until that has.
 inline constexpr std::uint8_t kEarly = 128;
@@ -67,6 +73,16 @@ inline bool add(std::vector<Rank>& ranks, Rank r) {
   return true;
 }
 inline Rank keeper(const DfEntry* e) { return e->remote == nullptr ? Rank{-1} : e->remote->keeper; }
+// How many fragments wait for it.
+inline std::int64_t waiting_for(const DfEntry* e) {
+  std::int64_t count = 0;
+  for (std::uint64_t at = e->waiters; at != 0; ++count) {
+    const Waiter waiter = waiter_of(at);
+    at = slot_word(waiter.cf, waiter.slot);
+  }
+  return count;
+}
+inline bool somewhere(const DfEntry* e) { return e->value != nullptr || keeper(e) != Rank{-1}; }
 
 class alignas(64) Shard {
  public:

@@ -136,6 +136,28 @@ bool Scopes::add_entry(std::uint64_t ref, DfEntry* entry) {
   return true;
 }
 
+bool Scopes::link(DfEntry* entry) {
+  Part& part = part_of(slot_of(entry->scope));
+  const std::lock_guard hold(part.mutex);
+  const Slot* s = find(part, entry->scope);
+  if (s == nullptr || s->record == nullptr) return false;
+  DfEntry* const first = std::exchange(s->record->shared, entry);
+  if (first != nullptr) first->remote->newer = entry;
+  entry->remote->older = first;
+  return true;
+}
+
+bool Scopes::unlink(DfEntry* entry) {
+  Part& part = part_of(slot_of(entry->scope));
+  const std::lock_guard hold(part.mutex);
+  const Slot* s = find(part, entry->scope);
+  if (s == nullptr || s->record == nullptr) return false;
+  const RemoteSide& side = *entry->remote;
+  (side.newer == nullptr ? s->record->shared : side.newer->remote->older) = side.older;
+  if (side.older != nullptr) side.older->remote->newer = side.newer;
+  return true;
+}
+
 void Scopes::retire(ScopeRecord* r) {
   Part& part = part_of(slot_of(r->ref));
   const std::lock_guard hold(part.mutex);

@@ -81,8 +81,8 @@ namespace tessera::runtime {
 namespace {
 
 std::uint64_t bit(balancer::Rank r) { return std::uint64_t{1} << (balancer::index(r) & 63); }
-// In `borne`, whose lowest bit means something else.
-std::uint16_t small_bit(balancer::Rank r) { return static_cast<std::uint16_t>(2u << (balancer::index(r) % 15)); }
+// In `borne`, whose lowest and highest bits mean something else.
+std::uint16_t small_bit(balancer::Rank r) { return static_cast<std::uint16_t>(2u << (balancer::index(r) % 14)); }
 
 }  // namespace
 

@@ -14,8 +14,13 @@ abi::Value* value_to_fill(std::uint64_t size);
 inline constexpr std::uint64_t kLargeInput = 4096;
 
 // Ranks that are believed to have a value, since they sent it or were sent it. For choosing only: ranks
-// whose numbers are 64 apart (of small values 15) are taken for one, and nobody says when a copy is gone.
+// whose numbers are 64 apart (of small values 14) are taken for one, and nobody says when a copy is gone.
 void believe_on(abi::Value*, balancer::Rank);
 bool believed_on(const abi::Value*, balancer::Rank);
+
+// Who reads this value away from its home tells the home (DataFragments::note_uses).
+inline constexpr std::uint16_t kUsesTold = 0x8000;  // in `borne`
+inline void tell_uses(abi::Value* v) { __atomic_fetch_or(&v->borne, kUsesTold, __ATOMIC_RELAXED); }
+inline bool uses_told(const abi::Value* v) { return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kUsesTold) != 0; }
 
 }  // namespace tessera::runtime

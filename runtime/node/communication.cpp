@@ -101,6 +101,7 @@ bool Node::turn() {
     if (outside_load != nullptr) outside_load->turn(now);
     progress->turn(now);
     data.trim_copies(now);
+    data.tell_uses_now(now);
     return moved;
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
@@ -116,6 +117,7 @@ void Node::wait_for_traffic(bool idle) {
   auto until = std::min({end->next(now), progress->next(now), links->next(now), membership->next(now)});
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
+  until = data.next_telling(until);
   if (until > now) transport.wait(until, idle);
 }
 

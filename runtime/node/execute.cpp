@@ -146,6 +146,7 @@ void Node::execute(Worker& w, Cf* c) {
       block = c->block;
       // What only computes arguments is no part of the call's weight.
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
+      if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
       const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);

@@ -97,6 +97,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
         1, transport.host_size() == ranks() ? members.placed() : transport.host_size());
     threads = std::max(1, cores / sharing);
   }
+  several_ = ranks() > 1;
   looks_on_ = threads > 1 && threads * transport.host_size() <= cores;
   spare_core_ = threads * transport.host_size() < cores;
   if (balancer::index(self()) >= worker_ranks) threads = 0;

@@ -191,6 +191,7 @@ class Node {
   std::atomic<bool> role_held_{false};
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
+  bool several_ = false;                  // ranks
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended

@@ -124,6 +124,53 @@ TEST_F(LastUse, ValuesThatOtherRanksReadStayAndAreRight) {
   }
 }
 
+// Each value is read on the next rank: it goes when that has read it, there and where it was made.
+TEST_F(LastUse, WhatOtherRanksReadGoesWithItsLastUse) {
+  std::string program = kLargeChain;
+  program.insert(program.find(", x[i]);") + 7, " @ { locator_cyclic: i; }");
+  write("p.fa", program);
+  const auto peak = [&](Words options) {
+    options.insert(options.begin(), {"-n", "3", "-t", "1", "--balancer", "none"});
+    peak_mb(options);
+    double most = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) most = std::max(most, rank.at("peak_memory_kb").get<double>() / 1024);
+    return most;
+  };
+  EXPECT_LT(peak({}), 100);
+  EXPECT_EQ(out_, "144\n");
+  EXPECT_LT(peak({"--eager-bytes", "2000000"}), 100) << "they travel to their home at once";
+  EXPECT_GT(peak({"--without", "count-uses"}), 200) << "the check can fail";
+}
+
+// `work` has its input when it is moved, and the value has one more reader, which comes when `work` is done.
+TEST_F(LastUse, WhatIsMovedWithItsInputsIsOneUse) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub work(int a, name y) ${{ usleep(1000); y = a; $}}\n"
+        "C++ sub add(int a, int s, name t) ${{ t = a + s; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, y, z, s;\n"
+        "  for i = 0..199 make(i, x[i]);\n"
+        "  for i = 0..199 work(x[i], y[i]);\n"
+        "  for i = 0..199 add(x[i], 0, z[i]) @ { locator_cyclic: y[i]; };\n"
+        "  make(0, s[0]);\n"
+        "  for i = 0..199 add(z[i], s[i], s[i + 1]);\n"
+        "  show(s[200]);\n"
+        "}\n");
+  for (const char* balancer : {"steal", "central", "auto"}) {
+    const Outcome o = tessera({"run", "p.fa", "-t", "1", "--inproc-ranks", "3", "--balancer", balancer, "--summary", "s.json",
+                               "--cxxflags=-include unistd.h"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, "19900\n");
+    std::int64_t moved = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) moved += rank.at("moved_out").get<std::int64_t>();
+    EXPECT_GT(moved, 20) << balancer;
+  }
+}
+
 TEST_F(LastUse, ATreeIsWalkedDepthFirst) {
   write("p.fa", kTree);
   for (const char* threads : {"1", "2"}) {

@@ -28,9 +28,10 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
   return false;
 }
 
-// All values are large, or no copy is kept longer than it is read, or ranks pass on whatever they get; or several of these.
-void strain(Configuration& c, std::uint64_t seed) {
-  const std::uint64_t what = balancer::Random(seed).below(8);
+// All values are large, or no copy is kept longer than it is read, or ranks pass on whatever they get, or moving costs
+// nothing; or several of these.
+void strain(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t seed) {
+  const std::uint64_t what = balancer::Random(seed).below(16);
   if ((what & 1) != 0) {
     c.options.eager_bytes = 0;
     c.name += " --eager-bytes 0";
@@ -42,6 +43,10 @@ void strain(Configuration& c, std::uint64_t seed) {
   if ((what & 4) != 0) {
     c.options.relay_bytes = 0;
     c.name += " --relay-bytes 0";
+  }
+  if ((what & 8) != 0 && has(policy, "transfer_margin")) {
+    c.options.settings.emplace("transfer_margin", "0");
+    c.name += " --set transfer_margin=0";
   }
 }
 
@@ -73,11 +78,11 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
       for (const int threads : {1, 2}) {
         const std::uint64_t order = seed * 100 + all.size();
         all.push_back(make(ranks, threads, order, std::string(p.name)));
-        if (threads == 1) strain(all.back(), order + 30);
+        if (threads == 1) strain(all.back(), p, order + 30);
         if (threads == 2) {  // the sweep has to wait for more than one worker
           Configuration changing = make(ranks, threads, order + 70, std::string(p.name));
           change_members(changing, order + 70);
-          strain(changing, order + 80);
+          strain(changing, p, order + 80);
           all.push_back(changing);
         }
         if (threads == 1 && has(p, "faithful")) {

@@ -77,7 +77,7 @@ std::string Writer::right_kernel(Kind kind, const std::string& target, const Vis
 std::string Writer::produce(Kind kind, const std::string& target, const Visible& v, int depth) {
   const Protected no_new_name_hides(targets_, target);
   if (depth <= 0 || weight_ > kMostRuns) return kernel(kind, target, v);
-  switch (random_.below(16)) {
+  switch (random_.below(20)) {
     case 0:
       return both_ways(kind, target, v, depth - 1);
     case 1:
@@ -89,7 +89,10 @@ std::string Writer::produce(Kind kind, const std::string& target, const Visible&
       break;
     case 4:
     case 5:
-    case 6: {
+    case 6:
+    case 16:
+    case 17:
+    case 18: {
       Fragment wanted{target, kind, {}, 0, 999};
       std::vector<const Sub*> fitting;
       for (const Sub& s : subs_) {
@@ -186,8 +189,12 @@ std::string Writer::counted(const std::string& target, const Visible& v, int dep
 }
 
 std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::string& target,
-                           const Visible& v) {
+                           const Visible& all) {
   cost_ += weight_ * sub.cost;
+  // Half of the calls wait for nothing.
+  Visible v = all;
+  const bool waits = random_.chance(50);
+  if (!waits) v.fragments.clear();
   std::string list;
   for (const Parameter& p : sub.parameters) {
     std::string text;
@@ -199,7 +206,7 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
                  : expressions_.text(p.kind, v);
     } else {
       // Subs take names only of kinds and sizes that main has from its beginning.
-      for (const Fragment& f : v.fragments) {
+      for (const Fragment& f : all.fragments) {
         const bool fits = f.kind == p.kind && f.sizes.size() >= p.sizes.size() &&
                           std::equal(p.sizes.rbegin(), p.sizes.rend(), f.sizes.rbegin());
         if (fits && (text.empty() || random_.chance(40))) {
@@ -207,8 +214,8 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
         }
       }
       if (text.empty()) {
-        return wanted.sizes.empty() ? kernel(wanted.kind, target, v)
-                                    : produce_array(wanted, target, v, 1);
+        return wanted.sizes.empty() ? kernel(wanted.kind, target, all)
+                                    : produce_array(wanted, target, all, 1);
       }
     }
     list += (list.empty() ? "" : ", ") + text;
@@ -216,7 +223,7 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
   const std::string place = sub.place.empty() ? ""
                                               : "nfparam " + sub.place + " => " +
                                                     expressions_.text(Kind::integer, v, 1) + ";";
-  return label(v) + sub.name + "(" + list + ")" + advice(v, place) + ";\n";
+  return label(v) + sub.name + "(" + list + ")" + (waits || !place.empty() ? advice(v, place) : "") + ";\n";
 }
 
 // All elements, by loops over the indices in one order or another.

@@ -54,7 +54,15 @@ std::string Writer::sub(int statements) {
 
 std::string Writer::main(const std::string& parameters, const Visible& v, int statements) {
   weight_ = 1;
-  return "sub main(" + parameters + ") " + body(v, statements, 3);
+  std::string each;  // every sub is called
+  for (const Sub& s : subs_) {
+    if (!s.parameters.back().sizes.empty()) continue;
+    Visible inner = v;
+    const std::string t = name("t", inner);
+    const std::string call = by_sub(s, {t, s.parameters.back().kind, {}, 0, 999}, t, inner);
+    each += "if 1 " + braces(call + "show(\"" + s.name + "\", " + t + ");\n", t);
+  }
+  return "sub main(" + parameters + ") " + body(v, statements, 3, each);
 }
 
 std::string Writer::recursive_sub() {

@@ -269,7 +269,9 @@ class Interpreter {
     for (const block::Step& s : b.steps) {
       if (const auto* when = std::get_if<std::unique_ptr<block::When>>(&s)) {
         const Evaluator e(store_, *scope, *inputs);
-        if (e.condition(*(*when)->condition)) body((*when)->body, scope, region, inputs);
+        if ((*when)->condition == nullptr || e.condition(*(*when)->condition)) body((*when)->body, scope, region, inputs);
+      } else if (const auto* evaluate = std::get_if<block::Evaluate>(&s)) {
+        Evaluator(store_, *scope, *inputs).value(*evaluate->value);
       } else {
         add(region, [this, &s, scope, region, inputs] { this->step(s, scope, region, inputs); });
       }

@@ -1,0 +1,105 @@
+// Names with known uses, of which fragments on several ranks make use (docs/optimisations.md, count-uses).
+//
+// The home counts. A fragment that gets its input there is counted then, and counted off again if it is moved (restore). One that
+// runs elsewhere is counted when it begins to run, by its rank: it moves no more, and holds its input. So each use is counted at
+// most once, and what is freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
+#include <mutex>
+#include <utility>
+
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/fragment/input_names.hpp"
+#include "runtime/node/evacuation.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr auto kTellEvery = std::chrono::milliseconds(1);
+
+}  // namespace
+
+// Another rank is involved: the scope has to find the entry at its end, if it is there still. Where ranks leave and join, uses are not
+// counted any more. The caller holds the shard's lock.
+void DataFragments::share(DfEntry* e) {
+  if ((e->flags & kUnlisted) == 0) return;
+  if (node_.evacuation->ever()) return list(e);
+  RemoteSide& side = remote(e);
+  if (!side.linked) side.linked = node_.scopes.link(e);
+}
+
+// So many fragments have used it. True: all have now, and it is gone. The caller holds the shard's lock.
+bool DataFragments::count_down(Shard& shard, DfEntry* e, std::int64_t uses) {
+  e->uses_left -= uses;
+  if (e->uses_left > 0) return false;
+  free_used(shard, e);
+  return true;
+}
+
+// The caller holds the shard's lock.
+void DataFragments::free_used(Shard& shard, DfEntry* e) {
+  if (const RemoteSide* side = e->remote) {
+    if (side->linked && !node_.scopes.unlink(e)) return;  // its scope is ending, and frees it
+    for (const auto* ranks : {&side->copies, &side->asking}) {
+      for (const Rank r : *ranks) put_off_drop(r, e->id);
+    }
+  }
+  free_entry(shard.remove(e->id));
+}
+
+void DataFragments::put_off_drop(Rank to, const abi::Id& id) {
+  if (to == node_.self()) return;
+  const std::lock_guard hold(untold_mutex_);
+  untold_[to].drop.ids.push_back(id);
+  any_untold_.store(true, std::memory_order_relaxed);
+}
+
+void DataFragments::report_uses(const abi::Cf* c) {
+  const InputNames names(c);
+  const std::lock_guard hold(untold_mutex_);
+  for (unsigned k = 0; k < names.size(); ++k) {
+    const abi::Value* v = abi::input(c, *c->block, k);
+    if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k]) || is_home(names[k])) continue;
+    untold_[home_of(names[k])].used.read.push_back(names[k].id);
+    any_untold_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void DataFragments::report_used_up(const abi::Name& n) {
+  const std::lock_guard hold(untold_mutex_);
+  untold_[home_of(n)].used.used_up.push_back(n.id);
+  any_untold_.store(true, std::memory_order_relaxed);
+}
+
+void DataFragments::tell_uses_now(Clock::time_point now, bool all) {
+  if (!any_untold_.load(std::memory_order_relaxed) || (!all && now < next_telling_)) return;
+  next_telling_ = now + kTellEvery;
+  std::map<Rank, Untold> untold;
+  {
+    const std::lock_guard hold(untold_mutex_);
+    untold.swap(untold_);
+    any_untold_.store(false, std::memory_order_relaxed);
+  }
+  for (auto& [rank, what] : untold) {
+    if (!what.used.read.empty() || !what.used.used_up.empty()) node_.comm.send(rank, std::move(what.used));
+    if (!what.drop.ids.empty()) node_.comm.send(rank, std::move(what.drop));
+  }
+}
+
+void DataFragments::on(Rank, Used&& m) {
+  for (const abi::Id& id : m.read) {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e == nullptr || (e->flags & kUnlisted) == 0) continue;
+    // Read by a fragment that its assigner has sent the value along with, before we have heard of it.
+    somewhere(e) ? static_cast<void>(count_down(shard, e, 1)) : list(e);
+  }
+  for (const abi::Id& id : m.used_up) {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(id);
+    if (e != nullptr && (e->flags & kUnlisted) != 0 && !somewhere(e) && e->waiters == 0) free_used(shard, e);
+  }
+}
+
+}  // namespace tessera::runtime
