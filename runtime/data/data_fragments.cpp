@@ -69,7 +69,10 @@ abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
 // From now on the entry lives until its scope ends: not all of its uses can be counted. The caller holds the shard's lock.
 void DataFragments::list(DfEntry* e) {
   if ((e->flags & kUnlisted) == 0) return;
-  if (e->remote != nullptr && std::exchange(e->remote->linked, false) && !node_.scopes.unlink(e)) return;
+  if (e->remote != nullptr && e->remote->linked) {
+    if (!node_.scopes.unlink(e)) return;  // its scope is ending, and frees it
+    e->remote->linked = false;
+  }
   e->flags &= ~kUnlisted & 0xFFu;
   e->scope_next = nullptr;
   node_.scopes.add_entry(e->scope, e);
@@ -82,12 +85,8 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, n);
   share(e);
-  if (e->value != nullptr) {
-    if ((e->flags & kUnlisted) != 0) ++e->uses_left;
-    return;
-  }
-  e->value = abi::retain(v);
-  if ((e->flags & kUnlisted) != 0) e->uses_left = 1;
+  if ((e->flags & kUnlisted) != 0) e->uses_left = somewhere(e) ? e->uses_left + 1 : 1;
+  if (e->value == nullptr) e->value = abi::retain(v);
 }
 
 // Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Nobody relies on that where ranks leave and
