@@ -60,7 +60,10 @@ class Closing {
         uses.add(in.name);
         uses.add(in.when);
       }
-      for (const ExprPtr& e : b->makers) uses.add(e);
+      for (const Maker& m : b->makers) {
+        uses.add(m.place);
+        uses.add(m.unless);
+      }
       visit(*b, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
       for (const NameUse* n : b->outputs()) {
         if (const Uses* u = program_.uses_of(*n)) {

@@ -31,6 +31,12 @@ ExprPtr binary(Operator op, ExprPtr a, ExprPtr b) {
   e->kids = {std::move(a), std::move(b)};
   return e;
 }
+ExprPtr choice(ExprPtr condition, ExprPtr yes, ExprPtr no) {
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::choice;
+  e->kids = {std::move(condition), std::move(yes), std::move(no)};
+  return e;
+}
 ExprPtr variable(const Variable* v) {
   auto e = std::make_shared<Expr>();
   e->kind = Expr::Kind::variable;
@@ -43,7 +49,7 @@ class Finding {
   explicit Finding(Program& program) : program_(program) {}
 
   void run() {
-    for (auto& sub : program_.subs) chain(*sub);
+    for (auto& sub : program_.subs) chain(*sub, {});
     for (const Reader& r : readers_) read(r);
   }
 
@@ -61,7 +67,17 @@ class Finding {
       Sum rest;
     };
     std::vector<Solved> solved;
+    // Indices that no loop runs through, and what those of the others run through at most.
+    struct Bounds {
+      std::optional<Sum> first, last;
+      bool fixed = false;
+    };
+    std::vector<Bounds> bounds;
     ExprPtr locator;
+  };
+  struct Loop {
+    const Variable* counter;
+    ExprPtr first, last;  // null: of a while
   };
   struct OfName {
     std::size_t depth = 0;  // length of the path where it is declared
@@ -98,12 +114,12 @@ class Finding {
         }
         unknown(spawn->done);
         unknown(spawn->deletes);
-        if (spawn->owned != nullptr) chain(*spawn->owned);
+        if (spawn->owned != nullptr) chain(*spawn->owned, spawn->arguments);
       }
     }
   }
 
-  void chain(Chain& c) {
+  void chain(Chain& c, const std::vector<semantics::Argument>& arguments) {
     for (auto& b : c.blocks) {
       if (c.locator != nullptr) {
         for (std::size_t k = 0; k < b->inputs.size(); ++k) readers_.push_back({&c, b.get(), k});
@@ -112,8 +128,8 @@ class Finding {
       const auto outputs = b->outputs();
       for (std::size_t k = 0; k < outputs.size(); ++k) assigned(c, *b, *outputs[k], k);
       if (!b->body) continue;
-      const bool counts = b->kind == Kind::range || b->kind == Kind::loop;
-      if (counts) path_.push_back(b->counter);
+      const bool range = b->kind == Kind::range, counts = range || b->kind == Kind::loop;
+      if (counts) path_.push_back({b->counter, range ? arguments[0].value : nullptr, range ? arguments[1].value : nullptr});
       body(*b->body);
       if (counts) path_.pop_back();
     }
@@ -138,17 +154,31 @@ class Finding {
     Assigner a{};
     a.dimensions = n.indices.size();
     a.locator = c.locator;
-    const std::vector<const Variable*> inner(path_.begin() + static_cast<std::ptrdiff_t>(depth), path_.end());
-    const auto is_inner = [&](const Variable* v) { return std::find(inner.begin(), inner.end(), v) != inner.end(); };
+    const std::vector<Loop> inner(path_.begin() + static_cast<std::ptrdiff_t>(depth), path_.end());
+    const auto loop_of = [&](const Variable* v) {
+      return std::find_if(inner.begin(), inner.end(), [v](const Loop& loop) { return loop.counter == v; });
+    };
+    const auto is_inner = [&](const Variable* v) { return loop_of(v) != inner.end(); };
+    a.bounds.resize(n.indices.size());
     for (std::size_t k = 0; k < n.indices.size(); ++k) {
       auto s = sum_of(*n.indices[k]);
-      if (!s) continue;
+      if (!s || s->constant != static_cast<std::int32_t>(s->constant)) continue;
       const auto running = [&](const auto& term) { return is_inner(term.first); };
-      if (std::count_if(s->terms.begin(), s->terms.end(), running) != 1) continue;
+      const auto count = std::count_if(s->terms.begin(), s->terms.end(), running);
+      if (count == 0) a.bounds[k] = {s, s, true};
+      if (count != 1) continue;
       const auto at = std::find_if(s->terms.begin(), s->terms.end(), running);
       const auto [counter, factor] = *at;
-      if ((factor != 1 && factor != -1) || s->constant != static_cast<std::int32_t>(s->constant)) continue;
+      if (factor != 1 && factor != -1) continue;
       s->terms.erase(at);
+      if (const Loop& loop = *loop_of(counter); factor == 1 && loop.first != nullptr) {
+        const auto shifted = [&](const ExprPtr& bound) {
+          auto sum = sum_of(*bound);
+          if (sum) sum->add(*s, 1);
+          return sum;
+        };
+        a.bounds[k] = {shifted(loop.first), shifted(loop.last), false};
+      }
       a.solved.push_back({counter, k, factor, std::move(*s)});
     }
     // The locator may ask for what is solved, and for what is the same wherever the name is known.
@@ -169,23 +199,89 @@ class Finding {
     const NameUse& n = r.block->inputs[r.input].name;
     const auto it = names_.find(n.base);
     if (it == names_.end() || !it->second.known) return;
-    ExprPtr place;
-    for (const Assigner& a : it->second.assigners) {
-      if (a.dimensions != n.indices.size()) continue;
-      const ExprPtr here = placed(a, n);
-      if (here == nullptr || (place != nullptr && !equal(place, here))) return;
-      place = here;
-    }
-    if (place == nullptr || !may_meet(place, r.chain->locator)) return;
+    Maker maker = maker_of(n, it->second, r.chain->locator);
+    if (maker.place == nullptr) return;
     r.block->makers.resize(r.block->inputs.size());
-    r.block->makers[r.input] = place;
+    r.block->makers[r.input] = std::move(maker);
     for (const Assigner& a : it->second.assigners) {
       if (a.dimensions == n.indices.size()) a.block->awaited |= std::uint64_t{1} << a.output;
     }
   }
 
-  // Two calls that are often placed on one rank: their places depend on the same. Else what is moved would be sent where hardly
-  // anybody reads it.
+  // Where the element is made. Calls that are placed differently, and of which one has assigned it, must be told from each other by
+  // their fixed indices, one after the other.
+  static Maker maker_of(const NameUse& n, const OfName& name, const ExprPtr& locator) {
+    struct Call {
+      const Assigner* assigner;
+      ExprPtr place;
+    };
+    std::vector<Call> calls, told;
+    for (const Assigner& a : name.assigners) {
+      if (a.dimensions != n.indices.size()) continue;
+      calls.push_back({&a, placed(a, n)});
+      if (calls.back().place == nullptr) return {};
+    }
+    Maker maker;
+    while (!calls.empty()) {
+      ExprPtr unless;
+      const auto differs_from_all = [&](const Call& call) {
+        unless = nullptr;
+        return std::all_of(calls.begin(), calls.end(), [&](const Call& other) {
+          return equal(call.place, other.place) || apart(*call.assigner, *other.assigner, unless);
+        });
+      };
+      const auto next = std::find_if(calls.begin(), calls.end(), differs_from_all);
+      if (next == calls.end()) return {};
+      if (unless != nullptr) maker.unless = maker.unless == nullptr ? unless : binary(Operator::lor, maker.unless, unless);
+      told.push_back(*next);
+      calls.erase(next);
+    }
+    // What never meets would be sent where hardly anybody reads it.
+    if (std::none_of(told.begin(), told.end(), [&](const Call& call) { return may_meet(call.place, locator); })) return {};
+    for (auto call = told.rbegin(); call != told.rend(); ++call) {
+      const bool same = maker.place == nullptr || equal(maker.place, call->place);
+      maker.place = same ? call->place : choice(is_of(*call->assigner, n), call->place, maker.place);
+    }
+    return maker;
+  }
+
+  // Does `other` assign none of the elements that have the fixed indices of `single`? If it does only where some of them are equal, that
+  // is added to `unless`.
+  static bool apart(const Assigner& single, const Assigner& other, ExprPtr& unless) {
+    const auto positive = [](std::optional<Sum> a, const std::optional<Sum>& b) {
+      if (!a || !b) return false;
+      a->add(*b, -1);
+      return a->terms.empty() && a->constant > 0;
+    };
+    std::size_t both = single.bounds.size();
+    for (std::size_t k = 0; k < single.bounds.size(); ++k) {
+      const Assigner::Bounds &a = single.bounds[k], &b = other.bounds[k];
+      if (!a.fixed) continue;
+      if (positive(a.first, b.last) || positive(b.first, a.last)) return true;
+      if (b.fixed && *a.first != *b.first) both = k;
+    }
+    if (both == single.bounds.size()) return false;
+    const ExprPtr same = binary(Operator::eq, written(*single.bounds[both].first), written(*other.bounds[both].first));
+    unless = unless == nullptr ? same : binary(Operator::lor, unless, same);
+    return true;
+  }
+  static ExprPtr written(const Sum& sum) {
+    ExprPtr e = number(sum.constant);
+    for (const auto& [v, factor] : sum.terms) e = binary(Operator::add, e, binary(Operator::mul, number(factor), variable(v)));
+    return e;
+  }
+  // Has the element the fixed indices of the call?
+  static ExprPtr is_of(const Assigner& a, const NameUse& element) {
+    ExprPtr all;
+    for (std::size_t k = 0; k < a.bounds.size(); ++k) {
+      if (!a.bounds[k].fixed) continue;
+      const ExprPtr same = binary(Operator::eq, element.indices[k], written(*a.bounds[k].first));
+      all = all == nullptr ? same : binary(Operator::land, all, same);
+    }
+    return all;
+  }
+
+  // Two calls that are often placed on one rank: their places depend on the same.
   static bool may_meet(const ExprPtr& a, const ExprPtr& b) {
     const auto of = [](const ExprPtr& e) {
       std::set<const Variable*> all;
@@ -221,7 +317,7 @@ class Finding {
   }
 
   Program& program_;
-  std::vector<const Variable*> path_;  // counters of the loops around
+  std::vector<Loop> path_;  // the loops around
   std::map<const Variable*, OfName, ById> names_;
   std::vector<Reader> readers_;
 };

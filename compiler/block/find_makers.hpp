@@ -10,7 +10,7 @@ namespace tessera::compiler::block {
 // says. A rank does not ask for what will be made on itself.
 // Before: f(x[i]) locator i; g(x[i - 1]) locator i. After: the same, and g's input is made at i - 1.
 // Left alone: names that are passed to subs, assigned without a locator, by `>>` or a `while`, or have advice that frees
-// (`delete`, `-->`, `req_count`); places that the indices read do not tell, or that differ between the calls which may have assigned it.
+// (`delete`, `-->`, `req_count`); places that the indices read do not tell, or that differ between calls which can't be told from each other by their indices.
 void find_makers(Program& program, Diagnostics& diagnostics);
 
 }  // namespace tessera::compiler::block

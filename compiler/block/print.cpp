@@ -111,7 +111,9 @@ class Printer {
     line(depth, head);
     ++depth;
     for (std::size_t k = 0; k < b.makers.size(); ++k) {
-      if (b.makers[k] != nullptr) line(depth, "in" + std::to_string(k) + " is made at " + show(b.makers[k]));
+      const Maker& m = b.makers[k];
+      if (m.place == nullptr) continue;
+      line(depth, "in" + std::to_string(k) + " is made at " + show(m.place) + (m.unless == nullptr ? "" : " unless " + show(m.unless)));
     }
     for (const std::uint32_t k : b.counted) line(depth, "counts the read of in" + std::to_string(k));
     for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));

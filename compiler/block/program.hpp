@@ -103,6 +103,12 @@ struct Input {
   ExprPtr when;  // only when this holds (it reads nothing); null: always
 };
 
+// Maker: where an input is made, as the locator of the call that assigns it says.
+struct Maker {
+  ExprPtr place;   // null: not known
+  ExprPtr unless;  // or null: where this holds it is not known
+};
+
 // Block: waits for `inputs`, then does what is present of the rest, in this order: sets, locate,
 // call, condition, body, done, deletes.
 struct Block {
@@ -110,9 +116,8 @@ struct Block {
   std::uint32_t index = 0;              // pass number-blocks
   std::vector<Input> inputs;            // pass match-inputs
   std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
-  // Pass find-makers. Of each input, or null: what the locator of the call that assigns it says. And by output number: some
-  // input relies on that.
-  std::vector<ExprPtr> makers;
+  // Pass find-makers. Of each input. And by output number: some input relies on that.
+  std::vector<Maker> makers;
   std::uint64_t awaited = 0;
   std::vector<Set> sets;
   ExprPtr locate;

@@ -69,7 +69,10 @@ class Verifier {
         name(c, nothing, frame, in.name);
         expr(c, nothing, frame, in.when);
       }
-      for (const ExprPtr& e : b->makers) expr(c, Block(), frame, e);
+      for (const Maker& m : b->makers) {
+        expr(c, Block(), frame, m.place);
+        expr(c, Block(), frame, m.unless);
+      }
       if (b->body && b->kind == Kind::eval) declare(*b->body, visible);
       visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); },
                  [&](NameUse& n) { name(c, *b, visible, n); }});

@@ -68,14 +68,16 @@ class Writer {
   }
 
   bool has_makers() const {
-    return std::any_of(block_.makers.begin(), block_.makers.end(), [](const auto& e) { return e != nullptr; });
+    return std::any_of(block_.makers.begin(), block_.makers.end(), [](const auto& m) { return m.place != nullptr; });
   }
   std::string maker() const {
     if (!has_makers()) return "";
     std::string out = "std::int64_t mk" + number_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
     for (std::size_t k = 0; k < block_.makers.size(); ++k) {
-      if (block_.makers[k] == nullptr) continue;
-      out += "    case " + std::to_string(k) + ": return " + expr_.integer(*block_.makers[k]) + ";\n";
+      const block::Maker& m = block_.makers[k];
+      if (m.place == nullptr) continue;
+      const std::string unless = m.unless == nullptr ? "" : expr_.condition(*m.unless) + " ? kAnywhere : ";
+      out += "    case " + std::to_string(k) + ": return " + unless + expr_.integer(*m.place) + ";\n";
     }
     return out + "    default: return kAnywhere;\n  }\n}\n";
   }

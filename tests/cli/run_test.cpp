@@ -293,7 +293,20 @@ TEST_F(Command, PlacedFragmentsAreMadeInPlaceAndTalkLittle) {
   EXPECT_LT(std::stod(kilobytes[1]), 200) << "of 12,800 fragments placed on rank 1";
 }
 
-TEST_F(Command, SubsDoNotHideWhatIsPlaced) {
+class Placed : public Command {
+ protected:
+  std::int64_t bytes_sent(const Words& options) {
+    Words words = {"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--summary", "s.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    EXPECT_TRUE(ended(tessera(words), 0));
+    std::int64_t bytes = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
+    return bytes;
+  }
+};
+
+TEST_F(Placed, SubsHideNoPlaces) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ x = i; $}}\n"
         "C++ sub next(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
@@ -307,15 +320,44 @@ TEST_F(Command, SubsDoNotHideWhatIsPlaced) {
         "  for t = 1..200 for i = 0..63 step(x[t - 1], i, x[t]);\n"
         "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
         "}\n");
-  const auto sent = [&](Words words) {
-    words.insert(words.begin(), {"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--summary", "s.json"});
-    EXPECT_TRUE(ended(tessera(words), 0));
-    std::int64_t bytes = 0;
-    const auto summary = nlohmann::json::parse(read("s.json"));
-    for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
-    return bytes;
-  };
-  EXPECT_LT(sent({}) * 4, sent({"--without", "inline-subs"}));
+  EXPECT_LT(bytes_sent({}) * 4, bytes_sent({"--without", "inline-subs"}));
+}
+
+// Elements at the edges are made by calls of their own, at other places than the formula for all others says.
+TEST_F(Placed, EdgesHideNoPlaces) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub next(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+        "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i / 32; };\n"
+        "  for t = 1..200 {\n"
+        "    make(1, x[t - 1][-1]) @ { locator_cyclic: 0; };\n"
+        "    make(1, x[t - 1][64]) @ { locator_cyclic: 1; };\n"
+        "    for i = 0..63 next(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i / 32; };\n"
+        "  }\n"
+        "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
+        "}\n");
+  EXPECT_LT(bytes_sent({}) * 4, bytes_sent({"--without", "find-makers"}));
+}
+
+// The two are one element when n is -1: then nobody can know where it is made.
+TEST_F(Placed, EdgesMayBeOneElement) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main(int n, int second) {\n"
+        "  df x;\n"
+        "  if second == 0 make(1, x[-1]) @ { locator_cyclic: n + 1; };\n"
+        "  if second == 1 make(2, x[n]) @ { locator_cyclic: n + 2; };\n"
+        "  show(x[-1]) @ { locator_cyclic: n + 1; };\n"
+        "}\n");
+  for (const auto& [n, second, result] : {std::tuple("5", "0", "1\n"), std::tuple("-1", "0", "1\n"), std::tuple("-1", "1", "2\n")}) {
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "--", n, second});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, result);
+  }
 }
 
 TEST_F(Command, NoProgressLineWithoutATerminal) {
