@@ -349,12 +349,12 @@ TEST_F(Placed, EdgesMayBeOneElement) {
         "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
         "sub main(int n, int second) {\n"
         "  df x;\n"
-        "  if second == 0 make(1, x[-1]) @ { locator_cyclic: n + 1; };\n"
-        "  if second == 1 make(2, x[n]) @ { locator_cyclic: n + 2; };\n"
-        "  show(x[-1]) @ { locator_cyclic: n + 1; };\n"
+        "  if second == 0 make(1, x[-1]) @ { locator_cyclic: n + 2; };\n"
+        "  if second == 1 make(2, x[n]) @ { locator_cyclic: n + 3; };\n"
+        "  show(x[-1]) @ { locator_cyclic: n + 2; };\n"
         "}\n");
   for (const auto& [n, second, result] : {std::tuple("5", "0", "1\n"), std::tuple("-1", "0", "1\n"), std::tuple("-1", "1", "2\n")}) {
-    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "--", n, second});
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "--", n, second});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, result);
   }
