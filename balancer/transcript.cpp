@@ -28,6 +28,7 @@ std::string list(const std::vector<GroupDone>& finished) {
   for (const GroupDone& d : finished) {
     if (text.size() > 1) text += ", ";
     text += name(d.group) + ": " + std::to_string(d.count) + " in " + seconds_text(d.weight);
+    if (d.bytes > 0) text += " made " + std::to_string(d.bytes) + " B";
   }
   return text + "}";
 }

@@ -29,12 +29,14 @@ struct GroupLoad {
   friend bool operator==(const GroupLoad&, const GroupLoad&) = default;
 };
 
-// Completed fragments of one group: how many, the sum of their weights (ns) and of their squares.
+// Completed fragments of one group: how many, the sum of their weights (ns) and of their squares, and the bytes of
+// what they have produced.
 struct GroupDone {
   Group group;
   std::int64_t count;
   Time weight;
   double weight_squared;
+  std::int64_t bytes = 0;
   friend bool operator==(const GroupDone&, const GroupDone&) = default;
 };
 

@@ -18,6 +18,7 @@ ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members,
       weights_(groups, weight_memory),
       body_(groups.size()),
       bytes_(groups.size()),
+      produced_(groups.size()),
       bytes_factor_(groups.size(), 1.0),
       workers_(static_cast<std::size_t>(members.count)) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -87,6 +88,10 @@ void ClusterView::completed(Time now, Worker& w, const std::vector<GroupDone>& f
     scaled.weight = static_cast<Time>(static_cast<double>(d.weight) * speed);
     scaled.weight_squared = d.weight_squared * speed * speed;
     weights_.completed(scaled);
+    if (index(d.group) < produced_.size()) {
+      const auto n = static_cast<double>(d.count), sum = static_cast<double>(d.bytes);
+      produced_[index(d.group)].add(n, sum, sum * sum / n, kBytesMemory);
+    }
     w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared,
                     0);
     count += static_cast<double>(d.count);
@@ -236,13 +241,18 @@ Time ClusterView::weight(Rank r, Group g) const {
   return weights_.weight(g);
 }
 
+double ClusterView::produced(Group g) const {
+  return index(g) < produced_.size() ? produced_[index(g)].mean : 0;
+}
+
 double ClusterView::learned_bytes(Group g) const {
-  return index(g) < bytes_.size() ? bytes_[index(g)].mean * bytes_factor(g) : 0;
+  return index(g) < bytes_.size() ? std::max(bytes_[index(g)].mean * bytes_factor(g), produced(g)) : 0;
 }
 
 std::int64_t ClusterView::bytes_each(Group g, double reported) const {
   const std::size_t i = index(g);
-  double bytes = reported * bytes_factor(g);
+  // Its rank tells what the group has produced there; the first may have run elsewhere.
+  double bytes = std::max(reported * bytes_factor(g), produced(g));
   if (i < body_.size() && !body_[i].empty()) {
     double children = 0;
     for (const Group b : body_[i]) children += learned_bytes(b);

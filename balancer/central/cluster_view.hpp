@@ -104,6 +104,7 @@ class ClusterView {
   void set_confirmed(UnderWay&);
   Orders::iterator remove(Orders::iterator);
   double bytes_factor(Group) const;
+  double produced(Group) const;
   double learned_bytes(Group) const;
   static void settled(Worker&, const std::vector<GroupCount>&);
   void completed(Time now, Worker&, const std::vector<GroupDone>&);
@@ -114,6 +115,7 @@ class ClusterView {
   Weights weights_;
   std::vector<std::vector<Group>> body_;  // by group
   std::vector<Moments> bytes_;            // by group: of one fragment, as reported
+  std::vector<Moments> produced_;         // by group: by one fragment
   std::vector<double> bytes_factor_;      // by group: bytes that really moved / bytes reported
   std::vector<Worker> workers_;
   Orders under_way_;

@@ -49,6 +49,7 @@ void CentralWorker::handle(Time now, const LoadChanged& e, Actions&) {
     sum.count += d.count;
     sum.weight += d.weight;
     sum.weight_squared += d.weight_squared;
+    sum.bytes += d.bytes;
   }
   growth_.told(before, ready_.total(), finished);
   changed(now);

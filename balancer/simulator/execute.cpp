@@ -149,7 +149,9 @@ void Simulation::complete(Node& n, Running& r) {
   }
   if (has_data_) {
     ++g.outputs;
-    g.output_bytes += program_.output_bytes(item);
+    const std::int64_t out = program_.output_bytes(item);
+    g.output_bytes += out;
+    g.done.bytes += out;
   }
   // While the program makes what follows, this thread counts as taken: ready() must not start
   // anything on it before the rank has heard of all of it.

@@ -40,11 +40,11 @@ void Simulation::pump(Node& n) {
   for (std::size_t i = 0; i < n.groups.size(); ++i) {
     GroupState& g = n.groups[i];
     const std::int64_t ready = n.items.count(i);
-    if (ready != g.told) {
-      const std::int64_t out = g.outputs > 0 ? g.output_bytes / g.outputs : 0;
-      event.ready.push_back(
-          {Group{static_cast<std::uint32_t>(i)}, ready, n.items.bytes(i) + ready * out});
-      g.told = ready;
+    const std::int64_t out = g.outputs > 0 ? g.output_bytes / g.outputs : 0;
+    const GroupLoad load{Group{static_cast<std::uint32_t>(i)}, ready, n.items.bytes(i) + ready * out};
+    if (ready != g.told.ready || load.bytes != g.told.bytes) {
+      event.ready.push_back(load);
+      g.told = load;
     }
     if (g.done.count > 0) {
       event.finished.push_back(g.done);

@@ -46,7 +46,7 @@ class Simulation final : public Effects {
   };
   // What the host tells of a group, and what it told last.
   struct GroupState {
-    std::int64_t told = 0;
+    GroupLoad told{Group{0}, 0, 0};
     std::int64_t outputs = 0, output_bytes = 0;
     GroupDone done{Group{0}, 0, 0, 0};
     int votes = 0;  // of the latest items, for being tiny; as runtime/work/group_stats.hpp

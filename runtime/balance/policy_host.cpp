@@ -44,6 +44,7 @@ PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::S
       ready_(node.program.block_count),
       bytes_(node.program.block_count),
       last_ready_(node.program.block_count),
+      last_bytes_(node.program.block_count),
       last_done_(node.program.block_count) {
   const std::string& directory = node.options.record_policy;
   if (directory.empty()) return;
@@ -104,7 +105,7 @@ void PolicyHost::carry_out(const balancer::Action& action) {
       done.fragments = node_.ship(ship->to, ship->fragments, ship->ticket, done.bytes);
       // As in report_load, or the policy would take what is yet to travel for a saving.
       for (const balancer::GroupCount& f : done.fragments) {
-        done.bytes += f.count * bytes_out(balancer::index(f.group));
+        done.bytes += f.count * stats(balancer::index(f.group)).mean_bytes_out();
       }
     }
     moved_ = true;
@@ -126,17 +127,10 @@ void PolicyHost::carry_out(const balancer::Action& action) {
   }
 }
 
-// Mean bytes a fragment of the group has assigned so far: most outputs travel back, or on, when
-// their fragment moves.
-std::int64_t PolicyHost::bytes_out(std::uint32_t group) const {
-  std::int64_t bytes = 0;
-  std::uint64_t count = 0;
-  for (const auto& w : node_.workers) {
-    const GroupStats::Snapshot s = w->stats.read(group);
-    bytes += s.bytes_out;
-    count += s.count;
-  }
-  return count == 0 ? 0 : bytes / static_cast<std::int64_t>(count);
+GroupStats::Snapshot PolicyHost::stats(std::uint32_t group) const {
+  GroupStats::Snapshot sum;
+  for (const auto& w : node_.workers) sum += w->stats.read(group);
+  return sum;
 }
 
 void PolicyHost::report_load() {
@@ -146,26 +140,24 @@ void PolicyHost::report_load() {
   for (auto& w : node_.workers) w->queue.count(ready_, bytes_, false);
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
-    if (ready_[g] != last_ready_[g]) {
-      bytes_[g] += ready_[g] * bytes_out(g);
+    // One reading for both: with what has finished the policy hears of what that has produced, also where as many
+    // are ready as before.
+    const GroupStats::Snapshot s = stats(g);
+    bytes_[g] += ready_[g] * s.mean_bytes_out();
+    if (ready_[g] != last_ready_[g] || bytes_[g] != last_bytes_[g]) {
       event.ready.push_back({balancer::Group{g}, ready_[g], bytes_[g]});
       last_ready_[g] = ready_[g];
+      last_bytes_[g] = bytes_[g];
     }
     if (!calls_kernel(node_.program, g)) continue;
-    Done now;
-    for (auto& w : node_.workers) {
-      const GroupStats::Snapshot s = w->stats.read(g);
-      if (s.samples == 0) continue;
-      // Sampled groups: what was not measured weighs like what was.
-      now.count += static_cast<std::int64_t>(s.samples);
-      now.weight += s.sum * ns;
-      now.squares += s.squares * ns * ns;
-    }
+    // Sampled groups: what was not measured weighs like what was.
+    const Done now{static_cast<std::int64_t>(s.samples), s.sum * ns, s.squares * ns * ns};
     Done& last = last_done_[g];
     if (now.count > last.count) {
       event.finished.push_back({balancer::Group{g}, now.count - last.count,
                                 static_cast<balancer::Time>(now.weight - last.weight),
-                                now.squares - last.squares});
+                                now.squares - last.squares,
+                                (now.count - last.count) * s.mean_bytes_out()});
       last = now;
     }
   }

@@ -12,6 +12,7 @@
 
 #include "balancer/policy.hpp"
 #include "runtime/comm/messages.hpp"
+#include "runtime/work/group_stats.hpp"
 
 namespace tessera::runtime {
 
@@ -52,7 +53,7 @@ class PolicyHost {
   void tell(const balancer::Event&);
   void carry_out(const balancer::Action&);
   void report_load();
-  std::int64_t bytes_out(std::uint32_t group) const;
+  GroupStats::Snapshot stats(std::uint32_t group) const;  // of all workers
 
   Node& node_;
   std::unique_ptr<balancer::Policy> policy_;
@@ -63,7 +64,7 @@ class PolicyHost {
   std::atomic<bool> urgent_{false};
   bool moved_ = false;  // fragments came or went since the policy last heard of the load
   bool idle_ = true;
-  std::vector<std::int64_t> ready_, bytes_, last_ready_;
+  std::vector<std::int64_t> ready_, bytes_, last_ready_, last_bytes_;
   struct Done {
     std::int64_t count = 0;
     double weight = 0, squares = 0;

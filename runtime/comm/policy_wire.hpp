@@ -16,7 +16,7 @@ void serialize(A& a, GroupLoad& x) {
 }
 template <class A>
 void serialize(A& a, GroupDone& x) {
-  a(x.group, x.count, x.weight, x.weight_squared);
+  a(x.group, x.count, x.weight, x.weight_squared, x.bytes);
 }
 
 template <class A>

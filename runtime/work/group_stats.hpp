@@ -60,12 +60,27 @@ class GroupStats {
     double sum = 0, squares = 0;  // ticks
     std::int64_t bytes = 0;       // of inputs, where somebody weighs them
     std::int64_t bytes_out = 0;   // of outputs, likewise
+    std::uint64_t ended = 0;
+
+    Snapshot& operator+=(const Snapshot& s) {
+      count += s.count, samples += s.samples, ended += s.ended;
+      sum += s.sum, squares += s.squares;
+      bytes += s.bytes, bytes_out += s.bytes_out;
+      return *this;
+    }
+    // Of one: most outputs travel back, or on, when their fragment moves.
+    std::int64_t mean_bytes_out() const {
+      return ended == 0 ? 0 : bytes_out / static_cast<std::int64_t>(ended);
+    }
   };
+  // In this order: outputs are counted before their fragment has ended. One may be running.
   Snapshot read(std::uint32_t group) const {
     const One& g = groups_[group];
-    return {g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
-            g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
-            g.bytes.load(std::memory_order_relaxed), g.bytes_out.load(std::memory_order_relaxed)};
+    Snapshot s{g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
+               g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
+               g.bytes.load(std::memory_order_relaxed), g.bytes_out.load(std::memory_order_relaxed)};
+    s.ended = std::max(s.samples, s.count - std::min<std::uint64_t>(s.count, 1));
+    return s;
   }
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 

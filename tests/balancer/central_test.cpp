@@ -90,6 +90,21 @@ TEST(Coordinator, TransferThatCostsMoreThanItSavesIsRefused) {
   s.expect_golden("central_refused");
 }
 
+// It ran first where it was sent to be measured. Its rank has seen none of it end, and reports only inputs.
+TEST(Coordinator, WhatOneMadeElsewhereTheOthersWillMake) {
+  for (const std::int64_t made : {1'000, 10'000'000}) {
+    Script s("central", setup(2, 3, 1));
+    s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 1e9}));
+    EXPECT_EQ(sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 0}})))).size(), 1u);
+    s.at(0, from(0, Confirm{1, Rank{1}, {{Group{0}, 1}}, 0}));
+    GroupDone first = done(0, 1, 5 * kMs);
+    first.bytes = made;
+    Report back = report({{Group{0}, 0, 0}}, {first}, true);
+    back.arrived = {1};
+    EXPECT_EQ(sent<Order>(s.at(kMs, from(1, back))).size(), made < 1'000'000 ? 1u : 0u);
+  }
+}
+
 // One for each idle thread: what they weigh, and what they produce, shows when the first one ends.
 TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
   Script s("central", setup(4, 5, 1));

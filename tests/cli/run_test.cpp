@@ -14,6 +14,14 @@ constexpr const char* kSleep =
     "C++ sub nap(int i) ${{ printf(\"napping\\n\"); fflush(stdout); sleep(60); $}}\n"
     "sub main() { for i = 1..8 { nap(i) @ { locator_cyclic: i; }; } }\n";
 
+// Fragments that a run has moved, by its summary.
+std::int64_t moved(const std::string& summary) {
+  std::int64_t sum = 0;
+  const auto groups = nlohmann::json::parse(summary).at("groups");
+  for (const auto& g : groups) sum += g.at("moved").get<std::int64_t>();
+  return sum;
+}
+
 TEST_F(Command, RunsHereAndOnRanks) {
   write("p.fa", kHello);
   for (const Words& words : {Words{"run", "p.fa"}, Words{"run", "p.fa", "-n", "1"},
@@ -53,6 +61,26 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
     if (o.err.find("worth moving: transfer costs more than it saves") != std::string::npos) ++said;
   }
   EXPECT_GE(said, 2);
+}
+
+// Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make.
+TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ usleep(5000); x.create<char>(3000000)[0] = static_cast<char>(i % 100); $}}\n"
+        "C++ sub use(value x, name y) ${{ usleep(300); (void)x; y = 1; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 1..60 { make(i, x[i]); use(x[i], y[i]); }\n"
+        "  for i = 1..60 show(y[i]);\n"
+        "}\n");
+  for (int run = 0; run < 2; ++run) {
+    for (const char* balancer : {"central", "steal", "auto"}) {
+      EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "3",
+                                 "--link-bandwidth", "1e8", "--summary", "s.json"}), 0));
+      EXPECT_LE(moved(read("s.json")), 12) << balancer;
+    }
+  }
 }
 
 TEST_F(Command, ACallWhoseIndicesAreReadHasItsWeight) {

@@ -142,7 +142,7 @@ TEST(Messages, RoundTripAboutMembers) {
 TEST(Messages, RoundTripEveryPolicyMessage) {
   using namespace balancer;
   const std::vector<balancer::Message> all = {
-      Report{{{Group{1}, 2, 3}}, {{Group{4}, 5, 6, 7.5}}, true, 2, 8, {9, 10}},
+      Report{{{Group{1}, 2, 3}}, {{Group{4}, 5, 6, 7.5, 8}}, true, 2, 8, {9, 10}},
       ReportSeen{11},
       Order{12, Rank{3}, {{Group{1}, 2}}},
       Confirm{13, Rank{2}, {{Group{5}, 6}}, 14},
