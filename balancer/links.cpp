@@ -15,7 +15,19 @@ Time transfer_time(const Link& link, std::int64_t bytes) {
 
 bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double margin) {
   // The latency is shared by all that move in one message, so only the wire counts per fragment.
-  return static_cast<double>(weight) >= margin * static_cast<double>(wire_time(link, bytes_each));
+  return may_travel(link, bytes_each) &&
+         static_cast<double>(weight) >= margin * static_cast<double>(wire_time(link, bytes_each));
+}
+
+void Links::measured(Rank from, Rank to, const Link& l) {
+  set(from, to, l);
+  Link worst;
+  for (const auto& [pair, link] : of_pair_) {
+    if (pair.first != from) continue;
+    worst.latency = std::max(worst.latency, link.latency);
+    worst.bandwidth = std::min(worst.bandwidth, link.bandwidth);
+  }
+  set(from, worst);
 }
 
 const Link& Links::between(Rank from, Rank to) const {
@@ -27,7 +39,7 @@ const Link& Links::between(Rank from, Rank to) const {
 LinkDigest::News LinkDigest::measured(Rank peer, const Link& link) {
   const auto twice = [](double a, double b) { return a > 2 * b; };
   const auto latency = [](const Link& l) { return static_cast<double>(l.latency); };
-  if (!known_ || twice(link.bandwidth, usual_.bandwidth) || twice(latency(usual_), latency(link))) {
+  if (!known_ || link.bandwidth > 1.25 * usual_.bandwidth || twice(latency(usual_), latency(link))) {
     if (known_) {  // the better of each
       usual_.latency = std::min(usual_.latency, link.latency);
       usual_.bandwidth = std::max(usual_.bandwidth, link.bandwidth);

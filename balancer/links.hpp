@@ -12,8 +12,16 @@ namespace tessera::balancer {
 struct Link {
   Time latency = 50'000;   // ns, one way
   double bandwidth = 2e8;  // bytes per second
+  bool measured = true;
   friend bool operator==(const Link&, const Link&) = default;
 };
+inline constexpr Link kNotMeasured{.measured = false};
+
+// Over a link that is not measured nothing travels that has more bytes than this: it may be slow.
+inline constexpr std::int64_t kSmallBytes = 4096;
+inline bool may_travel(const Link& link, std::int64_t bytes_each) {
+  return link.measured || bytes_each <= kSmallBytes;
+}
 
 // transfer_time is how long `bytes` take over the link, latency included, in ns.
 Time transfer_time(const Link&, std::int64_t bytes);
@@ -22,7 +30,7 @@ Time wire_time(const Link&, std::int64_t bytes);
 
 // worth_moving tells whether a fragment of this weight repays moving its inputs. `margin` is how
 // many times its transfer the weight must be: results travel too, and moving costs both ends time
-// that the link measurement does not see.
+// that the link measurement does not see. Over a link that is not measured: only if it may travel.
 bool worth_moving(Time weight, std::int64_t bytes_each, const Link&, double margin);
 
 // Links is what one rank knows of links: a default, and per pair where it was told otherwise.
@@ -32,17 +40,19 @@ class Links {
   // What `from` sees towards anybody.
   void set(Rank from, const Link& l) { of_rank_[from] = l; }
   void set(Rank from, Rank to, const Link& l) { of_pair_[{from, to}] = l; }
+  // The same for a rank that measures some of its links: for the others stand the defaults, or the worst of these.
+  void measured(Rank from, Rank to, const Link& l);
   const Link& between(Rank from, Rank to) const;
 
  private:
-  Link default_;
+  Link default_ = kNotMeasured;
   std::map<Rank, Link> of_rank_;
   std::map<std::pair<Rank, Rank>, Link> of_pair_;
 };
 
 // LinkDigest decides which measured links of a rank are worth telling others: the first, as what
-// this rank sees towards anybody, and again when a link turns out more than twice as good (measured on
-// busy cores, links look bad, never good); then those that differ by more than a factor of 2 from
+// this rank sees towards anybody, and again when a link turns out better, by a quarter in bandwidth or twice in
+// latency (measured on busy cores, or with little, links look bad, never good); then those that differ by more than a factor of 2 from
 // what was told of them.
 class LinkDigest {
  public:

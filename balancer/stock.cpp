@@ -30,7 +30,7 @@ void Stock::heard(const LoadChanged& e) {
 }
 
 void Stock::heard(const LinkMeasured& e) {
-  links_.set(self_, e.peer, Link{e.latency, e.bandwidth});
+  links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
   if (e.latency > 0 && (latency_ == 0 || e.latency < latency_)) latency_ = e.latency;
   longest_latency_ = std::max(longest_latency_, e.latency);
 }
@@ -71,7 +71,7 @@ std::vector<Stock::Candidate> Stock::candidates(Rank to) const {
     if (rules_.pays) {
       const Time weight = measured ? weights_.cautious(group) : weights_.weight(group);
       if (!worth_moving(weight, each, link, rules_.margin)) {
-        if (measured) continue;
+        if (measured || !may_travel(link, each)) continue;
         count = 1;  // a guess says no: one goes, to find out
       }
     }

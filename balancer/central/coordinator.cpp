@@ -1,6 +1,7 @@
 #include "balancer/central/coordinator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "balancer/settings.hpp"
 
@@ -69,8 +70,7 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
     const Link measured{link->latency, link->bandwidth};
     if (index(link->peer) < 0) {
       links_.set(r.from, measured);
-      links_.set_default(measured);
-      usual_ = measured;
+      usual(measured);
     } else {
       links_.set(r.from, link->peer, measured);
     }
@@ -84,6 +84,11 @@ void Coordinator::handle(Time, const TimerFired& e, Actions&) {
 void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
   const Link link{e.latency, e.bandwidth};
   links_.set(self_, e.peer, link);
+  usual(link);
+}
+
+void Coordinator::usual(const Link& link) {
+  wanted_ = wanted_ || std::exchange(awaits_link_, false);
   usual_ = link;
   links_.set_default(link);
 }
@@ -155,6 +160,7 @@ void Coordinator::check(Time now, Actions& out) {
     if (load.receives) earliest = std::min(earliest, load.finish());
   }
   if (total <= 0) return;
+  awaits_link_ = !usual_.measured;
   const bool unworthy = mark_unworthy(loads);
   if (!p_.faithful) view_.settle(loads);
   bool moved = probe(now, loads, out);
@@ -211,7 +217,8 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
         const std::size_t to = starving[next];
         const Rank target = members_.rank(to);
         if (to == from) continue;
-        if (wire_time(links_.between(source, target), g.bytes) > p_.ship_window) continue;
+        const Link& link = links_.between(source, target);
+        if (!may_travel(link, g.bytes) || wire_time(link, g.bytes) > p_.ship_window) continue;
         if (!probed_.emplace(g.group, target).second) continue;
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;

@@ -51,6 +51,7 @@ class Coordinator {
   template <class Other>
   void handle(Time, const Other&, Actions&) {}
 
+  void usual(const Link&);
   void check_when_due(Time now, Actions&);
   void check(Time now, Actions&);
   bool probe(Time now, const std::vector<Load>&, Actions&);
@@ -65,9 +66,10 @@ class Coordinator {
   const CentralParameters p_;
   ClusterView view_;
   Links links_;
-  Link usual_;  // the latest measured
+  Link usual_ = kNotMeasured;  // the latest measured
   std::uint64_t ticket_ = 0;
   bool wanted_ = false;  // a check
+  bool awaits_link_ = false;  // the latest check knew no link: some work may have stayed for that
   Time next_check_ = 0;
   bool timer_set_ = false;
   Time hold_ = 0;                        // told to workers with ReportSeen

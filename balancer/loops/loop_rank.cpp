@@ -17,6 +17,7 @@ LoopRank::LoopRank(const Setup& setup, const PolicyInfo& info, const std::vector
   const SettingsReader read(info, setup.settings);
   margin_ = read.number("transfer_margin");
   max_transfer_ = read.duration("max_transfer");
+  links_.set_default(Link{});  // loops are dealt when they begin, measured or not
 }
 
 void LoopRank::step(Time now, const Event& event, Actions& out) {

@@ -15,11 +15,21 @@ ReadyItems::Kind kind_of(const Program& p, std::size_t g) {
                                                               : ReadyItems::Kind::queue;
 }
 
-// As the live link meter: five round trips without and two with a payload, one peer after the
-// other. The probes themselves occupy nothing here.
-Time probing_time(const LinkModel& link) {
-  constexpr double kPayload = (256 << 10) + (1 << 20);
-  return 14 * link.latency + static_cast<Time>(2 * kPayload / link.bandwidth * 1e9);
+// As the live link meter (runtime/balance/link_meter.cpp): five round trips without a payload, two with a small one, which tell, and
+// two with larger ones unless they take long. One peer after the other. The probes themselves occupy nothing here.
+struct Probing {
+  Time told, done;
+};
+Probing probing(const LinkModel& link) {
+  constexpr double kSmall = 16 << 10, kLarge = 256 << 10, kLargest = 1 << 20;
+  constexpr double kLong = 0.002;  // s
+  const auto upto = [&](std::int64_t trips, double payload) {
+    return 2 * (trips * link.latency + static_cast<Time>(payload / link.bandwidth * 1e9));
+  };
+  const Time told = upto(7, 2 * kSmall);
+  if (kSmall / link.bandwidth > kLong) return {told, told};
+  if (kLarge / link.bandwidth > kLong) return {told, upto(8, 2 * kSmall + kLarge)};
+  return {told, upto(9, 2 * kSmall + kLarge + kLargest)};
 }
 
 }  // namespace
@@ -98,8 +108,9 @@ Outcome Simulation::run() {
     Time at = 0;
     for (std::int32_t d = 1; d < out_.executing; d *= 2) {
       const Rank peer{(r + d) % out_.executing};
-      at += probing_time(network_.link(Rank{r}, peer));
-      plan(at, Kind::measured, Rank{r}, static_cast<std::uint32_t>(index(peer)));
+      const Probing p = probing(network_.link(Rank{r}, peer));
+      plan(at + p.told, Kind::measured, Rank{r}, static_cast<std::uint32_t>(index(peer)));
+      at += p.done;
     }
   }
   for (std::uint32_t i = 0; i < births_.size(); ++i) {

@@ -94,7 +94,7 @@ class Stealer : public Policy {
   }
   void handle(Time, const WentBusy&, Actions&) { idle_ = fresh_ = false; }
   void handle(Time, const LinkMeasured& e, Actions&) {
-    links_.set(self_, e.peer, Link{e.latency, e.bandwidth});
+    links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
   }
   void handle(Time now, const Received& r, Actions& out) {
@@ -221,7 +221,7 @@ class Stealer : public Policy {
       if (!weights_.known(group)) {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
-        if (!thief_idle && !served) return;
+        if ((!thief_idle && !served) || !may_travel(link, each)) return;
       } else if (served || !worth_moving(weights_.cautious(group), each, link, margin_)) {
         return;
       }

@@ -11,8 +11,10 @@
 namespace tessera::runtime {
 namespace {
 
-// Payload bytes of each step; zero: latency.
-constexpr std::array<std::uint64_t, 7> kSteps{0, 0, 0, 0, 0, 256 << 10, 1 << 20};
+// Payload bytes of each step; zero: latency. (Simulated: probing in balancer/simulator/simulation.cpp.)
+constexpr std::array<std::uint64_t, 9> kSteps{0, 0, 0, 0, 0, 16 << 10, 16 << 10, 256 << 10, 1 << 20};
+// Where a payload takes so long (s), and the one before it did, larger ones would only keep a slow link from its work.
+constexpr double kLong = 0.002;
 constexpr int kRounds = 3;
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
 
@@ -79,6 +81,7 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
   if (!running_ || p.number != number_) return;
   Peer& peer = peers_[peer_];
   const std::int64_t took = (Clock::now() - sent_).count();
+  bool enough = step_ + 1 == kSteps.size();
   if (kSteps[step_] == 0) {
     peer.round_trip = std::min(peer.round_trip, took);
   } else {
@@ -87,12 +90,16 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
     const auto transfer = static_cast<double>(std::max(took - peer.round_trip, took / 2));
     const auto bytes = static_cast<double>(kSteps[step_]);
     peer.bandwidth = std::max(peer.bandwidth, bytes / (transfer + bytes * first_touch_) * 1e9);
+    if (kSteps[step_ - 1] != 0) {
+      enough = enough || bytes / peer.bandwidth > kLong;
+      result_(peer.rank, peer.round_trip / 2, peer.bandwidth);
+    }
   }
-  if (++step_ == kSteps.size()) {
+  ++step_;
+  if (enough) {
     spdlog::debug("rank {}: link to {}: {:.1f} us, {:.0f} MB/s", balancer::index(self_),
                   balancer::index(peer.rank), static_cast<double>(peer.round_trip) / 2e3,
                   peer.bandwidth / 1e6);
-    result_(peer.rank, peer.round_trip / 2, peer.bandwidth);
     step_ = 0;
     if (++peer_ == peers_.size()) {
       running_ = false;

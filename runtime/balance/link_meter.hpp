@@ -1,9 +1,10 @@
 // LinkMeter: measures the links of this rank. To each of a few peers, one after the other, it sends
-// small probes (latency) and larger ones (bandwidth); peers echo. The first round runs while the
-// program starts; later ones repeat it, because a start-up measured on busy cores shows the cores,
-// not the link; the best counts. Bandwidth includes the first touch of memory at the receiver,
-// where most values that move end: probes land in memory used over and over, and by themselves
-// would promise several times too much. Communication thread.
+// small probes (latency) and larger ones (bandwidth), up to where a link is slow; peers echo.
+// Balancers move nothing large over a link that is not measured, so the first two with a payload tell
+// already, and larger ones correct that. The first round runs while the program starts; later ones repeat it, because a start-up
+// measured on busy cores shows the cores, not the link; the best counts. Bandwidth includes the
+// first touch of memory at the receiver, where most values that move end: probes land in memory
+// used over and over, and by themselves would promise several times too much. Communication thread.
 #pragma once
 
 #include <cstdint>

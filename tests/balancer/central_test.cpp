@@ -90,6 +90,17 @@ TEST(Coordinator, TransferThatCostsMoreThanItSavesIsRefused) {
   s.expect_golden("central_refused");
 }
 
+// Until a link is measured it may be slow. What has small inputs need not wait for that.
+TEST(Coordinator, NothingLargeMovesOverALinkThatIsNotMeasured) {
+  for (const std::int64_t bytes : {1'000, 12'000}) {
+    Script s("central", setup(2, 3, 1));
+    const auto before = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 100 * bytes}}, {done(0, 3, 10 * kMs)}))));
+    EXPECT_EQ(before.size(), bytes < 4096 ? 1u : 0u);
+    const auto after = sent<Order>(s.at(kMs, from(0, LinkReport{Rank{-1}, 20'000, 1e9})));
+    EXPECT_EQ(after.size(), bytes < 4096 ? 0u : 1u) << "the link is news enough";
+  }
+}
+
 // It ran first where it was sent to be measured. Its rank has seen none of it end, and reports only inputs.
 TEST(Coordinator, WhatOneMadeElsewhereTheOthersWillMake) {
   for (const std::int64_t made : {1'000, 10'000'000}) {

@@ -69,6 +69,36 @@ TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {
   EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(0, StealRequest{2, true}))).size(), 1u);
 }
 
+// Until a link is measured it may be slow. What has small inputs need not wait for that.
+TEST(Stealer, GivesNothingLargeOverALinkThatIsNotMeasured) {
+  for (const std::int64_t bytes : {1'000, 12'000}) {
+    for (const bool known : {true, false}) {
+      Script s("steal", setup(1, 3, 1));
+      s.at(0, WentBusy{});
+      std::vector<GroupDone> finished;
+      if (known) finished.push_back(done(0, 3, 10 * kMs));
+      s.at(0, LoadChanged{{{Group{0}, 100, 100 * bytes}}, finished});
+      const Actions answer = s.at(kMs, from(0, StealRequest{1, true}));
+      EXPECT_EQ(all<Ship>(answer).size(), bytes < 4096 ? 1u : 0u);
+      EXPECT_EQ(sent<StealRefuse>(answer).size(), bytes < 4096 ? 0u : 1u);
+      const Actions woken = s.at(kMs, LinkMeasured{Rank{0}, 20'000, 1e9});
+      EXPECT_EQ(sent<StealWake>(woken).size(), bytes < 4096 ? 0u : 1u) << "the link is news enough";
+    }
+  }
+}
+
+// Rank 0 measures no link to rank 3. It is not taken for fast where those measured are slow.
+TEST(Stealer, LinksThatNobodyMeasuresAreLikeTheWorst) {
+  for (const double bandwidth : {1e9, 2e6}) {
+    Script s("steal", setup(0, 5, 1));
+    s.at(0, LinkMeasured{Rank{1}, 20'000, 1e9});
+    s.at(0, LinkMeasured{Rank{2}, 20'000, bandwidth});
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 100, 100 * 12'000}}, {done(0, 20, kMs)}});
+    EXPECT_EQ(all<Ship>(s.at(kMs, from(3, StealRequest{1, true}))).size(), bandwidth < 1e9 ? 0u : 1u);
+  }
+}
+
 TEST(Stealer, KeepsWhatCostsMoreToMoveThanToRun) {
   Script s("steal", setup(1, 3, 1));
   s.at(0, LinkMeasured{Rank{0}, 50'000, 2e9});
