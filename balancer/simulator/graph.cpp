@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kControlBytes = 100;  // a message without payload
 constexpr std::int64_t kLargeInput = 4096;   // as in runtime/data/value.hpp
+constexpr Rank kHome{0};                     // of all values: that of names declared in `main`
 
 }  // namespace
 
@@ -105,9 +106,13 @@ std::int64_t Graph::bytes_for(std::size_t f, Rank to) const {
   return bytes;
 }
 
+// As at the value's home: its maker, where that is another rank, has it first, and sends the home a copy besides.
 Rank Graph::giver_of(std::size_t f, std::int64_t bytes, Rank from, Rank to) {
-  if (bytes < kRelayed) return from;
-  return giver(given_[f], from, to);
+  if (bytes < kRelayed || to == kHome) return from;
+  std::vector<Rank>& given = given_[f];
+  const Rank maker{ran_on_[f]};
+  if (given.empty() && maker != kHome) given.push_back(maker);
+  return giver(given, from, to);
 }
 
 void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
@@ -197,8 +202,8 @@ std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
     std::uint8_t& copy = copies_.at(i.fragment, to);
     if ((copy & Copies::kHere) != 0) continue;
     if ((copy & Copies::kUnderWay) == 0) {
-      // Only the home of a value decides who passes it on; names declared in `main` are at home on rank 0.
-      const Rank by = from == Rank{0} ? giver_of(i.fragment, i.bytes, from, to) : from;
+      // Only the home of a value decides who passes it on.
+      const Rank by = from == kHome ? giver_of(i.fragment, i.bytes, from, to) : from;
       if (by == from) {
         copy |= Copies::kHere;
         bytes += i.bytes;

@@ -214,6 +214,26 @@ TEST(Simulator, ValuesTravelToTheirConsumers) {
   EXPECT_EQ(r.critical_path, 3 * kMs);
 }
 
+// As live: the home has the maker pass a large value on, so nothing travels with what rank 0 ships.
+TEST(Simulator, WhatAnotherRankMadeTheHomeNeverSends) {
+  for (const std::int32_t maker : {0, 1}) {
+    Workload w;
+    w.groups.resize(2);
+    const std::int64_t large = 1'000'000;
+    w.births = {{0, Rank{maker}, w.add({.group = Group{0}, .weight = kMs, .output = large})}};
+    for (int i = 0; i < 40; ++i) {
+      w.births.push_back({0, Rank{0}, w.add({.group = Group{1}, .weight = 50 * kMs, .inputs = {{0, large}}})});
+    }
+    Options o = quick(8, "central");
+    o.bandwidth = 1e9;
+    const Outcome r = simulate(w, o);
+    EXPECT_EQ(r.faults, std::vector<std::string>{});
+    EXPECT_EQ(r.bytes_moved, maker == 0 ? large : 0);
+    EXPECT_GE(r.bytes_fetched, 5 * large);
+    EXPECT_LE(r.bytes_fetched, 6 * large + 10'000);
+  }
+}
+
 TEST(Simulator, CirclesAreNoticed) {
   Workload w;
   w.groups.resize(1);
