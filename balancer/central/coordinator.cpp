@@ -9,13 +9,18 @@ namespace tessera::balancer {
 namespace {
 
 constexpr std::uint32_t kCheckTimer = 2;
+constexpr std::uint32_t kProbeTimer = 5;  // 3 and 4 are those of `hierarchical`
 constexpr Time kLongestHold = 10 * kMillisecond;
 constexpr Time kRepeatRefusal = 5 * kSecond;
 // A plan costs its coordinator about a microsecond per member (docs/benchmarks.md, plans): with
 // more than this many members it plans more rarely, or it would do nothing else.
 constexpr std::int32_t kManyMembers = 500;
 
+// Of fragments that nobody has seen run so many ranks get one at first (of many members, one in so many), and twice as
+// many whenever this time has passed and nobody knows yet: what they produce may keep a line busy for long.
 constexpr std::int64_t kFirstProbes = 8;
+constexpr std::int32_t kFirstProbesOneIn = 32;
+constexpr Time kProbesDouble = 2 * kMillisecond;
 constexpr const char* kCosts = "transfer costs more than it saves";
 constexpr const char* kLittle = "too little work left";
 constexpr const char* kAlike = "loads differ too little";
@@ -79,6 +84,7 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
 
 void Coordinator::handle(Time, const TimerFired& e, Actions&) {
   if (e.timer == kCheckTimer) timer_set_ = false;
+  if (e.timer == kProbeTimer) wanted_ = true;
 }
 
 void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
@@ -210,16 +216,21 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
       if (g.movable && g.count * g.weight >= min_gain()) continue;
       std::int64_t left = g.count - 1;
       const Rank source = members_.rank(from);
-      // A few tell what one weighs; the others get theirs with the next plan if nobody knows by then.
-      const auto seen = probed_.lower_bound({g.group, Rank{-1}});
-      if (seen == probed_.end() || seen->first != g.group) left = std::min(left, kFirstProbes);
+      Probing& probing = probing_.try_emplace(g.group, Probing{now, {}}).first->second;
+      const Time doubled = std::min<Time>((now - probing.since) / kProbesDouble, 32);
+      const auto most = std::max<std::int64_t>(kFirstProbes, members_.count / kFirstProbesOneIn) << doubled;
       for (std::size_t& next = tried[g.group]; next < starving.size() && left > 0; ++next) {
         const std::size_t to = starving[next];
         const Rank target = members_.rank(to);
         if (to == from) continue;
         const Link& link = links_.between(source, target);
         if (!may_travel(link, g.bytes) || wire_time(link, g.bytes) > p_.ship_window) continue;
-        if (!probed_.emplace(g.group, target).second) continue;
+        if (probing.ranks.contains(target)) continue;
+        if (static_cast<std::int64_t>(probing.ranks.size()) >= most) {
+          out.push_back(SetTimer{kProbeTimer, probing.since + (doubled + 1) * kProbesDouble});
+          break;
+        }
+        probing.ranks.insert(target);
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;
         order(loads, Move{from, to, {{g.group, n}}}, "measuring", out);

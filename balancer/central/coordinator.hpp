@@ -74,7 +74,11 @@ class Coordinator {
   bool timer_set_ = false;
   Time hold_ = 0;                        // told to workers with ReportSeen
   std::map<std::string, Time> refused_;  // reason -> when it was last said
-  std::set<std::pair<Group, Rank>> probed_;
+  struct Probing {
+    Time since;
+    std::set<Rank> ranks;  // that have got one
+  };
+  std::map<Group, Probing> probing_;
 };
 
 }  // namespace tessera::balancer

@@ -125,13 +125,19 @@ TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
     EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
 }
 
-// A few tell what one weighs. The rest goes by plan then, which waits for nothing; or, when nobody knows yet, as before.
+// A few tell what one weighs. The rest goes by plan then, which waits for nothing; or, while nobody knows, to twice as
+// many ranks every 2 ms, without a report.
 TEST(Coordinator, AFewMeasureFirst) {
   for (const bool known : {true, false}) {
     Script s("central", setup(20, 21, 1));
-    EXPECT_EQ(sent<Order>(s.at(0, from(0, report({{Group{0}, 1000, 0}})))).size(), 8u);
+    const Actions first_few = s.at(0, from(0, report({{Group{0}, 1000, 0}})));
+    EXPECT_EQ(sent<Order>(first_few).size(), 8u);
     if (!known) {
-      EXPECT_EQ(sent<Order>(s.at(kMs, from(0, report({{Group{0}, 992, 0}})))).size(), 11u);
+      EXPECT_EQ(all<SetTimer>(first_few).size(), 1u);
+      EXPECT_TRUE(sent<Order>(s.at(kMs, from(0, report({{Group{0}, 992, 0}})))).empty());
+      const Actions more = s.at(2 * kMs, TimerFired{all<SetTimer>(first_few)[0].timer});
+      EXPECT_EQ(sent<Order>(more).size(), 8u);
+      EXPECT_EQ(sent<Order>(s.at(4 * kMs, TimerFired{all<SetTimer>(more)[0].timer})).size(), 3u);
       continue;
     }
     for (std::int32_t to = 1; to <= 8; ++to)
