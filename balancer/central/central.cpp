@@ -57,8 +57,8 @@ constexpr Parameter kParameters[] = {
     {.name = "ship_window",
      .default_value = "0.02",
      .help =
-         "seconds of transfer that a rank may have under way; more is sent as it arrives, so that "
-         "idle ranks start soon",
+         "seconds of transfer that a rank may have under way, with what fragments no longer than that send "
+         "back; more is sent as it arrives, so that idle ranks start soon",
      .min = 1e-6,
      .max = 3600},
     {.name = "plan_interval",

@@ -9,7 +9,7 @@ namespace tessera::balancer {
 namespace {
 
 constexpr std::uint32_t kCheckTimer = 2;
-constexpr std::uint32_t kProbeTimer = 5;  // 3 and 4 are those of `hierarchical`
+constexpr std::uint32_t kProbeTimer = 5, kLineTimer = 6;  // 3 and 4 are those of `hierarchical`
 constexpr Time kLongestHold = 10 * kMillisecond;
 constexpr Time kRepeatRefusal = 5 * kSecond;
 // A plan costs its coordinator about a microsecond per member (docs/benchmarks.md, plans): with
@@ -84,7 +84,7 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
 
 void Coordinator::handle(Time, const TimerFired& e, Actions&) {
   if (e.timer == kCheckTimer) timer_set_ = false;
-  if (e.timer == kProbeTimer) wanted_ = true;
+  if (e.timer == kProbeTimer || e.timer == kLineTimer) wanted_ = true;
 }
 
 void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
@@ -191,9 +191,10 @@ void Coordinator::check(Time now, Actions& out) {
     std::stable_sort(plan.begin(), plan.end(), [&](const Move& a, const Move& b) {
       return loads[a.to].finish() < loads[b.to].finish();
     });
-    cut_to_window(loads, plan);
+    look_again_when_free(now, plan, out);
+    cut_to_window(now, loads, plan);
     for (const Move& m : plan) {
-      order(loads, m, "moved", out);
+      order(now, loads, m, "moved", out);
       moved = true;
     }
   }
@@ -233,7 +234,7 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
         probing.ranks.insert(target);
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;
-        order(loads, Move{from, to, {{g.group, n}}}, "measuring", out);
+        order(now, loads, Move{from, to, {{g.group, n}}}, "measuring", out);
         any = true;  // `loads` still shows it at the source: the plan may move a few too many
       }
     }
@@ -272,22 +273,51 @@ bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& o
   return true;
 }
 
-std::int64_t Coordinator::window_left(Rank from, Rank to) const {
-  const double window = links_.between(from, to).bandwidth * static_cast<double>(p_.ship_window) /
-                        static_cast<double>(kSecond);
-  return static_cast<std::int64_t>(std::min(window, 1e18)) - view_.bytes_under_way(from);
+std::int64_t Coordinator::window_left(Time now, Rank from, Rank to) const {
+  const double per_ns = links_.between(from, to).bandwidth / static_cast<double>(kSecond);
+  const auto taken = line_taken_.find(from);
+  const Time busy = taken == line_taken_.end() ? 0 : std::max<Time>(0, taken->second - now);
+  const auto bytes = [&](Time t) {
+    return static_cast<std::int64_t>(std::min(per_ns * static_cast<double>(t), 1e18));
+  };
+  return bytes(p_.ship_window) - std::max(view_.bytes_under_way(from), bytes(busy));
+}
+
+// What short fragments produce comes back while others are sent: the line of `from` is taken for as long as it needs
+// for their inputs and outputs. (Else hundreds that have arrived, and count no more, keep it busy long after.)
+void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to,
+                            const std::vector<GroupCount>& fragments) {
+  for (const GroupCount& f : fragments) {
+    const GroupWork* g = load.find(f.group);
+    if (p_.faithful || g == nullptr || g->weight > p_.ship_window || !view_.known(f.group)) continue;
+    Time& until = line_taken_[from];
+    until = std::max(until, now) + wire_time(links_.between(from, to), f.count * g->bytes);
+  }
+}
+
+// look_again_when_free asks for a check at the time when a line that this plan would use has room again: nobody may have
+// anything to report then.
+void Coordinator::look_again_when_free(Time now, const Plan& plan, Actions& out) {
+  Time at = 0;
+  for (const Move& m : plan) {
+    const auto taken = line_taken_.find(members_.rank(m.from));
+    if (taken == line_taken_.end() || taken->second <= now) continue;
+    const Time free = std::max(taken->second - p_.ship_window / 2, now + p_.plan_interval);
+    at = at == 0 ? free : std::min(at, free);
+  }
+  if (at > 0) out.push_back(SetTimer{kLineTimer, at});
 }
 
 // cut_to_window shortens orders so that a source never has more under way than ship_window of
 // transfer: one huge message would leave its receiver, and all behind it, waiting. What is cut off
 // is planned again when this has arrived. Receivers come earliest finish first.
-void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) const {
+void Coordinator::cut_to_window(Time now, const std::vector<Load>& loads, Plan& plan) const {
   std::vector<std::int64_t> receivers(loads.size(), 0);
   for (const Move& m : plan) ++receivers[m.from];
   std::vector<std::int64_t> spent(loads.size(), 0);
   for (Move& m : plan) {
     const Rank from = members_.rank(m.from), to = members_.rank(m.to);
-    const std::int64_t left = window_left(from, to) - spent[m.from];
+    const std::int64_t left = window_left(now, from, to) - spent[m.from];
     std::int64_t budget = left / std::max<std::int64_t>(1, receivers[m.from]--);
     std::int64_t at_least = left <= 0 ? 0 : view_.starving(to) ? view_.threads(to) : 1;
     for (GroupCount& f : m.fragments) {
@@ -304,17 +334,18 @@ void Coordinator::cut_to_window(const std::vector<Load>& loads, Plan& plan) cons
   std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
 }
 
-void Coordinator::order(const std::vector<Load>& loads, const Move& m, const char* why,
+void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m, const char* why,
                         Actions& out) {
-  order(members_.rank(m.from), loads[m.from], members_.rank(m.to), m.fragments, why,
+  order(now, members_.rank(m.from), loads[m.from], members_.rank(m.to), m.fragments, why,
         static_cast<Time>(loads[m.to].finish()), out);
 }
 
-std::uint64_t Coordinator::order(Rank from, const Load& load, Rank to,
+std::uint64_t Coordinator::order(Time now, Rank from, const Load& load, Rank to,
                                  const std::vector<GroupCount>& fragments, const char* why,
                                  Time load_to, Actions& out) {
   const std::int64_t bytes = bytes_of(load, fragments);
   view_.ordered(++ticket_, from, to, fragments, bytes);
+  take_line(now, from, load, to, fragments);
   out.push_back(Send{from, Order{ticket_, to, fragments}});
   out.push_back(Decide{why, from, to, fragments, static_cast<Time>(load.finish()), load_to});
   refused_.clear();

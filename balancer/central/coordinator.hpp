@@ -32,9 +32,9 @@ class Coordinator {
   // never seen to run, is not movable.
   std::vector<Load> loads(Time now) const;
   // What a source may still put on its way out, in bytes (ship_window).
-  std::int64_t window_left(Rank from, Rank to) const;
+  std::int64_t window_left(Time now, Rank from, Rank to) const;
   // order sends an order for fragments of `load`, the load of `from`; returns its ticket.
-  std::uint64_t order(Rank from, const Load& load, Rank to,
+  std::uint64_t order(Time now, Rank from, const Load& load, Rank to,
                       const std::vector<GroupCount>& fragments, const char* why, Time load_to,
                       Actions&);
   // The next check comes soon: the loads have changed by other means than reports.
@@ -56,8 +56,10 @@ class Coordinator {
   void check(Time now, Actions&);
   bool probe(Time now, const std::vector<Load>&, Actions&);
   bool pays(const std::vector<Load>&, const Move&, Actions&, Time now);
-  void cut_to_window(const std::vector<Load>&, Plan&) const;
-  void order(const std::vector<Load>&, const Move&, const char* why, Actions&);
+  void take_line(Time now, Rank from, const Load&, Rank to, const std::vector<GroupCount>&);
+  void look_again_when_free(Time now, const Plan&, Actions&);
+  void cut_to_window(Time now, const std::vector<Load>&, Plan&) const;
+  void order(Time now, const std::vector<Load>&, const Move&, const char* why, Actions&);
   void refuse(Time now, const char* why, const Move*, Actions&);
   bool mark_unworthy(std::vector<Load>&) const;
 
@@ -67,6 +69,7 @@ class Coordinator {
   ClusterView view_;
   Links links_;
   Link usual_ = kNotMeasured;  // the latest measured
+  std::map<Rank, Time> line_taken_;  // until when, by what was ordered from there
   std::uint64_t ticket_ = 0;
   bool wanted_ = false;  // a check
   bool awaits_link_ = false;  // the latest check knew no link: some work may have stayed for that

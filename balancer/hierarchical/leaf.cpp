@@ -123,7 +123,7 @@ void Leaf::needed(Time now, Rank leaf, const GroupNeed& need, Actions& out) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (queues.of(i).empty()) continue;
     givers.emplace(finish[i], i);
-    window[i] = coordinator_.window_left(members_.rank(i), Rank{-1});
+    window[i] = coordinator_.window_left(now, members_.rank(i), Rank{-1});
   }
   double all_given = 0;
   std::int32_t orders = 0;
@@ -151,7 +151,7 @@ void Leaf::needed(Time now, Rank leaf, const GroupNeed& need, Actions& out) {
       finish[from] -= given / loads[from].capacity;
       givers.emplace(finish[from], from);
       const Rank rank = members_.rank(from);
-      const std::uint64_t ticket = coordinator_.order(rank, loads[from], receiver.rank, fragments,
+      const std::uint64_t ticket = coordinator_.order(now, rank, loads[from], receiver.rank, fragments,
                                                       "moved to another group", 0, out);
       outgoing_[ticket] = {need.transfer, leaf, rank, receiver.rank};
       ++orders;

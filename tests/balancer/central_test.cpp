@@ -158,6 +158,48 @@ TEST(Coordinator, AFullLineGetsNoMore) {
   EXPECT_EQ(orders.size(), 4u);
 }
 
+std::int64_t ordered(const Actions& actions) {
+  std::int64_t sum = 0;
+  for (const auto& [from, order] : sent<Order>(actions)) {
+    for (const GroupCount& f : order.fragments) sum += f.count;
+  }
+  return sum;
+}
+
+// They have arrived, but what they produce, 1 ms of the line each, is yet to come back. The rest waits until there is room,
+// and is thought of then although nobody reports.
+TEST(Coordinator, WhatShortFragmentsProduceTakesTheLineAsWell) {
+  Script s("central", setup(40, 41, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 1e9}));
+  const Actions first = s.at(0, from(0, report({{Group{0}, 1000, 1'000'000'000}}, {done(0, 3, 3 * kMs)})));
+  EXPECT_EQ(ordered(first), 20);
+  for (const auto& [rank, order] : sent<Order>(first)) {
+    s.at(kMs / 10, from(0, Confirm{order.ticket, order.to, order.fragments, 1'000'000}));
+    Report arrived = report({}, {}, true);
+    arrived.arrived = {order.ticket};
+    s.at(kMs / 10, from(index(order.to), arrived));
+  }
+  const Actions soon = s.at(2 * kMs, from(0, report({{Group{0}, 980, 980'000'000}})));
+  EXPECT_LE(ordered(soon), 2);
+  ASSERT_EQ(all<SetTimer>(soon).size(), 1u);
+  const Time at = all<SetTimer>(soon)[0].at;
+  EXPECT_GT(at, 5 * kMs);
+  EXPECT_LT(at, 20 * kMs);
+  EXPECT_GT(ordered(s.at(at, TimerFired{all<SetTimer>(soon)[0].timer})), 5);
+}
+
+// Rank 0 has run none and does not know what they produce. The rank that has run some says so, before the rest is sent out.
+TEST(Coordinator, WhatFragmentsProduceIsHeardFromWhoRanThem) {
+  Script s("central", setup(40, 41, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 1e9}));
+  s.at(0, from(0, report({{Group{0}, 1000, 0}})));
+  GroupDone some = done(0, 3, 3 * kMs);
+  some.bytes = 3 * 1'000'000;
+  const std::int64_t rest = ordered(s.at(3 * kMs, from(1, report({}, {some}, true))));
+  EXPECT_GT(rest, 10);
+  EXPECT_LE(rest, 20) << "20 ms of its line";
+}
+
 TEST(Coordinator, UnknownWeightsWithHeavyInputsAreProbed) {
   Script s("central", setup(4, 5, 1));
   s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
