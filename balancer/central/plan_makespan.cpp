@@ -68,6 +68,17 @@ class Planner {
     steps_.push_back({from, to, item.group(), n});
   }
 
+  // Of groups that weigh about the same, as far as one can measure, the one with most fragments left goes first: what
+  // they make may be needed together. Null: the heaviest has.
+  static Queues::Item* lead_of(std::span<Queues::Item> queue) {
+    constexpr double kAlike = 1.25;
+    Queues::Item* lead = nullptr;
+    for (std::size_t k = 1; k < queue.size() && queue[k].weight * kAlike >= queue[0].weight; ++k) {
+      if (queue[k].left > (lead == nullptr ? queue[0].left : lead->left)) lead = &queue[k];
+    }
+    return lead;
+  }
+
   void fill(double level) {
     std::vector<Place> late, early;
     for (std::size_t i = 0; i < loads_.size(); ++i) {
@@ -85,7 +96,10 @@ class Planner {
       const double floor = loads_[from].receives ? level : 0;  // who leaves gives everything
       double excess = 0, room = 0;
       const auto queue = queues_.of(from);
-      for (Queues::Item& item : queue) {
+      Queues::Item* lead = lead_of(queue);
+      for (std::size_t k = 0; k <= queue.size(); ++k) {
+        if (k == 0 && lead == nullptr) continue;
+        Queues::Item& item = k == 0 ? *lead : queue[k - 1];
         excess = (finish_[from] - floor) * loads_[from].capacity;
         room = (level - finish_[to]) * loads_[to].capacity;
         // A millionth of slack: five of 8 are to fit into 40 whatever the rounding.

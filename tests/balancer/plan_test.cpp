@@ -61,6 +61,20 @@ TEST(PlanMakespan, CountsWhatTheReceiverStillReceives) {
   EXPECT_EQ(makespan(loads, plan), 80);
 }
 
+// Only some of a plan may leave at once. What two loops make in turns, and others need together, goes in turns then.
+TEST(PlanMakespan, GroupsThatWeighTheSameTakeTurns) {
+  std::vector<Load> loads(11);
+  loads[0].groups = {{Group{0}, 110, 10}, {Group{1}, 110, 10}};
+  std::vector<std::int64_t> first_four(2);
+  const Plan plan = plan_makespan(loads);
+  ASSERT_GE(plan.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (const GroupCount& f : plan[i].fragments) first_four[index(f.group)] += f.count;
+  }
+  EXPECT_GE(first_four[0], 30);
+  EXPECT_GE(first_four[1], 30);
+}
+
 TEST(PlanMakespan, GivesFasterWorkersMore) {
   std::vector<Load> loads(2);
   loads[0].groups = {{kHeavy, 40, 10}};
