@@ -108,6 +108,15 @@ TEST(Workloads, SharedBlocksTravelOncePerRank) {
   EXPECT_LE(r.outcome.bytes_moved + r.outcome.bytes_fetched, 3 * 72 * block + 200'000);
 }
 
+// As by examples/matmul/matmul.fa: two statements of one loop.
+TEST(Workloads, BlocksOfBothMatricesAreMadeInTurns) {
+  const Ran r = run("matmul:blocks=3", "none", 1);
+  for (std::size_t i = 0; i < 18; ++i) {
+    const Fragment& f = r.graph->fragments[r.graph->births[i].fragment];
+    EXPECT_EQ(r.graph->groups[index(f.group)].label.substr(0, 6), i % 2 == 0 ? "init_a" : "init_b");
+  }
+}
+
 TEST(Workloads, IterationsWaitForTheirBarrier) {
   const Ran r = run("iterate:parts=8,iterations=3,pattern=step,skew=3,weight=10ms", "none", 4);
   // Each step lasts as long as the ranks with heavy parts: two of 15 ms.

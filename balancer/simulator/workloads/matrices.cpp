@@ -39,26 +39,26 @@ constexpr Parameter kMatmul[] = {
      .kind = Kind::bytes},
 };
 
-// C[i][j] gets A[i][k] * B[k][j] for all k. Everything is created on rank 0.
+// C[i][j] gets A[i][k] * B[k][j] for all k. Everything is created on rank 0, blocks of A and B in turns, as by
+// examples/matmul/matmul.fa.
 Generated matmul(const SettingsReader& read, const Surroundings&) {
   const auto n = static_cast<std::size_t>(read.integer("blocks"));
   const std::int64_t block = read.bytes("block");
   const Time init = read.duration("init"), multiply = read.duration("multiply");
   Workload w;
-  w.groups = {group("init at matmul.fa:10"), group("mul at matmul.fa:24")};
-  const auto make_blocks = [&] {
-    const std::size_t first = w.fragments.size();
-    for (std::size_t i = 0; i < n * n; ++i) {
-      w.births.push_back({0, Rank{0}, w.add({.group = Group{0}, .weight = init, .output = block})});
-    }
-    return first;
-  };
-  const std::size_t a = make_blocks(), b = make_blocks();
+  w.groups = {group("init_a at matmul.fa:51"), group("init_b at matmul.fa:52"), group("multiply at matmul.fa:38")};
+  std::vector<std::size_t> a, b;
+  for (std::size_t i = 0; i < n * n; ++i) {
+    a.push_back(w.add({.group = Group{0}, .weight = init, .output = block}));
+    b.push_back(w.add({.group = Group{1}, .weight = init, .output = block}));
+    w.births.push_back({0, Rank{0}, a.back()});
+    w.births.push_back({0, Rank{0}, b.back()});
+  }
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t k = 0; k < n; ++k) {
-        Fragment product{.group = Group{1}, .weight = multiply, .output = read.bytes("output")};
-        product.inputs = {{a + i * n + k, block}, {b + k * n + j, block}};
+        Fragment product{.group = Group{2}, .weight = multiply, .output = read.bytes("output")};
+        product.inputs = {{a[i * n + k], block}, {b[k * n + j], block}};
         w.births.push_back({0, Rank{0}, w.add(std::move(product))});
       }
     }
