@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/block/sum.hpp"
 #include "compiler/block/walk.hpp"
 #include "compiler/semantics/expression.hpp"
 
@@ -18,8 +19,8 @@ using semantics::Type;
 
 // So many statements may all copies of a sub have together.
 constexpr std::size_t kMostStatements = 64;
-// An argument is written wherever its parameter stood.
-constexpr std::uint32_t kMostNodes = 16;
+// An argument is written wherever its parameter stood; expressions do not become larger than this by it.
+constexpr std::uint32_t kMostNodes = 64;
 
 template <class F>
 void for_each_call(Body& body, const F& f) {
@@ -48,15 +49,15 @@ bool is_plain(const Expr& e) {
          e.kind == Expr::Kind::variable;
 }
 
-// Can the argument be written in place of the parameter?
+// Can the argument be written in place of the parameter? Ints only if they are sums: other passes understand indices and bounds
+// that are sums of variables, as the parameter is one.
 bool can_stand_for(const Argument& a, const Variable& parameter) {
   if (argument_reads(a)) return false;
-  const auto small = [](const ExprPtr& e) { return e->size <= kMostNodes; };
-  if (a.type == ParameterType::name) return std::all_of(a.name.indices.begin(), a.name.indices.end(), small);
+  if (a.type == ParameterType::name) return true;
   const Expr& e = *a.value;
   switch (parameter.letter) {
-    case 'i': return e.type == Type::integer && small(a.value);
-    case 'r': return (e.type == Type::integer || e.type == Type::real) && small(a.value);
+    case 'i': return sum_of(e).has_value();
+    case 'r': return e.type == Type::integer || e.type == Type::real;
     case 's': return e.type == Type::string && is_plain(e);
     default: return e.kind == Expr::Kind::variable && e.variable->letter == parameter.letter;
   }
@@ -101,6 +102,9 @@ class Copy {
       given_[p] = std::move(a);
     }
   }
+
+  // Has some expression become too large?
+  bool too_large() const { return too_large_; }
 
   Body body(const Body& from) {
     Body out;
@@ -156,12 +160,14 @@ class Copy {
 
   ExprPtr expr(const ExprPtr& e) {
     if (e == nullptr) return nullptr;
-    return rewrite(e, [&](const ExprPtr& part) -> ExprPtr {
+    ExprPtr result = rewrite(e, [&](const ExprPtr& part) -> ExprPtr {
       if (part->kind == Expr::Kind::read) return semantics::make_read(name(part->name));
       if (part->kind != Expr::Kind::variable) return nullptr;
       if (const auto it = given_.find(part->variable); it != given_.end()) return it->second.value;
       return semantics::make_variable(variable(part->variable), part->at);
     });
+    too_large_ = too_large_ || (result->size > kMostNodes && result->size > e->size);
+    return result;
   }
 
   Argument argument(const Argument& a) {
@@ -210,9 +216,9 @@ class Copy {
     out->text = c.text;
     out->at = c.at;
     out->callers = c.callers;
-    // Messages tell parameters' names, and where they came from. What is the library's was called by the user.
-    const bool told = !out->callers.empty() || diagnostics_.in_library(c.at);
-    if (!told || from_library(c.at)) out->callers = {call_.at};
+    // Messages name parameters, so they also tell the calls; of what is the library's only the user's.
+    out->inlined = c.inlined || !diagnostics_.in_library(c.at) || from_library(c.at);
+    if (out->inlined) out->callers.push_back(call_.at);
     out->locator = expr(c.locator);
     out->stealable = c.stealable;
     for (const Variable* v : c.parameters) out->parameters.push_back(fresh(v));
@@ -239,6 +245,7 @@ class Copy {
   const Spawn& call_;
   std::map<const Variable*, Argument> given_;  // to parameters
   std::map<const Variable*, const Variable*> renamed_;
+  bool too_large_ = false;
 };
 
 class Inlining {
@@ -298,11 +305,7 @@ class Inlining {
     for (Step& step : b.steps) {
       auto* spawn = std::get_if<Spawn>(&step);
       if (spawn != nullptr && spawn->owned != nullptr && spawn->owned->last().body) body(*spawn->owned->last().body);
-      if (spawn != nullptr && fits(*spawn)) {
-        insert(*spawn, steps);
-      } else {
-        steps.push_back(std::move(step));
-      }
+      if (spawn == nullptr || !fits(*spawn) || !insert(*spawn, steps)) steps.push_back(std::move(step));
     }
     b.steps = std::move(steps);
     // As they would be in a body written like this.
@@ -313,8 +316,11 @@ class Inlining {
     }
   }
 
-  void insert(const Spawn& call, std::vector<Step>& steps) {
+  bool insert(const Spawn& call, std::vector<Step>& steps) {
     const Body& sub = *call.chain->last().body;
+    Copy copy(program_, diagnostics_, call);
+    Body inner = copy.body(sub);
+    if (copy.too_large()) return false;
     // What is wrong with an argument is found also when nobody uses the parameter.
     for (std::size_t k = 0; k < call.arguments.size(); ++k) {
       const Argument& a = call.arguments[k];
@@ -328,12 +334,12 @@ class Inlining {
         std::for_each(a.name.indices.begin(), a.name.indices.end(), evaluate);
       }
     }
-    Body inner = Copy(program_, diagnostics_, call).body(sub);
     if (inner.names.empty() && inner.deletes.empty()) {
       std::move(inner.steps.begin(), inner.steps.end(), std::back_inserter(steps));
     } else {
       steps.emplace_back(std::make_unique<When>(When{0, nullptr, std::move(inner)}));
     }
+    return true;
   }
 
   Program& program_;

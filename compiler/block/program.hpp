@@ -145,7 +145,8 @@ struct Chain {
   std::string label;
   std::string text;                     // the statement on one line
   Extent at;
-  std::vector<Extent> callers;          // passes inline-subs, note-callers
+  std::vector<Extent> callers;          // pass note-callers: one of these called it
+  bool inlined = false;                 // pass inline-subs: callers are those of the sub it was in, of the sub around that, ...
   ExprPtr locator;
   bool stealable = false;
   // What tells its fragments of one step from each other; none: they form no series. Pass find-series.

@@ -293,9 +293,10 @@ class Writer {
 
   std::string flags() const {
     if (block_.kind == Kind::range) {
-      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "");
+      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
+             (chain_.inlined ? " | kInlined" : "");
     }
-    return chain_.stealable ? "kStealable" : "0";
+    return std::string(chain_.stealable ? "kStealable" : "0") + (chain_.inlined ? " | kInlined" : "");
   }
 
   // The groups of the kernels that one iteration calls directly.

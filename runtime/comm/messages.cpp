@@ -90,7 +90,7 @@ void serialize(A& a, Used& x) { a(x.read, x.used_up); }
 template <class A>
 void serialize(A& a, Gone& x) { a(x.name, x.block, x.spent); }
 template <class A>
-void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held, x.put_down); }
+void serialize(A& a, PackedCf& x) { a(x.block, x.id, x.scope, x.frame, x.held, x.put_down, x.moved); }
 template <class A>
 void serialize(A& a, PackedInput& x) { a(x.name, x.value, x.unheard); }
 template <class A>

@@ -46,7 +46,7 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
       names.push_back(n);
     } else if (e->value != nullptr && small(e->value)) {
       share(e);
-      if (add(remote(e).copies, to)) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}, false});
+      if (add(remote(e).copies, to) || remote(e).again) ship.inputs.push_back({n, {ValueRef(abi::retain(e->value))}, false});
     }
   }
   return put_down;
@@ -59,7 +59,7 @@ Rank DataFragments::giver_of(DfEntry* e, Rank to) {
   RemoteSide& side = remote(e);
   const Rank source = e->value != nullptr ? node_.self() : side.keeper;
   const bool large = e->value == nullptr || e->value->size >= relay_bytes_;
-  if (large && !node_.evacuation->ever()) return balancer::giver(side.copies, source, to);
+  if (large && !side.again && !node_.evacuation->ever()) return balancer::giver(side.copies, source, to);
   add(side.copies, to);
   return source;
 }
@@ -271,9 +271,10 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
       if (to == home_of(n) && e->assigned_by != 0 && small(held)) return false;
       unheard = !is_home(n) && e->unheard != 0;
       std::vector<Rank>& copies = remote(e).copies;
-      if (std::find(copies.begin(), copies.end(), to) != copies.end()) return false;
+      const bool again = remote(e).again;
+      if (!again && std::find(copies.begin(), copies.end(), to) != copies.end()) return false;
       // What has been boarded for the giver must have left before it hears of this.
-      if (is_home(n) && e->value != nullptr && leaves_now) {
+      if (is_home(n) && e->value != nullptr && leaves_now && !again) {
         if (const Rank by = giver_of(e, to); by != node_.self()) {
           node_.comm.send(by, Fetch{n, to});
           return true;

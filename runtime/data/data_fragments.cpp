@@ -84,15 +84,17 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = find_or_insert(shard, n);
+  const bool gone = !somewhere(e);
   share(e);
-  if ((e->flags & kUnlisted) != 0) e->uses_left = somewhere(e) ? e->uses_left + 1 : 1;
+  if ((e->flags & kUnlisted) != 0) e->uses_left = gone ? 1 : e->uses_left + 1;
   if (e->value == nullptr) e->value = abi::retain(v);
+  if (gone) remote(e).again = true;
 }
 
 // Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Nobody relies on that where ranks leave and
-// join, or once a copy has been evicted: it may have been this.
+// join, or once a copy has been evicted: it may have been this; nor for a fragment that was moved: its uses may have been counted (restore).
 bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
-  if (c->block->maker == nullptr || evicted_.load(std::memory_order_relaxed)) return false;
+  if (c->block->maker == nullptr || (c->flags & kMoved) != 0 || evicted_.load(std::memory_order_relaxed)) return false;
   try {
     const std::int64_t place = c->block->maker(c, input);
     // In this order: who is told of a change later than it looked at the places is not misled.

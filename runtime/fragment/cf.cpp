@@ -31,6 +31,7 @@ PackedCf pack(const Cf* c) {
 Cf* unpack(const abi::Program& program, PackedCf&& p, abi::Scope* scope) {
   const abi::Block& block = *program.blocks[p.block];
   Cf* c = allocate_cf(block, scope, p.id);
+  if (p.moved) c->flags |= kMoved;
   std::copy(p.frame.begin(), p.frame.end(), c->words());
   for_each_value(block, [&](unsigned w) {
     if (p.frame[w] == 0) return;

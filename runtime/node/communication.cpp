@@ -117,7 +117,7 @@ void Node::wait_for_traffic(bool idle) {
   auto until = std::min({end->next(now), progress->next(now), links->next(now), membership->next(now)});
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
-  until = data.next_telling(until);
+  until = std::min(until, data.next_telling(until));
   if (until > now) transport.wait(until, idle);
 }
 

@@ -21,6 +21,7 @@ constexpr std::size_t kMostAboard = 64;
 
 void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t put_down) {
   node.enroll(c);
+  const bool moved = (c->flags & (kGathered | kMoved)) != 0;
   if ((c->flags & kGathered) != 0) {
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
@@ -33,6 +34,7 @@ void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_
   }
   ship.fragments.push_back(pack(c));
   ship.fragments.back().put_down = put_down;
+  ship.fragments.back().moved = moved;
   free_cf(c);
 }
 

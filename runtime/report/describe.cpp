@@ -35,11 +35,12 @@ std::string called_at(const abi::Program& program, const abi::Block& b) {
     if (std::find(places.begin(), places.end(), at) == places.end()) places.push_back(std::move(at));
   }
   std::string text;
+  const bool nested = (b.flags & abi::kInlined) != 0;
   for (std::size_t i = 0; i < std::min(places.size(), kMost); ++i) {
     const bool last = i > 0 && i + 1 == places.size();
-    text += (i == 0 ? ", called at " : last ? " or " : ", ") + places[i];
+    text += (i == 0 || nested ? ", called at " : last ? " or " : ", ") + places[i];
   }
-  if (places.size() > kMost) text += fmt::format(" or {} more", places.size() - kMost);
+  if (places.size() > kMost && !nested) text += fmt::format(" or {} more", places.size() - kMost);
   return text;
 }
 

@@ -171,6 +171,45 @@ TEST_F(LastUse, WhatIsMovedWithItsInputsIsOneUse) {
   }
 }
 
+// The value was used up, and its copies are being dropped, when fragments that had counted as its users are moved.
+TEST_F(LastUse, WhatIsMovedLateFindsItsInputs) {
+  write("p.fa",
+        "C++ sub make(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub step(int l, int v, int r, name x) ${{ x = (l + 2 * v + r) % 1000; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for t = 0..500 { make(0, x[t][-1]) @ { locator_cyclic: 0; }; make(0, x[t][64]) @ { locator_cyclic: 63; }; }\n"
+        "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i; };\n"
+        "  for t = 1..500 for i = 0..63\n"
+        "    step(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i; };\n"
+        "  show(x[500][0]);\n"
+        "}\n");
+  const std::string result = tessera({"run", "-q", "p.fa"}).out;
+  for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed", seed,
+                               "--max-delay-us", "100", "--eager-bytes", "0", "--relay-bytes", "0"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, result);
+  }
+}
+
+// The other passes would not understand `n / 2` in place of the parameter.
+TEST_F(LastUse, ArgumentsThatAreNoSumsHideNothing) {
+  write("p.fa",
+        "C++ sub make(int n, name x) ${{ x.create(n); $}}\n"
+        "C++ sub next(value a, name x) ${{ x.create(a.getSize()); $}}\n"
+        "C++ sub end(value a) ${{ (void)a; $}}\n"
+        "sub chain(int n) {\n"
+        "  df x;\n"
+        "  make(100000, x[0]);\n"
+        "  for i = 1..n next(x[i - 1], x[i]);\n"
+        "  end(x[n]);\n"
+        "}\n"
+        "sub main(int n) { chain(n / 2); }\n");
+  EXPECT_LT(peak_mb({"-t", "1", "--", "4000"}), 100);
+}
+
 TEST_F(LastUse, ATreeIsWalkedDepthFirst) {
   write("p.fa", kTree);
   for (const char* threads : {"1", "2"}) {

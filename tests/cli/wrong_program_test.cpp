@@ -32,6 +32,26 @@ TEST_F(Command, AnArgumentThatNobodyNeedsIsWrongAllTheSame) {
   }
 }
 
+TEST_F(Command, WhatFailsInASubNamesItsCalls) {
+  write("p.fa",
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "sub inner(int a, int b) { show(a / b); }\n"
+        "sub mid(int b) { inner(7, b); }\n"
+        "sub main() { mid(2); mid(1);\n"
+        "  mid(0); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"`show(a / b)` at p.fa:2, called at p.fa:3, called at p.fa:5"}));
+}
+
+// Each sub would double the expression.
+TEST_F(Command, SubsInSubsMakeNoEndlessExpressions) {
+  std::string program = "C++ sub show(int v) ${{ (void)v; $}}\nsub s0(int a) { show(a + a); }\n";
+  for (int k = 1; k < 28; ++k) {
+    program += "sub s" + std::to_string(k) + "(int a) { s" + std::to_string(k - 1) + "(a + a); }\n";
+  }
+  write("p.fa", program + "sub main(int n) { s27(n); }\n");
+  EXPECT_LT(tessera({"check", "--dump-after", "number-blocks", "p.fa"}).out.size(), 100'000u);
+}
+
 TEST_F(Command, UnknownKernelAndNoMain) {
   write("unknown.fa", "sub main() { prnt(5); }\n");
   EXPECT_TRUE(ended(tessera({"run", "unknown.fa"}), 1, {"unknown.fa:1:14", "prnt"}));
