@@ -18,8 +18,8 @@ constexpr auto kTellEvery = std::chrono::milliseconds(1);
 
 }  // namespace
 
-// Another rank is involved: the scope has to find the entry at its end, if it is there still. Where ranks leave and join, uses are not
-// counted any more. The caller holds the shard's lock.
+// Another rank is involved: the scope has to find the entry at its end, if it is there still. A rank that has once left the run
+// counts no more. The caller holds the shard's lock.
 void DataFragments::share(DfEntry* e) {
   if ((e->flags & kUnlisted) == 0) return;
   if (node_.evacuation->ever()) return list(e);

@@ -41,7 +41,7 @@ class Evacuation {
   // Nothing is left here but what may stay.
   bool swept() const { return swept_; }
   // There was a time when this rank took no part.
-  bool ever() const { return ever_; }
+  bool ever() const { return ever_.load(std::memory_order_relaxed); }
 
   // Before the run: this rank is a spare.
   void rest();
@@ -66,7 +66,7 @@ class Evacuation {
   Node& node_;
   std::atomic<bool> parked_{false};
   bool swept_ = false;
-  bool ever_ = false;
+  std::atomic<bool> ever_{false};
   std::size_t turn_of_ = 0;
   std::int64_t moved_ = 0;                  // fragments, by all evacuations
   std::int64_t moved_before_ = 0;           // by those before this one
