@@ -21,18 +21,18 @@ void TraceGraph::add(Rank from, const TracePart& part) {
 
 void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words,
                       double ns) {
+  if (word != TraceWord::input) put_inputs(s);
   switch (word) {
     case TraceWord::begin:
     case TraceWord::iteration: {
-      Run r{.key = words[0], .first_input = used_.size(), .group = static_cast<std::uint32_t>(payload)};
+      Run r{.key = words[0], .group = static_cast<std::uint32_t>(payload)};
       if (word == TraceWord::iteration) r.number = static_cast<std::int64_t>(words[1]);
       s.open.push_back(runs_.size());
       runs_.push_back(r);
       return;
     }
     case TraceWord::input:
-      used_.push_back({words[0], static_cast<std::int64_t>(payload)});
-      ++runs_[s.open.back()].inputs;
+      s.inputs.push_back({words[0], static_cast<std::int64_t>(payload)});
       return;
     case TraceWord::born:
       return born(s, payload, words[0]);
@@ -54,6 +54,15 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.ended = kNone;
       return;
   }
+}
+
+void TraceGraph::put_inputs(Stream& s) {
+  if (s.inputs.empty()) return;
+  Run& r = runs_[s.open.back()];
+  r.first_input = used_.size();
+  r.inputs = s.inputs.size();
+  used_.insert(used_.end(), s.inputs.begin(), s.inputs.end());
+  s.inputs.clear();
 }
 
 void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {

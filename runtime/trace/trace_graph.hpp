@@ -65,10 +65,12 @@ class TraceGraph {
   // What is open of a worker, as far as it has been read.
   struct Stream {
     std::vector<std::size_t> open;
+    std::vector<Used> inputs;   // of the last one; parts of other workers may come between
     std::size_t ended = kNone;  // join of the last `ends`, until something is born
   };
 
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, double ns);
+  void put_inputs(Stream&);
   void born(Stream&, std::uint64_t payload, TraceKey);
   bool find_parents();
   void find_inputs();
