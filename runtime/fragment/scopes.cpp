@@ -70,11 +70,15 @@ Scopes::Slot* Scopes::find(Part& part, std::uint64_t ref) {
   return &part.slots[place];
 }
 
+ScopeRecord* Scopes::record(Part& part, std::uint64_t ref) {
+  const Slot* s = find(part, ref);
+  return s == nullptr ? nullptr : s->record;
+}
+
 ScopeRecord* Scopes::find_home(std::uint64_t ref) {
   Part& part = part_of(slot_of(ref));
   const std::lock_guard hold(part.mutex);
-  const Slot* s = find(part, ref);
-  return s == nullptr ? nullptr : s->record;
+  return record(part, ref);
 }
 
 ScopeRecord* Scopes::find(std::uint64_t ref) {
@@ -129,19 +133,18 @@ bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by
 bool Scopes::add_entry(std::uint64_t ref, DfEntry* entry) {
   Part& part = part_of(slot_of(ref));
   const std::lock_guard hold(part.mutex);
-  const Slot* s = find(part, ref);
-  if (s == nullptr || s->record == nullptr) return false;
-  entry->scope_next = s->record->entries;
-  s->record->entries = entry;
+  ScopeRecord* r = record(part, ref);
+  if (r == nullptr) return false;
+  entry->scope_next = std::exchange(r->entries, entry);
   return true;
 }
 
 bool Scopes::link(DfEntry* entry) {
   Part& part = part_of(slot_of(entry->scope));
   const std::lock_guard hold(part.mutex);
-  const Slot* s = find(part, entry->scope);
-  if (s == nullptr || s->record == nullptr) return false;
-  DfEntry* const first = std::exchange(s->record->shared, entry);
+  ScopeRecord* r = record(part, entry->scope);
+  if (r == nullptr) return false;
+  DfEntry* const first = std::exchange(r->shared, entry);
   if (first != nullptr) first->remote->newer = entry;
   entry->remote->older = first;
   return true;
@@ -150,10 +153,10 @@ bool Scopes::link(DfEntry* entry) {
 bool Scopes::unlink(DfEntry* entry) {
   Part& part = part_of(slot_of(entry->scope));
   const std::lock_guard hold(part.mutex);
-  const Slot* s = find(part, entry->scope);
-  if (s == nullptr || s->record == nullptr) return false;
+  ScopeRecord* r = record(part, entry->scope);
+  if (r == nullptr) return false;
   const RemoteSide& side = *entry->remote;
-  (side.newer == nullptr ? s->record->shared : side.newer->remote->older) = side.older;
+  (side.newer == nullptr ? r->shared : side.newer->remote->older) = side.older;
   if (side.older != nullptr) side.older->remote->newer = side.newer;
   return true;
 }

@@ -109,6 +109,8 @@ class Scopes {
   Part& part_of(std::uint32_t slot) { return parts_[slot % kParts]; }
   // The slot that the reference means, or null when it has another scope now. The caller holds the lock.
   static Slot* find(Part&, std::uint64_t ref);
+  // Likewise; null when the scope has ended.
+  static ScopeRecord* record(Part&, std::uint64_t ref);
 
   Rank self_;
   std::array<Part, kParts> parts_;
