@@ -1,0 +1,94 @@
+// How runs end that fail, are killed or told to stop.
+#include <cstdlib>
+
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+constexpr const char* kSleep =
+    "C++ sub nap(int i) ${{ printf(\"napping\\n\"); fflush(stdout); sleep(60); $}}\n"
+    "sub main() { for i = 1..8 { nap(i) @ { locator_cyclic: i; }; } }\n";
+
+TEST_F(Command, AFailureOnARankIsTheExitCode) {
+  write("p.fa",
+        "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"oh dear", "p.fa:2"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 1, {"oh dear", "p.fa:2"}));
+}
+
+TEST_F(Command, NothingEndsWithoutAWord) {
+  write("p.fa", "C++ sub die() ${{ std::fputs(\"busy\\n\", stderr); ::kill(::getpid(), SIGKILL); $}}\nsub main() { die(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--cxxflags=-include signal.h -include unistd.h"}), 137,
+                    {"a rank was killed"}));
+  write("bin/mpirun", "#!/bin/sh\nexit 5\n");
+  std::filesystem::permissions(path("bin/mpirun"), std::filesystem::perms::owner_all);
+  write("p.fa", kHello);
+  environment_ = {"PATH=" + path("bin").string() + ":" + std::getenv("PATH")};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 5, {"mpirun ended with exit code 5", "hostname"}));
+}
+
+TEST_F(Command, AChildOfAKernelMayExit) {
+  write("p.fa",
+        "C++ sub spawn() ${{\n"
+        "  const pid_t child = fork();\n"
+        "  if (child == 0) exit(0);\n"
+        "  int status = 1;\n"
+        "  waitpid(child, &status, 0);\n"
+        "  printf(\"%d\", status);\n"
+        "$}}\n"
+        "sub main() { spawn(); }\n");
+  const Outcome o = tessera({"run", "p.fa", "-q", "--cxxflags=-include unistd.h -include sys/wait.h"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "0");
+  EXPECT_EQ(o.err, "");
+}
+
+TEST_F(Command, WhoStartsItMayIgnoreChildren) {
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,
+                    {"oh dear"}));
+}
+
+// Nobody reads what the kernel writes to stderr; the run ends when it is told to.
+TEST_F(Command, AStderrThatNobodyReadsKeepsFromNoSignal) {
+  write("p.fa",
+        "C++ sub flood() ${{\n"
+        "  fclose(fopen(\"floods\", \"w\"));\n"
+        "  for (;;) std::fprintf(stderr, \"and on and on and on and on and on and on\\n\");\n"
+        "$}}\n"
+        "sub main() { flood(); }\n");
+  const Outcome o = run({"sh", "-c",
+                         "mkfifo pipe; exec 3<>pipe\n"
+                         "\"$@\" 2>pipe 3>&- & pid=$!\n"
+                         "until test -f floods || ! kill -0 $pid; do sleep 0.05; done; sleep 1\n"
+                         "kill -TERM $pid; wait $pid",
+                         "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"});
+  EXPECT_EQ(o.exit_code, 130);
+}
+
+// Open MPI may take a rank for lost that has ended well.
+TEST_F(Command, ARunThatEndedWellIsNoFailureOfMpirun) {
+  write("bin/mpirun", std::string("#!/bin/sh\nPATH='") + std::getenv("PATH") + "'\nmpirun \"$@\"\nexit 1\n");
+  std::filesystem::permissions(path("bin/mpirun"), std::filesystem::perms::owner_all);
+  environment_ = {"PATH=" + path("bin").string() + ":" + std::getenv("PATH")};
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1, {"oh dear"}));
+}
+
+TEST_F(Command, SignalsEndEveryRank) {
+  write("p.fa", kSleep);
+  EXPECT_EQ(tessera_signalled("INT", "napping", {"run", "p.fa"}).exit_code, 130);
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    const Outcome o =
+        tessera_signalled(signal, "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+    EXPECT_EQ(o.exit_code, 130) << signal << "\n" << o.err;
+  }
+  // Nothing can be done on SIGKILL, and still nothing stays behind (the fixture looks).
+  tessera_signalled("KILL", "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+}
+
+}  // namespace
+}  // namespace tessera::tests

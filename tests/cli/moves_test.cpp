@@ -1,0 +1,157 @@
+// What moves between ranks, what stays, and how values reach their readers.
+#include <regex>
+
+#include "command.hpp"
+#include "nlohmann/json.hpp"
+
+namespace tessera::tests {
+namespace {
+
+// Fragments that a run has moved, by its summary.
+std::int64_t moved(const std::string& summary) {
+  std::int64_t sum = 0;
+  const auto groups = nlohmann::json::parse(summary).at("groups");
+  for (const auto& g : groups) sum += g.at("moved").get<std::int64_t>();
+  return sum;
+}
+
+// Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody knows that is
+// a few to be measured.
+TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(12000)[0] = static_cast<char>(i % 100); $}}\n"
+        "C++ sub use(value x, name y) ${{ usleep(300); (void)x; y = 1; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 1..200 { make(i, x[i]); use(x[i], y[i]); }\n"
+        "  for i = 1..200 show(y[i]);\n"
+        "}\n");
+  int said = 0;
+  for (int run = 0; run < 3; ++run) {
+    for (const char* balancer : {"central", "steal", "auto"}) {
+      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "4",
+                                 "--link-bandwidth", "2e6", "--summary", "s.json"});
+      EXPECT_TRUE(ended(o, 0));
+      if (o.err.find("worth moving: transfer costs more than it saves") != std::string::npos) ++said;
+      EXPECT_LE(moved(read("s.json")), 40) << balancer;
+    }
+  }
+  EXPECT_GE(said, 3);
+}
+
+// Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make.
+TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ usleep(5000); x.create<char>(3000000)[0] = static_cast<char>(i % 100); $}}\n"
+        "C++ sub use(value x, name y) ${{ usleep(300); (void)x; y = 1; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 1..60 { make(i, x[i]); use(x[i], y[i]); }\n"
+        "  for i = 1..60 show(y[i]);\n"
+        "}\n");
+  for (int run = 0; run < 2; ++run) {
+    for (const char* balancer : {"central", "steal", "auto"}) {
+      EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "3",
+                                 "--link-bandwidth", "1e8", "--summary", "s.json"}), 0));
+      EXPECT_LE(moved(read("s.json")), 12) << balancer;
+    }
+  }
+}
+
+// What every rank reads leaves the rank that made it three times at most, not once for each of them.
+TEST_F(Command, LargeValuesArePassedOnByThoseThatHaveThem) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x.create<char>(100000)[0] = static_cast<char>(i); $}}\n"
+        "C++ sub look(value x, name y) ${{ y = static_cast<int>(x.getData<char>()[0]); $}}\n"
+        "C++ sub show(int r, int i, int v) ${{ if (v != i) printf(\"%d has %d of %d\\n\", r, v, i); $}}\n"
+        "sub main() {\n"
+        "  df x, y;\n"
+        "  for i = 0..9 make(i, x[i]) @ { locator_cyclic: MADE; };\n"
+        "  for r = 0..15\n"
+        "    for i = 0..9 look(x[i], y[r][i]) @ { locator_cyclic: r; };\n"
+        "  for r = 0..15\n"
+        "    for i = 0..9 show(r, i, y[r][i]);\n"
+        "}\n");
+  // Made at their home, and elsewhere.
+  for (const int made : {0, 3}) {
+    const std::string text = read("p.fa");
+    write("q.fa", std::regex_replace(text, std::regex("MADE"), std::to_string(made)));
+    const Outcome o = tessera({"run", "q.fa", "-t", "1", "--balancer", "none", "--inproc-ranks", "16", "--summary", "s.json"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, "");
+    std::int64_t all = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary["ranks"]) {
+      EXPECT_LT(rank["bytes_sent"].get<std::int64_t>(), 4 * 1'000'000);
+      all += rank["bytes_sent"].get<std::int64_t>();
+    }
+    EXPECT_GE(all, 15 * 1'000'000);
+    EXPECT_LT(all, 17 * 1'000'000);
+  }
+}
+
+// `a` comes to rank 1 ... 5 through its home and is evicted there; then fragments that hold it and a block of 10 MB are
+// stolen from rank 1. What overtakes them must not be waited for again.
+TEST_F(Command, ValuesThatCameBeforeTheirFragmentsAndWereEvictedAreAskedFor) {
+  write("p.fa",
+        "C++ sub make(int v, int n, name x) ${{ int *p = x.create<int>(n); for (int i = 0; i < n; ++i) p[i] = v; $}}\n"
+        "C++ sub look(value a, name r) ${{ r = a.getData<int>()[0]; $}}\n"
+        "C++ sub then(int go, value a, name r) ${{ r = a.getData<int>()[0]; $}}\n"
+        "C++ sub work(int go, value a, value b, name r) ${{ usleep(15000); r = a.getData<int>()[1] + b.getData<int>()[1]; $}}\n"
+        "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\n"
+        "C++ sub set(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub works(name a, name b, name r, name f) {\n"
+        "  look(a, f[1]) @ { locator_cyclic: 0; };\n"
+        "  for k = 2..5 then(f[1], a, f[k]) @ { locator_cyclic: k; };\n"
+        "  add(f[2] + f[3], f[4] + f[5], f[9]) @ { locator_cyclic: 1; };\n"
+        "  for j = 1..12 work(f[9], a, b[j], r[j]) @ { locator_cyclic: 1; stealable; };\n"
+        "}\n"
+        "sub step(int s, name res) {\n"
+        "  df a, b, r, f, sum;\n"
+        "  make(s, 25000, a) @ { locator_cyclic: 1; };\n"
+        "  for j = 1..12 make(j, 2500000, b[j]) @ { locator_cyclic: 1; };\n"
+        "  works(a, b, r, f);\n"
+        "  set(0, sum[0]);\n"
+        "  for j = 1..12 add(sum[j - 1], r[j], sum[j]);\n"
+        "  add(s + 1, 0 * sum[12], res);\n"
+        "}\n"
+        "sub main() {\n"
+        "  df st, n;\n"
+        "  set(0, st[0]);\n"
+        "  while st[i] < 4, i = 0 .. out n step(st[i], st[i + 1]);\n"
+        "  show(n);\n"
+        "}\n");
+  for (int run = 0; run < 3; ++run) {
+    const Outcome o = tessera({"run", "p.fa", "-q", "-n", "6", "-t", "1", "--balancer", "steal", "--cache-limit-mb", "0"});
+    EXPECT_TRUE(ended(o, 0));
+  }
+}
+
+// What a message makes ready on a rank whose threads are busy is told to its balancer at once, not when they are done.
+TEST_F(Command, WhatBecomesReadyBesideARunningFragmentMoves) {
+  write("p.fa",
+        "C++ sub make(name x) ${{ usleep(100000); x = 1; $}}\n"
+        "C++ sub use(int i, int x) ${{ fclose(fopen(\"used\", \"w\")); $}}\n"
+        "C++ sub hold() ${{\n"
+        "  for (int k = 0; k < 2000 && access(\"used\", F_OK) != 0; ++k) usleep(10000);\n"
+        "  printf(access(\"used\", F_OK) == 0 ? \"used\" : \"in vain\");\n"
+        "$}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  make(x) @ { locator_cyclic: 1; };\n"
+        "  for i = 1..8 use(i, x);\n"
+        "  hold();\n"
+        "}\n");
+  for (const char* balancer : {"steal", "torus", "mirror", "auto"}) {
+    std::filesystem::remove(path("used"));
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", balancer});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, "used") << balancer;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::tests
