@@ -165,7 +165,7 @@ bool Node::steal(Worker& w, Work& work, bool only_ready) {
   for (std::size_t i = 1; i < workers.size(); ++i) {
     Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
     const bool nothing = only_ready ? victim.queue.atomics() == 0 : victim.queue.looks_empty();
-    work.stolen = !nothing && victim.queue.pop(work, false, w.chunk);
+    work.stolen = !nothing && victim.queue.steal(work, only_ready ? 0 : w.chunk);
     if (work.stolen) return true;
   }
   return false;

@@ -174,6 +174,13 @@ bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
   return pop_expandable(work, chunk);
 }
 
+// The body that this queue's worker is running goes on behind what it has made.
+bool ReadyQueue::steal(Work& work, std::int64_t chunk) {
+  const std::lock_guard hold(mutex_);
+  work.cf = pop_atomic();
+  return work.cf != nullptr || (chunk != 0 && pop_expandable(work, chunk));
+}
+
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
 // The first n become those for which the least has to travel: again and again the one whose decisive inputs

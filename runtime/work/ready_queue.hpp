@@ -41,6 +41,8 @@ class ReadyQueue {
   // Next thing to do. `expand_first`: prefer structured fragments and ranges, so that more
   // fragments become visible to the balancer. `chunk`: iterations to claim of a range.
   bool pop(Work&, bool expand_first, std::int64_t chunk);
+  // For another worker; `chunk` 0: only what is ready to run.
+  bool steal(Work&, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
   // it lacks least, else in their order. Iterations are split off into new range fragments (one per
   // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
@@ -86,7 +88,7 @@ class ReadyQueue {
   std::uint32_t newest_ = kNone;
   Cf* structured_ = nullptr;
   Cf* ranges_ = nullptr;
-  // The last ones pushed since something was popped: what comes next belongs to the same body and
+  // The last ones pushed since the worker popped something: what comes next belongs to the same body and
   // goes behind them.
   Cf* last_structured_ = nullptr;
   Cf* last_range_ = nullptr;

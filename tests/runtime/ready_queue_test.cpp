@@ -198,6 +198,29 @@ TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
   EXPECT_TRUE(q.empty());
 }
 
+// A body makes two loops, and meanwhile another worker takes an iteration of the first.
+TEST(ReadyQueue, WhatAnotherWorkerTakesChangesNoOrder) {
+  ReadyQueue q(4);
+  q.push(range(1, 10));
+  Work w;
+  ASSERT_TRUE(q.steal(w, 1));
+  EXPECT_EQ(w.first, 1);
+  q.push(range(100, 110));
+  ASSERT_TRUE(q.pop(w, false, 1));
+  EXPECT_EQ(w.first, 2);
+}
+
+TEST(ReadyQueue, OnlyWhatIsReadyIsStolenWithoutAChunk) {
+  ReadyQueue q(4);
+  q.push(range(1, 10));
+  Work w;
+  EXPECT_FALSE(q.steal(w, 0));
+  q.push(fragment(0, 7));
+  ASSERT_TRUE(q.steal(w, 0));
+  EXPECT_EQ(w.cf->block->kind, abi::Kind::atomic);
+  free_cf(w.cf);
+}
+
 TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
   abi::Block nested = block(3);
   nested.flags = abi::kNested;
