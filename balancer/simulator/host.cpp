@@ -33,6 +33,7 @@ void Simulation::plan_pump(Node& n, Time at) {
 }
 
 void Simulation::pump(Node& n) {
+  n.pump_at = -1;
   if (!n.dirty) return;
   n.dirty = false;
   n.last_pump = now_;

@@ -158,10 +158,7 @@ void Simulation::happen(const Happening& h) {
       on_finish(n, h.a, h.b);
       break;
     case Kind::pump:
-      if (n.pump_at == static_cast<Time>(h.b)) {
-        n.pump_at = -1;
-        tell(n, Told{Told::Kind::pump, {}, 0});
-      }
+      if (n.pump_at == static_cast<Time>(h.b)) tell(n, Told{Told::Kind::pump, {}, 0});
       break;
     case Kind::serve:
       serve(n);

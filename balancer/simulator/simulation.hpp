@@ -80,7 +80,7 @@ class Simulation final : public Effects {
     bool moved = false;  // items came or went since the policy last heard of the load
     bool dirty = false;
     Time last_pump = 0;
-    Time pump_at = -1;  // planned; -1: not
+    Time pump_at = -1;  // planned, or told and not taken in yet; -1: neither
     std::vector<Timer> timers;
     std::vector<Told> inbox;  // from `inbox_head` on
     std::size_t inbox_head = 0;

@@ -170,6 +170,17 @@ TEST(Simulator, ACoordinatorNeedsTimeToThink) {
   EXPECT_EQ(quick_one.host_busy.back(), 0);
 }
 
+// What has changed while the host was busy is told at once and once, not once for each fragment that ended meanwhile.
+TEST(Simulator, ABusyHostIsToldOfItsLoadOnce) {
+  Options o = quick(1, "none");
+  constexpr Time kEvent = 100'000, kPumpInterval = 500'000;
+  o.processing = {kEvent, 0, 0};
+  // The host is busy with this when the load is due to be told.
+  o.changes = {{450'000, Rank{0}, Change::Kind::outside_load, 0.001, 0}};
+  const Outcome r = simulate(heap(20'000, 1000), o);
+  EXPECT_LE(r.host_busy[0], (r.finished / kPumpInterval + 6) * kEvent);
+}
+
 TEST(Simulator, ARankThatLeavesGivesAllAway) {
   for (const char* balancer : {"none", "central", "steal"}) {
     Options o = quick(5, balancer);
