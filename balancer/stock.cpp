@@ -157,7 +157,8 @@ std::vector<GroupCount> Stock::pick_weight(Rank to, Time weight, bool last) cons
   return paying(to, chosen);
 }
 
-// paying cuts the choice down to a shipment that pays: short enough, and outweighing its transfer.
+// paying cuts the choice down to a shipment that pays: short enough, and outweighing its transfer. Of a group that nobody has seen
+// run here one goes per thread: neither its weight nor the bytes that it makes are known.
 std::vector<GroupCount> Stock::paying(Rank to, const std::vector<Candidate>& chosen) const {
   const Link& link = links_.between(self_, to);
   std::vector<GroupCount> parts;
@@ -166,6 +167,7 @@ std::vector<GroupCount> Stock::paying(Rank to, const std::vector<Candidate>& cho
   bool guess = false;
   for (const Candidate& c : chosen) {
     std::int64_t count = c.count;
+    if (rules_.pays && !c.measured) count = std::min(count, workers_);
     if (rules_.pays && c.bytes_each > 0 && wire_time(link, c.bytes_each) > 0) {
       const Time left = rules_.max_transfer - wire_time(link, bytes);
       count = std::min(count,

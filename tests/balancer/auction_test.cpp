@@ -285,9 +285,24 @@ TEST(Auction, AShipmentIsShortEnoughForTheReceiverToStart) {
 TEST(Auction, TheShareIsTakenFromAllGroups) {
   Script s("auction", setup(0, 2, 3));
   s.at(0, WentBusy{});
-  s.at(0, LoadChanged{{{Group{0}, 6, 0}, {Group{1}, 3, 0}, {Group{2}, 4, 0}}, {}});
+  s.at(0, LoadChanged{{{Group{0}, 6, 0}, {Group{1}, 3, 0}, {Group{2}, 4, 0}},
+                      {done(0, 1, 10 * kMs), done(1, 1, 10 * kMs), done(2, 1, 10 * kMs)}});
   EXPECT_EQ(all<Ship>(s.at(kMs, from(1, AuctionRequest{1})))[0].fragments,
             (std::vector<GroupCount>{{Group{0}, 2}, {Group{1}, 2}, {Group{2}, 2}}));
+}
+
+// What a fragment of such a group weighs and makes is not known, and what has moved can't be taken back.
+TEST(Auction, OfAGroupThatNobodyHasSeenRunOneGoesPerThread) {
+  for (const char* policy : {"auction", "torus", "tree"}) {
+    balancer::Setup two_threads = setup(0, 2, 1);
+    two_threads.workers = 2;
+    Script s(policy, two_threads);
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
+    EXPECT_EQ(fragments(all<Ship>(s.at(kMs, from(1, AuctionRequest{1})))[0]), 2) << policy;
+    s.at(2 * kMs, LoadChanged{{{Group{0}, 98, 0}}, {done(0, 1, kMs)}});
+    EXPECT_EQ(fragments(all<Ship>(s.at(3 * kMs, from(1, AuctionRequest{2})))[0]), 48) << policy;
+  }
 }
 
 TEST(Auction, AShipmentWithNothingInItIsARefusal) {

@@ -38,6 +38,13 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
     }
   }
   EXPECT_GE(said, 3);
+  for (int run = 0; run < 3; ++run) {
+    for (const char* balancer : {"auction", "torus", "tree", "mirror"}) {
+      EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "4",
+                                 "--link-bandwidth", "2e6", "--summary", "s.json"}), 0));
+      EXPECT_LE(moved(read("s.json")), 40) << balancer;
+    }
+  }
 }
 
 // Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make.
