@@ -12,7 +12,7 @@ constexpr double kBytesMemory = 1000;  // fragments
 }  // namespace
 
 ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members,
-                         double weight_memory)
+                         double weight_memory, const std::vector<double>& powers)
     : members_(members),
       never_moved_(groups.size()),
       weights_(groups, weight_memory),
@@ -25,7 +25,12 @@ ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members,
     never_moved_[g] = groups[g].never_moved;
     body_[g] = groups[g].body;
   }
-  for (Worker& w : workers_) w.ready.resize(groups.size());
+  const auto fastest = std::max_element(powers.begin(), powers.end());
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].ready.resize(groups.size());
+    const auto r = static_cast<std::size_t>(index(members_.rank(i)));
+    if (r < powers.size() && powers[r] > 0) workers_[i].power = powers[r] / *fastest;
+  }
 }
 
 void ClusterView::report(Time now, Rank from, const Report& r) {
@@ -110,12 +115,12 @@ void ClusterView::completed(Time now, Worker& w, const std::vector<GroupDone>& f
   }
 }
 
-// The speed differs from 1 only where the measurements leave no doubt: iterations of different
+// The speed differs from the power only where the measurements leave no doubt: iterations of different
 // weight are not a slow rank.
 double ClusterView::Worker::speed() const {
-  if (samples < 32 || actual <= 0 || expected <= 0) return 1;
+  if (samples < 32 || actual <= 0 || expected <= 0) return power;
   const double doubt = 3 * std::sqrt(std::max(0.0, variance));
-  if (std::abs(actual - expected) < std::max(doubt, 0.15 * expected)) return 1;
+  if (std::abs(actual * power - expected) < std::max(doubt, 0.15 * expected)) return power;
   return std::clamp(expected / actual, 0.1, 10.0);
 }
 

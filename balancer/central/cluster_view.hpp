@@ -29,7 +29,9 @@ struct Members {
 // until the receiver reports the arrival it is work on its way to the receiver.
 class ClusterView {
  public:
-  ClusterView(const std::vector<GroupInfo>& groups, Members, double weight_memory);
+  // `powers`: relative speed by rank, as far as it is known beforehand.
+  ClusterView(const std::vector<GroupInfo>& groups, Members, double weight_memory,
+              const std::vector<double>& powers = {});
 
   void report(Time now, Rank from, const Report&);
   void ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
@@ -76,6 +78,7 @@ class ClusterView {
     bool idle = true;
     bool present = true;
     std::int32_t threads = 1;
+    double power = 1;  // speed until measurements say otherwise; the fastest rank has 1
     Time unmoved = 0;
     Moments completed;  // everything there, any group
     // Measured against what the groups weigh elsewhere, for the speed.

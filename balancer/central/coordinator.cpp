@@ -50,7 +50,7 @@ Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members
     : self_(setup.rank),
       members_(members),
       p_(p),
-      view_(setup.groups, members, p.weight_memory),
+      view_(setup.groups, members, p.weight_memory, setup.powers),
       ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
 
 void Coordinator::step(Time now, const Event& event, Actions& out) {

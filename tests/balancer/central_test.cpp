@@ -253,6 +253,28 @@ TEST(ClusterView, BytesOfOrdersUnderWayAreLearnedOnce) {
   EXPECT_NEAR(static_cast<double>(view.bytes_each(Group{0}, 1000)), 1100, 2);
 }
 
+// Known speeds count from the first plan on; measured ones replace them where they leave no doubt.
+TEST(ClusterView, PowersAreSpeedsUntilMeasured) {
+  ClusterView view({GroupInfo{}}, Members{Rank{0}, 3}, 0, {2, 1, 1});
+  const auto capacities = [&] {
+    std::vector<double> all;
+    for (const Load& l : view.loads(0)) all.push_back(l.capacity);
+    return all;
+  };
+  EXPECT_EQ(capacities(), (std::vector{1.0, 0.5, 0.5}));
+  for (int i = 0; i < 10; ++i) {  // rank 2 takes twice as long as rank 1
+    Report r = report({});
+    r.finished = {done(0, 10, kMs)};
+    view.report(0, Rank{0}, r);
+    r.finished = {done(0, 10, 2 * kMs)};
+    view.report(0, Rank{1}, r);
+    r.finished = {done(0, 10, 4 * kMs)};
+    view.report(0, Rank{2}, r);
+  }
+  const std::vector<double> measured = capacities();
+  EXPECT_LT(measured[2], 0.6 * measured[1]);
+}
+
 TEST(Coordinator, ALeavingRankReceivesNothing) {
   Script s("central", setup(3, 4, 1));
   s.at(0, RankLeaving{Rank{1}});
