@@ -214,6 +214,8 @@ class Stealer : public Policy {
     Time weight = 0;
     std::int64_t bytes = 0;
     bool unmeasured = false;
+    // A thief that another serves needs enough until then: not half, but as much as each rank would have of all.
+    const std::int64_t sharers = patience_ > 0 && !growth_.grows() ? ranks_ : 2;
     const auto add = [&](std::size_t g, std::int64_t count) {
       const Group group{static_cast<std::uint32_t>(g)};
       const std::int64_t each = ready_[g].bytes_now() / ready_[g].count();
@@ -242,7 +244,7 @@ class Stealer : public Policy {
       bytes += count * each;
     };
     for (std::size_t g = 0; g < ready_.size(); ++g) {
-      if (movable(g) > 0) add(g, movable(g) / 2);
+      if (movable(g) > 0) add(g, movable(g) / sharers);
     }
     if (parts.empty()) {
       // One of each at most: the heaviest goes if another stays, or if the thief has nothing at

@@ -43,6 +43,16 @@ TEST(Auto, ARankThatTheCoordinatorLeavesEmptyAsksAfterAWhile) {
   EXPECT_EQ(sent<StealRequest>(s.at(15 * kMs, TimerFired{16})).size(), 1u);
 }
 
+// What it gets is to last until the coordinator serves it: of halves of halves the first would have most of a loop.
+TEST(Auto, WhoAsksGetsAsMuchAsEverybodyWouldHave) {
+  Script s("auto", setup(0, 4, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {done(0, 1, 20 * kMs)}});
+  const auto shipped = all<Ship>(s.at(kMs, from(2, StealRequest{1, true, 0})));
+  ASSERT_EQ(shipped.size(), 1u);
+  EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 25}}));
+}
+
 // In the beginning two others are to know of a rank that has nothing; it does not ask a third before it has been patient.
 TEST(Auto, ARankThatHasHadNothingAsksTwoOthersAtOnce) {
   Script s("auto", setup(1, 8, 1));
