@@ -112,7 +112,7 @@ bool Node::take_part(const Cf* loop, Cf* c) {
 }
 
 void Node::submit(Worker& w, Cf* c) {
-  if (w.current != nullptr && w.current->block->kind == abi::Kind::range && owner(w.current) >= 0 && !take_part(w.current, c)) return;
+  if (owner(w.current) >= 0 && w.current->block->kind == abi::Kind::range && !take_part(w.current, c)) return;
   if (w.trace != nullptr) [[unlikely]] w.trace->born(*c);
   if (c->block->locator != nullptr && ranks() > 1) {
     const Rank to = members.place(c->block->locator(c));
