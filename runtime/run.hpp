@@ -40,6 +40,7 @@ struct RunOptions {
 
   std::int32_t threads = 0;             // workers per rank; 0: share the host's cores fairly
   std::string balancer;                 // empty: balancer::usual_policy
+  const balancer::PolicyInfo* policy = nullptr;  // instead of the one of that name: for tests
   balancer::Settings settings;          // policy parameters from flags and --config
   std::vector<double> powers;           // relative speeds by rank, for the policies; missing: 1
   std::string save_groups;              // profile to write, empty: none

@@ -52,6 +52,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 
 // Policy and settings as the options say, and how many of the ranks may execute.
 const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
+  if (options.policy != nullptr) return *options.policy;
   const std::string name =
       !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
   const balancer::PolicyInfo* found = balancer::find_policy(name);

@@ -189,6 +189,9 @@ void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mism
     first = at + 1;
   }
   totals.runs += progress->runs;
+  totals.balanced += progress->balanced;
+  totals.moving += progress->moving;
+  totals.moved += progress->moved;
   totals.run += since(running);
   munmap(progress, sizeof(Progress));
   for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));

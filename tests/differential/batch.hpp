@@ -29,6 +29,7 @@ struct Totals {
   double translate = 0, compile = 0, run = 0;  // seconds
   std::size_t runs = 0, lines = 0;             // programs times configurations; of expected output
   std::size_t source_lines = 0;
+  std::size_t balanced = 0, moving = 0, moved = 0;  // runs with a policy that moves; those that did; fragments
   std::size_t refused = 0, failed = 0;  // programs wrong on purpose: by the translator, later
 };
 

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
+#include "balancer/random.hpp"
 #include "configurations.hpp"
 #include "runtime/run.hpp"
 
@@ -21,12 +24,26 @@ namespace fs = std::filesystem;
 namespace {
 std::mutex lines_mutex;
 std::vector<std::string> printed;
+
+// Kernels rest until so many have; long runs would take seconds.
+constexpr int kMostRests = 60;
+std::atomic<int> rests{0};
+int longest_rest_us = 0;
 }  // namespace
 
 // The kernels of the programs print by this (tests/reference/kernels.hpp).
 extern "C" void tessera_test_line(const char* line) {
   const std::lock_guard<std::mutex> lock(lines_mutex);
   printed.emplace_back(line);
+}
+
+// ... and begin by this. Some rest and some don't, in no order: the balancer takes none of them for short.
+extern "C" void tessera_test_rest() {
+  if (longest_rest_us == 0) return;
+  const int n = rests.fetch_add(1, std::memory_order_relaxed);
+  tessera::balancer::Random random(static_cast<std::uint64_t>(n));
+  if (n >= kMostRests || random.below(2) == 0) return;
+  usleep(static_cast<useconds_t>(random.below(static_cast<std::uint64_t>(longest_rest_us))));
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -51,6 +68,17 @@ bool leaks() {
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// note_moves adds what the summary tells of the run.
+void note_moves(const fs::path& summary, Progress& progress) {
+  const auto text = nlohmann::json::parse(read(summary), nullptr, false);
+  if (text.is_discarded()) return;  // it ended before there was one
+  std::size_t moved = 0;
+  for (const auto& rank : text.at("ranks")) moved += rank.at("moved_out").get<std::size_t>();
+  progress.balanced = progress.balanced + (text.at("balancer") == "none" ? 0 : 1);
+  progress.moving = progress.moving + (moved > 0 ? 1 : 0);
+  progress.moved = progress.moved + moved;
 }
 
 std::string difference(const std::vector<std::string>& expected,
@@ -84,14 +112,20 @@ void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path
     using Entry = const abi::Program* (*)();
     const auto entry = reinterpret_cast<Entry>(
         dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
-    const std::vector<Configuration> all = configurations(c.seed);
+    std::vector<Configuration> all = configurations(c.seed);
     for (std::size_t at = 0; at < all.size(); ++at) {
       progress.program = k;
       progress.configuration = at;
       progress.runs = progress.runs + 1;
       printed.clear();
+      rests = 0;
+      longest_rest_us = all[at].longest_rest_us;
+      const fs::path summary = report.string() + ".summary";
+      fs::remove(summary);
+      all[at].options.summary_json = summary;
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
       const int code = runtime::run(*entry(), all[at].options, c.arguments);
+      note_moves(summary, progress);
       std::sort(printed.begin(), printed.end());
       std::string what;
       const bool right = c.expected.end == reference::Outcome::End::finished;

@@ -9,9 +9,10 @@
 
 namespace tessera::differential {
 
-// Progress is shared with the child: where it is now.
+// Progress is shared with the child: where it is now, and what it has seen.
 struct Progress {
   volatile std::size_t program, configuration, runs;
+  volatile std::size_t balanced, moving, moved;  // runs with a policy that moves; those that did; fragments
 };
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the

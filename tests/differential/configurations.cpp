@@ -3,21 +3,29 @@
 #include <chrono>
 
 #include "balancer/random.hpp"
+#include "restless.hpp"
 
 namespace tessera::differential {
 namespace {
 
-Configuration make(int ranks, int threads, std::uint64_t seed, const std::string& policy) {
+// What is ready waits meanwhile, and may be moved; without it kernels are so short that hardly anything ever is.
+void rest(Configuration& c) {
+  c.longest_rest_us = 150;
+  c.name += " (kernels rest)";
+}
+
+Configuration make(int ranks, int threads, std::uint64_t seed, const balancer::PolicyInfo& policy) {
   Configuration c;
   c.name = "--transport inproc --inproc-ranks " + std::to_string(ranks) + " -t " +
-           std::to_string(threads) + " --seed " + std::to_string(seed) + " --balancer " + policy;
+           std::to_string(threads) + " --seed " + std::to_string(seed) + " --balancer " + std::string(policy.name);
   c.options.transport = "inproc";
   c.options.ranks = ranks;
   c.options.threads = threads;
   c.options.seed = seed;
   c.options.max_delay_us = 100;
-  c.options.balancer = policy;
+  c.options.policy = &policy;
   c.options.quiet = true;
+  if (&policy == &restless_info()) rest(c);
   return c;
 }
 
@@ -29,9 +37,9 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
 }
 
 // All values are large, or no copy is kept longer than it is read, or ranks pass on whatever they get, or moving costs
-// nothing; or several of these.
+// nothing, or kernels rest so that it pays; or several of these.
 void strain(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t seed) {
-  const std::uint64_t what = balancer::Random(seed).below(16);
+  const std::uint64_t what = balancer::Random(seed).below(32);
   if ((what & 1) != 0) {
     c.options.eager_bytes = 0;
     c.name += " --eager-bytes 0";
@@ -48,6 +56,7 @@ void strain(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t 
     c.options.settings.emplace("transfer_margin", "0");
     c.name += " --set transfer_margin=0";
   }
+  if ((what & 16) != 0 && c.longest_rest_us == 0) rest(c);
 }
 
 // Ranks that leave at random times of the first milliseconds.
@@ -72,21 +81,24 @@ void change_members(Configuration& c, std::uint64_t seed) {
 
 std::vector<Configuration> configurations(std::uint64_t seed) {
   std::vector<Configuration> all;
-  for (const int threads : {1, 2, 4}) all.push_back(make(1, threads, 0, "none"));
+  for (const int threads : {1, 2, 4}) all.push_back(make(1, threads, 0, *balancer::find_policy("none")));
+  std::vector<const balancer::PolicyInfo*> policies = {&restless_info()};
+  for (const balancer::PolicyInfo& p : balancer::policies()) policies.push_back(&p);
   for (const int ranks : {2, 4, 7}) {
-    for (const balancer::PolicyInfo& p : balancer::policies()) {
+    for (const balancer::PolicyInfo* policy : policies) {
+      const balancer::PolicyInfo& p = *policy;
       for (const int threads : {1, 2}) {
         const std::uint64_t order = seed * 100 + all.size();
-        all.push_back(make(ranks, threads, order, std::string(p.name)));
+        all.push_back(make(ranks, threads, order, p));
         if (threads == 1) strain(all.back(), p, order + 30);
         if (threads == 2) {  // the sweep has to wait for more than one worker
-          Configuration changing = make(ranks, threads, order + 70, std::string(p.name));
+          Configuration changing = make(ranks, threads, order + 70, p);
           change_members(changing, order + 70);
           strain(changing, p, order + 80);
           all.push_back(changing);
         }
         if (threads == 1 && has(p, "faithful")) {
-          Configuration faithful = make(ranks, threads, order + 50, std::string(p.name));
+          Configuration faithful = make(ranks, threads, order + 50, p);
           faithful.name += " --set faithful=true";
           faithful.options.settings.emplace("faithful", "true");
           all.push_back(faithful);

@@ -9,12 +9,14 @@
 namespace tessera::differential {
 
 struct Configuration {
-  std::string name;  // the options of `tessera run` that give the same
+  std::string name;  // the options of `tessera run` that give the same; it has no `restless`, and its kernels do not rest
   runtime::RunOptions options;
+  int longest_rest_us = 0;  // of kernels (tests/reference/kernels.hpp)
 };
 
 // configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
-// every policy of the registry and the faithful mode of those that have one, deliveries reordered.
+// every policy of the registry and the faithful mode of those that have one, one that moves all it can (restless.hpp),
+// deliveries reordered.
 std::vector<Configuration> configurations(std::uint64_t seed);
 
 }  // namespace tessera::differential

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   int size = 24;
   std::string keep = "differences";
   int wrong = 10;
+  std::size_t least_moved = 0;
   bool print = false;
   CLI::App app("Random programs: the reference interpreter against the runtime.");
   app.add_option("--programs", programs, "how many")->capture_default_str();
@@ -35,6 +36,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--wrong", wrong, "percent of programs that are wrong on purpose")
       ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--least-moved", least_moved, "fail where the balancers move fewer fragments in all: then the test tests little")
       ->capture_default_str();
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
@@ -75,12 +78,13 @@ int main(int argc, char** argv) {
   tell();
   std::printf(
       "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
-      "%zu were wrong and refused, %zu failed as they should; "
+      "%zu were wrong and refused, %zu failed as they should; %zu fragments moved in %zu of %zu runs with a balancer; "
       "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
       programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines,
-      totals.refused, totals.failed, totals.translate, totals.compile, totals.run);
+      totals.refused, totals.failed, totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
   if (!differ.empty())
     std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);
-  return differ.empty() ? 0 : 1;
+  if (totals.moved < least_moved) std::printf("fewer than %zu fragments moved\n", least_moved);
+  return differ.empty() && totals.moved >= least_moved ? 0 : 1;
 }

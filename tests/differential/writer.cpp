@@ -191,6 +191,30 @@ std::string Writer::pushed(const Visible& v) {
          braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
 }
 
+// Values that fragments read which may be moved meanwhile, and others when those have ended: these are the last uses.
+std::string Writer::read_again(const Visible& v) {
+  Visible inner = v;
+  std::vector<Protected> kept;
+  const auto declared = [&](const std::string& prefix) {
+    const std::string text = name(prefix, inner);
+    kept.emplace_back(targets_, text);
+    return text;
+  };
+  const std::string t = declared("t"), a = declared("t"), b = declared("t"), i = declared("i");
+  const int size = random_.between(3, 8);
+  const auto each = [&](const std::string& from, const std::string& second, const std::string& to, const std::string& advised) {
+    return "for " + i + " = 0 .. " + std::to_string(size - 1) + " mix(" + from + ", " + second + ", " + to + "[" + i + "])" +
+           advised + ";\n";
+  };
+  const std::string at = "[" + i + "]";
+  cost_ += 4 * size * weight_;
+  std::vector<std::string> parts = {each(i, expressions_.text(Kind::integer, inner, 1), t, advice(inner)), each(t + at, "1", a, advice(inner)),
+                                    each(t + at, a + at, b, " @ { locator_cyclic: " + a + at + "; }"),
+                                    "for " + i + " = 0 .. " + std::to_string(size - 1) + " show(\"again\", " + b + at + ");\n"};
+  random_.shuffle(parts);
+  return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], t + ", " + a + ", " + b);
+}
+
 // `>>`: something that happens after all of a call.
 std::string Writer::with_end(const Visible& v) {
   Visible inner = v;
@@ -249,7 +273,7 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
       v.fragments.push_back(f);
       if (random_.chance(60)) parts.push_back(f.sizes.empty() ? show(v) : show_all(f, v));
     } else if (what < 12) {
-      parts.push_back(show(v));
+      parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v) : read_again(v));
     } else if (what < 13) {
       parts.push_back(freed_early(v));
     } else if (what < 14) {

@@ -101,6 +101,10 @@ Run kernel(const std::string& name) { return all().at(name); }
 const char* kernels_text() {
   return R"fa(C++ head ${<END
 extern "C" void tessera_test_line(const char *) __attribute__((weak));
+extern "C" void tessera_test_rest() __attribute__((weak));
+static void rest() {
+  if (tessera_test_rest) tessera_test_rest();
+}
 static void line(const std::string &text) {
   if (tessera_test_line) tessera_test_line(text.c_str());
   else printf("%s\n", text.c_str());
@@ -116,25 +120,28 @@ static int digest(const void *data, size_t size) {
   return mixed(int(h % 100000u), int(size));
 }
 END
-C++ sub mix(int a, int b, name x) ${{ x = mixed(a, b); $}}
-C++ sub split(int a, name x, name y) ${{ x = mixed(a, 1); y = mixed(a, 2); $}}
-C++ sub eighth(int a, name x) ${{ x = a / 8.0; $}}
-C++ sub blend(real a, real b, name x) ${{ x = fmod(fabs(a * 0.5 + b * 0.3), 100.0); $}}
-C++ sub cut(real a, name x) ${{ x = int(fmod(fabs(a) * 8, 1000.0)); $}}
-C++ sub word(int a, name x) ${{ x = "w" + std::to_string(mixed(a, 3) % 100); $}}
+C++ sub mix(int a, int b, name x) ${{ rest(); x = mixed(a, b); $}}
+C++ sub split(int a, name x, name y) ${{ rest(); x = mixed(a, 1); y = mixed(a, 2); $}}
+C++ sub eighth(int a, name x) ${{ rest(); x = a / 8.0; $}}
+C++ sub blend(real a, real b, name x) ${{ rest(); x = fmod(fabs(a * 0.5 + b * 0.3), 100.0); $}}
+C++ sub cut(real a, name x) ${{ rest(); x = int(fmod(fabs(a) * 8, 1000.0)); $}}
+C++ sub word(int a, name x) ${{ rest(); x = "w" + std::to_string(mixed(a, 3) % 100); $}}
 C++ sub join(string a, string b, name x) ${{
+  rest();
   x = std::string(a).substr(0, 12) + "/" + std::string(b).substr(0, 12);
 $}}
-C++ sub measure(string a, name x) ${{ x = digest(a, strlen(a)); $}}
-C++ sub same(value a, name x) ${{ x.copy(a); $}}
-C++ sub either(value a, value b, int which, name x) ${{ x.copy(which % 2 == 0 ? a : b); $}}
+C++ sub measure(string a, name x) ${{ rest(); x = digest(a, strlen(a)); $}}
+C++ sub same(value a, name x) ${{ rest(); x.copy(a); $}}
+C++ sub either(value a, value b, int which, name x) ${{ rest(); x.copy(which % 2 == 0 ? a : b); $}}
 C++ sub pack(int n, int seed, name x) ${{
+  rest();
   int *data = x.create<int>(n);
   for (int k = 0; k < n; ++k) data[k] = mixed(seed, k);
 $}}
-C++ sub total(value a, name x) ${{ x = digest(a.getData<char>(), a.getSize()); $}}
-C++ sub nothing() ${{ $}}
+C++ sub total(value a, name x) ${{ rest(); x = digest(a.getData<char>(), a.getSize()); $}}
+C++ sub nothing() ${{ rest(); $}}
 C++ sub show(string what, value v) ${{
+  rest();
   std::string text = what;
   char real[40];
   switch (v.value->type) {
@@ -151,6 +158,7 @@ C++ sub show(string what, value v) ${{
   line(text);
 $}}
 C++ sub show3(int a, real b, string c) ${{
+  rest();
   char text[80];
   snprintf(text, sizeof text, "%d %.17g ", a, b);
   line(std::string(text) + c);

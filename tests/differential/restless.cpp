@@ -1,0 +1,55 @@
+#include "restless.hpp"
+
+#include <utility>
+
+#include "balancer/random.hpp"
+
+namespace tessera::differential {
+namespace {
+
+using namespace balancer;
+
+class Restless : public Policy {
+ public:
+  explicit Restless(const Setup& setup)
+      : self_(setup.rank),
+        ranks_(static_cast<std::uint64_t>(setup.ranks)),
+        groups_(static_cast<std::uint32_t>(setup.groups.size())),
+        random_(static_cast<std::uint64_t>(index(setup.rank))) {}
+
+  // Some of what may be ready, every now and then: the host ships what is there.
+  void step(Time now, const Event& event, Actions& out) override {
+    if (std::holds_alternative<TimerFired>(event)) {
+      armed_ = false;
+      Ship ship{++ticket_, Rank{static_cast<std::int32_t>(random_.below(ranks_))}, {}};
+      for (std::uint32_t g = 0; g < groups_; ++g) {
+        if (random_.below(3) != 0) ship.fragments.push_back({Group{g}, static_cast<std::int64_t>(1 + random_.below(3))});
+      }
+      if (ship.to != self_) out.emplace_back(std::move(ship));
+    }
+    if (std::exchange(armed_, true)) return;
+    out.emplace_back(SetTimer{0, now + static_cast<Time>(20'000 + random_.below(100'000))});
+  }
+
+ private:
+  const Rank self_;
+  const std::uint64_t ranks_;
+  const std::uint32_t groups_;
+  Random random_;
+  std::uint64_t ticket_ = 0;
+  bool armed_ = false;
+};
+
+}  // namespace
+
+const balancer::PolicyInfo& restless_info() {
+  static const PolicyInfo info{
+      .name = "restless",
+      .summary = "moves fragments all the time",
+      .parameters = {},
+      .make = [](const Setup& s) -> std::unique_ptr<Policy> { return std::make_unique<Restless>(s); },
+  };
+  return info;
+}
+
+}  // namespace tessera::differential
