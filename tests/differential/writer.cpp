@@ -215,6 +215,34 @@ std::string Writer::read_again(const Visible& v) {
   return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], t + ", " + a + ", " + b);
 }
 
+// Steps over a row whose elements stay on their ranks, where what makes and what reads them is placed alike.
+std::string Writer::stencil(const Visible& v) {
+  Visible inner = v;
+  const std::string x = name("x", inner);
+  const Protected kept_x(targets_, x);
+  const std::string t = name("i", inner);
+  const Protected kept_t(targets_, t);
+  const std::string i = name("i", inner);
+  const int steps = random_.between(2, 5);
+  const int size = random_.between(2, 7);
+  const std::string last = std::to_string(size - 1);
+  const std::string along = "for " + i + " = 0 .. " + last + " ";
+  const std::string during = "for " + t + " = 1 .. " + std::to_string(steps) + " ";
+  static const std::vector<std::string> kShares = {"", " / 2", " / 3"};
+  const std::string share = random_.one_of(kShares);
+  const auto at = [&share](const std::string& place) { return " @ { locator_cyclic: " + place + share + "; };\n"; };
+  const std::string before = x + "[" + t + " - 1][" + i;
+  cost_ += (steps + 1) * (size + 2) * weight_;
+  std::vector<std::string> parts = {
+      along + "mix(" + i + ", " + expressions_.text(Kind::integer, inner, 1) + ", " + x + "[0][" + i + "])" + at(i),
+      "for " + t + " = 0 .. " + std::to_string(steps) + " {\nmix(" + t + ", 1, " + x + "[" + t + "][-1])" + at("0") + "mix(" + t +
+          ", 2, " + x + "[" + t + "][" + std::to_string(size) + "])" + at(last) + "}\n",
+      during + along + "mix(" + before + " - 1] + " + before + " + 1], " + before + "], " + x + "[" + t + "][" + i + "])" + at(i),
+      along + "show(\"row\", " + x + "[" + std::to_string(steps) + "][" + i + "]);\n"};
+  random_.shuffle(parts);
+  return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], x);
+}
+
 // `>>`: something that happens after all of a call.
 std::string Writer::with_end(const Visible& v) {
   Visible inner = v;
@@ -273,7 +301,7 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
       v.fragments.push_back(f);
       if (random_.chance(60)) parts.push_back(f.sizes.empty() ? show(v) : show_all(f, v));
     } else if (what < 12) {
-      parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v) : read_again(v));
+      parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v) : random_.chance(50) ? read_again(v) : stencil(v));
     } else if (what < 13) {
       parts.push_back(freed_early(v));
     } else if (what < 14) {

@@ -80,6 +80,7 @@ class Writer {
   std::string freed_early(const Visible& v);
   std::string pushed(const Visible& v);
   std::string read_again(const Visible& v);
+  std::string stencil(const Visible& v);
   std::string with_end(const Visible& v);
   std::string only_if(const Visible& v, int depth);
   std::string body(Visible v, int statements, int depth,
