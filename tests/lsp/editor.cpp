@@ -13,7 +13,7 @@
 namespace tessera::tests {
 namespace {
 
-constexpr int kPatience = 30000;  // ms for one message
+constexpr int kPatience = 30000 * TESSERA_SLOWER;  // ms for one message
 
 std::size_t offset_of(const std::string& text, const Json& position) {  // ASCII lines only
   std::size_t k = 0;
