@@ -15,13 +15,19 @@ class Restless : public Policy {
       : self_(setup.rank),
         ranks_(static_cast<std::uint64_t>(setup.ranks)),
         groups_(static_cast<std::uint32_t>(setup.groups.size())),
-        random_(static_cast<std::uint64_t>(index(setup.rank))) {}
+        random_(self_number()) {}
 
-  // Some of what may be ready, every now and then: the host ships what is there.
+  // Some of what may be ready, every now and then: the host ships what is there. Half of the shipments go to the next rank, and
+  // half of what arrives is about to leave again, so that fragments with the same inputs take the same ways.
   void step(Time now, const Event& event, Actions& out) override {
+    if (std::holds_alternative<Arrived>(event) && random_.below(2) == 0) {
+      armed_ = true;
+      out.emplace_back(SetTimer{0, now + 5'000});
+    }
     if (std::holds_alternative<TimerFired>(event)) {
       armed_ = false;
-      Ship ship{++ticket_, Rank{static_cast<std::int32_t>(random_.below(ranks_))}, {}};
+      const std::uint64_t further = random_.below(2) == 0 ? 1 : random_.below(ranks_);
+      Ship ship{++ticket_, Rank{static_cast<std::int32_t>((self_number() + further) % ranks_)}, {}};
       for (std::uint32_t g = 0; g < groups_; ++g) {
         if (random_.below(3) != 0) ship.fragments.push_back({Group{g}, static_cast<std::int64_t>(1 + random_.below(3))});
       }
@@ -32,6 +38,8 @@ class Restless : public Policy {
   }
 
  private:
+  std::uint64_t self_number() const { return static_cast<std::uint64_t>(index(self_)); }
+
   const Rank self_;
   const std::uint64_t ranks_;
   const std::uint32_t groups_;
