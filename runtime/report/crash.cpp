@@ -63,8 +63,13 @@ void on_crash(int signal) {
          kExitInternal);
 }
 
+void on_exit();
+int catch_exit() { return std::atexit(on_exit) | std::at_quick_exit(on_exit); }
+
 void on_exit() {
   if (running_program == nullptr || getpid() != running_process) return;  // or a child that a kernel has forked
+  // A handler is called once: another kernel that calls exit() now would end the process, with its own code, before this is told.
+  (void)catch_exit();
   report("the kernel ended the process: exit() is for the end of the program, which comes by itself; "
          "throw an exception to give up [T414]",
          "tessera: error: a thread that a kernel started has called exit() [T414]", kExitProgram);
@@ -75,7 +80,7 @@ void on_exit() {
 LastWords::LastWords(const abi::Program& program) {
   running_program = &program;
   running_process = getpid();
-  static const int registered = std::atexit(on_exit) | std::at_quick_exit(on_exit);
+  static const int registered = catch_exit();
   (void)registered;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   struct sigaction action;
