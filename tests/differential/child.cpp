@@ -26,7 +26,7 @@ std::mutex lines_mutex;
 std::vector<std::string> printed;
 
 // Kernels rest until so many have; long runs would take seconds.
-constexpr int kMostRests = 60;
+constexpr int kMostRests = 40;
 std::atomic<int> rests{0};
 int longest_rest_us = 0;
 }  // namespace
