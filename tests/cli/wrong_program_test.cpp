@@ -85,10 +85,18 @@ TEST_F(Command, AnImportedKernelThatNothingDefines) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "more.cpp"}), 0));
 }
 
+// The sanitizer reports crashes of kernels itself.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCrashesToo = false;
+#else
+constexpr bool kCrashesToo = true;
+#endif
+
 // The examples of `tessera explain` that only a build or a run can show; tests/compiler has the others.
 TEST_F(Command, ExamplesOfTheCatalogue) {
   for (const compiler::Entry& e : compiler::catalogue()) {
     if (e.by != compiler::Entry::By::build && e.by != compiler::Entry::By::run) continue;
+    if (!kCrashesToo && std::string(e.code) == "T410") continue;
     SCOPED_TRACE(e.code);
     write("p.fa", compiler::complete(e.wrong));
     EXPECT_TRUE(ended(tessera({"run", "p.fa"}), e.severity == compiler::Severity::error ? 1 : 0,
