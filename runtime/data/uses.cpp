@@ -3,6 +3,7 @@
 // The home counts. A fragment that gets its input there is counted then, and counted off again if it is moved (restore). One that
 // runs elsewhere is counted when it begins to run, by its rank: it moves no more, and holds its input. So each use is counted at
 // most once, and what is freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -85,7 +86,7 @@ void DataFragments::tell_uses_now(Clock::time_point now, bool all) {
   }
 }
 
-void DataFragments::on(Rank, Used&& m) {
+void DataFragments::on(Rank from, Used&& m) {
   for (const abi::Id& id : m.read) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
@@ -98,7 +99,10 @@ void DataFragments::on(Rank, Used&& m) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(id);
-    if (e != nullptr && (e->flags & kUnlisted) != 0 && !somewhere(e) && e->waiters == 0) free_used(shard, e);
+    if (e == nullptr || (e->flags & kUnlisted) == 0 || somewhere(e) || e->waiters != 0) continue;
+    // Asked for elsewhere: a fragment that had it there moved while it waited for something else, and its Keep is to come.
+    const bool moved = e->remote != nullptr && std::any_of(e->remote->asking.begin(), e->remote->asking.end(), [from](Rank r) { return r != from; });
+    moved ? list(e) : free_used(shard, e);
   }
 }
 
