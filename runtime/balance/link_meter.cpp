@@ -13,6 +13,8 @@ namespace {
 
 // Payload bytes of each step; zero: latency. (Simulated: probing in balancer/simulator/simulation.cpp.)
 constexpr std::array<std::uint64_t, 9> kSteps{0, 0, 0, 0, 0, 16 << 10, 16 << 10, 256 << 10, 1 << 20};
+// Larger payloads than this are sent where values of a quarter of their size are made.
+constexpr std::uint64_t kAlways = 16 << 10;
 // Where a payload takes so long (s), and the one before it did, larger ones would only keep a slow link from its work.
 constexpr double kLong = 0.002;
 constexpr int kRounds = 3;
@@ -50,14 +52,22 @@ void LinkMeter::start(std::int32_t worker_ranks) {
 }
 
 Clock::time_point LinkMeter::next(Clock::time_point now) const {
-  return running_ || peers_.empty() || rounds_ == kRounds ? now + std::chrono::hours(1)
-                                                          : next_round_;
+  if (running_ || peers_.empty()) return now + std::chrono::hours(1);
+  return more_wanted() ? now : rounds_ == kRounds ? now + std::chrono::hours(1) : next_round_;
+}
+
+bool LinkMeter::wanted(std::size_t step) const {
+  return step < kSteps.size() && (kSteps[step] <= kAlways || largest_.load(std::memory_order_relaxed) >= kSteps[step] / 4);
 }
 
 void LinkMeter::turn(Clock::time_point now) {
-  if (running_ || peers_.empty() || rounds_ == kRounds || now < next_round_) return;
+  if (running_ || peers_.empty()) return;
+  if (!more_wanted()) {
+    if (rounds_ == kRounds || now < next_round_) return;
+    ++rounds_;
+  }
   running_ = true;
-  ++rounds_;
+  left_out_ = kSteps.size();
   peer_ = 0;
   step_ = 0;
   probe();
@@ -81,7 +91,8 @@ void LinkMeter::on(Rank from, LinkProbe&& p) {
   if (!running_ || p.number != number_) return;
   Peer& peer = peers_[peer_];
   const std::int64_t took = (Clock::now() - sent_).count();
-  bool enough = step_ + 1 == kSteps.size();
+  bool enough = !wanted(step_ + 1);
+  if (enough) left_out_ = step_ + 1;
   if (kSteps[step_] == 0) {
     peer.round_trip = std::min(peer.round_trip, took);
   } else {

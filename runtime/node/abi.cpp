@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "runtime/balance/link_meter.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/program_error.hpp"
@@ -59,6 +60,7 @@ Value* taken(Df& df) {
 void note_output(Worker* w, const Cf* c, const Name& n, const Value* v) {
   if (w->node.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
+    w->node.links->made(v->size);
   }
   if (w->trace != nullptr) [[unlikely]] trace_output(w, n, v);
 }

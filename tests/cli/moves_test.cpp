@@ -47,6 +47,23 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   }
 }
 
+// Probes of links are no larger than what may travel.
+TEST_F(Command, SmallValuesNeedNoLargeProbes) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ usleep(1000); x.create<char>(SIZE)[0] = static_cast<char>(i % 100); $}}\n"
+        "sub main() { df x; for i = 1..300 make(i, x[i]); }\n");
+  const auto sent = [&](const char* size) {
+    write("q.fa", std::regex_replace(read("p.fa"), std::regex("SIZE"), size));
+    EXPECT_TRUE(ended(tessera({"run", "-q", "q.fa", "-t", "1", "--balancer", "steal", "--inproc-ranks", "2", "--summary", "s.json"}), 0));
+    std::int64_t bytes = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
+    return bytes;
+  };
+  EXPECT_LT(sent("100"), 500'000);
+  EXPECT_GT(sent("500000"), 1'000'000) << "links are known for what travels";
+}
+
 // Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make.
 TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
   write("p.fa",
