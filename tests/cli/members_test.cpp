@@ -57,31 +57,6 @@ TEST_F(Members, ASignalledRankLeavesAndTheOutputIsTheSame) {
   }
 }
 
-// A fragment has one input and waits for another, as its rank leaves; the home hears that the first is used up, then that it
-// is asked for again, and then gets it. One run of a hundred lost it.
-TEST_F(Members, WhatAWaitingFragmentHasIsNotTakenForUsedUp) {
-  write("p.fa",
-        "C++ sub mix(int a, int b, name x) ${{ usleep((a * 7 + b * 13) % 5 * 40); x = (a * 3 + b) % 1000; $}}\n"
-        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-        "sub main() {\n"
-        "  df x;\n"
-        "  for t = 0..4 {\n"
-        "    mix(t, 1, x[t][-1]) @ { locator_cyclic: 0; };\n"
-        "    mix(t, 2, x[t][3]) @ { locator_cyclic: 1; };\n"
-        "  }\n"
-        "  for t = 1..4 for i = 0..2 mix(x[t - 1][i - 1] + x[t - 1][i + 1], x[t - 1][i], x[t][i]) @ { locator_cyclic: i / 2; };\n"
-        "  for i = 0..2 mix(i, 1, x[0][i]) @ { locator_cyclic: i / 2; };\n"
-        "  for i = 0..2 show(x[4][i]);\n"
-        "}\n");
-  for (int k = 0; k < 80; ++k) {
-    const std::string first = std::to_string(0.0001 * (k % 40)), second = std::to_string(0.00005 * (k % 37));
-    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "4", "--spare", "1", "-t", "2", "--balancer", "none", "--without",
-                               "find-makers", "--seed", std::to_string(k), "--leave", "1@" + first, "--leave", "3@" + second,
-                               "--leave", "3@0.003", "--join", "4@" + second}), 0))
-        << k;
-  }
-}
-
 TEST_F(Members, ADrainedRankIsReplacedByASpareAndMayComeBack) {
   const Outcome o = meanwhile(TESSERA_COMMAND " drain 0 --run $pid && " TESSERA_COMMAND
                                               " join 0 --run $pid && kill -USR2 "
