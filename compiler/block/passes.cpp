@@ -11,7 +11,6 @@
 #include "compiler/block/match_inputs.hpp"
 #include "compiler/block/note_callers.hpp"
 #include "compiler/block/number_blocks.hpp"
-#include "compiler/block/share_loops.hpp"
 #include "compiler/block/spread_loops.hpp"
 #include "compiler/block/stage_indices.hpp"
 
@@ -37,8 +36,6 @@ std::vector<Pass> pipeline() {
       {"find-series", find_series, true},
       // What is fused has no locator; loops are what they will be.
       {"spread-loops", spread_loops, true},
-      // The same.
-      {"share-loops", share_loops, true},
       // Inputs and locators do not change any more.
       {"find-makers", find_makers, true},
       // After all rewriting: what a statement mentions now is what it must capture.

@@ -154,7 +154,6 @@ struct Chain {
   // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it where
   // it is, so it is nothing to be balanced.
   bool spreads = false, stays = false;
-  bool shared = false;                  // ranges, pass share-loops: each worker of a rank runs it, and makes a part of the loops inside
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks

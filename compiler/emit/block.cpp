@@ -294,7 +294,6 @@ class Writer {
   std::string flags() const {
     if (block_.kind == Kind::range) {
       return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
-             (chain_.shared ? " | kShared" : "") +
              (chain_.inlined ? " | kInlined" : "");
     }
     return std::string(chain_.stealable ? "kStealable" : "0") + (chain_.inlined ? " | kInlined" : "");

@@ -19,13 +19,6 @@ inline constexpr std::uint16_t kEnrolled = 1;  // holds a count of its scope
 inline constexpr std::uint16_t kPlaced = 2;    // on the rank it was sent to: its locator is done
 inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another rank
-inline constexpr std::uint16_t kDealt = 16;    // a shared loop: this is its owner's copy (Node::deal)
-// In the upper byte: the worker whose part it is, + 1.
-inline constexpr std::size_t kMostOwners = 255;
-inline std::int32_t owner(const Cf* c) { return (c->flags >> 8) - 1; }  // -1: nobody's
-inline void set_owner(Cf* c, std::int32_t worker) {
-  c->flags = static_cast<std::uint16_t>((c->flags & 0xFF) | (worker + 1) << 8);
-}
 
 // Calls f(word) for each Value* of the frame.
 template <class F>

@@ -69,50 +69,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
   }
 }
 
-// Each worker gets a copy of a shared loop, and makes its part of the loops inside: step after step the same one, so
-// that most of what a fragment reads was made by its own worker. A trace tells who makes what once.
-bool Node::shares(const Worker& w, const Cf* range) const {
-  return (range->block->flags & abi::kShared) != 0 && ranks() == 1 && workers.size() > 1 && workers.size() <= kMostOwners &&
-         owner(range) < 0 && w.trace == nullptr;
-}
-
-void Node::deal(Worker& w, Cf* range) {
-  const auto parts = static_cast<std::int32_t>(workers.size());
-  const std::int64_t first = abi::frame_int(range, 0), last = abi::frame_int(range, 1);
-  for (std::int32_t k = 0; k < parts; ++k) {
-    Cf* copy = k == w.number ? range : copy_range(range, first, last);
-    copy->flags |= kDealt;
-    set_owner(copy, k);
-    enroll(copy);
-    workers[static_cast<std::size_t>(k)]->queue.push(copy);
-    wake_worker();
-  }
-}
-
-// What an owned loop makes. False: it is another worker's part, and gone.
-bool Node::take_part(const Cf* loop, Cf* c) {
-  const std::int32_t part = owner(loop);
-  const bool range = c->block->kind == abi::Kind::range;
-  bool mine = true;
-  if ((loop->flags & kDealt) == 0) {
-    if (range || c->block->kind == abi::Kind::atomic) set_owner(c, part);
-  } else if (range) {
-    const auto parts = static_cast<std::int64_t>(workers.size());
-    std::int64_t &first = abi::frame_int(c, 0), &last = abi::frame_int(c, 1);
-    const std::int64_t count = last - first + 1;
-    last = first + count * (part + 1) / parts - 1;
-    first += count * part / parts;
-    mine = first <= last;
-    set_owner(c, part);
-  } else {
-    mine = part == 0;
-  }
-  if (!mine) free_cf(c);
-  return mine;
-}
-
 void Node::submit(Worker& w, Cf* c) {
-  if (owner(w.current) >= 0 && w.current->block->kind == abi::Kind::range && !take_part(w.current, c)) return;
   if (w.trace != nullptr) [[unlikely]] w.trace->born(*c);
   if (c->block->locator != nullptr && ranks() > 1) {
     const Rank to = members.place(c->block->locator(c));
@@ -120,7 +77,6 @@ void Node::submit(Worker& w, Cf* c) {
     if (to != self()) return place(w, c, to);
   }
   if ((c->block->flags & abi::kSpreads) != 0 && ranks() > 1 && !spread(w, c)) return;
-  if (shares(w, c)) return deal(w, c);
   start(w, c);
 }
 
@@ -137,10 +93,6 @@ void Node::start(Worker& w, Cf* c, std::uint64_t put_down) {
 
 void Node::arrived(Worker& w, Cf* c) {
   c->flags |= kGathered;
-  if (const std::int32_t to = owner(c); to >= 0 && to != w.number) {
-    workers[static_cast<std::size_t>(to)]->queue.push(c);
-    return wake_worker();
-  }
   // The worker that completed the inputs runs the consumer next, while its data is warm.
   if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic &&
       w.stats.tiny(c->block->group)) {

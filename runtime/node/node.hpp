@@ -98,10 +98,6 @@ class Node {
   void ready(Worker&, Cf*, bool may_run_now);
   void execute(Worker&, Cf*);           // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
-  // Loops that the workers of this rank share.
-  bool shares(const Worker&, const Cf*) const;
-  void deal(Worker&, Cf* range);
-  bool take_part(const Cf* loop, Cf*);
   // ---- waiting fragments become ready; any thread
   void arrived(Worker&, Cf*);           // its last missing input is here
   void enroll(Cf*);                     // takes a count of its scope, if it has none yet

@@ -55,41 +55,6 @@ TEST_F(Command, SeriesThatMoveChangeNoResult) {
   }
 }
 
-// Each worker makes its part of the loops in the steps, whatever their size and whatever is beside them.
-TEST_F(Command, SharedLoopsMakeEverythingOnce) {
-  write("p.fa",
-        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
-        "C++ sub step(int a, int b, int c, name x) ${{ x = (a + 2 * b + c) % 1000; $}}\n"
-        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-        "sub pair(name x, int t) { for k = 0..1 init(t + k, x[k]); }\n"
-        "sub main(int n, int steps) {\n"
-        "  df x, y, e, p;\n"
-        "  for i = 0..n - 1 { init(i, x[0][i]); for j = 0..n - 1 init(i + j, y[0][i][j]); }\n"
-        "  for t = 1..steps {\n"
-        "    init(t, e[t]);\n"
-        "    pair(p[t], t);\n"
-        "    if t > 0 for i = 0..n - 1\n"
-        "      step(i > 0 ? x[t - 1][i - 1] : e[t], x[t - 1][i], i < n - 1 ? x[t - 1][i + 1] : p[t][1], x[t][i]);\n"
-        "    for i = 0..n - 1 for j = 0..n - 1\n"
-        "      step(i > 0 ? y[t - 1][i - 1][j] : 0, y[t - 1][i][j], x[t][j], y[t][i][j]);\n"
-        "  }\n"
-        "  for i = 0..n - 1 { show(x[steps][i]); for j = 0..n - 1 show(y[steps][i][j]); }\n"
-        "}\n");
-  for (const char* n : {"0", "1", "2", "3", "10"}) {
-    const auto sorted_output = [&](Words options) {
-      Words words = {"run", "-q", "p.fa"};
-      words.insert(words.end(), options.begin(), options.end());
-      words.insert(words.end(), {"--", n, "25"});
-      const Outcome o = tessera(words);
-      EXPECT_TRUE(ended(o, 0)) << n;
-      return sorted(o.out);
-    };
-    const std::string right = sorted_output({"-t", "1", "--without", "share-loops"});
-    for (const char* threads : {"1", "2", "3", "7"}) EXPECT_EQ(sorted_output({"-t", threads}), right) << n << " on " << threads;
-    EXPECT_EQ(sorted_output({"--inproc-ranks", "3", "-t", "2"}), right) << n;
-  }
-}
-
 // A series is told by ints: two that differ in a real, and belong to two ranks, once sent their fragments to each other for ever.
 TEST_F(Command, SeriesThatBelongToTwoRanksAreTwo) {
   write("p.fa",

@@ -70,26 +70,6 @@ TEST(Emitted, ImportsAreThoseTheProgramUses) {
   EXPECT_EQ(out.imports[0].span.line, 1);
 }
 
-// Those of steps that run in order and are all alike.
-TEST(Emitted, LoopsAreShared) {
-  const auto shared = [](const std::string& loop) {
-    const Output out = translate_text(
-        "C++ sub set(int v, name x) ${{ x = v; $}}\nC++ sub next(int a, int b, name x) ${{ x = a + b; $}}\n"
-        "sub many(name x, int n) { for i = 0..n { set(i, x[i]); } for i = 0..n { set(i, x[i + 1000]); } }\n"
-        "sub main(int n) {\n  df x, y, z;\n  for i = 0..n set(i, x[0][i]);\n" + loop + "\n}\n");
-    EXPECT_TRUE(out.ok) << loop;
-    return out.program_cpp.find("| kShared") != std::string::npos;
-  };
-  EXPECT_TRUE(shared("for t = 1..n for i = 0..n next(x[t - 1][i], x[t - 1][n - i], x[t][i]);"));
-  EXPECT_TRUE(shared("for t = 1..n { set(t, y[t]); for i = 0..n next(x[t - 1][i], y[t], x[t][i]); }"));
-  EXPECT_TRUE(shared("for t = 1..n if t > 0 for i = 0..n for j = 0..n next(x[t - 1][i * 9 + j], t, x[t][i * 9 + j]);"));
-  EXPECT_FALSE(shared("for t = 1..n for i = 0..n next(x[0][i], t, x[t][i]);")) << "no step needs another";
-  EXPECT_FALSE(shared("for t = 1..n for i = t..n next(x[t - 1][i], t, x[t][i]);")) << "the steps differ";
-  EXPECT_FALSE(shared("for t = 1..n next(x[t - 1][0], t, x[t][0]);")) << "no loop inside";
-  EXPECT_FALSE(shared("for t = 1..n { df s; set(t, s); for i = 0..n next(x[t - 1][i], s, x[t][i]); }")) << "a name of its own";
-  EXPECT_TRUE(shared("for t = 1..n { many(y[t], t) >> (z[t]); for i = 0..n next(x[t - 1][i], z[t], x[t][i]); }")) << "a fragment of its own";
-}
-
 TEST(Emitted, SizeStaysProportional) {
   std::string text =
       "import set(int, name);\nimport work(int, value, name);\nsub main() {\n  df x;\n"

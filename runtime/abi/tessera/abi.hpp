@@ -218,9 +218,6 @@ inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more th
 inline constexpr std::uint8_t kSpreads = 4;
 inline constexpr std::uint8_t kStays = 8;     // range: all that it makes has a place; where it runs balances nothing
 inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: each calls the one before
-// range: it makes loops, the same in each iteration, and nothing that has a scope of its own: several workers may run it and each make
-// a part of these.
-inline constexpr std::uint8_t kShared = 32;
 
 struct Program {
   std::uint32_t abi_version;
