@@ -27,6 +27,9 @@ class Growth {
   // Fragments make others here, rather than that one makes a few at the start. A mean says little of
   // the few that are left then: they may be leaves.
   bool grows() const { return factor() >= kGrows; }
+  // heard: fragments make others on another rank. They may here too, until enough have finished to know.
+  void heard() { heard_ = true; }
+  bool may_grow() const { return finished_ < kSamples ? heard_ : grows(); }
   // At least 1, at most kMost: how many fragments one that is ready stands for.
   double factor() const {
     if (finished_ < kSamples) return 1;
@@ -41,6 +44,7 @@ class Growth {
   static constexpr double kGrows = 4;
 
   double born_ = 0, finished_ = 0;
+  bool heard_ = false;
 };
 
 }  // namespace tessera::balancer

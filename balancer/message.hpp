@@ -67,6 +67,7 @@ struct StealRevoke {
 };
 // steal, victim -> sleeping thief: there is something to steal again.
 struct StealWake {
+  bool call = false;  // to any rank: fragments make others here
   friend bool operator==(const StealWake&, const StealWake&) = default;
 };
 // auction, torus, tree, a rank that ran empty -> its neighbours: how much have you?

@@ -67,7 +67,7 @@ struct MessageText {
   }
   std::string operator()(const StealRefuse& m) const { return "steal refuse " + number(m.number); }
   std::string operator()(const StealRevoke& m) const { return "steal revoke " + number(m.number); }
-  std::string operator()(const StealWake&) const { return "steal wake"; }
+  std::string operator()(const StealWake& m) const { return m.call ? "steal call" : "steal wake"; }
   std::string operator()(const AuctionQuestion& m) const {
     return "auction question " + number(m.number);
   }

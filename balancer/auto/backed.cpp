@@ -23,7 +23,11 @@ class Backed final : public Policy {
 
   void step(Time now, const Event& event, Actions& out) override {
     if (const auto* received = std::get_if<Received>(&event)) {
-      is_of_stealing(received->message) ? steal(now, event, out) : plans_->step(now, event, out);
+      const auto* wake = std::get_if<StealWake>(&received->message);
+      const bool of_both = wake != nullptr && wake->call;
+      const bool of_stealing = is_of_stealing(received->message);
+      if (of_stealing) steal(now, event, out);
+      if (!of_stealing || of_both) plans_->step(now, event, out);
     } else if (const auto* fired = std::get_if<TimerFired>(&event)) {
       fired->timer == kStealTimer ? steal(now, event, out) : plans_->step(now, event, out);
     } else if (const auto* shipped = std::get_if<Shipped>(&event)) {

@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint32_t kReportTimer = 1;
 constexpr Time kIdleHold =
     2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
+constexpr Time kWorthless = 20;  // times as rarely is reported what no plan moves
 
 }  // namespace
 
@@ -72,13 +73,16 @@ void CentralWorker::handle(Time now, const Received& r, Actions& out) {
   } else if (const auto* seen = std::get_if<ReportSeen>(&r.message)) {
     in_flight_ = false;
     hold_until_ = now + seen->hold;
+  } else if (const auto* wake = std::get_if<StealWake>(&r.message); wake != nullptr && wake->call) {
+    growth_.heard();
   }
 }
 
 void CentralWorker::handle(Time now, const Arrived& e, Actions&) {
   ready_.arrived(e.fragments);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
-  if (e.ticket != 0) arrived_.push_back(e.ticket);  // else no order brought it (`auto`)
+  stolen_ = stolen_ || e.ticket == 0;
+  if (e.ticket != 0) arrived_.push_back(e.ticket);
   probed_ = probed_ || (!p_.faithful && e.ticket != 0);
   changed(now);
 }
@@ -123,6 +127,7 @@ void CentralWorker::changed(Time now) {
 
 bool CentralWorker::urgent() const {
   if (!arrived_.empty() || (idle() && !sent_idle_)) return true;
+  if (!reported_ && stolen_) return false;
   const Time load = ready_.load(weights_) / workers_;
   const Time dry = 4 * latency_ + kMillisecond;
   if (load < dry && sent_load_ >= dry) return true;
@@ -131,14 +136,19 @@ bool CentralWorker::urgent() const {
          p_.report_change * static_cast<double>(std::max({load, sent_load_, Time{1}}));
 }
 
+// Fragments that make others, and are worth no message themselves, no plan moves.
+Time CentralWorker::growing_interval() const {
+  return weights_.fallback() < 2 * latency_ ? kWorthless * p_.growing_interval : p_.growing_interval;
+}
+
 void CentralWorker::report_when_due(Time now, Actions& out) {
   if (!dirty_ || in_flight_) return;
   Time due = first_ || urgent() ? now : dirty_since_ + p_.report_delay;
-  if (reported_ && !first_) {
-    const Time interval = growth_.grows() ? p_.growing_interval : p_.report_interval;
+  if ((reported_ || growth_.may_grow()) && !first_) {
+    const Time interval = growth_.may_grow() ? growing_interval() : p_.report_interval;
     const bool idle_news = idle() && !sent_idle_;
     const Time hold = idle_news ? std::min(hold_until_, sent_at_ + kIdleHold) : hold_until_;
-    due = std::max({due, sent_at_ + interval, hold});
+    due = std::max({due, (reported_ ? sent_at_ : dirty_since_) + interval, hold});
   }
   if (due > now) {
     if (timer_at_ != due) {

@@ -17,8 +17,10 @@ namespace tessera::balancer {
 // Reports: at most one in flight (answered by ReportSeen), at most one per report_interval. A
 // report goes at once when the rank runs dry or idle, when a shipment came in (the coordinator
 // sends the next part then), or when the load changed by report_change; other changes wait for
-// report_delay and go together. The first completion of a group, where orders bring fragments, waits
-// for nothing: the coordinator may have sent it to be measured.
+// report_delay and go together, and so does the first report of a rank that stole what it has: soon
+// it may hear that fragments make others, and then reports once per growing_interval. The first
+// completion of a group, where orders bring fragments, waits for nothing: the coordinator may have
+// sent it to be measured.
 class CentralWorker {
  public:
   CentralWorker(const Setup&, const CentralParameters&, Rank coordinator);
@@ -45,6 +47,7 @@ class CentralWorker {
 
   void changed(Time now);
   bool urgent() const;
+  Time growing_interval() const;
   // WentBusy may come after the load that made the rank busy, and after a report of it.
   bool idle() const { return idle_ && ready_.total() == 0; }
   void report_when_due(Time now, Actions& out);
@@ -69,6 +72,7 @@ class CentralWorker {
   std::vector<GroupDone> finished_;     // by group, not reported yet
   std::vector<std::uint64_t> arrived_;  // not reported yet
   bool probed_ = false;                 // an order has brought fragments
+  bool stolen_ = false;                 // something else has (`auto`)
   bool first_ = false;                  // among finished_: the first of its group
   bool dirty_ = false;
   Time dirty_since_ = 0;

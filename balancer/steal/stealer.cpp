@@ -97,7 +97,7 @@ class Stealer : public Policy {
     links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
   }
-  void handle(Time now, const Received& r, Actions& out) {
+  void handle(Time, const Received& r, Actions& out) {
     if (const auto* request = std::get_if<StealRequest>(&r.message)) {
       give(r.from, *request, out);
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
@@ -105,9 +105,10 @@ class Stealer : public Policy {
         remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
         asked_.reset();
       }
-    } else if (std::holds_alternative<StealWake>(r.message)) {
+    } else if (const auto* wake = std::get_if<StealWake>(&r.message)) {
       remembered_at(r.from, Known::no);
       woken_by_ = r.from;
+      if (wake->call) called(r.from, out);
     }
   }
   void handle(Time now, const Arrived& e, Actions& out) {
@@ -166,7 +167,7 @@ class Stealer : public Policy {
   // whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make others there.
   bool patient(Time now, Actions& out) {
     early_ = false;
-    if (patience_ == 0 || growth_.grows() || woken_by_) return true;
+    if (patience_ == 0 || growth_.may_grow() || woken_by_) return true;
     if (idle_ && now >= idle_since_ + patience_) return true;
     early_ = fresh_ && remembered_ < kCallers;
     if (early_) return true;
@@ -310,14 +311,24 @@ class Stealer : public Policy {
     thieves_ = std::move(asleep);
   }
 
-  // call_others wakes ranks 1, 2, 4, ... further on, once, where fragments are found to make others: they may not have
+  // call_others calls ranks 1, 2, 4, ... further on, once, where fragments are found to make others: they may not have
   // heard of anything yet, and each calls others as soon as it has work.
   void call_others(Actions& out) {
     if (called_ || !growth_.grows() || needs_work()) return;
+    call(ranks_, out);
+  }
+  // Who is patient asks nobody until called. It passes the call on at once, to the ranks between it and the next that was
+  // called: all ranks hear of it in the time of log2(ranks) messages, not after as many halves of the work.
+  void called(Rank by, Actions& out) {
+    growth_.heard();
+    if (patience_ > 0 && !called_) call((index(self_) + ranks_ - index(by)) % ranks_, out);
+  }
+  // call calls the ranks 1, 2, 4, ... further on that are less than `below` away.
+  void call(std::int32_t below, Actions& out) {
     called_ = true;
-    for (std::int32_t d = 1; d < ranks_; d *= 2) {
+    for (std::int32_t d = 1; d < below; d *= 2) {
       const Rank r{(index(self_) + d) % ranks_};
-      if (present_[static_cast<std::size_t>(index(r))]) out.push_back(Send{r, StealWake{}});
+      if (present_[static_cast<std::size_t>(index(r))]) out.push_back(Send{r, StealWake{true}});
     }
   }
 

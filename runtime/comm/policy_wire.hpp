@@ -52,7 +52,9 @@ void serialize(A& a, StealRevoke& x) {
   a(x.number);
 }
 template <class A>
-void serialize(A&, StealWake&) {}
+void serialize(A& a, StealWake& x) {
+  a(x.call);
+}
 template <class A>
 void serialize(A& a, AuctionQuestion& x) {
   a(x.number);

@@ -72,5 +72,84 @@ TEST(Auto, ACallIsAnsweredAtOnce) {
   EXPECT_EQ(asked[0].first, Rank{0});
 }
 
+std::vector<Rank> called(const Actions& actions) {
+  std::vector<Rank> ranks;
+  for (const auto& [to, wake] : sent<StealWake>(actions)) {
+    if (wake.call) ranks.push_back(to);
+  }
+  return ranks;
+}
+
+// Rank 0 called 1, 2, 4 and 8: 5, 6 and 7 hear of it from 4, and nobody hears twice.
+TEST(Auto, ACallIsPassedOnOnceToTheRanksBetween) {
+  Script s("auto", setup(4, 16, 1));
+  EXPECT_EQ(called(s.at(kMs, from(0, StealWake{true}))), (std::vector{Rank{5}, Rank{6}}));
+  EXPECT_TRUE(called(s.at(2 * kMs, from(3, StealWake{true}))).empty());
+}
+
+TEST(Auto, AWakeIsNotPassedOn) {
+  Script s("auto", setup(4, 16, 1));
+  EXPECT_TRUE(sent<StealWake>(s.at(kMs, from(0, StealWake{}))).empty());
+}
+
+// Asks until refused by `refusals` ranks; how often it asked.
+int asks(Script& s, Time now, Actions actions, int refusals) {
+  int n = 0;
+  for (; n < refusals; ++n) {
+    const auto asked = sent<StealRequest>(actions);
+    if (asked.empty()) break;
+    actions = s.at(now, from(index(asked[0].first), StealRefuse{asked[0].second.number}));
+  }
+  return n;
+}
+
+TEST(Auto, WhoWasCalledIsNotPatient) {
+  Script s("auto", setup(4, 16, 1));
+  EXPECT_EQ(asks(s, kMs, s.at(kMs, from(0, StealWake{true})), 8), 8);
+}
+
+TEST(Auto, WhoWasCalledIsPatientAgainWhenItsOwnFragmentsMakeNone) {
+  Script s("auto", setup(4, 16, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 20, 0}}, {}});
+  s.at(kMs, from(0, StealWake{true}));
+  const Actions dry =
+      s.at(2 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {GroupDone{Group{0}, 20, 20 * kMs, 20e12}}});
+  EXPECT_EQ(asks(s, 2 * kMs, dry, 8), 1) << "who called, nobody else";
+}
+
+// Reports of a search tell the coordinator nothing, and keep it from answering thieves.
+TEST(Auto, WhatWasStolenIsNoUrgentNewsAndLessSoWhereFragmentsMakeOthers) {
+  constexpr std::uint64_t kTheft = std::uint64_t{1} << 63;
+  for (const bool call : {false, true}) {
+    Script s("auto", setup(0, 4, 1));
+    s.at(0, WentIdle{});
+    s.at(kMs, from(1, StealWake{call}));
+    Actions all_actions = s.at(kMs, Arrived{Rank{1}, {{Group{0}, 9}}, kTheft | 1});
+    for (const Action& a : s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {}})) all_actions.push_back(a);
+    EXPECT_TRUE(sent<Report>(all_actions).empty());
+    Time at = 0;
+    for (const SetTimer& t : all<SetTimer>(all_actions)) at = t.timer == 1 ? t.at : at;
+    EXPECT_EQ(at, kMs + (call ? 50 : 5) * kMs);
+  }
+}
+
+// Each that ended made another: 1 us is worth no message, 20 ms are.
+TEST(Auto, OfASearchThatNoPlanMovesReportsComeOnceASecond) {
+  for (const Time weight : {Time{1000}, 20 * kMs}) {
+    Script s("auto", setup(0, 4, 1));
+    ASSERT_EQ(sent<Report>(s.at(0, LoadChanged{{{Group{0}, 30, 0}}, {}})).size(), 1u);
+    s.at(kMs, from(3, ReportSeen{0}));
+    const auto sum = 20 * weight;
+    const double squares = 20.0 * static_cast<double>(weight) * static_cast<double>(weight);
+    Time at = 0;
+    for (const SetTimer& t : all<SetTimer>(
+             s.at(kMs, LoadChanged{{{Group{0}, 30, 0}}, {GroupDone{Group{0}, 20, sum, squares}}}))) {
+      at = t.timer == 1 ? t.at : at;
+    }
+    EXPECT_EQ(at, weight == 1000 ? kS : 50 * kMs);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::balancer

@@ -22,6 +22,16 @@ TEST(Growth, ATreeGrowsALoopDoesNot) {
   EXPECT_TRUE(tree.grows());
 }
 
+TEST(Growth, WhatIsHeardCountsUntilEnoughHaveFinishedHere) {
+  Growth growth;
+  EXPECT_FALSE(growth.may_grow());
+  growth.heard();
+  EXPECT_TRUE(growth.may_grow());
+  EXPECT_FALSE(growth.grows());
+  growth.told(100, 80, 20);
+  EXPECT_FALSE(growth.may_grow());
+}
+
 // 100 iterations were asked for, 4 were left: the others had become 96 fragments of another group, which nobody made.
 TEST(Growth, AShipmentThatFoundTooFewIsNone) {
   ReadyView view(2);

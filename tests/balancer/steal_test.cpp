@@ -131,9 +131,17 @@ TEST(Stealer, CallsOthersOnceWhereFragmentsMakeOthers) {
   s.at(0, WentBusy{});
   s.at(0, LoadChanged{{{Group{0}, 30, 0}}, {}});
   std::vector<Rank> called;
-  for (const auto& [to, wake] : sent<StealWake>(s.at(kMs, grown(30)))) called.push_back(to);
+  for (const auto& [to, wake] : sent<StealWake>(s.at(kMs, grown(30)))) {
+    if (wake.call) called.push_back(to);
+  }
   EXPECT_EQ(called, (std::vector{Rank{1}, Rank{2}, Rank{4}, Rank{8}}));
   EXPECT_TRUE(sent<StealWake>(s.at(2 * kMs, grown(30))).empty());
+}
+
+// All ask from the beginning: nobody needs to hear of it twice.
+TEST(Stealer, PassesNoCallOn) {
+  Script s("steal", setup(4, 9, 1));
+  EXPECT_TRUE(sent<StealWake>(s.at(0, from(0, StealWake{true}))).empty());
 }
 
 TEST(Stealer, CallsNobodyToALoop) {

@@ -150,7 +150,7 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       StealRequest{17, true, 18},
       StealRefuse{18},
       StealRevoke{19},
-      StealWake{},
+      StealWake{true},
       AuctionQuestion{20},
       AuctionAnswer{21, 22},
       AuctionRequest{23},
