@@ -201,24 +201,29 @@ TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
 // A body makes two loops, and meanwhile another worker takes an iteration of the first.
 TEST(ReadyQueue, WhatAnotherWorkerTakesChangesNoOrder) {
   ReadyQueue q(4);
-  q.push(range(1, 10));
+  Cf *first = range(1, 10), *second = range(100, 110);
+  q.push(first);
   Work w;
   ASSERT_TRUE(q.steal(w, 1));
   EXPECT_EQ(w.first, 1);
-  q.push(range(100, 110));
+  q.push(second);
   ASSERT_TRUE(q.pop(w, false, 1));
   EXPECT_EQ(w.first, 2);
+  free_cf(first);
+  free_cf(second);
 }
 
 TEST(ReadyQueue, OnlyWhatIsReadyIsStolenWithoutAChunk) {
   ReadyQueue q(4);
-  q.push(range(1, 10));
+  Cf* loop = range(1, 10);
+  q.push(loop);
   Work w;
   EXPECT_FALSE(q.steal(w, 0));
   q.push(fragment(0, 7));
   ASSERT_TRUE(q.steal(w, 0));
   EXPECT_EQ(w.cf->block->kind, abi::Kind::atomic);
   free_cf(w.cf);
+  free_cf(loop);
 }
 
 TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
