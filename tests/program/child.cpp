@@ -27,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 // whatever sessions and process groups a launcher puts them in.
 constexpr const char* kTag = "TESSERA_TEST_CHILD";
 
+// For launchers to end, on a busy machine, when what started them is gone.
+constexpr std::chrono::seconds kGrace{20};
+
 std::string next_tag() {
   static std::atomic<int> count{0};
   return std::string(kTag) + "=" + std::to_string(getpid()) + "." + std::to_string(++count);
@@ -55,7 +58,7 @@ std::vector<pid_t> tagged(const std::string& tag) {
 }
 
 std::vector<std::string> reap_survivors(const std::string& tag) {
-  const auto until = Clock::now() + std::chrono::seconds(2);
+  const auto until = Clock::now() + kGrace;
   std::vector<pid_t> left = tagged(tag);
   while (!left.empty() && Clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
