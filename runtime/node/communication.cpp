@@ -32,6 +32,10 @@ namespace {
 
 // Ticks a driving worker may run fragments in one go, some tens of microseconds.
 constexpr std::uint64_t kLongestBrief = 150000;
+// Iterations it makes between two looks at the transport.
+constexpr std::int64_t kDrivenChunk = 32;
+// ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more (Lead).
+constexpr auto kAwaits = std::chrono::microseconds(20);
 
 }  // namespace
 
@@ -112,20 +116,21 @@ bool Node::turn() {
   }
 }
 
-void Node::wait_for_traffic(bool idle) {
+void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
-  auto until = std::min({end->next(now), progress->next(now), links->next(now), membership->next(now)});
+  until = std::min({until, end->next(now), progress->next(now), links->next(now), membership->next(now)});
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
   until = std::min(until, data.next_telling(until));
   if (until > now) transport.wait(until, idle);
 }
 
-// Short enough to keep the role meanwhile: only making other fragments, or known to be tiny. Where the
+// Short enough to keep the role meanwhile: only making other fragments (many by a loop, unless it is to look at the transport
+// for what they wait for), or known to be tiny. Where the
 // communication thread has no core of its own, it would run in place of a worker: messages
 // rather wait for the end of anything known to be brief (bench/run metg, two ranks).
 bool Node::brief(const Worker& w, const Work& work) const {
-  if (work.cf->block->kind == abi::Kind::range) return false;
+  if (work.cf->block->kind == abi::Kind::range) return looks_ahead_;
   if (work.cf->block->kind != abi::Kind::atomic) return true;
   const std::uint32_t group = work.cf->block->group;
   return spare_core_ ? w.stats.tiny(group) : w.stats.brief(group);
@@ -139,7 +144,7 @@ bool Node::drive(Worker& w, Work& work) {
   for (;;) {
     const bool moved = turn();
     if (end->stopped() || stopping.load() || failed.load()) break;
-    if (find_work(w, work)) {
+    if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
       sleepers.cancel();
       found = !brief(w, work);
       if (found) break;
@@ -155,7 +160,12 @@ bool Node::drive(Worker& w, Work& work) {
       sleepers.announce();
       continue;
     }
-    if (!moved) wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));
+    if (moved) continue;
+    if (w.lead.held()) {
+      wait_for_traffic(true, Clock::now() + kAwaits);
+    } else {
+      wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));
+    }
   }
   if (!found) sleepers.cancel();
   driver_idle_.store(false);

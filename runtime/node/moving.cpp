@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kBoarding = 50'000;  // ticks, about 20 us
 constexpr std::size_t kMostAboard = 64;
+constexpr double kShipping = 1200;  // ns of both ranks for a fragment with a small input (bench/run moving)
 
 }  // namespace
 
@@ -150,13 +151,20 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
 }
 
 void Node::resettle(const Cf* c, Rank to) {
-  if (c->block->series == nullptr) return;
+  if (c->block->series == nullptr || too_light_to_settle(c->block->group)) return;
   const Rank belongs = members.place(c->block->locator(c));
   if (belongs == self()) {
     retained.put(c->block->series(c), to);
   } else if (belongs != to) {  // `to` sees it come home
     comm.send(belongs, Resettled{c->block->series(c), to});
   }
+}
+
+// The next ones would be shipped one by one, and that is more work for the two ranks.
+bool Node::too_light_to_settle(std::uint32_t group) const {
+  GroupStats::Snapshot s;
+  for (const auto& w : workers) s += w->stats.read(group);
+  return s.samples > 0 && s.sum * ns_per_tick() < kShipping * static_cast<double>(s.samples);
 }
 
 Rank Node::settled(const Cf* c) const {

@@ -31,22 +31,13 @@ namespace tessera::runtime {
 namespace {
 
 // On several ranks each worker makes fragments until this many are ready before it runs any: the balancer is to see them, and
-// a value whose readers wait where it is assigned stays there.
+// a value whose readers wait where it is assigned stays there. Unless enough of the rank wait for inputs already (Lead).
 constexpr std::int64_t kVisible = 4096;
-// ... unless so many fragments of the rank wait for inputs already. Without a balancer, that only the readers are there.
-constexpr std::int64_t kManyWaiting = 200000;
-constexpr std::int64_t kReadersWaiting = 16384;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
-// With this many fragments of the rank waiting a worker makes no more of them while the others let one go in kCatchUp
-// ticks (about 1 us) at least: those that take longer are not hurt by cold memory. That ends after kMakes ticks (about
-// 1 ms): it then makes fragments for as long before it looks again, for some of them may not have to wait.
-constexpr std::int64_t kAhead = 1024;
-constexpr std::uint64_t kCatchUp = 2'500;
-constexpr std::uint64_t kMakes = 2'500'000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -87,7 +78,6 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       block_count_(program_.block_count) {
   balancing = policy_info->name != "none" && ranks() > 1;
   visible = ranks() > 1 ? kVisible : 0;
-  many_waiting_ = balancing ? kManyWaiting : kReadersWaiting;
 
   const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::int32_t threads = options.threads;
@@ -101,6 +91,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   several_ = ranks() > 1;
   looks_on_ = threads > 1 && threads * transport.host_size() <= cores;
   spare_core_ = threads * transport.host_size() < cores;
+  looks_ahead_ = (several_ || threads > 1) && threads * transport.host_size() <= cores;
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
@@ -117,13 +108,16 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
 
 Node::~Node() = default;
 
-std::int64_t Node::waiting() const {
-  std::int64_t n = outside->waits.load(std::memory_order_relaxed) -
-                   outside->wakes.load(std::memory_order_relaxed);
-  for (const auto& w : workers) {
-    n += w->waits.load(std::memory_order_relaxed) - w->wakes.load(std::memory_order_relaxed);
-  }
+std::int64_t Node::woken() const {
+  std::int64_t n = outside->wakes.load(std::memory_order_relaxed);
+  for (const auto& w : workers) n += w->wakes.load(std::memory_order_relaxed);
   return n;
+}
+
+std::int64_t Node::waiting() const {
+  std::int64_t n = outside->waits.load(std::memory_order_relaxed);
+  for (const auto& w : workers) n += w->waits.load(std::memory_order_relaxed);
+  return n - woken();
 }
 
 bool Node::idle() {
@@ -142,7 +136,7 @@ void Node::fail(const std::string& text, int exit_code) {
   end->failed(text, exit_code);
 }
 
-bool Node::find_work(Worker& w, Work& work) {
+bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   if (evacuation->parked()) {
     if (w.chained != nullptr) {
       w.queue.push(std::exchange(w.chained, nullptr));
@@ -155,9 +149,14 @@ bool Node::find_work(Worker& w, Work& work) {
     w.chained = nullptr;
     return true;
   }
-  if (hold_back(w, work)) return true;
-  const bool expand = visible != 0 && w.queue.atomics() < visible && waiting() < many_waiting_;
-  if (w.queue.pop(work, expand, w.chunk)) return true;
+  const std::int64_t wait = looks_ahead_ || visible != 0 ? waiting() : 0;
+  if (looks_ahead_ && w.lead.enough(wait, woken(), ticks())) {
+    if (!w.queue.steal(work, 0) && !steal(w, work, true)) return false;
+    w.lead.found();
+    return true;
+  }
+  const bool expand = visible != 0 && w.queue.atomics() < visible && wait < Lead::kAhead;
+  if (w.queue.pop(work, expand, chunk)) return true;
   return steal(w, work, false);
 }
 
@@ -172,41 +171,11 @@ bool Node::steal(Worker& w, Work& work, bool only_ready) {
   return false;
 }
 
-// What is made long before it runs waits in cold memory. So a worker that has nothing ready does not go on making
-// while the others get on with what waits: it takes of what they have ready, or looks on.
-bool Node::hold_back(Worker& w, Work& work) {
-  if (!looks_on_ || w.queue.atomics() > 0 || w.makes_until > ticks() || waiting() < kAhead || sleepers.any()) return false;
-  if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
-  // Not all at once: what can run next may be theirs to make.
-  bool stolen = false;
-  if (holding_back_.fetch_add(1) + 1 < static_cast<std::int32_t>(workers.size())) {
-    std::int64_t least = waiting();
-    std::uint64_t now = ticks(), until = now + kCatchUp;
-    const std::uint64_t most = now + kMakes;
-    for (; now < until; now = ticks()) {
-      stolen = steal(w, work, true);
-      const std::int64_t left = waiting();
-      if (stolen || left < kAhead / 2 || w.queue.atomics() > 0 || evacuation->parked() ||
-          stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) {
-        break;
-      }
-      if (left < least) {
-        least = left;
-        until = std::min(now + kCatchUp, most);
-      }
-      __builtin_ia32_pause();
-    }
-    if (now >= until) w.makes_until = now + kMakes;
-  }
-  holding_back_.fetch_sub(1);
-  return stolen;
-}
-
 bool Node::work_in_sight(const Worker& w) const {
   if (evacuation->parked()) return false;
   if (w.chained != nullptr) return true;
   for (const auto& other : workers) {
-    if (!other->queue.empty()) return true;
+    if (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.empty()) return true;
   }
   return false;
 }
@@ -218,7 +187,7 @@ bool Node::look_on(const Worker& w) const {
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {
     for (const auto& other : workers) {
-      if ((now >= w.steals_from || other.get() == &w) && !other->queue.looks_empty()) return true;
+      if ((now >= w.steals_from || other.get() == &w) && (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.looks_empty())) return true;
     }
     if (stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) break;
     __builtin_ia32_pause();
@@ -246,7 +215,7 @@ void Node::worker_loop(Worker& w) {
   bool was_idle = false;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
-    if (!find_work(w, work)) {
+    if (!find_work(w, work, w.chunk)) {
       if (look_on(w)) continue;
       w.steals_from = 0;
       const std::uint32_t ticket = sleepers.announce();

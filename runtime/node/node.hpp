@@ -23,6 +23,7 @@
 #include "runtime/run.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 #include "runtime/work/group_stats.hpp"
+#include "runtime/work/lead.hpp"
 #include "runtime/work/ready_queue.hpp"
 #include "runtime/work/sleepers.hpp"
 
@@ -55,7 +56,7 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
-  std::uint64_t makes_until = 0;  // ticks; until then it makes fragments however many wait
+  runtime::Lead lead;           // of several ranks
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
@@ -114,6 +115,7 @@ class Node {
   // Fragments of a series (retained.hpp): the policy moves one; where one that is ready here is to run.
   void resettle(const Cf*, Rank to);
   Rank settled(const Cf*) const;
+  bool too_light_to_settle(std::uint32_t group) const;
 
   // ---- failure; any thread, first one wins
   void fail(const std::string& text, int exit_code);
@@ -123,7 +125,8 @@ class Node {
   bool idle();
   void wake_communication();
   void wake_worker();                   // after a push: somebody idle, if anybody is
-  std::int64_t waiting() const;
+  std::int64_t waiting() const;         // fragments of this rank, for inputs
+  std::int64_t woken() const;           // fragments that have ceased to
   Worker& any_worker();                 // for work that comes from outside
 
   std::int32_t ranks() const { return transport.size(); }
@@ -168,13 +171,12 @@ class Node {
   friend class EndOfRun;
   void start_main();
   void worker_loop(Worker&);
-  bool find_work(Worker&, Work&);
+  bool find_work(Worker&, Work&, std::int64_t chunk);
   bool steal(Worker&, Work&, bool only_ready);  // from the other workers of this rank
-  bool hold_back(Worker&, Work&);
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
   bool turn();                          // one round of all that communication does; role held
-  void wait_for_traffic(bool idle);
+  void wait_for_traffic(bool idle, Clock::time_point until = Clock::time_point::max());
   bool drive(Worker&, Work&);           // by an idle worker: until there is work worth leaving for
   void communication_loop();
   void pass_baton();
@@ -191,12 +193,11 @@ class Node {
   std::atomic<bool> role_held_{false};
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
+  bool looks_ahead_ = false;              // ... and there are several ranks: Lead
   bool several_ = false;                  // ranks
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
-  std::atomic<std::int32_t> holding_back_{0};  // workers
-  std::int64_t many_waiting_ = 0;       // with so many waiting a worker runs what is ready first
   std::atomic<std::uint32_t> next_worker_{0};
   std::uint32_t block_count_;
 };
