@@ -31,8 +31,10 @@ namespace tessera::runtime {
 namespace {
 
 // On several ranks each worker makes fragments until this many are ready before it runs any: the balancer is to see them, and
-// a value whose readers wait where it is assigned stays there. Unless enough of the rank wait for inputs already (Lead).
+// a value whose readers wait where it is assigned stays there. Unless so many of the rank wait for inputs already; of loops whose
+// fragments have a place not as many (Lead).
 constexpr std::int64_t kVisible = 4096;
+constexpr std::int64_t kManyWaiting = 200000;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
@@ -150,14 +152,14 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     return true;
   }
   const std::int64_t wait = looks_ahead_ || visible != 0 ? waiting() : 0;
-  if (looks_ahead_ && w.lead.enough(wait, woken(), ticks())) {
-    if (!w.queue.steal(work, 0) && !steal(w, work, true)) return false;
-    w.lead.found();
-    return true;
-  }
-  const bool expand = visible != 0 && w.queue.atomics() < visible && wait < Lead::kAhead;
-  if (w.queue.pop(work, expand, chunk)) return true;
-  return steal(w, work, false);
+  const bool enough = looks_ahead_ && w.lead.enough(wait, woken(), ticks());
+  const Making first = w.queue.atomics() >= visible || wait >= kManyWaiting ? Making::nothing
+                       : wait >= Lead::kAhead                              ? Making::movable
+                                                                           : Making::all;
+  const Making then = !enough ? Making::all : several_ ? Making::movable : Making::nothing;
+  const bool found = w.queue.pop(work, first, then, chunk) || steal(w, work, enough);
+  if (found) w.lead.found();
+  return found;
 }
 
 bool Node::steal(Worker& w, Work& work, bool only_ready) {

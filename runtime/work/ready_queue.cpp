@@ -143,13 +143,14 @@ void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
   add_others(-1);
 }
 
-bool ReadyQueue::pop_expandable(Work& work, std::int64_t chunk) {
+bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
+  if (making == Making::nothing) return false;
   if (structured_ != nullptr) {
     work.cf = structured_;
     unlink(structured_, last_structured_, structured_, nullptr);
     return true;
   }
-  if (ranges_ == nullptr) return false;
+  if (ranges_ == nullptr || (making == Making::movable && (ranges_->block->flags & abi::kStays) != 0)) return false;
   Cf* range = ranges_;
   std::int64_t& first = abi::frame_int(range, 0);
   work.cf = range;
@@ -165,20 +166,19 @@ bool ReadyQueue::pop_expandable(Work& work, std::int64_t chunk) {
   return true;
 }
 
-bool ReadyQueue::pop(Work& work, bool expand_first, std::int64_t chunk) {
+bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) {
   const std::lock_guard hold(mutex_);
   last_structured_ = last_range_ = nullptr;
-  if (expand_first && pop_expandable(work, chunk)) return true;
+  if (pop_expandable(work, first, chunk)) return true;
   work.cf = pop_atomic();
-  if (work.cf != nullptr) return true;
-  return pop_expandable(work, chunk);
+  return work.cf != nullptr || pop_expandable(work, then, chunk);
 }
 
 // The body that this queue's worker is running goes on behind what it has made.
 bool ReadyQueue::steal(Work& work, std::int64_t chunk) {
   const std::lock_guard hold(mutex_);
   work.cf = pop_atomic();
-  return work.cf != nullptr || (chunk != 0 && pop_expandable(work, chunk));
+  return work.cf != nullptr || (chunk != 0 && pop_expandable(work, Making::all, chunk));
 }
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }

@@ -30,6 +30,9 @@ struct Work {
   bool stolen = false;  // from another worker's queue
 };
 
+// What a worker may make fragments by: nothing, subs and loops whose fragments have no place (abi::kStays), or all.
+enum class Making { nothing, movable, all };
+
 class ReadyQueue {
  public:
   // Where there is somebody to ship to: the measured weights of the groups, and how many fragments of one are
@@ -38,9 +41,9 @@ class ReadyQueue {
       : groups_(groups), weights_(weights), plenty_(plenty) {}
 
   void push(Cf*);
-  // Next thing to do. `expand_first`: prefer structured fragments and ranges, so that more
-  // fragments become visible to the balancer. `chunk`: iterations to claim of a range.
-  bool pop(Work&, bool expand_first, std::int64_t chunk);
+  // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
+  // `chunk`: iterations to claim of a range.
+  bool pop(Work&, Making first, Making then, std::int64_t chunk);
   // For another worker; `chunk` 0: only what is ready to run.
   bool steal(Work&, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
@@ -77,7 +80,7 @@ class ReadyQueue {
   Cf* pop_front(std::uint32_t group);
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
-  bool pop_expandable(Work&, std::int64_t chunk);
+  bool pop_expandable(Work&, Making, std::int64_t chunk);
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }

@@ -39,7 +39,7 @@ Cf* range(std::int64_t first, std::int64_t last) {
 }
 std::int64_t next_number(ReadyQueue& q) {
   Work w;
-  if (!q.pop(w, false, 1)) return -1;
+  if (!q.pop(w, Making::nothing, Making::all, 1)) return -1;
   const std::int64_t n = abi::frame_int(w.cf, 0);
   free_cf(w.cf);
   return n;
@@ -157,7 +157,7 @@ TEST(ReadyQueue, AtomicsBeforeStructuredUnlessExpanding) {
   q.push(fragment(0, 1));
   q.push(fragment(2, 21));
   Work w;
-  ASSERT_TRUE(q.pop(w, true, 1));
+  ASSERT_TRUE(q.pop(w, Making::all, Making::all, 1));
   EXPECT_EQ(abi::frame_int(w.cf, 0), 20) << "in the order of the body that made them";
   free_cf(w.cf);
   EXPECT_EQ(next_number(q), 1);
@@ -169,13 +169,13 @@ TEST(ReadyQueue, WhatTheNewestBodyMadeGoesFirstInItsOrder) {
   q.push(range(1, 1));
   q.push(range(2, 2));
   Work w;
-  ASSERT_TRUE(q.pop(w, false, 1));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
   EXPECT_EQ(w.first, 1);
   free_cf(w.cf);
   q.push(range(11, 11));  // of the iteration that was popped
   q.push(range(12, 12));
   for (const int expected : {11, 12, 2}) {
-    ASSERT_TRUE(q.pop(w, false, 1));
+    ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
     EXPECT_EQ(w.first, expected);
     free_cf(w.cf);
   }
@@ -192,7 +192,7 @@ TEST(ReadyQueue, WhatIsTakenAwayIsNoPlaceToGoBehind) {
   for (Cf* c : exhausted) free_cf(c);
   q.push(range(3, 3));
   Work w;
-  ASSERT_TRUE(q.pop(w, false, 1));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
   EXPECT_EQ(w.first, 3);
   free_cf(w.cf);
   EXPECT_TRUE(q.empty());
@@ -207,7 +207,7 @@ TEST(ReadyQueue, WhatAnotherWorkerTakesChangesNoOrder) {
   ASSERT_TRUE(q.steal(w, 1));
   EXPECT_EQ(w.first, 1);
   q.push(second);
-  ASSERT_TRUE(q.pop(w, false, 1));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
   EXPECT_EQ(w.first, 2);
   free_cf(first);
   free_cf(second);
@@ -234,9 +234,31 @@ TEST(ReadyQueue, ALoopOfLoopsGivesOutOneIterationAtATime) {
   c->block = &nested;
   q.push(c);
   Work w;
-  ASSERT_TRUE(q.pop(w, false, 4));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 4));
   EXPECT_EQ(w.first, 5);
   EXPECT_EQ(w.last, 5);
+  free_cf(c);
+}
+
+TEST(ReadyQueue, LoopsWhoseFragmentsHaveAPlaceMayBeLeft) {
+  abi::Block stays = block(3);
+  stays.flags = abi::kStays;
+  ReadyQueue q(4);
+  Cf* c = range(1, 4);
+  c->block = &stays;
+  q.push(c);
+  q.push(fragment(0, 7));
+  Work w;
+  ASSERT_TRUE(q.pop(w, Making::movable, Making::movable, 1));
+  EXPECT_EQ(abi::frame_int(w.cf, 0), 7);
+  free_cf(w.cf);
+  EXPECT_FALSE(q.pop(w, Making::movable, Making::movable, 1));
+  EXPECT_FALSE(q.pop(w, Making::nothing, Making::nothing, 1));
+  c->block = &block(3);
+  EXPECT_TRUE(q.pop(w, Making::nothing, Making::movable, 1));
+  EXPECT_TRUE(q.pop(w, Making::movable, Making::nothing, 1));
+  c->block = &stays;
+  EXPECT_TRUE(q.pop(w, Making::all, Making::nothing, 1));
   free_cf(c);
 }
 
@@ -244,11 +266,11 @@ TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
   ReadyQueue q(4);
   q.push(range(5, 14));
   Work a, b, c;
-  ASSERT_TRUE(q.pop(a, false, 4));
+  ASSERT_TRUE(q.pop(a, Making::nothing, Making::all, 4));
   EXPECT_EQ(a.first, 5);
   EXPECT_EQ(a.last, 8);
-  ASSERT_TRUE(q.pop(b, false, 4));
-  ASSERT_TRUE(q.pop(c, false, 4));
+  ASSERT_TRUE(q.pop(b, Making::nothing, Making::all, 4));
+  ASSERT_TRUE(q.pop(c, Making::nothing, Making::all, 4));
   EXPECT_EQ(c.first, 13);
   EXPECT_EQ(c.last, 14);
   EXPECT_TRUE(q.empty());
@@ -310,7 +332,7 @@ TEST(ReadyQueue, NothingLostUnderConcurrency) {
           for (Cf* c : exhausted) free_cf(c);
           for (Cf* c : out) q.push(c);
         }
-        if (q.pop(w, t == 1, 5)) {
+        if (q.pop(w, t == 1 ? Making::all : Making::nothing, Making::all, 5)) {
           run(w);
         } else {
           std::this_thread::yield();
