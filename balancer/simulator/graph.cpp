@@ -22,7 +22,8 @@ Graph::Graph(const Workload& work, std::int32_t executing)
       ran_on_(work.fragments.size(), -1),
       missing_(work.fragments.size()),
       runs_(work.fragments.size()),
-      births_(work.fragments.size()) {
+      births_(work.fragments.size()),
+      holders_(work.fragments.size()) {
   for (const Fragment& f : work.fragments) {
     has_data_ = has_data_ || f.bytes > 0 || f.output > 0 || !f.inputs.empty();
     for (const Input& i : f.inputs) ++first_consumer_[i.fragment + 1];
@@ -76,6 +77,7 @@ void Graph::create(std::size_t f, Rank here, Effects& out) {
       ++there;
     } else if ((copy & Copies::kUnderWay) == 0) {
       copy |= Copies::kUnderWay;
+      holders_[input.fragment] |= bit(here);
       out.send(here, Rank{ran_on_[input.fragment]}, kControlBytes,
                Note{kFetch, static_cast<std::uint32_t>(index(here)), input.fragment});
     }
@@ -117,6 +119,7 @@ Rank Graph::giver_of(std::size_t f, std::int64_t bytes, Rank from, Rank to) {
 
 void Graph::send_value(std::size_t f, Rank from, Rank to, Effects& out) {
   copies_.at(f, to) |= Copies::kUnderWay;
+  holders_[f] |= bit(to);
   const Rank by = giver_of(f, bytes_for(f, to), from, to);
   if (by == from) return pass_on(f, from, to, out);
   out.send(from, by, kControlBytes, Note{kRelay, static_cast<std::uint32_t>(index(to)), f});
@@ -130,6 +133,7 @@ void Graph::finished(Rank here, const Item& item, Effects& out) {
   const std::size_t f = item.state;
   if (runs_[f]++ > 0) return;
   ran_on_[f] = index(here);
+  holders_[f] |= bit(here);
   if (first_consumer_[f] != first_consumer_[f + 1]) copies_.at(f, here) |= Copies::kHere;
   for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
     const std::size_t consumer = consumers_[c];
@@ -202,6 +206,7 @@ std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
     std::uint8_t& copy = copies_.at(i.fragment, to);
     if ((copy & Copies::kHere) != 0) continue;
     if ((copy & Copies::kUnderWay) == 0) {
+      holders_[i.fragment] |= bit(to);
       // Only the home of a value decides who passes it on.
       const Rank by = from == kHome ? giver_of(i.fragment, i.bytes, from, to) : from;
       if (by == from) {
@@ -224,9 +229,9 @@ bool Graph::landed(Rank, const Item& item, Effects& out) {
   return false;
 }
 
-// As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, the earliest among
-// equals, counting as there what the ones before it bring.
-void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank to) const {
+// As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, among equals one that
+// no other rank has something of, the earliest of those; what the ones before it bring counts as there.
+void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank from, Rank to) const {
   const auto large = [](std::int64_t bytes) { return bytes >= kLargeInput ? bytes : 0; };
   const auto all_of = [&](const Item& item) {
     const Fragment& f = work_.fragments[item.state];
@@ -235,23 +240,30 @@ void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank to) const 
     return bytes;
   };
   if (items.empty() || all_of(items.front()) == 0) return;
+  struct Lacking {
+    std::int64_t bytes;
+    bool elsewhere;
+    auto operator<=>(const Lacking&) const = default;
+  };
   std::set<std::size_t> brought;
   const auto lacking = [&](const Item& item) {
     const Fragment& f = work_.fragments[item.state];
-    std::int64_t bytes = large(f.bytes);
+    Lacking lacks{large(f.bytes), false};
     for (const Input& i : f.inputs) {
       const bool there = (copies_.flags(i.fragment, to) & (Copies::kHere | Copies::kUnderWay)) != 0;
-      if (!there && !brought.contains(i.fragment)) bytes += large(i.bytes);
+      if (there || large(i.bytes) == 0 || brought.contains(i.fragment)) continue;
+      lacks.bytes += i.bytes;
+      lacks.elsewhere = lacks.elsewhere || (holders_[i.fragment] & ~bit(from) & ~bit(to)) != 0;
     }
-    return bytes;
+    return lacks;
   };
   for (auto next = items.begin(); n > 0 && next != items.end(); --n, ++next) {
     auto nearest = next;
-    std::int64_t least = lacking(*next);
-    for (auto other = next + 1; least > 0 && other != items.end(); ++other) {
-      if (const std::int64_t bytes = lacking(*other); bytes < least) {
+    Lacking least = lacking(*next);
+    for (auto other = next + 1; least.bytes > 0 && other != items.end(); ++other) {
+      if (const Lacking lacks = lacking(*other); lacks < least) {
         nearest = other;
-        least = bytes;
+        least = lacks;
       }
     }
     std::rotate(next, nearest, nearest + 1);

@@ -35,7 +35,7 @@ class Graph final : public Program {
   std::int64_t board(const Item&, Rank from, Rank to, Effects&) override;
   bool landed(Rank here, const Item&, Effects&) override;
   std::int64_t output_bytes(const Item&) const override;
-  void nearest_first(std::span<Item>, std::int64_t n, Rank to) const override;
+  void nearest_first(std::span<Item>, std::int64_t n, Rank from, Rank to) const override;
   Time critical_path() const override { return work_.critical_path(); }
   std::vector<std::string> faults() const override;
 
@@ -47,6 +47,7 @@ class Graph final : public Program {
   void send_value(std::size_t fragment, Rank from, Rank to, Effects&);
   void pass_on(std::size_t fragment, Rank from, Rank to, Effects&);
   std::int64_t bytes_for(std::size_t fragment, Rank to) const;
+  static std::uint64_t bit(Rank r) { return std::uint64_t{1} << (index(r) & 63); }
   Rank giver_of(std::size_t fragment, std::int64_t bytes, Rank from, Rank to);
 
   const Workload& work_;
@@ -60,6 +61,7 @@ class Graph final : public Program {
   std::vector<std::int32_t> runs_, births_;
   std::vector<std::size_t> birth_order_;
   Copies copies_;
+  std::vector<std::uint64_t> holders_;  // by value: a bit for each rank that has it, or will; ranks 64 apart share one
   std::map<std::size_t, std::vector<Rank>> given_;  // by value: who has been sent it
   // By value and rank: to whom it is to pass the value on, once it has it.
   std::map<std::pair<std::size_t, std::int32_t>, std::vector<Rank>> promised_;

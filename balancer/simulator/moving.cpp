@@ -66,7 +66,7 @@ void Simulation::ship(Node& n, const Ship& s) {
     if (s.to == n.rank || left || want.count <= 0) continue;
     const std::size_t group = index(want.group);
     if (has_data_ && group < n.groups.size() && want.count < n.items.count(group)) {
-      program_.nearest_first(n.items.first(group), want.count, s.to);
+      program_.nearest_first(n.items.first(group), want.count, n.rank, s.to);
     }
     const std::int64_t went =
         n.items.take(index(want.group), want.count, program_.ships(), items);

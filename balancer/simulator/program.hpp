@@ -80,7 +80,7 @@ class Program {
   virtual bool landed(Rank here, const Item&, Effects&);
   virtual std::int64_t output_bytes(const Item&) const;
   // Puts those first, n of them, for which the least has to travel to `to`.
-  virtual void nearest_first(std::span<Item>, std::int64_t n, Rank to) const;
+  virtual void nearest_first(std::span<Item>, std::int64_t n, Rank from, Rank to) const;
 
   // After the run.
   virtual Time critical_path() const { return 0; }  // ns on a rank of speed 1; 0: not known

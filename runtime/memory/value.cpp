@@ -100,4 +100,10 @@ bool believed_on(const abi::Value* v, balancer::Rank r) {
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & bit(r)) != 0;
 }
 
+bool believed_on_others(const abi::Value* v, balancer::Rank r) {
+  constexpr std::uint16_t kRanks = 0x7ffe;  // of `borne`
+  if (v->pool != abi::kBlock) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks & ~small_bit(r)) != 0;
+  return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & ~bit(r)) != 0;
+}
+
 }  // namespace tessera::runtime

@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kLargeInput = 4096;
 // whose numbers are 64 apart (of small values 14) are taken for one, and nobody says when a copy is gone.
 void believe_on(abi::Value*, balancer::Rank);
 bool believed_on(const abi::Value*, balancer::Rank);
+bool believed_on_others(const abi::Value*, balancer::Rank);
 
 // Who reads this value away from its home tells the home (DataFragments::note_uses).
 inline constexpr std::uint16_t kUsesTold = 0x8000;  // in `borne`

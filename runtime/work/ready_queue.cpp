@@ -53,10 +53,20 @@ bool has_decisive_input(const Cf* c) {
   for_decisive_inputs(c, [&](const abi::Value*) { any = true; });
   return any;
 }
-std::uint64_t bytes_lacking(const Cf* c, balancer::Rank to) {
+// What would have to travel, and whether a third rank has something of it.
+struct Lacking {
   std::uint64_t bytes = 0;
-  for_decisive_inputs(c, [&](const abi::Value* v) { bytes += believed_on(v, to) ? 0 : std::max<std::uint64_t>(v->size, 1); });
-  return bytes;
+  bool elsewhere = false;
+  auto operator<=>(const Lacking&) const = default;
+};
+Lacking lacking(const Cf* c, balancer::Rank to) {
+  Lacking lacks;
+  for_decisive_inputs(c, [&](const abi::Value* v) {
+    if (believed_on(v, to)) return;
+    lacks.bytes += std::max<std::uint64_t>(v->size, 1);
+    lacks.elsewhere = lacks.elsewhere || believed_on_others(v, to);
+  });
+  return lacks;
 }
 
 }  // namespace
@@ -184,13 +194,14 @@ bool ReadyQueue::steal(Work& work, std::int64_t chunk) {
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
 // The first n become those for which the least has to travel: again and again the one whose decisive inputs
-// `to` lacks least, the earliest among equals, counting as there what the ones before it bring. So
-// fragments that share inputs go together. Looks at the first kSeen only.
+// `to` lacks least, counting as there what the ones before it bring; among equals one that no third rank has something
+// of, the earliest of those. So fragments that share inputs go together, and what a rank has made is left for it. Looks at
+// the first kSeen only.
 void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Rank to) {
   if (n >= list.count || !has_decisive_input(list.head)) return;
-  std::vector<std::pair<std::uint64_t, Cf*>> seen;
+  std::vector<std::pair<Lacking, Cf*>> seen;
   Cf* rest = list.head;
-  for (; rest != nullptr && seen.size() < kSeen; rest = rest->next) seen.emplace_back(0, rest);
+  for (; rest != nullptr && seen.size() < kSeen; rest = rest->next) seen.emplace_back(Lacking{}, rest);
   Cf** end = &list.head;
   const auto append = [&](Cf* c) {
     *end = c;
@@ -199,12 +210,12 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
   };
   for (bool changed = true; n > 0 && !seen.empty(); --n) {
     if (changed) {
-      for (auto& [lacks, c] : seen) lacks = bytes_lacking(c, to);
+      for (auto& [lacks, c] : seen) lacks = lacking(c, to);
     }
     const auto nearest = std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
       return a.first < b.first;
     });
-    changed = nearest->first > 0;
+    changed = nearest->first.bytes > 0;
     for_decisive_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
     append(nearest->second);
     seen.erase(nearest);

@@ -47,7 +47,7 @@ class ReadyQueue {
   // For another worker; `chunk` 0: only what is ready to run.
   bool steal(Work&, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
-  // it lacks least, else in their order. Iterations are split off into new range fragments (one per
+  // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one per
   // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
   std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                     std::vector<Cf*>& exhausted);

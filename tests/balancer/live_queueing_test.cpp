@@ -104,7 +104,7 @@ TEST(ReadyItems, WhatSharesInputsGoesTogether) {
     void send(Rank, Rank, std::int64_t, const Note&) override {}
   } nothing;
   const auto take = [&](std::int64_t n, std::int32_t to) {
-    if (n < ready.count(0)) graph.nearest_first(ready.first(0), n, Rank{to});
+    if (n < ready.count(0)) graph.nearest_first(ready.first(0), n, Rank{0}, Rank{to});
     std::vector<Item> taken;
     ready.take(0, n, Program::Ships::newest, taken);
     std::vector<std::uint64_t> numbers;
@@ -116,12 +116,16 @@ TEST(ReadyItems, WhatSharesInputsGoesTogether) {
   };
   using Numbers = std::vector<std::uint64_t>;
   EXPECT_EQ(take(1, 1), (Numbers{0}));
-  EXPECT_EQ(take(1, 2), (Numbers{1}));
+  // Row 0 and column 0 are left for rank 1.
+  EXPECT_EQ(take(1, 2), (Numbers{11}));
   EXPECT_EQ(take(2, 1), (Numbers{2, 3}));
-  EXPECT_EQ(take(2, 2), (Numbers{11, 10}));
-  EXPECT_EQ(take(3, 1), (Numbers{12, 13, 20}));
-  EXPECT_EQ(take(2, 1), (Numbers{22, 23}));
-  EXPECT_EQ(take(9, 3), (Numbers{21, 30, 31, 32, 33}));
+  // Rank 2 has row 1 and column 1; of that row rank 1 has all other columns.
+  EXPECT_EQ(take(2, 2), (Numbers{21, 31}));
+  // Rank 1 has row 0 and columns 0, 2 and 3; with column 1 it can end its row, with row 1 do the rest of that.
+  EXPECT_EQ(take(3, 1), (Numbers{1, 10, 12}));
+  EXPECT_EQ(take(2, 1), (Numbers{13, 20}));
+  // Whoever takes all that is left takes it in order.
+  EXPECT_EQ(take(9, 3), (Numbers{22, 23, 30, 32, 33}));
 }
 
 TEST(LiveQueueing, WhatMakesOthersIsNobodysToTake) {

@@ -95,15 +95,25 @@ class Products {
 TEST(ReadyQueue, WhatSharesInputsGoesTogether) {
   Products p;
   EXPECT_EQ(p.take(1, 1), (std::vector<std::int64_t>{0}));
-  EXPECT_EQ(p.take(1, 2), (std::vector<std::int64_t>{1}));
+  // Row 0 and column 0 are left for rank 1.
+  EXPECT_EQ(p.take(1, 2), (std::vector<std::int64_t>{11}));
   EXPECT_EQ(p.take(2, 1), (std::vector<std::int64_t>{2, 3}));
-  // Rank 2 has row 0 and column 1; with row 1 it can do all of that row.
-  EXPECT_EQ(p.take(2, 2), (std::vector<std::int64_t>{11, 10}));
-  // Rank 1 has row 0 and columns 0, 2 and 3.
-  EXPECT_EQ(p.take(3, 1), (std::vector<std::int64_t>{12, 13, 20}));
-  EXPECT_EQ(p.take(2, 1), (std::vector<std::int64_t>{22, 23}));
+  // Rank 2 has row 1 and column 1; of that row rank 1 has all other columns.
+  EXPECT_EQ(p.take(2, 2), (std::vector<std::int64_t>{21, 31}));
+  // Rank 1 has row 0 and columns 0, 2 and 3; with column 1 it can end its row, with row 1 do the rest of that.
+  EXPECT_EQ(p.take(3, 1), (std::vector<std::int64_t>{1, 10, 12}));
+  EXPECT_EQ(p.take(2, 1), (std::vector<std::int64_t>{13, 20}));
   // Whoever takes all that is left takes it in order.
-  EXPECT_EQ(p.take(9, 3), (std::vector<std::int64_t>{21, 30, 31, 32, 33}));
+  EXPECT_EQ(p.take(9, 3), (std::vector<std::int64_t>{22, 23, 30, 32, 33}));
+}
+
+TEST(ReadyQueue, WhatAThirdRankHasIsLeftForIt) {
+  struct RowOfRank1 : Products {
+    RowOfRank1() { believe_on(rows_[0], balancer::Rank{1}); }
+  } p;
+  EXPECT_EQ(p.take(1, 2), (std::vector<std::int64_t>{10}));
+  // Column 0 is now with rank 2.
+  EXPECT_EQ(p.take(1, 1), (std::vector<std::int64_t>{1}));
 }
 
 TEST(ReadyQueue, OneGroupIsFirstInFirstOut) {
