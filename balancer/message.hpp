@@ -48,11 +48,14 @@ struct LinkReport {
   double bandwidth = 0;
   friend bool operator==(const LinkReport&, const LinkReport&) = default;
 };
+// What the fragments that finished on a rank made there.
+enum class Offspring : std::uint8_t { unknown, none, some };
 // steal, thief -> victim.
 struct StealRequest {
   std::uint64_t number = 0;  // the thief's request count, to recognise late answers
   bool idle = false;         // nothing runs at the thief; else it asks ahead
   Time need = 0;             // ns of one thread's work that keep it going until more could come; 0: not known
+  Offspring made = Offspring::unknown;  // at the thief
   friend bool operator==(const StealRequest&, const StealRequest&) = default;
 };
 // steal, victim -> thief: nothing to give now (default mode).

@@ -14,7 +14,8 @@ Stock::Stock(const Setup& setup, const Rules& rules)
       workers_(std::max(1, setup.workers)),
       rules_(rules),
       weights_(setup.groups, kWeightMemory),
-      ready_(setup.groups.size()) {
+      ready_(setup.groups.size()),
+      growth_(static_cast<std::int32_t>(workers_)) {
   for (const GroupInfo& g : setup.groups) never_moved_.push_back(g.never_moved);
 }
 

@@ -24,7 +24,8 @@ class Backed final : public Policy {
   void step(Time now, const Event& event, Actions& out) override {
     if (const auto* received = std::get_if<Received>(&event)) {
       const auto* wake = std::get_if<StealWake>(&received->message);
-      const bool of_both = wake != nullptr && wake->call;
+      // Both are told whether fragments make others elsewhere.
+      const bool of_both = (wake != nullptr && wake->call) || std::holds_alternative<StealRequest>(received->message);
       const bool of_stealing = is_of_stealing(received->message);
       if (of_stealing) steal(now, event, out);
       if (!of_stealing || of_both) plans_->step(now, event, out);

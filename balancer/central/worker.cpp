@@ -20,6 +20,7 @@ CentralWorker::CentralWorker(const Setup& setup, const CentralParameters& p, Ran
       p_(p),
       never_moved_(setup.groups.size()),
       weights_(setup.groups, p.weight_memory),
+      growth_(workers_),
       ready_(setup.groups.size()),
       sent_(setup.groups.size()) {
   for (std::size_t g = 0; g < setup.groups.size(); ++g) {
@@ -75,6 +76,8 @@ void CentralWorker::handle(Time now, const Received& r, Actions& out) {
     hold_until_ = now + seen->hold;
   } else if (const auto* wake = std::get_if<StealWake>(&r.message); wake != nullptr && wake->call) {
     growth_.heard();
+  } else if (const auto* request = std::get_if<StealRequest>(&r.message)) {
+    growth_.elsewhere(request->made);
   }
 }
 

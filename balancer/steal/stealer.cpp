@@ -35,6 +35,7 @@ class Stealer : public Policy {
         never_moved_(setup.groups.size()),
         weights_(setup.groups, kWeightMemory),
         ready_(setup.groups.size()),
+        growth_(workers_),
         random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))),
         known_at_(static_cast<std::size_t>(setup.ranks), Known::no),
         present_(static_cast<std::size_t>(setup.ranks), true),
@@ -97,8 +98,9 @@ class Stealer : public Policy {
     links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
   }
-  void handle(Time, const Received& r, Actions& out) {
+  void handle(Time now, const Received& r, Actions& out) {
     if (const auto* request = std::get_if<StealRequest>(&r.message)) {
+      growth_.elsewhere(request->made);
       give(r.from, *request, out);
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
@@ -108,7 +110,12 @@ class Stealer : public Policy {
     } else if (const auto* wake = std::get_if<StealWake>(&r.message)) {
       remembered_at(r.from, Known::no);
       woken_by_ = r.from;
-      if (wake->call) called(r.from, out);
+      if (wake->call) {
+        call_heard_ = true;
+        called(r.from, out);
+      } else if (now >= idle_since_ + patience_) {
+        idle_since_ = now;  // who serves this rank could not: there was nothing
+      }
     }
   }
   void handle(Time now, const Arrived& e, Actions& out) {
@@ -160,14 +167,14 @@ class Stealer : public Policy {
     const bool idle = idle_ && !early_;
     asked_ = Request{*victim, ++number_, now, idle};
     remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
-    out.push_back(Send{*victim, StealRequest{number_, idle, need()}});
+    out.push_back(Send{*victim, StealRequest{number_, idle, need(), growth_.made()}});
   }
 
   // Another may serve this rank (`auto`): it asks when it has had nothing for a while, or where fragments make others,
   // whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make others there.
   bool patient(Time now, Actions& out) {
     early_ = false;
-    if (patience_ == 0 || growth_.may_grow() || woken_by_) return true;
+    if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
     if (idle_ && now >= idle_since_ + patience_) return true;
     early_ = fresh_ && remembered_ < kCallers;
     if (early_) return true;
@@ -185,6 +192,7 @@ class Stealer : public Policy {
   }
   std::optional<Rank> choose_victim() {
     const std::optional<Rank> woken_by = std::exchange(woken_by_, std::nullopt);
+    call_heard_ = false;
     if (woken_by && may_ask(*woken_by)) return woken_by;
     const auto most = std::max_element(given_.begin(), given_.end());
     if (const Rank v{static_cast<std::int32_t>(most - given_.begin())}; *most > 0 && may_ask(v)) return v;
@@ -279,7 +287,7 @@ class Stealer : public Policy {
   }
 
   void give(Rank thief, const StealRequest& request, Actions& out) {
-    const auto [number, thief_idle, need] = request;
+    const auto& [number, thief_idle, need, made] = request;
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == thief; });
     std::vector<GroupCount> parts = share(thief, thief_idle, need);
     if (parts.empty()) {
@@ -371,6 +379,7 @@ class Stealer : public Policy {
   std::vector<std::int64_t> given_;  // by each rank: fragments
   std::optional<Request> asked_;
   std::optional<Rank> woken_by_;
+  bool call_heard_ = false;  // and not followed yet
   std::uint64_t number_ = 0;
   Time steal_time_ = 0;  // from a request to the work
   bool steal_measured_ = false;

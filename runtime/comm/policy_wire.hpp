@@ -41,7 +41,7 @@ void serialize(A& a, LinkReport& x) {
 }
 template <class A>
 void serialize(A& a, StealRequest& x) {
-  a(x.number, x.idle, x.need);
+  a(x.number, x.idle, x.need, x.made);
 }
 template <class A>
 void serialize(A& a, StealRefuse& x) {

@@ -65,6 +65,51 @@ TEST(Auto, ARankThatHasHadNothingAsksTwoOthersAtOnce) {
   EXPECT_EQ(all<SetTimer>(then).size(), 1u);
 }
 
+// Four became ready for each that ended. Half goes to who may make others of it; who makes none of it gets no more than
+// everybody would have, and the coordinator hears of what is left.
+TEST(Auto, WhatBecomesReadyInOnePlaceOnlyIsNoSearch) {
+  for (const Offspring made : {Offspring::unknown, Offspring::none}) {
+    Script s("auto", setup(0, 4, 1));
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 40, 0}}, {}});
+    s.at(0, from(3, ReportSeen{0}));
+    s.at(10 * kMs, LoadChanged{{{Group{0}, 100, 0}}, {GroupDone{Group{0}, 20, 20 * kMs, 20e12}}});
+    const Actions given = s.at(11 * kMs, from(2, StealRequest{1, true, 0, made}));
+    const auto shipped = all<Ship>(given);
+    ASSERT_EQ(shipped.size(), 1u);
+    EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, made == Offspring::none ? 25 : 50}}));
+    EXPECT_EQ(sent<Report>(given).size(), made == Offspring::none ? 1u : 0u);
+  }
+}
+
+TEST(Auto, WhoAsksSaysWhetherItsFragmentsMadeOthers) {
+  Script s("auto", setup(0, 3, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 20, 0}}, {}});
+  s.at(10 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {GroupDone{Group{0}, 20, 20 * kMs, 20e12}}});
+  s.at(10 * kMs, WentIdle{});
+  const auto asked = sent<StealRequest>(s.at(15 * kMs, TimerFired{16}));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].second.made, Offspring::none);
+}
+
+// Until it was woken nobody had anything: the coordinator could not serve it, and now gets the time to.
+TEST(Auto, WhoIsWokenIsPatientOnceMore) {
+  Script s("auto", setup(0, 2, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
+  s.at(10 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}});
+  s.at(10 * kMs, WentIdle{});
+  const auto asked = sent<StealRequest>(s.at(15 * kMs, TimerFired{16}));
+  ASSERT_EQ(asked.size(), 1u);
+  s.at(16 * kMs, from(1, StealRefuse{asked[0].second.number}));
+  const Actions woken = s.at(50 * kMs, from(1, StealWake{}));
+  EXPECT_TRUE(sent<StealRequest>(woken).empty());
+  ASSERT_EQ(all<SetTimer>(woken).size(), 1u);
+  EXPECT_EQ(all<SetTimer>(woken)[0].at, 55 * kMs);
+  EXPECT_EQ(sent<StealRequest>(s.at(55 * kMs, TimerFired{16})).size(), 1u);
+}
+
 TEST(Auto, ACallIsAnsweredAtOnce) {
   Script s("auto", setup(1, 3, 1));
   const auto asked = sent<StealRequest>(s.at(kMs, from(0, StealWake{})));

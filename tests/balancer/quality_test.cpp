@@ -188,6 +188,7 @@ TEST(Quality, AutoIsNearTheBestOfAllPolicies) {
       {"queens", {{"n", "12"}}, 40, 20'000},
       {"tree", {{"depth", "6"}}, 16, 1000},
       {"iterate", {{"parts", "32"}, {"iterations", "10"}}, 8, 1000},
+      {"iterate", {{"home", "first"}}, 16, 1000},
       {"stencil", {{"width", "32"}, {"iterations", "10"}}, 8, 1000},
   };
   for (const Case& c : cases) {

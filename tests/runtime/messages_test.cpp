@@ -147,7 +147,7 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       Order{12, Rank{3}, {{Group{1}, 2}}},
       Confirm{13, Rank{2}, {{Group{5}, 6}}, 14},
       LinkReport{Rank{1}, 15, 16.5},
-      StealRequest{17, true, 18},
+      StealRequest{17, true, 18, Offspring::some},
       StealRefuse{18},
       StealRevoke{19},
       StealWake{true},
