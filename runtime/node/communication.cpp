@@ -161,7 +161,7 @@ bool Node::drive(Worker& w, Work& work) {
       continue;
     }
     if (moved) continue;
-    if (w.lead.held()) {
+    if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
     } else {
       wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));

@@ -70,7 +70,8 @@ Clock::time_point EndOfRun::next(Clock::time_point now) const {
   if (node_.sleepers.count() < static_cast<std::int32_t>(node_.workers.size())) {
     return now + std::chrono::hours(1);  // the last worker to fall asleep wakes us
   }
-  return next_wave_;
+  // With loops left to go on with (Lead) nothing is quiet.
+  return node_.idle() ? next_wave_ : std::max(next_wave_, now + std::chrono::milliseconds(1));
 }
 
 WaveAnswer EndOfRun::wave_answer(std::uint64_t number) {

@@ -156,10 +156,13 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const Making first = w.queue.atomics() >= visible || wait >= kManyWaiting ? Making::nothing
                        : wait >= Lead::kAhead                              ? Making::movable
                                                                            : Making::all;
-  const Making then = !enough ? Making::all : several_ ? Making::movable : Making::nothing;
-  const bool found = w.queue.pop(work, first, then, chunk) || steal(w, work, enough);
+  const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work, enough);
   if (found) w.lead.found();
   return found;
+}
+
+Making Node::may_make(const Worker& w) const {
+  return !w.lead.held() ? Making::all : several_ ? Making::movable : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work, bool only_ready) {
@@ -177,7 +180,7 @@ bool Node::work_in_sight(const Worker& w) const {
   if (evacuation->parked()) return false;
   if (w.chained != nullptr) return true;
   for (const auto& other : workers) {
-    if (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.empty()) return true;
+    if (other->queue.has(may_make(w))) return true;
   }
   return false;
 }
@@ -235,10 +238,10 @@ void Node::worker_loop(Worker& w) {
       if (role_.try_lock()) {
         if (!drive(w, work)) continue;
       } else {
-        if (sleepers.count() == static_cast<std::int32_t>(workers.size())) {
-          if (policy != nullptr) policy->changed();
-          wake_communication();
-        }
+        const bool all = sleepers.count() == static_cast<std::int32_t>(workers.size());
+        if (all && policy != nullptr) policy->changed();
+        // Who is held has to look again soon: the communication thread hands it the role.
+        if (all || w.lead.held()) wake_communication();
         sleepers.sleep(ticket);
         was_idle = true;
         continue;

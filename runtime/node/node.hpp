@@ -172,6 +172,7 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
+  Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&, bool only_ready);  // from the other workers of this rank
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).

@@ -210,9 +210,10 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
   const auto& bounds = unfinished ? kUnfinishedSleep : other_hosts_ ? kRemoteSleep : kRungSleep;
   const std::int64_t last = back_off_.load(std::memory_order_relaxed);
   const std::int64_t pause = std::clamp(last + last / 2, bounds[0], bounds[1]);
-  back_off_.store(pause, std::memory_order_relaxed);
+  const Clock::time_point end = Clock::now() + std::chrono::nanoseconds(pause);
+  if (end <= until) back_off_.store(pause, std::memory_order_relaxed);
   if (unfinished || other_hosts_) sharpen_timers_of_this_thread();
-  bell_->sleep(seen, std::min(until, Clock::now() + std::chrono::nanoseconds(pause)));
+  bell_->sleep(seen, std::min(until, end));
 }
 
 void MpiTransport::wake() {

@@ -153,14 +153,25 @@ void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
   add_others(-1);
 }
 
-bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
+bool ReadyQueue::may_make(Making making) const {
   if (making == Making::nothing) return false;
+  if (structured_ != nullptr) return true;
+  if (ranges_ == nullptr || making == Making::subs) return false;
+  return making == Making::all || (ranges_->block->flags & abi::kStays) == 0;
+}
+
+bool ReadyQueue::has(Making then) {
+  const std::lock_guard hold(mutex_);
+  return atomics_ > 0 || may_make(then);
+}
+
+bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
+  if (!may_make(making)) return false;
   if (structured_ != nullptr) {
     work.cf = structured_;
     unlink(structured_, last_structured_, structured_, nullptr);
     return true;
   }
-  if (ranges_ == nullptr || (making == Making::movable && (ranges_->block->flags & abi::kStays) != 0)) return false;
   Cf* range = ranges_;
   std::int64_t& first = abi::frame_int(range, 0);
   work.cf = range;

@@ -30,8 +30,8 @@ struct Work {
   bool stolen = false;  // from another worker's queue
 };
 
-// What a worker may make fragments by: nothing, subs and loops whose fragments have no place (abi::kStays), or all.
-enum class Making { nothing, movable, all };
+// What a worker may make fragments by: nothing, subs, also loops whose fragments have no place (abi::kStays), or all.
+enum class Making { nothing, subs, movable, all };
 
 class ReadyQueue {
  public:
@@ -44,6 +44,8 @@ class ReadyQueue {
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk);
+  // Whether pop(.., then, ..) would find something.
+  bool has(Making then);
   // For another worker; `chunk` 0: only what is ready to run.
   bool steal(Work&, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
@@ -81,6 +83,7 @@ class ReadyQueue {
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
   bool pop_expandable(Work&, Making, std::int64_t chunk);
+  bool may_make(Making) const;
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }

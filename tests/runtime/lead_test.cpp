@@ -16,7 +16,7 @@ TEST(Lead, FewMayWait) {
 
 TEST(Lead, ManyWaitUntilHalfOfThemRun) {
   Lead lead;
-  std::uint64_t now = 0;
+  std::uint64_t now = 1;
   EXPECT_TRUE(lead.enough(kAhead, 0, now));
   std::int64_t woken = 1;
   for (; woken < Lead::kStep; ++woken) EXPECT_TRUE(lead.enough(kAhead - woken, woken, now += 5'000)) << woken;
@@ -27,11 +27,11 @@ TEST(Lead, ManyWaitUntilHalfOfThemRun) {
 
 TEST(Lead, MoreAreMadeWhenNoneCeasesToWait) {
   Lead lead;
-  EXPECT_TRUE(lead.enough(kAhead, 7, 0));
-  EXPECT_TRUE(lead.enough(kAhead, 7, Lead::kPatience));
-  EXPECT_FALSE(lead.enough(kAhead, 7, Lead::kPatience + 1));
-  EXPECT_FALSE(lead.enough(kAhead + Lead::kStep - 1, 7, Lead::kPatience + 2));
-  EXPECT_TRUE(lead.enough(kAhead + Lead::kStep, 7, Lead::kPatience + 3));
+  EXPECT_TRUE(lead.enough(kAhead, 7, 1));
+  EXPECT_TRUE(lead.enough(kAhead, 7, Lead::kPatience + 1));
+  EXPECT_FALSE(lead.enough(kAhead, 7, Lead::kPatience + 2));
+  EXPECT_FALSE(lead.enough(kAhead + Lead::kStep - 1, 7, Lead::kPatience + 3));
+  EXPECT_TRUE(lead.enough(kAhead + Lead::kStep, 7, Lead::kPatience + 4));
 }
 
 TEST(Lead, OneThatCeasesToWaitIsWaitedForAgain) {
@@ -45,7 +45,7 @@ TEST(Lead, OneThatCeasesToWaitIsWaitedForAgain) {
 // A chain that somebody else follows must not keep what stands behind it in the program from being made.
 TEST(Lead, SlowProgressIsNoReasonToWaitForEver) {
   Lead lead;
-  std::uint64_t now = 0;
+  std::uint64_t now = 1;
   std::int64_t woken = 0;
   while (lead.enough(kAhead, woken, now)) now += Lead::kPatience / 2, ++woken;
   EXPECT_GT(now, Lead::kLong);
@@ -54,7 +54,7 @@ TEST(Lead, SlowProgressIsNoReasonToWaitForEver) {
 
 TEST(Lead, WhoHasSomethingToRunMakesNoMore) {
   Lead lead;
-  std::uint64_t now = 0;
+  std::uint64_t now = 1;
   for (std::int64_t woken = 0; now < 10 * Lead::kLong; ++woken) {
     ASSERT_TRUE(lead.enough(kAhead, woken, now)) << now;
     lead.found();
@@ -65,7 +65,7 @@ TEST(Lead, WhoHasSomethingToRunMakesNoMore) {
 // How long it looks on in vain, and how many it makes then: both double, up to a bound, until few wait.
 TEST(Lead, InVainAgainAndAgain) {
   Lead lead;
-  std::uint64_t now = 0;
+  std::uint64_t now = 1;
   std::int64_t waiting = kAhead;
   const auto vain = [&] {
     const std::uint64_t from = now;
@@ -74,7 +74,7 @@ TEST(Lead, InVainAgainAndAgain) {
   };
   const auto made = [&] {
     const std::int64_t from = waiting;
-    while (!lead.enough(waiting, 0, now)) ++waiting;
+    while (!lead.enough(waiting, 0, now += 1'000)) ++waiting;
     return waiting - from;
   };
   std::uint64_t patience = Lead::kPatience;
