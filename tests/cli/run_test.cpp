@@ -145,5 +145,26 @@ TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
                     0));
 }
 
+// A thousand wait for the slow one, and no more are made while others cease to wait (Lead): but not for ever.
+TEST_F(Command, WhatStandsBehindFragmentsThatWaitIsRunMeanwhile) {
+  write("p.fa",
+        "C++ sub slow(name x) ${{ usleep(1500000); printf(\"slow\\n\"); x = 1; $}}\n"
+        "C++ sub busy() ${{ usleep(1000); $}}\n"
+        "C++ sub use(int i, int v) ${{ (void)i; (void)v; $}}\n"
+        "C++ sub late() ${{ usleep(1000); printf(\"late\\n\"); $}}\n"
+        "sub main() {\n"
+        "  df s;\n"
+        "  slow(s);\n"
+        "  for i = 1..20 busy();\n"
+        "  for i = 1..20000 use(i, s);\n"
+        "  for i = 1..4 late();\n"
+        "}\n");
+  for (const Words& where : {Words{"-t", "2"}, Words{"-t", "2", "--inproc-ranks", "2", "--balancer", "none"}}) {
+    Words words = {"run", "-q", "p.fa", "--cxxflags=-include unistd.h"};
+    words.insert(words.end(), where.begin(), where.end());
+    EXPECT_EQ(tessera(words).out, "late\nlate\nlate\nlate\nslow\n") << ::testing::PrintToString(where);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::tests
