@@ -152,11 +152,11 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     return true;
   }
   const std::int64_t wait = looks_ahead_ || visible != 0 ? waiting() : 0;
-  const bool enough = looks_ahead_ && w.lead.enough(wait, woken(), ticks());
+  if (looks_ahead_) w.lead.enough(wait, woken(), ticks());
   const Making first = w.queue.atomics() >= visible || wait >= kManyWaiting ? Making::nothing
                        : wait >= Lead::kAhead                              ? Making::movable
                                                                            : Making::all;
-  const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work, enough);
+  const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) w.lead.found();
   return found;
 }
@@ -165,12 +165,11 @@ Making Node::may_make(const Worker& w) const {
   return !w.lead.held() ? Making::all : several_ ? Making::movable : Making::subs;
 }
 
-bool Node::steal(Worker& w, Work& work, bool only_ready) {
+bool Node::steal(Worker& w, Work& work) {
   if (w.steals_from > ticks()) return false;
   for (std::size_t i = 1; i < workers.size(); ++i) {
     Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
-    const bool nothing = only_ready ? victim.queue.atomics() == 0 : victim.queue.looks_empty();
-    work.stolen = !nothing && victim.queue.steal(work, only_ready ? 0 : w.chunk);
+    work.stolen = !victim.queue.looks_empty() && victim.queue.steal(work, may_make(w), w.chunk);
     if (work.stolen) return true;
   }
   return false;

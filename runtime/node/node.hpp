@@ -56,7 +56,7 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
-  runtime::Lead lead;           // of several ranks
+  runtime::Lead lead;           // where looks_ahead_
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
@@ -173,7 +173,7 @@ class Node {
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
   Making may_make(const Worker&) const;  // when nothing is ready
-  bool steal(Worker&, Work&, bool only_ready);  // from the other workers of this rank
+  bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
   bool turn();                          // one round of all that communication does; role held
@@ -194,7 +194,7 @@ class Node {
   std::atomic<bool> role_held_{false};
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
-  bool looks_ahead_ = false;              // ... and there are several ranks: Lead
+  bool looks_ahead_ = false;              // ... and there are several workers, of one rank or several: Lead
   bool several_ = false;                  // ranks
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role

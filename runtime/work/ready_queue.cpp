@@ -196,10 +196,10 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) 
 }
 
 // The body that this queue's worker is running goes on behind what it has made.
-bool ReadyQueue::steal(Work& work, std::int64_t chunk) {
+bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk) {
   const std::lock_guard hold(mutex_);
   work.cf = pop_atomic();
-  return work.cf != nullptr || (chunk != 0 && pop_expandable(work, Making::all, chunk));
+  return work.cf != nullptr || pop_expandable(work, then, chunk);
 }
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }

@@ -46,8 +46,8 @@ class ReadyQueue {
   bool pop(Work&, Making first, Making then, std::int64_t chunk);
   // Whether pop(.., then, ..) would find something.
   bool has(Making then);
-  // For another worker; `chunk` 0: only what is ready to run.
-  bool steal(Work&, std::int64_t chunk);
+  // For another worker.
+  bool steal(Work&, Making then, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
   // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one per
   // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.

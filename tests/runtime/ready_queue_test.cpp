@@ -214,7 +214,7 @@ TEST(ReadyQueue, WhatAnotherWorkerTakesChangesNoOrder) {
   Cf *first = range(1, 10), *second = range(100, 110);
   q.push(first);
   Work w;
-  ASSERT_TRUE(q.steal(w, 1));
+  ASSERT_TRUE(q.steal(w, Making::all, 1));
   EXPECT_EQ(w.first, 1);
   q.push(second);
   ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
@@ -228,9 +228,9 @@ TEST(ReadyQueue, OnlyWhatIsReadyIsStolenWithoutAChunk) {
   Cf* loop = range(1, 10);
   q.push(loop);
   Work w;
-  EXPECT_FALSE(q.steal(w, 0));
+  EXPECT_FALSE(q.steal(w, Making::nothing, 1));
   q.push(fragment(0, 7));
-  ASSERT_TRUE(q.steal(w, 0));
+  ASSERT_TRUE(q.steal(w, Making::nothing, 1));
   EXPECT_EQ(w.cf->block->kind, abi::Kind::atomic);
   free_cf(w.cf);
   free_cf(loop);
