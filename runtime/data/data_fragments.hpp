@@ -105,6 +105,8 @@ class DataFragments {
   std::vector<abi::Cf*> take_waiting();
   // Values go where they are of use; foreign names are forgotten. What went, and what had to stay.
   Left give_away();
+  // For one that was to leave and stays: what was to be made here (made_here) may have been placed elsewhere meanwhile.
+  void ask_for_all();
 
   // Communication thread: evicts copies beyond the limit, oldest untouched first. Cheap when there
   // is nothing to do.

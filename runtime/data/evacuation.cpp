@@ -76,6 +76,15 @@ bool DataFragments::entrust(DfEntry* e) {
   return true;
 }
 
+void DataFragments::ask_for_all() {
+  for (Shard& shard : table_.shards()) {
+    const std::lock_guard hold(shard.mutex);
+    shard.for_each([&](DfEntry& e) {
+      if (e.waiters != 0 && (e.flags & kAsked) == 0) ask({e.id, e.scope}, &e);
+    });
+  }
+}
+
 Left DataFragments::give_away() {
   tell_uses_now(Clock::now(), true);
   Left left;
