@@ -127,7 +127,7 @@ void DataFragments::on(Rank from, Publish&& m) {
         believe_on(e->value, from);
       }
       if (e->value != nullptr) {
-        here = waiting_for(e);
+        if (counted) here = counted_now(e->value, waiting_for(e));
         waiters = std::exchange(e->waiters, 0);
       } else {
         side.keeper = from;
@@ -197,7 +197,7 @@ void DataFragments::on(Rank from, Give&& m) {
     believe_on(e->value, from);
     if (!is_home(m.name)) note_copy(e);
     keep_promises(e, m.name);
-    if ((e->flags & kUnlisted) != 0) count_down(shard, e, here);
+    if ((e->flags & kUnlisted) != 0) count_down(shard, e, counted_now(e->value, here));
   }
   wake(*node_.outside, waiters, std::move(m.value.value));
 }
@@ -216,7 +216,7 @@ void DataFragments::take_copy(Rank from, PackedInput&& input) {
     believe_on(e->value, from);
     const std::int64_t here = waiting_for(e);
     waiters = std::exchange(e->waiters, 0);
-    if ((e->flags & kUnlisted) != 0) count_down(shard, e, here);
+    if ((e->flags & kUnlisted) != 0) count_down(shard, e, counted_now(e->value, here));
     if (!is_home(n)) {
       if (!input.unheard) tell_uses(e->value);
       note_copy(e);

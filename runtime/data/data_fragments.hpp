@@ -49,7 +49,7 @@ class DataFragments {
   // The same for a name with known uses: so many fragments will read it.
   void assign_used(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
 
-  // A gathered fragment begins to run: the homes of its inputs are to count that, if they are elsewhere.
+  // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have (uses.cpp).
   void note_uses(const abi::Cf* c) {
     for (unsigned k = 0; k < c->block->input_count; ++k) {
       const abi::Value* v = abi::input(c, *c->block, k);
@@ -127,9 +127,18 @@ class DataFragments {
   void list(DfEntry*);
   void share(DfEntry*);
   bool count_down(Shard&, DfEntry*, std::int64_t uses);
+  // Large, and may move: its readers at its home are counted when they begin to run, as elsewhere, not when they get it.
+  bool counted_late(const abi::Value* v) const { return v->size >= counted_late_; }
+  // Of so many readers at home, how many are counted when they get the value.
+  std::int64_t counted_now(abi::Value* v, std::int64_t readers) const {
+    if (!counted_late(v)) [[likely]] return readers;
+    tell_uses(v);
+    return 0;
+  }
   void free_used(Shard&, DfEntry*);
   void give_to_asking(Worker&, DfEntry*, const abi::Name&);
   void report_uses(const abi::Cf*);
+  void count_use(const abi::Id&);
   void report_used_up(const abi::Name&);
   void put_off_drop(Rank, const abi::Id&);
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
@@ -163,6 +172,7 @@ class DataFragments {
 
   Node& node_;
   const std::uint64_t eager_bytes_, relay_bytes_;  // of RunOptions
+  const std::uint64_t counted_late_;               // from this size on
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;

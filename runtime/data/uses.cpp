@@ -1,8 +1,9 @@
 // Names with known uses, of which fragments on several ranks make use (docs/optimisations.md, count-uses).
 //
 // The home counts. A fragment that gets its input there is counted then, and counted off again if it is moved (restore). One that
-// runs elsewhere is counted when it begins to run, by its rank: it moves no more, and holds its input. So each use is counted at
-// most once, and what is freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
+// runs elsewhere is counted when it begins to run, by its rank: it moves no more, and holds its input. So is one that reads a large
+// value at home, where a balancer may still move it: then its home knows who has the value, and nobody is sent it twice. So each use is counted at most once, and what is
+// freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -56,13 +57,27 @@ void DataFragments::put_off_drop(Rank to, const abi::Id& id) {
 
 void DataFragments::report_uses(const abi::Cf* c) {
   const InputNames names(c);
-  const std::lock_guard hold(untold_mutex_);
   for (unsigned k = 0; k < names.size(); ++k) {
     const abi::Value* v = abi::input(c, *c->block, k);
-    if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k]) || is_home(names[k])) continue;
+    if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k])) continue;
+    if (is_home(names[k])) {
+      if (counted_late(v)) count_use(names[k].id);
+      continue;
+    }
+    const std::lock_guard hold(untold_mutex_);
     untold_[home_of(names[k])].used.read.push_back(names[k].id);
     any_untold_.store(true, std::memory_order_relaxed);
   }
+}
+
+// At home: a reader has begun to run.
+void DataFragments::count_use(const abi::Id& id) {
+  Shard& shard = table_.shard(id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(id);
+  if (e == nullptr || (e->flags & kUnlisted) == 0) return;
+  // Its assigner may have sent the value along with it before we have heard of that.
+  somewhere(e) ? static_cast<void>(count_down(shard, e, 1)) : list(e);
 }
 
 void DataFragments::report_used_up(const abi::Name& n) {
@@ -87,14 +102,7 @@ void DataFragments::tell_uses_now(Clock::time_point now, bool all) {
 }
 
 void DataFragments::on(Rank from, Used&& m) {
-  for (const abi::Id& id : m.read) {
-    Shard& shard = table_.shard(id);
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = shard.find(id);
-    if (e == nullptr || (e->flags & kUnlisted) == 0) continue;
-    // Read by a fragment that its assigner has sent the value along with, before we have heard of it.
-    somewhere(e) ? static_cast<void>(count_down(shard, e, 1)) : list(e);
-  }
+  for (const abi::Id& id : m.read) count_use(id);
   for (const abi::Id& id : m.used_up) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);

@@ -19,7 +19,7 @@ void believe_on(abi::Value*, balancer::Rank);
 bool believed_on(const abi::Value*, balancer::Rank);
 bool believed_on_others(const abi::Value*, balancer::Rank);
 
-// Who reads this value away from its home tells the home (DataFragments::note_uses).
+// Who begins to run with this value has that counted by its home (DataFragments::note_uses).
 inline constexpr std::uint16_t kUsesTold = 0x8000;  // in `borne`
 inline void tell_uses(abi::Value* v) { __atomic_fetch_or(&v->borne, kUsesTold, __ATOMIC_RELAXED); }
 inline bool uses_told(const abi::Value* v) { return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kUsesTold) != 0; }

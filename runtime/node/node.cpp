@@ -73,12 +73,12 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       settings(options_.settings),
       worker_ranks(balancer::executing_ranks(*policy_info, settings, transport_.size())),
       members(worker_ranks, spares_of(options_, worker_ranks)),
+      balancing(policy_info->name != "none" && transport_.size() > 1),
       comm(transport_),
       scopes(transport_.rank()),
       data(*this),
       moved_by_group(program_.block_count),
       block_count_(program_.block_count) {
-  balancing = policy_info->name != "none" && ranks() > 1;
   visible = ranks() > 1 ? kVisible : 0;
 
   const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));

@@ -142,7 +142,7 @@ class Node {
   std::int32_t worker_ranks = 1;        // ranks that execute: 0 .. n-1; the others balance
   Members members;                      // which of these take part
   Retained retained;                    // series that belong here and run elsewhere
-  bool balancing = false;               // a policy other than none, and somebody to ship to
+  const bool balancing;                 // a policy other than none, and somebody to ship to
   std::int64_t visible = 0;             // fragments to have ready before running any, per worker
 
   Communicator comm;

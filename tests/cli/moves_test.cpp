@@ -41,6 +41,26 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
 }
 
+// What many fragments read goes to each rank once, however often fragments that have it are moved there.
+TEST_F(Command, WhatManyReadGoesToARankOnce) {
+  write("p.fa",
+        "C++ sub make(name x) ${{ x.create<char>(1 << 20); $}}\n"
+        "C++ sub use(value a, name y) ${{ usleep(10000); (void)a; y = 1; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub main() {\n"
+        "  df a, y;\n"
+        "  make(a) @ { locator_cyclic: 0; };\n"
+        "  for i = 1..64 use(a, y[i]);\n"
+        "  for i = 1..64 show(y[i]);\n"
+        "}\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "3", "-t", "1", "--balancer", "central", "--summary", "s.json"}), 0));
+  const auto summary = nlohmann::json::parse(read("s.json"));
+  EXPECT_GE(moved(summary.dump()), 10);
+  std::int64_t bytes = 0;
+  for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
+  EXPECT_LT(bytes, 8 << 20) << "two ranks need 2 MB; probes of links take some more";
+}
+
 // Probes of links are no larger than what may travel.
 TEST_F(Command, SmallValuesNeedNoLargeProbes) {
   write("p.fa",
