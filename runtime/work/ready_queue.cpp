@@ -156,8 +156,21 @@ void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
 bool ReadyQueue::may_make(Making making) const {
   if (making == Making::nothing) return false;
   if (structured_ != nullptr) return true;
-  if (ranges_ == nullptr || making == Making::subs) return false;
-  return making == Making::all || (ranges_->block->flags & abi::kStays) == 0;
+  Cf* before = nullptr;
+  return range_for(making, before) != nullptr;
+}
+
+// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it has.
+Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
+  before = nullptr;
+  if (making < Making::movable) return nullptr;
+  Cf* range = ranges_;
+  for (std::size_t seen = 0; range != nullptr && making != Making::all && (range->block->flags & abi::kStays) != 0; ++seen) {
+    if (seen == kSeen) return nullptr;
+    before = range;
+    range = range->next;
+  }
+  return range;
 }
 
 bool ReadyQueue::has(Making then) {
@@ -166,13 +179,15 @@ bool ReadyQueue::has(Making then) {
 }
 
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
-  if (!may_make(making)) return false;
+  if (making == Making::nothing) return false;
   if (structured_ != nullptr) {
     work.cf = structured_;
     unlink(structured_, last_structured_, structured_, nullptr);
     return true;
   }
-  Cf* range = ranges_;
+  Cf* before = nullptr;
+  Cf* range = range_for(making, before);
+  if (range == nullptr) return false;
   std::int64_t& first = abi::frame_int(range, 0);
   work.cf = range;
   work.first = first;
@@ -182,7 +197,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if (left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
-    unlink(ranges_, last_range_, range, nullptr);  // the listing's hold becomes the chunk's
+    unlink(ranges_, last_range_, range, before);  // the listing's hold becomes the chunk's
   }
   return true;
 }

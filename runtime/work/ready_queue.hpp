@@ -84,6 +84,7 @@ class ReadyQueue {
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
   bool pop_expandable(Work&, Making, std::int64_t chunk);
   bool may_make(Making) const;
+  Cf* range_for(Making, Cf*& before) const;
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
