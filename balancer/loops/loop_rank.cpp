@@ -23,6 +23,7 @@ LoopRank::LoopRank(const Setup& setup, const PolicyInfo& info, const std::vector
 void LoopRank::step(Time now, const Event& event, Actions& out) {
   if (ranks_ < 2) return;
   absorb(event, out);
+  if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
   if (leaving()) {
     evacuate(out);
   } else {

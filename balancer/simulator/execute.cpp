@@ -104,6 +104,7 @@ void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generati
   if (!r.active || r.generation != generation) return;
   if (n.threads.size() > 1) {
     complete(n, r);
+    ran_dry(n);
     start(n, true);
     changed(n);
     return;
@@ -111,6 +112,7 @@ void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generati
   const Time horizon = now_ + lookahead_;
   for (;;) {
     complete(n, r);
+    ran_dry(n);
     start(n, false);
     changed(n);
     if (!r.active) return;

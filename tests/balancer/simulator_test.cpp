@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "balancer/rhythm.hpp"
 #include "balancer/simulator/copies.hpp"
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
@@ -173,12 +174,29 @@ TEST(Simulator, ACoordinatorNeedsTimeToThink) {
 // What has changed while the host was busy is told at once and once, not once for each fragment that ended meanwhile.
 TEST(Simulator, ABusyHostIsToldOfItsLoadOnce) {
   Options o = quick(1, "none");
-  constexpr Time kEvent = 100'000, kPumpInterval = 500'000;
+  constexpr Time kEvent = 100'000;
   o.processing = {kEvent, 0, 0};
   // The host is busy with this when the load is due to be told.
   o.changes = {{450'000, Rank{0}, Change::Kind::outside_load, 0.001, 0}};
   const Outcome r = simulate(heap(20'000, 1000), o);
   EXPECT_LE(r.host_busy[0], (r.finished / kPumpInterval + 6) * kEvent);
+}
+
+// As live: urgent is that a queue ran dry when a fragment ended, not that fragments come while few wait.
+TEST(Simulator, WhatComesWhileFewWaitIsToldAsSeldomAsAnything) {
+  constexpr Time kEvent = 1;
+  Workload w;
+  w.groups.resize(1);
+  for (Time i = 0; i < 8; ++i) {
+    const Time at = 10 * kMs + (i < 4 ? 0 : i * 50'000);
+    w.births.push_back({at, Rank{0}, w.add({.group = Group{0}, .weight = 50 * kMs})});
+  }
+  Options o = quick(1, "none");
+  o.threads = 4;
+  o.processing = {kEvent, 0, 0};
+  const Outcome r = simulate(w, o);
+  // Busy and with what, the four that wait, those begun, none, idle.
+  EXPECT_EQ(r.host_busy[0], 6 * kEvent);
 }
 
 TEST(Simulator, ARankThatLeavesGivesAllAway) {
