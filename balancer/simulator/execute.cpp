@@ -21,6 +21,9 @@ void Simulation::ready(Rank here, const Item& item) {
   Node& n = node(here);
   if (&n == completing_at_ && on_the_spot(n, item)) {
     made_.push_back(item);
+  } else if (const Rank to = program_.settled(item, here); to != here && node(to).here) {
+    std::int64_t bytes = 0;
+    ship_items(n, to, {item}, {}, 0, false, bytes);
   } else {
     queue(n, item);
   }
