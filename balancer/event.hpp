@@ -16,13 +16,13 @@ namespace tessera::balancer {
 
 // The ready fragments of some groups here are now `ready` (absolute; groups not named are as
 // before), and `finished` have completed since the last such event. Also told, be it empty, after an
-// Arrived or Shipped, when all is as it was before: what came may have run already.
+// Arrived or Shipped, when all is as it was before: what came may have run already; and after a WentBusy.
 struct LoadChanged {
   std::vector<GroupLoad> ready;
   std::vector<GroupDone> finished;
 };
-struct WentIdle {};  // no fragment is ready or running here
-struct WentBusy {};  // the opposite
+struct WentIdle {};  // no fragment is ready or running here; told after the LoadChanged that says so
+struct WentBusy {};  // the opposite; told just before a LoadChanged, which policies wait for
 struct Received {
   Rank from;
   Message message;

@@ -48,6 +48,7 @@ class Auctioneer : public Policy {
 
   void step(Time now, const Event& event, Actions& out) override {
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
+    if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
     if (!present(self_)) {
       giver_.refuse_all(out);
       stock_.send_everything(heirs(), out);

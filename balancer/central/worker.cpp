@@ -30,6 +30,7 @@ CentralWorker::CentralWorker(const Setup& setup, const CentralParameters& p, Ran
 
 void CentralWorker::step(Time now, const Event& event, Actions& out) {
   std::visit([&](const auto& e) { handle(now, e, out); }, event);
+  if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
   report_when_due(now, out);
 }
 

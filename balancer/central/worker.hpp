@@ -48,7 +48,7 @@ class CentralWorker {
   void changed(Time now);
   bool urgent() const;
   Time growing_interval() const;
-  // WentBusy may come after the load that made the rank busy, and after a report of it.
+  // What has arrived is told of before WentBusy.
   bool idle() const { return idle_ && ready_.total() == 0; }
   void report_when_due(Time now, Actions& out);
   Report make_report();

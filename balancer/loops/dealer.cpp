@@ -25,7 +25,6 @@ class Dealer : public LoopRank {
  private:
   void react(Time, const Event& event, Actions& out) override {
     const bool news = std::holds_alternative<LoadChanged>(event) ||
-                      std::holds_alternative<WentBusy>(event) ||
                       std::holds_alternative<RankJoined>(event);
     if (!news || just_born()) return;
     const std::vector<Rank>& workers = team_.workers();

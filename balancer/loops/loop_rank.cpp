@@ -23,6 +23,7 @@ LoopRank::LoopRank(const Setup& setup, const PolicyInfo& info, const std::vector
 void LoopRank::step(Time now, const Event& event, Actions& out) {
   if (ranks_ < 2) return;
   absorb(event, out);
+  if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
   if (leaving()) {
     evacuate(out);
   } else {
@@ -94,6 +95,9 @@ std::vector<std::vector<std::uint64_t>> LoopRank::ship(const std::vector<Portion
       }
       if (piece.empty()) continue;
       births_.leaving(piece);
+      for (const GroupCount& f : piece) {
+        if (!weights_.known(f.group)) tried_.insert(index(f.group));
+      }
       asked_[++ticket_] = piece;
       tickets[p].push_back(ticket_);
       out.push_back(Ship{ticket_, portions[p].to, std::move(piece)});
@@ -108,6 +112,11 @@ std::int64_t LoopRank::dealable(std::size_t g) const {
   const Group group{static_cast<std::uint32_t>(g)};
   if (g < groups_.size()) {
     if (groups_[g].never_moved || (groups_[g].range && groups_[g].body.empty())) return 0;
+  }
+  // With large inputs, all of them could cost any multiple of what they are worth.
+  if (tries_first_ && margin_ > 0 && !weights_.known(group) && births_.bytes_each(g) > kSmallBytes) {
+    const auto one_each = static_cast<std::int64_t>(team_.workers().size()) * threads_;
+    return tried_.contains(g) ? 0 : std::min(fresh, one_each);
   }
   if (weights_.known(group) &&
       !worth_moving(weights_.cautious(group), births_.bytes_each(g), usual_link(), margin_)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "balancer/links.hpp"
@@ -60,7 +61,8 @@ class LoopRank : public Policy {
                                                Actions& out, std::int64_t pieces = 1);
 
   // Fresh fragments of the group that are worth a transfer. 0 for loops without calls of their own
-  // (their iterations make loops, which are dealt), and for what a profile says never to move.
+  // (their iterations make loops, which are dealt), and for what a profile says never to move. With inputs of over 4 kB and
+  // while nobody knows what they weigh, one for each thread of all, once.
   std::int64_t dealable(std::size_t g) const;
   // `n` of a group repay a message to somebody; true while nothing is known of their weight.
   bool pays(std::size_t g, std::int64_t n) const;
@@ -78,7 +80,8 @@ class LoopRank : public Policy {
   Weights weights_;
   Links links_;
   Team team_;
-  bool idle_ = true;  // until told otherwise
+  bool idle_ = true;         // until told otherwise
+  bool tries_first_ = true;  // see dealable
 
  private:
   void absorb(const Event&, Actions& out);
@@ -90,6 +93,7 @@ class LoopRank : public Policy {
   LinkDigest digest_;
   std::uint64_t ticket_ = 0;
   std::map<std::uint64_t, std::vector<GroupCount>> asked_;  // by ticket
+  std::set<std::size_t> tried_;  // groups of which some went while nobody knew their weight
 };
 
 }  // namespace tessera::balancer

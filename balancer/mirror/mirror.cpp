@@ -69,6 +69,7 @@ class Mirror : public Policy {
 
   void step(Time now, const Event& event, Actions& out) override {
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
+    if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
     if (!table_.present(self_)) {
       std::vector<Rank> heirs = table_.by_remaining(self_, now);
       stock_.send_everything(heirs, out);

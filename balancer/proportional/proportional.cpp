@@ -30,6 +30,7 @@ class Proportional : public LoopRank {
     probe_after_ = read.integer("probe_after");
     report_wait_ = read.duration("report_wait");
     slack_ = read.number("slack");
+    tries_first_ = false;  // a part of the first iteration would be measured as one
   }
 
  private:

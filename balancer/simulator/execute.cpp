@@ -21,6 +21,9 @@ void Simulation::ready(Rank here, const Item& item) {
   Node& n = node(here);
   if (&n == completing_at_ && on_the_spot(n, item)) {
     made_.push_back(item);
+  } else if (const Rank to = program_.settled(item, here); to != here && node(to).here) {
+    std::int64_t bytes = 0;
+    ship_items(n, to, {item}, {}, 0, false, bytes);
   } else {
     queue(n, item);
   }
@@ -104,6 +107,7 @@ void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generati
   if (!r.active || r.generation != generation) return;
   if (n.threads.size() > 1) {
     complete(n, r);
+    ran_dry(n);
     start(n, true);
     changed(n);
     return;
@@ -111,6 +115,7 @@ void Simulation::on_finish(Node& n, std::uint32_t thread, std::uint64_t generati
   const Time horizon = now_ + lookahead_;
   for (;;) {
     complete(n, r);
+    ran_dry(n);
     start(n, false);
     changed(n);
     if (!r.active) return;

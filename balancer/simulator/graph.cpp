@@ -25,6 +25,7 @@ Graph::Graph(const Workload& work, std::int32_t executing)
       births_(work.fragments.size()),
       holders_(work.fragments.size()) {
   for (const Fragment& f : work.fragments) {
+    if (f.series >= settled_.size()) settled_.resize(f.series + 1, -1);
     has_data_ = has_data_ || f.bytes > 0 || f.output > 0 || !f.inputs.empty();
     for (const Input& i : f.inputs) ++first_consumer_[i.fragment + 1];
   }
@@ -96,6 +97,18 @@ void Graph::count_down(std::size_t f, Effects& out) {
   out.ready(Rank{rank_of_[f]}, item);
 }
 
+// Only the rank where the series belongs sends any on.
+Rank Graph::settled(const Item& item, Rank here) const {
+  const Fragment& f = work_.fragments[item.state];
+  const std::int32_t to = settled_[f.series];
+  return to >= 0 && index(f.home) >= 0 && placed(f.home) == here ? Rank{to} : here;
+}
+
+void Graph::resettle(const Item& item, Rank to) {
+  const std::uint32_t series = work_.fragments[item.state].series;
+  if (series > 0) settled_[series] = index(to);
+}
+
 // Of the value, as far as it is read there.
 std::int64_t Graph::bytes_for(std::size_t f, Rank to) const {
   std::int64_t bytes = 0;
@@ -136,14 +149,13 @@ void Graph::finished(Rank here, const Item& item, Effects& out) {
   holders_[f] |= bit(here);
   if (first_consumer_[f] != first_consumer_[f + 1]) copies_.at(f, here) |= Copies::kHere;
   for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
-    const std::size_t consumer = consumers_[c];
-    const Rank at{rank_of_[consumer]};
-    if (index(at) < 0) continue;  // looks for it when it is created
-    if (at == here) {
-      count_down(consumer, out);
-    } else if ((copies_.flags(f, at) & (Copies::kUnderWay | Copies::kHere)) == 0) {
-      send_value(f, here, at, out);
-    }
+    const Rank at{rank_of_[consumers_[c]]};
+    if (index(at) < 0 || at == here) continue;  // not there yet: looks for it when it is created
+    if ((copies_.flags(f, at) & (Copies::kUnderWay | Copies::kHere)) == 0) send_value(f, here, at, out);
+  }
+  // Then those here: one that follows its series takes the value along, but only to who has not been sent it.
+  for (std::uint32_t c = first_consumer_[f]; c < first_consumer_[f + 1]; ++c) {
+    if (rank_of_[consumers_[c]] == index(here)) count_down(consumers_[c], out);
   }
   for (const std::size_t child : work_.fragments[f].children) {
     const Rank home = work_.fragments[child].home;

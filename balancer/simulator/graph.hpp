@@ -30,6 +30,8 @@ class Graph final : public Program {
   bool newest_first(Group) const override;
   Ships ships() const override { return Ships::newest; }
   bool runs_on_the_spot() const override { return true; }
+  Rank settled(const Item&, Rank here) const override;
+  void resettle(const Item&, Rank to) override;
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
   std::int64_t board(const Item&, Rank from, Rank to, Effects&) override;
@@ -58,6 +60,7 @@ class Graph final : public Program {
   std::vector<std::int32_t> rank_of_;   // where created; -1: not yet
   std::vector<std::int32_t> ran_on_;    // -1: not finished
   std::vector<std::uint32_t> missing_;  // inputs
+  std::vector<std::int32_t> settled_;   // by series: where the policy has moved it; -1: nowhere
   std::vector<std::int32_t> runs_, births_;
   std::vector<std::size_t> birth_order_;
   Copies copies_;

@@ -35,8 +35,14 @@ void Simulation::plan_pump(Node& n, Time at) {
 void Simulation::pump(Node& n) {
   n.pump_at = -1;
   if (!n.dirty) return;
-  n.dirty = false;
+  n.dirty = n.urgent = false;
   n.last_pump = now_;
+  const bool idle = n.running == 0 && n.items.count() == 0;
+  const bool went_busy = n.told_idle && !idle;
+  if (went_busy) {
+    n.told_idle = false;
+    step(n, WentBusy{});
+  }
   LoadChanged event;
   for (std::size_t i = 0; i < n.groups.size(); ++i) {
     GroupState& g = n.groups[i];
@@ -52,18 +58,13 @@ void Simulation::pump(Node& n) {
       g.done = GroupDone{g.done.group, 0, 0, 0};
     }
   }
-  if (n.moved || !event.ready.empty() || !event.finished.empty()) {
+  if (n.moved || went_busy || !event.ready.empty() || !event.finished.empty()) {
     n.moved = false;
     step(n, std::move(event));
   }
-  const bool idle = n.running == 0 && n.items.count() == 0;
-  if (idle == n.told_idle) return;
-  n.told_idle = idle;
-  if (idle) {
-    step(n, WentIdle{});
-  } else {
-    step(n, WentBusy{});
-  }
+  if (!idle || n.told_idle) return;
+  n.told_idle = true;
+  step(n, WentIdle{});
 }
 
 void Simulation::tell(Node& n, Told what) {

@@ -94,6 +94,7 @@ void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items,
   for (Item& item : items) {
     if (has_data_) bytes += program_.board(item, n.rank, to, *this);
     item.bytes = 0;
+    if (by_policy) program_.resettle(item, to);
     if (by_policy && item.moves < UINT16_MAX) ++item.moves;
     out_.most_moves = std::max<std::int32_t>(out_.most_moves, item.moves);
   }

@@ -70,6 +70,11 @@ class Program {
   // it wait, and nobody can ship it. These are items of stacks, and of groups known to be tiny.
   virtual bool runs_on_the_spot() const { return false; }
 
+  // As runtime/node/retained.hpp: where an item that is ready here is to run, since one of its series was moved.
+  virtual Rank settled(const Item&, Rank here) const { return here; }
+  // The policy has moved the item.
+  virtual void resettle(const Item&, Rank) {}
+
   // False: items have no inputs or outputs to speak of, and the following are never called.
   virtual bool has_data() const { return false; }
   // Bytes of inputs that the item is the first on this rank to need.

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "balancer/rhythm.hpp"
 #include "balancer/simulator/cluster.hpp"
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
@@ -30,9 +31,6 @@ class Simulation final : public Effects {
 
  private:
   using Kind = Happening::Kind;
-  // The policy hears of ordinary changes, and of a queue running dry, at most this often.
-  static constexpr Time kPumpInterval = 500'000;
-  static constexpr Time kUrgentInterval = 50'000;
 
   struct Running {
     Item item;
@@ -79,6 +77,7 @@ class Simulation final : public Effects {
     bool told_idle = true;
     bool moved = false;  // items came or went since the policy last heard of the load
     bool dirty = false;
+    bool urgent = false;  // a thread found nothing more when its item ended
     Time last_pump = 0;
     Time pump_at = -1;  // planned, or told and not taken in yet; -1: neither
     std::vector<Timer> timers;
@@ -120,10 +119,13 @@ class Simulation final : public Effects {
   void set_rate(Node&);
 
   // host.cpp
+  // ran_dry is called when an item has ended, before the next one is taken.
+  void ran_dry(Node& n) {
+    n.urgent = n.urgent || n.items.count() < static_cast<std::int64_t>(n.threads.size());
+  }
   void changed(Node& n) {
     n.dirty = true;
-    const bool low = n.items.count() < static_cast<std::int64_t>(n.threads.size());
-    const Time at = std::max(now_, n.last_pump + (low ? kUrgentInterval : kPumpInterval));
+    const Time at = std::max(now_, n.last_pump + (n.urgent ? kUrgentInterval : kPumpInterval));
     if (n.pump_at < 0 || n.pump_at > at) plan_pump(n, at);
   }
   void plan_pump(Node&, Time at);

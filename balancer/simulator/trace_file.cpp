@@ -13,7 +13,7 @@ namespace tessera::balancer::simulator {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr const char* kFields = "`f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...]`";
+constexpr const char* kFields = "`f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]`";
 
 class Parser {
  public:
@@ -134,6 +134,10 @@ class Parser {
     f.weight = static_cast<Time>(number("the weight"));
     f.output = static_cast<std::int64_t>(number("the output"));
     for (std::string_view w = word(); !w.empty(); w = word()) {
+      if (w.rfind("series=", 0) == 0) {
+        f.series = static_cast<std::uint32_t>(std::min<std::uint64_t>(value(w.substr(7), "a series"), UINT32_MAX));
+        continue;
+      }
       const std::size_t colon = w.find(':');
       if (colon == std::string_view::npos) value("", "an input, INPUT:BYTES,");
       const auto bytes = static_cast<std::int64_t>(value(w.substr(colon + 1), "bytes"));

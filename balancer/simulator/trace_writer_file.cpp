@@ -68,6 +68,10 @@ void write_fragments(std::ostream& out, const Workload& w) {
       line += ':';
       add(input.bytes);
     }
+    if (f.series > 0) {
+      line += " series=";
+      add(f.series);
+    }
     line += '\n';
     out.write(line.data(), static_cast<std::streamsize>(line.size()));
   }
@@ -81,7 +85,7 @@ void write_trace(const std::string& path, const Trace& trace) {
   out << "tessera-trace " << kTraceVersion << '\n'
       << "program " << (trace.hash.empty() ? "-" : trace.hash) << ' ' << trace.program << '\n';
   write_groups(out, trace.work);
-  out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...]\n";
+  out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n";
   write_fragments(out, trace.work);
   out << "end " << trace.work.fragments.size() << '\n';
   out.close();

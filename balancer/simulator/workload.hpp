@@ -23,6 +23,7 @@ struct Fragment {
   std::vector<Input> inputs{};          // it is ready when all of them have reached its rank
   std::int64_t output = 0;              // bytes it produces
   Rank home{-1};                        // where it is created; -1: where its parent ran
+  std::uint32_t series = 0;             // the balancer moves one: those after it follow; 0: of none
 };
 
 struct Birth {

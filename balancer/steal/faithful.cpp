@@ -43,6 +43,7 @@ class FaithfulStealer : public Policy {
   void step(Time now, const Event& event, Actions& out) override {
     if (ranks_ < 2) return;
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
+    if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
     serve(out);
     if (ready_.total() == 0) ask(now, out);
   }

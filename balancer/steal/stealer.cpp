@@ -53,6 +53,7 @@ class Stealer : public Policy {
   void step(Time now, const Event& event, Actions& out) override {
     if (ranks_ < 2) return;
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
+    if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
     wake_thieves(out);
     call_others(out);
     ask(now, out);

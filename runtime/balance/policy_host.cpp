@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "balancer/rhythm.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/record/policy_log.hpp"
 #include "runtime/report/describe.hpp"
@@ -13,10 +14,8 @@
 namespace tessera::runtime {
 namespace {
 
-// The policy hears of ordinary changes at most this often.
-constexpr auto kPumpInterval = std::chrono::microseconds(500);
-// ... and of a queue running dry at most this often.
-constexpr auto kUrgentInterval = std::chrono::microseconds(50);
+constexpr std::chrono::nanoseconds kPumpInterval{balancer::kPumpInterval};
+constexpr std::chrono::nanoseconds kUrgentInterval{balancer::kUrgentInterval};
 
 }  // namespace
 
@@ -133,7 +132,7 @@ GroupStats::Snapshot PolicyHost::stats(std::uint32_t group) const {
   return sum;
 }
 
-void PolicyHost::report_load() {
+void PolicyHost::report_load(bool went_busy) {
   balancer::LoadChanged event;
   std::fill(ready_.begin(), ready_.end(), 0);
   std::fill(bytes_.begin(), bytes_.end(), 0);
@@ -161,7 +160,7 @@ void PolicyHost::report_load() {
       last = now;
     }
   }
-  if (event.ready.empty() && event.finished.empty() && !moved_) return;
+  if (event.ready.empty() && event.finished.empty() && !moved_ && !went_busy) return;
   moved_ = false;
   tell(event);
 }
@@ -174,15 +173,16 @@ void PolicyHost::pump(Clock::time_point now) {
     urgent_.store(false);
     last_pump_ = now;
     if (node_.executes()) {
-      report_load();
-      const bool idle = node_.idle();
-      if (idle != idle_) {
-        idle_ = idle;
-        if (idle) {
-          tell(balancer::WentIdle{});
-        } else {
-          tell(balancer::WentBusy{});
-        }
+      // Before the load: else who has begun the last that was ready would for a moment be idle with nothing.
+      const bool went_busy = idle_ && !node_.idle();
+      if (went_busy) {
+        idle_ = false;
+        tell(balancer::WentBusy{});
+      }
+      report_load(went_busy);
+      if (!idle_ && node_.idle()) {
+        idle_ = true;
+        tell(balancer::WentIdle{});
       }
     }
   }

@@ -52,7 +52,7 @@ class PolicyHost {
  private:
   void tell(const balancer::Event&);
   void carry_out(const balancer::Action&);
-  void report_load();
+  void report_load(bool went_busy);
   GroupStats::Snapshot stats(std::uint32_t group) const;  // of all workers
 
   Node& node_;

@@ -105,6 +105,7 @@ void TraceBuffer::born(const abi::Cf& c) {
   if (c.block->locator != nullptr) {
     try {
       at = home(c.block->locator(&c));
+      if (c.block->series != nullptr) put(TraceWord::series, 0, c.block->series(&c));
     } catch (const std::exception&) {
       // Its arithmetic fails. One rank asks no locators; where it matters the run will fail by itself.
     }

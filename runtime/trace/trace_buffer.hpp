@@ -6,7 +6,7 @@
 // middle is several, each made by the one before. The buffer is a list of words that nest as the
 // runs do, so who made, read or assigned something is the run that is open there:
 //
-//     begin (input ...) (ends ... born | born | made | a whole run on the spot)* end
+//     begin (input ...) (ends ... born | series born | born | made | a whole run on the spot)* end
 //
 // Only its worker touches it, until that has ended.
 #pragma once
@@ -33,6 +33,7 @@ enum class TraceWord : std::uint8_t {  // low bits of a record's first word
   born,       // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
   made,       // | bytes; value
   ends,       // value, assigned when all under the next born one has ended
+  series,     // of the next born one: abi::Block::series
   end,        // | ticks of its own, without the runs it made on the spot
 };
 inline constexpr unsigned kTraceShift = 3;

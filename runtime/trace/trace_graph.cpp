@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace tessera::runtime {
 
@@ -47,6 +49,9 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       }
       joins_[s.ended].values.push_back(words[0]);
       return;
+    case TraceWord::series:
+      s.series = words[0];
+      return;
     case TraceWord::end:
       runs_[s.open.back()].weight =
           static_cast<balancer::Time>(static_cast<double>(payload) * ns);
@@ -66,7 +71,7 @@ void TraceGraph::put_inputs(Stream& s) {
 }
 
 void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {
-  Birth b{key, s.open.back(), static_cast<std::int64_t>(payload / 2) - 1};
+  Birth b{key, s.open.back(), static_cast<std::int64_t>(payload / 2) - 1, std::exchange(s.series, 0)};
   if (payload % 2 != 0) b.join = s.ended;
   s.ended = kNone;
   births_.push_back(b);
@@ -197,11 +202,16 @@ bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGrou
   list_children();
   number_all();
   out.fragments.reserve(order_.size());
+  std::unordered_map<std::uint64_t, std::uint32_t> series;  // numbered as they come, from 1
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (i >= order_.size() || order_[i] >= runs_.size()) return false;  // not all hang on the root
     const Run& r = runs_[order_[i]];
     Fragment f{.group = group[r.group], .weight = r.weight, .output = r.output};
-    if (r.birth != kNone) f.home = Rank{static_cast<std::int32_t>(births_[r.birth].home)};
+    if (r.birth != kNone) {
+      const Birth& b = births_[r.birth];
+      f.home = Rank{static_cast<std::int32_t>(b.home)};
+      if (b.series != 0) f.series = series.try_emplace(b.series, series.size() + 1).first->second;
+    }
     for (std::size_t k = r.first_input; k < r.first_input + r.inputs; ++k) {
       const Used& u = used_[k];
       if (u.from == kNone) {

@@ -44,6 +44,7 @@ class TraceGraph {
     TraceKey key;
     std::size_t by;
     std::int64_t home;
+    std::uint64_t series = 0;  // 0: of none
     std::size_t join = kNone;
   };
   struct Made {
@@ -67,6 +68,7 @@ class TraceGraph {
     std::vector<std::size_t> open;
     std::vector<Used> inputs;   // of the last one; parts of other workers may come between
     std::size_t ended = kNone;  // join of the last `ends`, until something is born
+    std::uint64_t series = 0;   // of the next born one
   };
 
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, double ns);

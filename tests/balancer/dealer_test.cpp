@@ -68,10 +68,27 @@ TEST(Equal, QuietWhenTheTransferCostsMoreThanTheWork) {
   }
 }
 
+// 100 kB each take 10 ms. Nobody knows what they weigh: each rank gets one to find out, and only if it is worth it the rest goes.
+TEST(Equal, OfLargeInputsOneEachGoesUntilTheirWeightIsKnown) {
+  for (const Time weight : {kMs, 100 * kMs}) {
+    Script s("equal", setup(0, 3, 1));
+    s.at(0, WentBusy{});
+    for (const std::int32_t peer : {1, 2}) s.at(0, LinkMeasured{Rank{peer}, 50'000, 1e7});
+    EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(30, {}, 30 * 100'000))), (Counts{{1, 1}, {2, 1}}));
+    EXPECT_TRUE(s.at(2 * kMs, ready(28, {}, 28 * 100'000)).empty());
+    const Actions a = s.at(3 * kMs, ready(27, {done(0, 1, weight)}, 27 * 100'000));
+    EXPECT_EQ(shipped(s, 3 * kMs, a), (weight == kMs ? Counts{} : Counts{{1, 9}, {2, 9}}));
+  }
+  Script s("equal", setup(0, 3, 1, {{"transfer_margin", "0"}}));
+  s.at(0, WentBusy{});
+  EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(30, {}, 30 * 100'000))), (Counts{{1, 10}, {2, 10}})) << "as in the source";
+}
+
 TEST(Equal, AShipmentIsCutSoThatItsReceiverStartsSoon) {
   Script s("equal", setup(0, 2, 1));
   s.at(0, WentBusy{});
   s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
+  s.at(0, LoadChanged{{}, {done(0, 1, 1000 * kMs)}});
   // 10 MB each take 10 ms, two of them the 20 ms that one shipment may take.
   EXPECT_EQ(all<Ship>(s.at(kMs, ready(20, {}, 20 * 10'000'000))).size(), 5u);
 }

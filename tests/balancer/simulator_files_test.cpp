@@ -126,12 +126,18 @@ TEST_F(SimulatorFiles, ATraceIsReadBackAsItWasWritten) {
     t.program = "a program.fa";
     t.hash = "00112233445566778899aabbccddeeff";
     t.work = *generate(*find_workload(name), small, {4, 1}).graph;
+    if (std::string(name) == "stencil") {
+      for (std::size_t i = 0; i < t.work.fragments.size(); ++i) t.work.fragments[i].series = static_cast<std::uint32_t>(i % 3);
+    }
     const std::string path = (folder_ / name).string();
     write_trace(path, t);
     const Trace back = read_trace(path);
     EXPECT_EQ(back.program, t.program);
     EXPECT_EQ(back.hash, t.hash);
     ASSERT_EQ(back.work.fragments.size(), t.work.fragments.size());
+    for (std::size_t i = 0; i < t.work.fragments.size(); ++i) {
+      ASSERT_EQ(back.work.fragments[i].series, t.work.fragments[i].series);
+    }
     Options o;
     o.balancer = "steal";
     o.ranks = 4;
@@ -151,6 +157,7 @@ TEST_F(SimulatorFiles, WrongTracesAreRefusedWithTheirPlace) {
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 100 0\n"), "cut off");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 100 0\nend 2\n"), "another number of fragments");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - many 0\nend 1\n"), "t.trace:4: the trace says 'many'");
+  EXPECT_SAYS(trace_error(head + "f 7 0 - - 100 0 series=x\nend 1\n"), "a series stands");
   EXPECT_SAYS(trace_error(head + "f 7 1 - - 100 0\nend 1\n"), "no group 1");
   EXPECT_SAYS(trace_error(head + "f 7 0 - 8 100 0\nend 1\n"), "no fragment 8");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 1 0\nf 7 0 - - 1 0\nend 2\n"), "t.trace:5");

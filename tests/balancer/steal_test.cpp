@@ -50,7 +50,8 @@ TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
 TEST(Stealer, AsksAVictimAgainThatGaveAfterARefusal) {
   Script s("steal", setup(1, 2, 1));
   // Little is left here: rank 0 is asked, refuses, and is asked once more when nothing runs.
-  const auto asked = sent<StealRequest>(s.at(0, WentBusy{}));
+  s.at(0, WentBusy{});
+  const auto asked = sent<StealRequest>(s.at(0, LoadChanged{}));
   ASSERT_EQ(asked.size(), 1u);
   s.at(2 * kMs, from(0, StealRefuse{asked[0].second.number}));
   ASSERT_EQ(sent<StealRequest>(s.at(3 * kMs, WentIdle{})).size(), 1u);
@@ -59,6 +60,17 @@ TEST(Stealer, AsksAVictimAgainThatGaveAfterARefusal) {
   s.at(4 * kMs, LoadChanged{{{Group{0}, 2, 0}}, {done(0, 1, 50 * kMs)}});
   s.at(4 * kMs, WentBusy{});
   EXPECT_EQ(sent<StealRequest>(s.at(5 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}})).size(), 1u);
+}
+
+// What came is no longer ready for it has begun: it asks ahead, and does not say that nothing runs there.
+TEST(Stealer, WhoHasBegunTheOnlyOneThatCameIsNotIdle) {
+  Script s("steal", setup(1, 2, 1));
+  s.at(0, WentIdle{});
+  s.at(kMs, Arrived{Rank{0}, {{Group{0}, 1}}, 1});
+  EXPECT_TRUE(s.at(2 * kMs, WentBusy{}).empty());
+  const auto asked = sent<StealRequest>(s.at(2 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}}));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_FALSE(asked[0].second.idle);
 }
 
 TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {

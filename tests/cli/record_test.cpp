@@ -89,6 +89,33 @@ TEST_F(Record, KeepsWeightsParentsInputsAndGroups) {
   }
 }
 
+// In each step fragment i does what it did in the one before; the balancer moves them all the same.
+TEST_F(Record, KeepsSeries) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub step(int a, int i, name x) ${{ usleep(i % 2 == 0 ? 800 : 100); x = a + i; $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for i = 0..5 init(i, x[0][i]) @ { locator_cyclic: i; };\n"
+        "  for t = 1..20 for i = 0..5 step(x[t - 1][i], i, x[t][i]) @ { locator_cyclic: i; };\n"
+        "} @ { locator_cyclic x[t][i] => i; }\n");
+  for (const Words& ways : {Words{"-t", "2"}, Words{"-n", "2", "-t", "1", "--balancer", "steal"}}) {
+    const Trace t = record(ways);
+    const auto step = of_group(t, "step at");
+    ASSERT_EQ(step.size(), 120u);
+    std::set<std::uint32_t> numbers;
+    for (std::size_t k = 0; k < step.size(); ++k) {
+      EXPECT_GT(step[k]->series, 0u);
+      EXPECT_EQ(step[k]->series, step[k % 6]->series);
+      numbers.insert(step[k]->series);
+    }
+    EXPECT_EQ(numbers.size(), 6u);
+    for (const Fragment* f : of_group(t, "init at")) EXPECT_EQ(f->series, 0u);
+  }
+  const Outcome o = tessera({"simulate", "-w", "p.trace", "-c", "emulated", "-n", "2", "-b", "steal,auto"});
+  EXPECT_TRUE(ended(o, 0));
+}
+
 // What runs on the spot, inside the run of what made it, counts once.
 TEST_F(Record, WeightsDoNotContainEachOther) {
   write("p.fa", R"(

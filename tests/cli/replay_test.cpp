@@ -44,6 +44,21 @@ TEST_F(Command, EveryPolicyIsRecordedAndReplayed) {
   }
 }
 
+// A rank that has begun the only fragment that came has nothing ready: it must know before that it is busy.
+TEST_F(Command, ABalancerIsToldThatItsRankIsBusyBeforeWithWhat) {
+  write("p.fa", kUneven);
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "2", "--balancer", "steal", "--record-policy", "logs"}), 0));
+  std::istringstream lines(read("logs/rank-1.policy.jsonl"));
+  int busy = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"text\":[\"went busy") == std::string::npos) continue;
+    ++busy;
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_NE(line.find("\"text\":[\"load changed"), std::string::npos) << line;
+  }
+  EXPECT_GT(busy, 0);
+}
+
 TEST_F(Command, AnotherAnswerIsFoundAndShown) {
   write("p.fa", kUneven);
   const Words record = {"run",     "-q",     "p.fa", "--inproc-ranks",  "3",   "--balancer",

@@ -35,5 +35,21 @@ TEST(TraceGraph, InputsMayBeInTwoParts) {
   }
 }
 
+// The word before the one of the birth may be the last one of a part. Numbers are those of the order in the program.
+TEST(TraceGraph, SeriesAreNumbered) {
+  using enum TraceWord;
+  constexpr TraceKey kOne = 77, kTwo = 55;
+  TraceGraph graph;
+  graph.add(Rank{0}, part(0, {{begin, kMain}, {series, kOne}, {born, kA}, {born, kB}, {series, kTwo}}));
+  graph.add(Rank{0}, part(0, {{born, kC}, {series, kOne}, {born, kD}, {end, 0}}));
+  graph.add(Rank{1}, part(0, {{begin, kA}, {end, 0}, {begin, kB}, {end, 0}, {begin, kC}, {end, 0}, {begin, kD}, {end, 0}}));
+  balancer::simulator::Workload work;
+  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
+  ASSERT_EQ(work.fragments.size(), 5u);
+  std::vector<std::uint32_t> numbers;
+  for (const auto& f : work.fragments) numbers.push_back(f.series);
+  EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 0, 2, 1}));
+}
+
 }  // namespace
 }  // namespace tessera::runtime
