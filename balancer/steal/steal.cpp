@@ -32,7 +32,8 @@ constexpr Parameter kParameters[] = {
      .max = 1e6},
     {.name = "patience",
      .default_value = "0",
-     .help = "seconds that a rank has nothing before it asks, unless fragments make others there",
+     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after each theft, if "
+             "nothing else came",
      .max = 60},
     {.name = "transfer_margin",
      .default_value = "2",

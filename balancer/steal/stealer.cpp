@@ -47,7 +47,7 @@ class Stealer : public Policy {
     margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
     attempts_ = read.integer("attempts");
-    patience_ = read.duration("patience");
+    patience_ = patience_left_ = read.duration("patience");
   }
 
   void step(Time now, const Event& event, Actions& out) override {
@@ -79,6 +79,8 @@ class Stealer : public Policy {
   // kLasts steals: halves of halves would carry the same inputs over several ranks before anybody uses them.
   // Where the links of the victims are full steals last longer, and shipments grow with them.
   static constexpr Time kDear = 64, kLasts = 4;
+  // With patience.
+  static constexpr Time kSlight = 8, kLeast = 100'000;
 
   void handle(Time, const LoadChanged& e, Actions&) {
     std::int64_t finished = 0;
@@ -91,10 +93,16 @@ class Stealer : public Policy {
     growth_.told(before, ready_.total(), finished);
   }
   void handle(Time now, const WentIdle&, Actions&) {
+    // Only what is more than a kSlight-th of the time counts as having nothing.
+    waited_ = std::max<Time>(0, waited_ - (now - busy_since_) / kSlight);
     idle_ = true;
     idle_since_ = now;
   }
-  void handle(Time, const WentBusy&, Actions&) { idle_ = fresh_ = false; }
+  void handle(Time now, const WentBusy&, Actions&) {
+    if (idle_) waited_ += now - idle_since_;
+    idle_ = fresh_ = false;
+    busy_since_ = now;
+  }
   void handle(Time, const LinkMeasured& e, Actions&) {
     links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
@@ -114,15 +122,21 @@ class Stealer : public Policy {
       if (wake->call) {
         call_heard_ = true;
         called(r.from, out);
-      } else if (now >= idle_since_ + patience_) {
-        idle_since_ = now;  // who serves this rank could not: there was nothing
+      } else if (idle_ && waited_for(now) >= patience_left_) {
+        waited_ = 0;  // who serves this rank could not: there was nothing
+        idle_since_ = now;
       }
     }
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
     for (const GroupCount& f : e.fragments) given_[static_cast<std::size_t>(index(e.from))] += f.count;
-    if (asked_ && asked_->victim == e.from) {
+    waited_ = 0;
+    idle_since_ = now;
+    // Who serves this rank did not see what was there, and may not see the next: steps that are short, for one.
+    const bool stolen = asked_ && asked_->victim == e.from;
+    patience_left_ = stolen ? std::max(patience_left_ / 2, std::min(patience_, kLeast)) : patience_;
+    if (stolen) {
       steal_measured_ = true;
       steal_time_ += (now - asked_->at - steal_time_) / 4;
       asked_.reset();
@@ -171,16 +185,19 @@ class Stealer : public Policy {
     out.push_back(Send{*victim, StealRequest{number_, idle, need(), growth_.made()}});
   }
 
-  // Another may serve this rank (`auto`): it asks when it has had nothing for a while, or where fragments make others,
+  // How long this idle rank has had nothing, in all that counts.
+  Time waited_for(Time now) const { return waited_ + now - idle_since_; }
+
+  // Another may serve this rank (`auto`): it asks when it has had nothing for a while in all, or where fragments make others,
   // whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make others there.
   bool patient(Time now, Actions& out) {
     early_ = false;
     if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
-    if (idle_ && now >= idle_since_ + patience_) return true;
+    if (idle_ && waited_for(now) >= patience_left_) return true;
     early_ = fresh_ && remembered_ < kCallers;
     if (early_) return true;
     if (!idle_) return false;
-    if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_});
+    if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_left_ - waited_});
     timer_set_ = true;
     return false;
   }
@@ -368,7 +385,9 @@ class Stealer : public Policy {
   std::int64_t attempts_ = 0;
   Time patience_ = 0;
   bool idle_ = true;  // until told otherwise; rank 0 is, at once
-  Time idle_since_ = 0;
+  Time idle_since_ = 0, busy_since_ = 0;
+  Time waited_ = 0;         // had nothing, before idle_since_
+  Time patience_left_ = 0;  // less, the longer thefts serve this rank
   bool timer_set_ = false;
   bool called_ = false;
   bool fresh_ = true;  // nothing has run here yet

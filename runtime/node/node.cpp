@@ -162,7 +162,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held() ? Making::all : several_ ? Making::movable : Making::subs;
+  return !w.lead.held() ? Making::all : several_ && waiting() < kManyWaiting ? Making::movable : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work) {

@@ -43,6 +43,40 @@ TEST(Auto, ARankThatTheCoordinatorLeavesEmptyAsksAfterAWhile) {
   EXPECT_EQ(sent<StealRequest>(s.at(15 * kMs, TimerFired{16})).size(), 1u);
 }
 
+// Steps that end before the coordinator hears of them: each leaves this rank with nothing for 2 of 4 ms.
+TEST(Auto, ShortPausesAddUpAndAfterATheftFewerAreWaitedFor) {
+  Script s("auto", setup(0, 3, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
+  Time now = 0;
+  const auto pauses = [&] {
+    for (int n = 1; n < 20; ++n) {
+      now += 2 * kMs;
+      s.at(now, LoadChanged{{{Group{0}, 0, 0}}, {}});
+      s.at(now, WentIdle{});
+      now += 2 * kMs;
+      const auto asked = sent<StealRequest>(s.at(now, TimerFired{16}));
+      s.at(now, WentBusy{});
+      if (!asked.empty()) return n;
+    }
+    return 0;
+  };
+  EXPECT_EQ(pauses(), 3);
+  s.at(now, Arrived{Rank{1}, {{Group{0}, 1}}, 1});
+  EXPECT_EQ(pauses(), 2);
+}
+TEST(Auto, RarePausesDoNotAddUp) {
+  Script s("auto", setup(0, 3, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
+  for (Time now = 20 * kMs; now < 800 * kMs; now += 20 * kMs) {
+    s.at(now, LoadChanged{{{Group{0}, 0, 0}}, {}});
+    s.at(now, WentIdle{});
+    EXPECT_TRUE(sent<StealRequest>(s.at(now + 2 * kMs, TimerFired{16})).empty()) << now;
+    s.at(now + 2 * kMs, WentBusy{});
+  }
+}
+
 // What it gets is to last until the coordinator serves it: of halves of halves the first would have most of a loop.
 TEST(Auto, WhoAsksGetsAsMuchAsEverybodyWouldHave) {
   Script s("auto", setup(0, 4, 1));

@@ -272,6 +272,28 @@ TEST(ReadyQueue, LoopsWhoseFragmentsHaveAPlaceMayBeLeft) {
   free_cf(c);
 }
 
+TEST(ReadyQueue, LoopsBehindOneThatIsLeftAreNotLeft) {
+  abi::Block stays = block(3);
+  stays.flags = abi::kStays;
+  ReadyQueue q(4);
+  Cf* behind = range(1, 2);
+  q.push(behind);
+  Cf* first = range(5, 6);
+  first->block = &stays;
+  q.push(first);
+  EXPECT_FALSE(q.has(Making::subs));
+  EXPECT_TRUE(q.has(Making::movable));
+  Work w;
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::movable, 4));
+  EXPECT_EQ(w.cf, behind);
+  EXPECT_FALSE(q.has(Making::movable));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 4));
+  EXPECT_EQ(w.cf, first);
+  EXPECT_FALSE(q.has(Making::all));
+  free_cf(behind);
+  free_cf(first);
+}
+
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
   ReadyQueue q(4);
   q.push(range(5, 14));
