@@ -207,6 +207,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   w.current = c;
   ++w.depth;
   const std::uint64_t queued = w.queued;
+  const std::int64_t waits = w.waits.load(std::memory_order_relaxed);
   try {
     for (std::int64_t i = work.first; i <= work.last; ++i) {
       w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i);
@@ -226,6 +227,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   }
   --w.depth;
   w.current = outer;
+  if (w.lead.held()) beside_.fetch_add(w.waits.load(std::memory_order_relaxed) - waits, std::memory_order_relaxed);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   free_cf(c);

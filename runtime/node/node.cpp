@@ -122,6 +122,13 @@ std::int64_t Node::waiting() const {
   return n - woken();
 }
 
+// Of these many the ones that loops wait for, or will: not those that were made beside what is held.
+std::int64_t Node::waiting_ahead(std::int64_t waiting) {
+  std::int64_t beside = beside_.load(std::memory_order_relaxed);
+  if (beside > waiting) beside_.store(beside = waiting, std::memory_order_relaxed);
+  return waiting - beside;
+}
+
 bool Node::idle() {
   // Called by the communication thread, which is also the only one besides the workers that brings
   // work: if nobody woke between the two readings and the queues were empty, nothing runs.
@@ -152,9 +159,10 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     return true;
   }
   const std::int64_t wait = looks_ahead_ || visible != 0 ? waiting() : 0;
-  if (looks_ahead_) w.lead.enough(wait, woken(), ticks());
-  const Making first = w.queue.atomics() >= visible || wait >= kManyWaiting ? Making::nothing
-                       : wait >= Lead::kAhead                              ? Making::movable
+  const std::int64_t ahead = waiting_ahead(wait);
+  if (looks_ahead_) w.lead.enough(ahead, woken(), ticks());
+  const Making first = w.queue.atomics() >= visible || ahead >= kManyWaiting ? Making::nothing
+                       : ahead >= Lead::kAhead                             ? Making::movable
                                                                            : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) w.lead.found();

@@ -126,6 +126,7 @@ class Node {
   void wake_communication();
   void wake_worker();                   // after a push: somebody idle, if anybody is
   std::int64_t waiting() const;         // fragments of this rank, for inputs
+  std::int64_t waiting_ahead(std::int64_t waiting);
   std::int64_t woken() const;           // fragments that have ceased to
   Worker& any_worker();                 // for work that comes from outside
 
@@ -199,6 +200,7 @@ class Node {
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
+  std::atomic<std::int64_t> beside_{0};   // fragments that wait and were made by who may make no loops that stay; rather more
   std::atomic<std::uint32_t> next_worker_{0};
   std::uint32_t block_count_;
 };
