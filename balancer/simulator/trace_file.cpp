@@ -135,7 +135,9 @@ class Parser {
     f.output = static_cast<std::int64_t>(number("the output"));
     for (std::string_view w = word(); !w.empty(); w = word()) {
       if (w.rfind("series=", 0) == 0) {
-        f.series = static_cast<std::uint32_t>(std::min<std::uint64_t>(value(w.substr(7), "a series"), UINT32_MAX));
+        const std::uint64_t number = value(w.substr(7), "a series");
+        // Numbered anew, from 1 on: whoever reads them counts by them.
+        if (number > 0) f.series = series_.try_emplace(number, static_cast<std::uint32_t>(series_.size() + 1)).first->second;
         continue;
       }
       const std::size_t colon = w.find(':');
@@ -192,6 +194,7 @@ class Parser {
   int line_ = 0;
   Trace trace_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
+  std::unordered_map<std::uint64_t, std::uint32_t> series_;
   std::vector<std::uint64_t> parents_;
   std::vector<int> lines_;
 };

@@ -99,7 +99,7 @@ class Stealer : public Policy {
     idle_since_ = now;
   }
   void handle(Time now, const WentBusy&, Actions&) {
-    if (idle_) waited_ += now - idle_since_;
+    if (idle_) waited_ = std::min(waited_ + now - idle_since_, patience_left_);
     idle_ = fresh_ = false;
     busy_since_ = now;
   }
@@ -114,6 +114,7 @@ class Stealer : public Policy {
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
         remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
+        patience_left_ = std::min(patience_, 2 * patience_left_);
         asked_.reset();
       }
     } else if (const auto* wake = std::get_if<StealWake>(&r.message)) {

@@ -160,7 +160,8 @@ bool ReadyQueue::may_make(Making making) const {
   return range_for(making, before) != nullptr;
 }
 
-// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it has.
+// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it has. Not
+// loops of loops: they are around those that are left.
 Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
   before = nullptr;
   if (making < Making::movable) return nullptr;
@@ -170,7 +171,7 @@ Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
     before = range;
     range = range->next;
   }
-  return range;
+  return before != nullptr && range != nullptr && (range->block->flags & abi::kNested) != 0 ? nullptr : range;
 }
 
 bool ReadyQueue::has(Making then) {

@@ -158,6 +158,7 @@ TEST_F(SimulatorFiles, WrongTracesAreRefusedWithTheirPlace) {
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 100 0\nend 2\n"), "another number of fragments");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - many 0\nend 1\n"), "t.trace:4: the trace says 'many'");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 100 0 series=x\nend 1\n"), "a series stands");
+  EXPECT_EQ(trace_error(head + "f 7 0 - - 100 0 series=4294967295\nend 1\n"), "");
   EXPECT_SAYS(trace_error(head + "f 7 1 - - 100 0\nend 1\n"), "no group 1");
   EXPECT_SAYS(trace_error(head + "f 7 0 - 8 100 0\nend 1\n"), "no fragment 8");
   EXPECT_SAYS(trace_error(head + "f 7 0 - - 1 0\nf 7 0 - - 1 0\nend 2\n"), "t.trace:5");
