@@ -2,8 +2,8 @@
 //
 // The home counts. A fragment that gets its input there is counted then, and counted off again if it is moved (restore). One that
 // runs elsewhere is counted when it begins to run, by its rank: it moves no more, and holds its input. So is one that reads a large
-// value at home, where a balancer may still move it: then its home knows who has the value, and nobody is sent it twice. So each use is counted at most once, and what is
-// freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
+// value at home, where a balancer may still move it: then its home knows who has the value, and nobody is sent it twice. So each use
+// is counted at most once, and what is freed has no reader left. A use that is missed costs memory only: then the scope frees the value.
 #include <algorithm>
 #include <mutex>
 #include <utility>

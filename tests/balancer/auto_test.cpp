@@ -49,6 +49,8 @@ TEST(Auto, ShortPausesAddUpAndAfterATheftFewerAreWaitedFor) {
   s.at(0, WentBusy{});
   s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
   Time now = 0;
+  Rank victim{};
+  std::uint64_t number = 0;
   const auto pauses = [&] {
     for (int n = 1; n < 20; ++n) {
       now += 2 * kMs;
@@ -57,13 +59,29 @@ TEST(Auto, ShortPausesAddUpAndAfterATheftFewerAreWaitedFor) {
       now += 2 * kMs;
       const auto asked = sent<StealRequest>(s.at(now, TimerFired{16}));
       s.at(now, WentBusy{});
-      if (!asked.empty()) return n;
+      if (asked.empty()) continue;
+      victim = asked[0].first;
+      number = asked[0].second.number;
+      return n;
     }
     return 0;
   };
   EXPECT_EQ(pauses(), 3);
   s.at(now, Arrived{Rank{1}, {{Group{0}, 1}}, 1});
   EXPECT_EQ(pauses(), 2);
+  s.note("refused: there is less to be found than it believed");
+  s.at(now, from(index(victim), StealRefuse{number}));
+  EXPECT_EQ(pauses(), 2);
+}
+TEST(Auto, ALongPauseIsForgottenSoon) {
+  Script s("auto", setup(0, 3, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
+  s.at(10 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}});
+  s.at(10 * kMs, WentIdle{});
+  s.at(10'000 * kMs, WentBusy{});
+  EXPECT_TRUE(sent<StealRequest>(s.at(10'060 * kMs, WentIdle{})).empty());
+  EXPECT_TRUE(sent<StealRequest>(s.at(10'062 * kMs, TimerFired{16})).empty());
 }
 TEST(Auto, RarePausesDoNotAddUp) {
   Script s("auto", setup(0, 3, 1));
