@@ -124,8 +124,8 @@ TEST_F(Members, ASpareRunsNothingUnlessAsked) {
 // Nobody asks for what is made on his own rank; but what is placed there while it is leaving is made elsewhere.
 TEST_F(Members, WhoIsToLeaveAndStaysAsksForWhatIsMadeElsewhereMeanwhile) {
   write("p.fa",
-        "C++ sub rest() ${{ usleep(900000); $}}\n"
-        "C++ sub late(name x) ${{ usleep(300000); x = 1; $}}\n"
+        "C++ sub rest() ${{ usleep(1500000); $}}\n"
+        "C++ sub late(name x) ${{ usleep(600000); x = 1; $}}\n"
         "C++ sub make(int i, name x) ${{ x = i; $}}\n"
         "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
         "sub main() {\n"
@@ -135,7 +135,7 @@ TEST_F(Members, WhoIsToLeaveAndStaysAsksForWhatIsMadeElsewhereMeanwhile) {
         "  for i = 1..4 show(x[i]) @ { locator_cyclic: i; };\n"
         "  if a for i = 1..4 make(i, x[i]) @ { locator_cyclic: i; };\n"
         "}\n");
-  const Outcome o = tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "none", "--leave", "1@0.15", "--join", "1@0.6"});
+  const Outcome o = tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "none", "--leave", "1@0.4", "--join", "1@1"});
   EXPECT_TRUE(ended(o, 0, {"rank 1 was asked to join again before it had left"}));
   EXPECT_EQ(sorted(o.out), numbers_to(4));
 }
