@@ -16,7 +16,7 @@ ReadyItems::Kind kind_of(const Program& p, std::size_t g) {
 }
 
 // As the live link meter (runtime/balance/link_meter.cpp): five round trips without a payload, two with a small one, which tell, and
-// two with larger ones unless they take long (live only where values are large). One peer after the other. The probes themselves
+// two with larger ones unless they take long (live only where values are large, and the largest in the last round). One peer after the other. The probes themselves
 // occupy nothing here.
 struct Probing {
   Time told, done;

@@ -166,12 +166,14 @@ Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
   before = nullptr;
   if (making < Making::movable) return nullptr;
   Cf* range = ranges_;
-  for (std::size_t seen = 0; range != nullptr && making != Making::all && (range->block->flags & abi::kStays) != 0; ++seen) {
+  for (std::size_t seen = 0; range != nullptr && making != Making::all; ++seen) {
+    const unsigned left_alone = before == nullptr ? abi::kStays : abi::kStays | abi::kNested;
+    if ((range->block->flags & left_alone) == 0) break;
     if (seen == kSeen) return nullptr;
     before = range;
     range = range->next;
   }
-  return before != nullptr && range != nullptr && (range->block->flags & abi::kNested) != 0 ? nullptr : range;
+  return range;
 }
 
 bool ReadyQueue::has(Making then) {

@@ -273,25 +273,28 @@ TEST(ReadyQueue, LoopsWhoseFragmentsHaveAPlaceMayBeLeft) {
 }
 
 TEST(ReadyQueue, LoopsBehindOneThatIsLeftAreNotLeft) {
-  abi::Block stays = block(3);
+  abi::Block stays = block(3), nested = block(3);
   stays.flags = abi::kStays;
+  nested.flags = abi::kNested;
   ReadyQueue q(4);
-  Cf* behind = range(1, 2);
-  q.push(behind);
-  Cf* first = range(5, 6);
+  Cf *behind = range(1, 2), *around = range(1, 9), *first = range(5, 6);
+  around->block = &nested;
   first->block = &stays;
-  q.push(first);
+  Work w;
+  for (Cf* c : {behind, around, first}) {
+    q.push(c);
+    EXPECT_FALSE(q.pop(w, Making::nothing, Making::nothing, 1));  // the next one goes in front
+  }
   EXPECT_FALSE(q.has(Making::subs));
   EXPECT_TRUE(q.has(Making::movable));
-  Work w;
   ASSERT_TRUE(q.pop(w, Making::nothing, Making::movable, 4));
   EXPECT_EQ(w.cf, behind);
+  // Nor is the loop around the first unfolded.
   EXPECT_FALSE(q.has(Making::movable));
   ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 4));
   EXPECT_EQ(w.cf, first);
-  EXPECT_FALSE(q.has(Making::all));
-  free_cf(behind);
-  free_cf(first);
+  EXPECT_TRUE(q.has(Making::movable));
+  for (Cf* c : {behind, around, first}) free_cf(c);
 }
 
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
