@@ -91,7 +91,7 @@ class Counting {
     for (const auto& b : c.blocks) {
       Uses::Around barrier;  // neither counter nor condition: nobody knows how often
       if (b->kind == Kind::loop) path_.push_back(barrier);
-      for (const Input& in : b->inputs) read(in);
+      for (std::size_t k = 0; k < b->inputs.size(); ++k) read(c, *b, k);
       if (b->kind == Kind::loop) path_.pop_back();
       if (b->call) {
         for (const semantics::Argument& a : b->call->arguments) {
@@ -126,19 +126,22 @@ class Counting {
     }
   }
 
-  void read(const Input& in) {
+  void read(const Chain& c, Block& b, std::size_t input) {
+    const Input& in = b.inputs[input];
     const auto it = names_.find(in.name.base);
     if (it == names_.end() || !it->second.known) return;
     OfName& n = it->second;
-    auto reader = solve(in, n.depth);
+    auto reader = solve(in, n.depth, c.locator);
     if (!reader || n.readers.size() == kMostReaders) {
       n.known = false;
     } else {
+      reader->block = &b;
+      reader->input = input;
       n.readers.emplace_back(in.name.indices.size(), std::move(*reader));
     }
   }
 
-  std::optional<Uses::Reader> solve(const Input& in, std::size_t depth) const {
+  std::optional<Uses::Reader> solve(const Input& in, std::size_t depth, const ExprPtr& locator) const {
     Uses::Reader r;
     r.at = in.name.at;
     r.when = in.when;
@@ -168,6 +171,7 @@ class Counting {
       }
     }
     if (!made_of(r.when, known)) return std::nullopt;
+    if (made_of(locator, known)) r.locator = locator;
     return r;
   }
 
@@ -223,31 +227,17 @@ class Counting {
 
   static void parameters(Uses& u) {
     for (const Uses::Reader& r : u.readers) {
-      std::unordered_set<const Variable*> own;
-      for (const Uses::Around& a : r.around) own.insert(a.counter);
-      const auto add = [&](const Variable* v) {
-        if (own.count(v) != 0) return;
-        if (std::find(u.parameters.begin(), u.parameters.end(), v) == u.parameters.end()) {
-          u.parameters.push_back(v);
-        }
-      };
-      const auto mentioned = [&](const ExprPtr& e) {
-        made_of(e, [&](const Variable* v) {
-          add(v);
-          return true;
-        });
-      };
       for (const auto* list : {&r.solved, &r.checks}) {
         for (const Uses::Solved& s : *list) {
-          for (const auto& term : s.terms) add(term.first);
+          for (const auto& term : s.terms) u.add_parameter(r, term.first);
         }
       }
       for (const Uses::Around& a : r.around) {
-        mentioned(a.first);
-        mentioned(a.last);
-        mentioned(a.condition);
+        u.add_parameters(r, a.first);
+        u.add_parameters(r, a.last);
+        u.add_parameters(r, a.condition);
       }
-      mentioned(r.when);
+      u.add_parameters(r, r.when);
     }
   }
 

@@ -4,6 +4,7 @@
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/find_makers.hpp"
+#include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/inline_conditions.hpp"
@@ -30,6 +31,8 @@ std::vector<Pass> pipeline() {
       {"match-inputs", match_inputs},
       // Readers are inputs now, and every assignment is still to be given its frame.
       {"count-uses", count_uses, true},
+      // Of those counted, and their blocks are still there.
+      {"find-readers", find_readers, true},
       // Counting is done: it looks at loops.
       {"fuse-chains", fuse_chains, true},
       // It looks at indices of inputs.

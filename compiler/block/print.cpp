@@ -115,6 +115,9 @@ class Printer {
       if (m.place == nullptr) continue;
       line(depth, "in" + std::to_string(k) + " is made at " + show(m.place) + (m.unless == nullptr ? "" : " unless " + show(m.unless)));
     }
+    for (std::size_t k = 0; k < b.inputs.size() && k < 64; ++k) {
+      if ((b.expects >> k & 1) != 0) line(depth, "in" + std::to_string(k) + " is sent here");
+    }
     for (const std::uint32_t k : b.counted) line(depth, "counts the read of in" + std::to_string(k));
     for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));
     if (b.locate != nullptr) line(depth, "locate " + show(b.locate));
@@ -181,7 +184,7 @@ class Printer {
                                      : ", " + show(a.condition);
       }
       if (r.when != nullptr) text += ", " + show(r.when);
-      line(depth, text.empty() ? "used once" : "used where" + text.substr(1));
+      line(depth, (text.empty() ? "used once" : "used where" + text.substr(1)) + (r.sent ? "; sent to " + show(r.locator) : ""));
     }
     if (u.readers.empty()) line(depth, "never used (" + std::to_string(u.dimensions) + " indices)");
   }

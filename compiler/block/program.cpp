@@ -36,6 +36,21 @@ const Uses* Program::uses_of(const NameUse& assigned) const {
   return nullptr;
 }
 
+void Uses::add_parameter(const Reader& r, const Variable* v) {
+  const bool own = std::any_of(r.around.begin(), r.around.end(), [v](const Around& a) { return a.counter == v; });
+  if (!own && std::find(parameters.begin(), parameters.end(), v) == parameters.end()) parameters.push_back(v);
+}
+
+void Uses::add_parameters(const Reader& r, const ExprPtr& e) {
+  if (e == nullptr) return;
+  if (e->variable != nullptr) add_parameter(r, e->variable);
+  for (const ExprPtr& k : e->kids) add_parameters(r, k);
+}
+
+bool Uses::sends() const {
+  return std::any_of(readers.begin(), readers.end(), [](const Reader& r) { return r.sent; });
+}
+
 const Variable* Program::temporary(char letter, std::string name, Extent at) {
   Variable v;
   v.kind = Variable::Kind::temporary;

@@ -116,6 +116,8 @@ struct Block {
   std::uint32_t index = 0;              // pass number-blocks
   std::vector<Input> inputs;            // pass match-inputs
   std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
+  // Pass find-readers, by input number: who assigns it sends it to where this chain's locator says.
+  std::uint64_t expects = 0;
   // Pass find-makers. Of each input. And by output number: some input relies on that.
   std::vector<Maker> makers;
   std::uint64_t awaited = 0;
@@ -189,10 +191,20 @@ struct Uses {
     std::vector<Solved> solved;  // in this order; counters that are not here run freely
     std::vector<Solved> checks;  // then: counter is null, the right side must be 0
     ExprPtr when;                // of its Input
+    // Where it is placed, as a function of the counters; null: unknown. It is input number `input` of `block`, until fuse-chains.
+    ExprPtr locator;
+    Block* block = nullptr;
+    std::size_t input = 0;
+    bool sent = false;  // who assigns the element sends it there. Pass find-readers
   };
   std::size_t dimensions = 0;
   std::vector<Reader> readers;
-  std::vector<const Variable*> parameters;  // what the counting needs besides the indices
+  std::vector<const Variable*> parameters;  // what counting and places need besides the indices
+
+  // A parameter is what the reader's own counters are not.
+  void add_parameter(const Reader& r, const Variable* v);
+  void add_parameters(const Reader& r, const ExprPtr& e);  // all that are mentioned
+  bool sends() const;                                      // to some reader
 };
 
 struct Program {

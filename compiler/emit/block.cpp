@@ -251,7 +251,8 @@ class Writer {
         "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
     const block::Uses* uses = context_.program.uses_of(to);
     if (uses == nullptr) return "  assign" + start + ");\n";
-    return "  assign_used" + start + ", " + uses_call(*uses, to, expr_, environment_) + ");\n";
+    const std::string used = "assign_used" + start + ", " + uses_call(*uses, to, expr_, environment_);
+    return uses->sends() ? "  {\n    Places* const to = places(w);\n    " + used + ", to);\n  }\n" : "  " + used + ");\n";
   }
 
   std::string slots() const {
@@ -344,7 +345,7 @@ class Writer {
            ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
            name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca") + ", " +
            name(!chain_.series.empty(), "se") + ", " + name(has_makers(), "mk") + ", " +
-           std::to_string(block_.awaited) + "u";
+           std::to_string(block_.awaited) + "u, " + std::to_string(block_.expects) + "u";
     return out + "};\n\n";
   }
 

@@ -12,7 +12,7 @@ std::string function_name(const Variable* base, std::size_t dimensions) {
 
 std::string variable_name(const Variable* v) { return "v" + std::to_string(v->id); }
 
-// Parameters of all functions of one Uses: the indices, then what else is needed.
+// Parameters of all functions of one Uses: the indices, what else is needed, where to put the places.
 std::string parameters(const Uses& u) {
   std::string out;
   for (std::size_t k = 0; k < u.dimensions; ++k) {
@@ -23,6 +23,7 @@ std::string parameters(const Uses& u) {
     out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] ") +
            (v->letter == 'r' ? "double " : "int ") + variable_name(v);
   }
+  if (u.sends()) out += std::string(out.empty() ? "" : ", ") + "[[maybe_unused]] Places* to";
   return out;
 }
 
@@ -68,6 +69,7 @@ class ReaderWriter {
       }
     }
     if (r_.when != nullptr) out += "  if (!" + expr_.condition(*r_.when) + ") return 0;\n";
+    if (r_.sent) out += "  if (to != nullptr) to->add(" + expr_.integer(*r_.locator) + ");\n";
     return out + "  return n;\n";
   }
 
@@ -108,6 +110,7 @@ std::string uses_text(const Context& context, const block::Program& program) {
       for (const Variable* v : u.parameters) {
         arguments += (arguments.empty() ? "" : ", ") + variable_name(v);
       }
+      if (u.sends()) arguments += arguments.empty() ? "to" : ", to";
       std::string sum;
       for (std::size_t r = 0; r < u.readers.size(); ++r) {
         const std::string one = name + "_" + std::to_string(r);
@@ -128,6 +131,7 @@ std::string uses_call(const Uses& uses, const semantics::NameUse& assigned,
   std::string list;
   for (const auto& i : assigned.indices) list += (list.empty() ? "" : ", ") + expr.integer(*i);
   for (const Variable* v : uses.parameters) list += (list.empty() ? "" : ", ") + environment[v];
+  if (uses.sends()) list += list.empty() ? "to" : ", to";
   return function_name(assigned.base, uses.dimensions) + "(" + list + ")";
 }
 

@@ -68,7 +68,7 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
 template <class A>
 void serialize(A& a, Request& x) { a(x.name); }
 template <class A>
-void serialize(A& a, Publish& x) { a(x.name, x.block, x.ack, x.value, x.also, x.uses); }
+void serialize(A& a, Publish& x) { a(x.name, x.block, x.ack, x.value, x.due, x.given, x.uses); }
 template <class A>
 void serialize(A& a, Acked& x) { a(x.ack); }
 template <class A>

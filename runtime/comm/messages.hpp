@@ -28,7 +28,8 @@ struct Publish {        // producer's rank -> home: assigned here
   std::uint32_t block = 0;   // who assigned, for the report of a second assignment
   std::uint64_t ack = 0;     // not 0: answer Acked with it (see scopes.hpp)
   Passenger value;           // small values travel; none: it stays with the producer
-  Rank also{-1};             // this rank has not asked, but may wait for it
+  std::vector<Rank> due;     // these have not asked, but wait for it
+  bool given = false;        // and the producer has sent it to them
   std::int64_t uses = -1;    // so many fragments will read it; -1: not known
 };
 struct Acked {          // home -> producer
@@ -65,7 +66,7 @@ struct ReadDone {       // rank of a reader -> home, for names that have a req_c
   std::uint64_t ack = 0;
 };
 struct Used {           // a rank -> home, of names with known uses
-  std::vector<abi::Id> read;       // each by one fragment that runs there
+  std::vector<abi::Name> read;     // each by one fragment that runs there
   std::vector<abi::Id> used_up;    // assigned and read there only, although the home was asked for it
 };
 struct Gone {           // home -> a rank that asked: advice has freed it

@@ -28,6 +28,7 @@ bool DataFragments::ask(const abi::Name& n, DfEntry* e) {
     return false;
   }
   e->flags |= kAsked;
+  e->flags &= ~kEvicted & 0xFFu;
   return true;
 }
 
@@ -38,10 +39,12 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
   for (unsigned k = 0; k < std::min(inputs.size(), 64u); ++k) {
     const abi::Name& n = inputs[k];
     if (!abi::is_needed(n) || !is_home(n)) continue;
+    const bool comes = sent_to(to, c, k);
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(n.id);
     if (e == nullptr || (e->value == nullptr && e->assigned_by == 0 && (e->flags & kDeleted) == 0)) {
+      if (comes) continue;
       put_down |= std::uint64_t{1} << k;
       names.push_back(n);
     } else if (e->value != nullptr && small(e->value)) {
@@ -114,12 +117,13 @@ void DataFragments::on(Rank from, Publish&& m) {
       twice = assigned_twice(e->assigned_by - 1, m.block, name);
     } else if ((e->flags & kDeleted) != 0) {  // before it came here
       e->assigned_by = m.block + 1;
-      node_.comm.send(from, Drop{{m.name.id}});
+      add(m.due, from);
+      for (const Rank r : m.due) node_.comm.send(r, Drop{{m.name.id}});
     } else {
       e->assigned_by = m.block + 1;
       RemoteSide& side = remote(e);
       const bool counted = (e->flags & kUnlisted) != 0;
-      if (counted) e->uses_left = m.uses;
+      if (counted) e->uses_left += m.uses;
       std::int64_t here = 0;
       add(side.copies, from);
       if (m.value.value && e->value == nullptr) {
@@ -135,9 +139,10 @@ void DataFragments::on(Rank from, Publish&& m) {
       }
       std::vector<Rank> asking;
       asking.swap(side.asking);
-      if (m.also != Rank{-1}) add(asking, m.also);
-      // It was put down for a fragment that its own assignment has reached.
+      // Some were put down for a fragment that its own assignment has reached.
       std::erase(asking, from);
+      // Whoever was given it and asks all the same has lost it since: evicted, or it came while that rank had left.
+      for (const Rank r : m.due) add(m.given ? side.copies : asking, r);
       for (const Rank r : asking) serve(e, m.name, r);
       if (node_.evacuation->swept()) entrust(e);
       if (counted) count_down(shard, e, here);
@@ -173,15 +178,8 @@ void DataFragments::on(Rank from, Give&& m) {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(m.name.id);
-    if (e == nullptr && !is_home(m.name) && !node_.evacuation->swept()) {
-      // From a keeper, and earlier than the fragment for which the home has put us down. (Or its scope has
-      // ended, and the home's Drop came earlier: kept to the end, and rare.)
-      e = find_or_insert(shard, m.name);
-      e->flags |= kEarly;
-      e->value = abi::retain(m.value.value.get());
-      believe_on(e->value, from);
-      return;
-    }
+    // Earlier than the fragment that reads it. (Or its scope has ended, and the home's Drop came earlier: rare.)
+    if (e == nullptr && !is_home(m.name) && !node_.evacuation->swept()) e = insert(shard, m.name);
     // Dropped or brought by a shipment in the meantime: normal.
     if (e == nullptr) return;
     if (e->value != nullptr) {
@@ -193,6 +191,7 @@ void DataFragments::on(Rank from, Give&& m) {
     if (waiters == 0 && node_.evacuation->swept()) return keep_promises(e, m.name);  // who asked has been sent elsewhere
     const std::int64_t here = waiting_for(e);
     e->waiters = 0;
+    e->flags &= ~kEvicted & 0xFFu;
     e->value = abi::retain(m.value.value.get());
     believe_on(e->value, from);
     if (!is_home(m.name)) note_copy(e);
@@ -213,6 +212,7 @@ void DataFragments::take_copy(Rank from, PackedInput&& input) {
     if (e->value != nullptr) return;
     if ((e->flags & kDeleted) != 0) return;  // the reader says so when it looks for its input
     e->value = abi::retain(input.value.value.get());
+    e->flags &= ~kEvicted & 0xFFu;
     believe_on(e->value, from);
     const std::int64_t here = waiting_for(e);
     waiters = std::exchange(e->waiters, 0);

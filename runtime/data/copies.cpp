@@ -56,13 +56,13 @@ void DataFragments::trim_copies(Clock::time_point now) {
       copies_.push_back(id);
       continue;
     }
-    evicted_.store(true, std::memory_order_relaxed);  // seen by who finds no value under this lock
     forget_copy(e);
     ValueRef value(std::exchange(e->value, nullptr));
     if (std::exchange(e->unheard, 0) != 0) {
       node_.comm.send(home_of(e->scope), Keep{{e->id, e->scope}, {std::move(value)}});
     }
     e->flags &= ~(kCopy | kAsked) & 0xFFu;
+    e->flags |= kEvicted;
   }
 }
 

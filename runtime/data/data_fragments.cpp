@@ -50,10 +50,6 @@ DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
 
 // A fragment takes the value as its input. The caller holds the shard's lock.
 abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
-  if ((e->flags & kEarly) != 0) {
-    e->flags &= ~kEarly & 0xFFu;
-    note_copy(e);
-  }
   if ((e->flags & (kUnlisted | kCopy)) == 0) return abi::retain(e->value);
   if ((e->flags & kCopy) != 0) {
     e->flags |= kTouched;
@@ -95,10 +91,10 @@ void DataFragments::restore(const abi::Name& n, abi::Value* v) {
   if (gone) remote(e).again = true;
 }
 
-// Whoever assigns this input does so here, or sees to it that the value comes here (awaited_at). Nobody relies on that where ranks leave and
-// join, or once a copy has been evicted: it may have been this; nor for a fragment that was moved: its uses may have been counted (restore).
+// Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where ranks leave and
+// join; nor for a fragment that was moved: its uses may have been counted (restore).
 bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
-  if (c->block->maker == nullptr || (c->flags & kMoved) != 0 || evicted_.load(std::memory_order_relaxed)) return false;
+  if (c->block->maker == nullptr || (c->flags & kMoved) != 0) return false;
   try {
     const std::int64_t place = c->block->maker(c, input);
     // In this order: who is told of a change later than it looked at the places is not misled.
@@ -108,12 +104,22 @@ bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
   }
 }
 
-Rank DataFragments::awaited_at(const Assigner& by) const {
-  if (by.cf == nullptr || by.cf->block->awaited == 0 || by.output >= 64 || (by.cf->block->awaited >> by.output & 1) == 0 ||
-      node_.ranks() == 1) {
-    return node_.self();
-  }
-  return node_.members.place(by.cf->block->locator(by.cf));
+// Whoever assigns this input sends it to where the fragment is placed. The same holds for that.
+bool DataFragments::sent_to(Rank to, const abi::Cf* c, unsigned input) const {
+  if (input >= 64 || (c->block->expects >> input & 1) == 0 || (c->flags & kMoved) != 0) return false;
+  return node_.members.place(c->block->locator(c)) == to && node_.members.steady();
+}
+
+std::vector<Rank> DataFragments::due(const Assigner& by) const {
+  std::vector<Rank> ranks;
+  if (by.cf == nullptr) return ranks;
+  const auto at = [&](std::int64_t place) {
+    if (const Rank r = node_.members.place(place); r != node_.self()) add(ranks, r);
+  };
+  const abi::Block& b = *by.cf->block;
+  if (by.output < 64 && (b.awaited >> by.output & 1) != 0) at(b.locator(by.cf));
+  for (std::uint32_t k = 0; by.to != nullptr && k < by.to->count; ++k) at(by.to->at[k]);
+  return ranks;
 }
 
 bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
@@ -152,10 +158,13 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     slot_word(c, k) = e->waiters;
     e->waiters = link_to(c, k);
     if ((e->flags & kAsked) != 0) continue;
-    // What has come before the fragment may have been evicted.
-    if (k < 64 && (put_down >> k & 1) != 0 && !evicted_.load(std::memory_order_relaxed)) {
+    if (e->remote == nullptr && is_home(names[k])) continue;
+    const bool comes = (e->flags & kEvicted) == 0;  // what has come before the fragment may have been
+    if (comes && k < 64 && (put_down >> k & 1) != 0) {
       e->flags |= kAsked;
-    } else if ((e->remote != nullptr || (!is_home(names[k]) && !made_here(c, k))) && ask(names[k], e)) {
+    } else if (comes && e->remote == nullptr && (sent_to(node_.self(), c, k) || made_here(c, k))) {
+      continue;
+    } else if (ask(names[k], e)) {
       w.sent = true;
     }
   }
@@ -215,8 +224,8 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   Shard& shard = table_.shard(n.id);
   std::uint64_t waiters = 0;
   bool mute = false;
-  std::vector<Rank> asking;
-  const Rank due = awaited_at(by);
+  std::vector<Rank> asking, due;
+  if (node_.ranks() > 1) due = this->due(by);
   {
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = find_or_insert(shard, n);
@@ -225,7 +234,9 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     e->waiters = 0;
     if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
     if (e->remote != nullptr) asking.swap(e->remote->asking);
-    if (due != node_.self() && is_home(n)) add(asking, due);
+    if (is_home(n)) {
+      for (const Rank r : due) add(asking, r);
+    }
     if (!asking.empty() && is_home(n)) {
       answer(e, n, asking, guard);
       w.sent = true;
@@ -235,12 +246,17 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   if (mute) return;
   wake(w, waiters, guard);
   if (is_home(n)) return;
+  const bool at_home = std::erase(due, home_of(n)) != 0;
   Publish p;
   p.name = n;
   p.block = by.block;
-  if (small(v)) p.value.value = guard;
+  p.given = v->size < relay_bytes_;
+  if (p.given) {
+    for (const Rank r : due) node_.comm.send(r, Give{n, {guard}});
+  }
+  if (small(v) || at_home) p.value.value = guard;
   p.ack = hold(by.scope, home_of(n));
-  if (due != node_.self() && due != home_of(n)) p.also = due;
+  p.due = std::move(due);
   p.uses = uses;
   node_.comm.send(home_of(n), p);
   w.sent = true;
@@ -252,6 +268,15 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     serve(e, n, r);
     w.sent = true;
   }
+}
+
+// The caller holds the shard's lock.
+[[gnu::noinline]] void DataFragments::put_down_due(DfEntry* e, const Assigner& by, std::int64_t uses) {
+  if (waiting_for(e) >= uses) return;
+  const std::vector<Rank> ranks = due(by);
+  if (ranks.empty()) return;
+  share(e);
+  for (const Rank r : ranks) add(remote(e).asking, r);
 }
 
 void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v,
@@ -267,13 +292,11 @@ void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& 
       if (uses == 0) return;
       e = insert(shard, n);
     }
-    const bool due_elsewhere = by.cf->block->awaited != 0 && awaited_at(by) != node_.self() && waiting_for(e) < uses;
-    if (due_elsewhere) share(e);
+    if (by.to != nullptr || by.cf->block->awaited != 0) put_down_due(e, by, uses);
     if ((e->flags & kUnlisted) == 0) {
       waiters = kElsewhere;
     } else {
       note_assigner(e, by);
-      if (due_elsewhere) add(remote(e).asking, awaited_at(by));
       uses -= counted_now(v, waiting_for(e));
       waiters = std::exchange(e->waiters, 0);
       if (uses != 0) {

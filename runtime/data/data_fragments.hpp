@@ -42,6 +42,7 @@ class DataFragments {
     ScopeRecord* scope;
     const abi::Cf* cf = nullptr;  // with `output`, names the fragment in messages; may be null
     std::uint32_t output = 0;
+    const abi::Places* to = nullptr;  // of readers that do not ask
   };
   // Takes the reference. Throws ProgramError when the name has a value already.
   void assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) { assign(w, by, n, v, -1); }
@@ -138,7 +139,7 @@ class DataFragments {
   void free_used(Shard&, DfEntry*);
   void give_to_asking(Worker&, DfEntry*, const abi::Name&);
   void report_uses(const abi::Cf*);
-  void count_use(const abi::Id&);
+  void count_use(const abi::Name&);
   void report_used_up(const abi::Name&);
   void put_off_drop(Rank, const abi::Id&);
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
@@ -147,8 +148,10 @@ class DataFragments {
   void note_assigner(DfEntry*, const Assigner&) const;
   bool ask(const abi::Name&, DfEntry*);  // whether a message went
   bool made_here(const abi::Cf*, unsigned input) const;
-  // The rank where fragments may wait for this output without having asked.
-  Rank awaited_at(const Assigner&) const;
+  bool sent_to(Rank, const abi::Cf*, unsigned input) const;
+  // The other ranks where fragments wait for this output without having asked, or will.
+  std::vector<Rank> due(const Assigner&) const;
+  void put_down_due(DfEntry*, const Assigner&, std::int64_t uses);
   void wake(Worker&, std::uint64_t waiters, ValueRef);
   void serve(DfEntry*, const abi::Name&, Rank to);
   void answer(DfEntry*, const abi::Name&, const std::vector<Rank>& asking, const ValueRef&);
@@ -178,7 +181,6 @@ class DataFragments {
   SpinMutex copies_mutex_;
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
-  std::atomic<bool> evicted_{false};      // some copy, ever
   struct Untold {
     Used used;
     Drop drop;

@@ -137,7 +137,7 @@ void DataFragments::on(Rank from, Entrust&& m) {
     } else if ((e->flags & kCopy) != 0) {
       forget_copy(e);  // what we keep for others must not be evicted
     }
-    e->flags &= ~kEarly & 0xFFu;  // nor become a copy when it is read
+    e->flags &= ~kEvicted & 0xFFu;
     e->flags |= kEntrusted;
     keep_promises(e, m.name);
   }

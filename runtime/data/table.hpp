@@ -59,8 +59,7 @@ inline constexpr std::uint8_t kEntrusted = 32; // not home: kept for a home that
 // Home, of a name with known uses: freed with the last of them, on whichever rank that is. Once another rank is involved its
 // scope frees it at the latest (DataFragments::share). Where uses can't be told it becomes an entry like any other (list).
 inline constexpr std::uint8_t kUnlisted = 64;
-// Not home: came before the fragment that reads it; nothing the cache may evict until that has.
-inline constexpr std::uint8_t kEarly = 128;
+inline constexpr std::uint8_t kEvicted = 128;  // not home: who reads it has to ask, although it was to come by itself
 
 inline RemoteSide& remote(DfEntry* e) {
   if (e->remote == nullptr) e->remote = new RemoteSide;

@@ -61,23 +61,28 @@ void DataFragments::report_uses(const abi::Cf* c) {
     const abi::Value* v = abi::input(c, *c->block, k);
     if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k])) continue;
     if (is_home(names[k])) {
-      if (counted_late(v)) count_use(names[k].id);
+      if (counted_late(v)) count_use(names[k]);
       continue;
     }
     const std::lock_guard hold(untold_mutex_);
-    untold_[home_of(names[k])].used.read.push_back(names[k].id);
+    untold_[home_of(names[k])].used.read.push_back(names[k]);
     any_untold_.store(true, std::memory_order_relaxed);
   }
 }
 
-// At home: a reader has begun to run.
-void DataFragments::count_use(const abi::Id& id) {
-  Shard& shard = table_.shard(id);
+// At home: a reader has begun to run. Its assigner may have sent the value there before we hear of that: then what is left is negative.
+void DataFragments::count_use(const abi::Name& n) {
+  if (node_.scopes.find_home(n.scope) == nullptr) return;
+  Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
-  DfEntry* e = shard.find(id);
-  if (e == nullptr || (e->flags & kUnlisted) == 0) return;
-  // Its assigner may have sent the value along with it before we have heard of that.
-  somewhere(e) ? static_cast<void>(count_down(shard, e, 1)) : list(e);
+  DfEntry* e = find_or_insert(shard, n);
+  if (!somewhere(e)) share(e);
+  if ((e->flags & kUnlisted) == 0) return;
+  if (somewhere(e)) {
+    count_down(shard, e, 1);
+  } else {
+    --e->uses_left;
+  }
 }
 
 void DataFragments::report_used_up(const abi::Name& n) {
@@ -102,7 +107,7 @@ void DataFragments::tell_uses_now(Clock::time_point now, bool all) {
 }
 
 void DataFragments::on(Rank from, Used&& m) {
-  for (const abi::Id& id : m.read) count_use(id);
+  for (const abi::Name& n : m.read) count_use(n);
   for (const abi::Id& id : m.used_up) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);

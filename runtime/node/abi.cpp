@@ -70,12 +70,15 @@ void note_output(Worker* w, const Cf* c, const Name& n, const Value* v) {
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
   assign_value(w, c, output, n, taken(df));
 }
-void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df,
-                 std::int64_t uses) {
+Places* places(Worker* w) {
+  if (w->node.ranks() == 1) return nullptr;
+  w->places.count = 0;
+  return &w->places;
+}
+void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
   Value* v = taken(df);
   note_output(w, c, n, v);
-  w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n,
-                           v, uses);
+  w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
   note_output(w, c, n, v);

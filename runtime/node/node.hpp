@@ -65,6 +65,7 @@ struct Worker {
   };
   std::vector<Boarding> boarding;  // fragments it has placed elsewhere
   std::uint64_t departs_by = 0;   // ticks; when these have to leave
+  Places places;                  // of readers of what it is assigning
   bool sent = false;            // something went to the outbox since the last flush
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)

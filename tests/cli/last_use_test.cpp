@@ -153,6 +153,15 @@ TEST_F(LastUsePeak, WhatOtherRanksReadGoesWithItsLastUse) {
   EXPECT_GT(peak({"--without", "count-uses"}), 200) << "the check can fail";
 }
 
+// The home may hear of a use before it hears of the assignment.
+TEST_F(LastUsePeak, AUseMayBeCountedBeforeTheAssignment) {
+  std::string program = kLargeChain;
+  program.insert(program.find(", x[i]);") + 7, " @ { locator_cyclic: 1 + i % 2; }");
+  write("p.fa", program);
+  EXPECT_LT(peak_mb({"--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--relay-bytes", "2000000", "--seed", "7", "--max-delay-us", "8000"}), 40);
+  EXPECT_EQ(out_, "144\n");
+}
+
 // The steps of a loop are made as those before them run: in the rows that are made while a thread is kept from its core, or has nothing
 // to run, a million fragments would wait, and take 100 MB.
 TEST_F(LastUsePeak, LoopsAreNotMadeFarAhead) {

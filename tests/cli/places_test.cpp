@@ -155,7 +155,54 @@ TEST_F(Placed, EdgesHideNoPlaces) {
         "  }\n"
         "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
         "}\n");
-  EXPECT_LT(bytes_sent({}) * 4, bytes_sent({"--without", "find-makers"}));
+  EXPECT_LT(bytes_sent({}) * 4, bytes_sent({"--without", "find-makers", "--without", "find-readers"}));
+}
+
+// A chain that goes back and forth between two ranks, of which neither is the home: each value goes straight to its reader.
+TEST_F(Placed, WhoReadsIsSentItUnasked) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub next(int a, name x) ${{ x = (a + 1) % 1000; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  make(0, x[0]) @ { locator_cyclic: 1; };\n"
+        "  for i = 1..2500 next(x[i - 1], x[i]) @ { locator_cyclic: 1 + i % 2; };\n"
+        "  show(x[2500]);\n"
+        "}\n");
+  const auto messages = [&](Words options) {
+    options.insert(options.begin(), {"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--summary", "s.json"});
+    const auto run = tessera(options);
+    EXPECT_TRUE(ended(run, 0));
+    EXPECT_EQ(run.out, "500\n");
+    int sent = 0;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& rank : summary.at("ranks")) sent += rank.at("messages_sent").get<int>();
+    return sent;
+  };
+  EXPECT_LT(messages({}), 2.3 * 2500) << "to its reader, and to its home";
+  EXPECT_GT(messages({"--without", "find-readers"}), 2.9 * 2500) << "the check can fail";
+}
+
+// More than 1,024 readers are not made before those made run (Lead): the rest finds its values come and, some, gone.
+TEST_F(Placed, WhatWasSentEarlyAndEvictedIsAskedFor) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub slow(name x) ${{ usleep(50000); x = 1; $}}\n"
+        "C++ sub take(int a, int b, name y) ${{ y = a + b; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, y, s;\n"
+        "  slow(s) @ { locator_cyclic: 1; };\n"
+        "  for i = 0..4999 make(i, x[i]) @ { locator_cyclic: 0; };\n"
+        "  for i = 0..4999 take(x[i], s, y[i]) @ { locator_cyclic: 1; };\n"
+        "  for i = 4990..4999 show(y[i]);\n"
+        "}\n");
+  for (const char* limit : {"0", "1000"}) {
+    const auto run = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--cache-limit-mb", limit});
+    EXPECT_TRUE(ended(run, 0));
+    EXPECT_EQ(sorted(run.out), "4991\n4992\n4993\n4994\n4995\n4996\n4997\n4998\n4999\n5000\n");
+  }
 }
 
 // The two edges are one when n is -1: then nobody can know where it is made.

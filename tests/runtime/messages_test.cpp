@@ -63,10 +63,13 @@ TEST(Messages, RoundTripWithValues) {
   EXPECT_FALSE(none.value.value);
   abi::Value* bytes = abi::value_bytes(100);
   static_cast<char*>(bytes->data)[99] = 'x';
-  const Publish p = round_trip(Publish{kName, 3, 9, {ValueRef(bytes)}});
+  const Publish p = round_trip(Publish{kName, 3, 9, {ValueRef(bytes)}, {Rank{2}}, true, 4});
   EXPECT_EQ(p.value.value.get(), bytes) << "shared, not copied";
   EXPECT_EQ(p.block, 3u);
   EXPECT_EQ(p.ack, 9u);
+  EXPECT_EQ(p.due, std::vector<Rank>{Rank{2}});
+  EXPECT_TRUE(p.given);
+  EXPECT_EQ(p.uses, 4);
 }
 
 TEST(Messages, RoundTripShip) {

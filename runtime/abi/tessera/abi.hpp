@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 5;
+inline constexpr std::uint32_t kAbiVersion = 6;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -209,6 +209,8 @@ struct Block {
   std::int64_t (*maker)(const Cf*, std::uint32_t input);
   // By output number: somewhere an input relies on `maker`, so the value has to come to where this fragment was placed.
   std::uint64_t awaited;
+  // By input number: whoever assigns it sends it to where this fragment is placed (Places).
+  std::uint64_t expects;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
@@ -254,8 +256,15 @@ TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
 void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);
-// The same for a name with known uses: so many fragments will read it.
-void assign_used(Worker*, Cf*, std::uint32_t output, const Name&, Df&, std::int64_t uses);
+// Places: where fragments are placed that will read what is assigned, and have not to ask for it.
+struct Places {
+  std::uint32_t count;
+  std::int64_t at[16];  // as many as readers are counted for one name (pass count-uses)
+  void add(std::int64_t place) { at[count++] = place; }
+};
+Places* places(Worker*);  // empty; null: there is no other rank
+// The same for a name with known uses: so many fragments will read it, some of them at `to`.
+void assign_used(Worker*, Cf*, std::uint32_t output, const Name&, Df&, std::int64_t uses, const Places* to = nullptr);
 void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
 
 // Advice that frees early: after this CF; after n reads. Every reader of a name that has a count
