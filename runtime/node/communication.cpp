@@ -32,6 +32,8 @@ namespace {
 
 // Ticks a driving worker may run fragments in one go, some tens of microseconds.
 constexpr std::uint64_t kLongestBrief = 150000;
+// Ticks, some microseconds: between two looks at what is no message.
+constexpr std::uint64_t kChores = 10000;
 // Iterations it makes between two looks at the transport.
 constexpr std::int64_t kDrivenChunk = 32;
 // ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more (Lead).
@@ -95,6 +97,10 @@ bool Node::turn() {
   try {
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
+    if (!outside->boarding.empty()) depart(*outside);
+    // The rest can wait while messages come and go, a little.
+    if (moved && ticks() < next_chores_) return true;
+    next_chores_ = ticks() + kChores;
     const auto now = Clock::now();
     membership->turn(now);
     evacuation->turn();

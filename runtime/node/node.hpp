@@ -194,6 +194,7 @@ class Node {
 
   SpinMutex role_;                        // held by who drives communication
   std::atomic<bool> role_held_{false};
+  std::uint64_t next_chores_ = 0;         // ticks; role held
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
   bool looks_ahead_ = false;              // ... and there are several workers, of one rank or several: Lead

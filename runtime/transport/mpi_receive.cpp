@@ -1,4 +1,4 @@
-// The MPI transport, inward: envelopes from the ring, pieces into place, whole parcels handed out
+// The MPI transport, inward: rings and envelopes, pieces into place, whole parcels handed out
 // in order.
 #include <algorithm>
 
@@ -6,26 +6,42 @@
 
 namespace tessera::runtime::mpi {
 
-void MpiTransport::post_ring(std::size_t slot) {
-  check(MPI_Irecv(ring_bytes_[slot].data(), static_cast<int>(wire::kEnvelopeBytes), MPI_BYTE,
-                  MPI_ANY_SOURCE, kEnvelopeTag, comm_, &ring_[slot]),
+void MpiTransport::post_receive(std::size_t slot) {
+  check(MPI_Irecv(posted_bytes_[slot].data(), static_cast<int>(wire::kEnvelopeBytes), MPI_BYTE,
+                  MPI_ANY_SOURCE, kEnvelopeTag, comm_, &posted_[slot]),
         "MPI_Irecv");
+}
+
+// What a ring holds was there before its writer rang: nothing new without that.
+bool MpiTransport::take_rings(std::uint32_t rings) {
+  if (rings == looked_at_) return false;
+  looked_at_ = rings;
+  bool any = false;
+  for (Peer* peer : neighbours_) {
+    if (!peer->ring_in.read([&](std::span<const std::byte> bytes) { read_stream(*peer, bytes); })) continue;
+    any = true;
+    if (!peer->ring_in.wanted()) continue;
+    touch(*peer);
+    peer->to_ring = true;
+  }
+  return any;
 }
 
 bool MpiTransport::take_envelopes() {
   bool any = false;
-  for (std::size_t i = 0; i < kRing; ++i) {  // bounded: replies should leave as well
+  for (std::size_t i = 0; i < kPosted; ++i) {  // bounded: replies should leave as well
     int done = 0;
     MPI_Status status;
-    check(MPI_Test(&ring_[ring_head_], &done, &status), "MPI_Test");
+    check(MPI_Test(&posted_[next_posted_], &done, &status), "MPI_Test");
     if (done == 0) break;
     int size = 0;
     MPI_Get_count(&status, MPI_BYTE, &size);
     Peer& peer = peers_[static_cast<std::size_t>(status.MPI_SOURCE)];
-    read_stream(peer, {ring_bytes_[ring_head_].data(), static_cast<std::size_t>(size)});
-    post_ring(ring_head_);
-    ring_head_ = (ring_head_ + 1) % kRing;
+    read_stream(peer, {posted_bytes_[next_posted_].data(), static_cast<std::size_t>(size)});
+    post_receive(next_posted_);
+    next_posted_ = (next_posted_ + 1) % kPosted;
     any = true;
+    if (static_cast<std::size_t>(size) < wire::kEnvelopeBytes) break;  // seldom followed by another: that can wait for the next call
   }
   return any;
 }

@@ -20,14 +20,15 @@ void MpiTransport::append(Outgoing out) {
   {
     const std::lock_guard lock(outbox_mutex_);
     outbox_.push_back(std::move(out));
-    outbox_full_.store(true, std::memory_order_release);
+    outbox_full_.store(true, std::memory_order_seq_cst);
   }
-  // A sleeper has to get up and push it out; from inside progress() it leaves before that returns.
-  if (in_progress_.load(std::memory_order_relaxed) != std::this_thread::get_id()) bell_->ring();
+  // A sleeper has to get up and push it out. The driver itself looks before it sleeps; who follows it calls progress() first, and one
+  // of the two sees the other.
+  if (driver_.load(std::memory_order_seq_cst) != std::this_thread::get_id()) bell_->ring();
 }
 
 bool MpiTransport::send_outbox() {
-  if (!outbox_full_.load(std::memory_order_acquire)) return false;
+  if (!outbox_full_.load(std::memory_order_seq_cst)) return false;
   {
     const std::lock_guard lock(outbox_mutex_);
     leaving_.swap(outbox_);
@@ -37,7 +38,7 @@ bool MpiTransport::send_outbox() {
     Peer& peer = peers_[static_cast<std::size_t>(index(out.to))];
     if (peer.rank == rank_) {
       whole_.push_back({rank_, out.control, std::move(out.parcel)});
-    } else if (peer.envelopes_out >= kEnvelopesInFlight || !peer.backlog.empty()) {
+    } else if (full(peer) || !peer.backlog.empty()) {
       peer.backlog.push_back(std::move(out));
       ++backlogs_;
     } else {
@@ -51,13 +52,23 @@ bool MpiTransport::send_outbox() {
 
 void MpiTransport::pack(Peer& peer, Outgoing& out) {
   touch(peer);
-  wire::RecordWriter record(out);
+  if (peer.ring_out) peer.to_ring = true;
+  wire::RecordWriter record(out, peer.ring_out ? in_ring_ : wire::Limits{});
   record.write([&](const void* data, std::size_t size) { put(peer, data, size); });
   record.pieces([&](wire::OutPiece&& piece) { peer.pieces_out.push_back(std::move(piece)); });
 }
 
+bool MpiTransport::full(const Peer& peer) const {
+  return peer.ring_out ? !peer.overflow.empty() : peer.envelopes_out >= kEnvelopesInFlight;
+}
+
 void MpiTransport::put(Peer& peer, const void* data, std::size_t size) {
   const auto* from = static_cast<const std::byte*>(data);
+  if (peer.ring_out) {
+    const std::size_t n = peer.overflow.empty() ? peer.ring_out.write(from, size) : 0;
+    peer.overflow.insert(peer.overflow.end(), from + n, from + size);
+    return;
+  }
   while (size > 0) {
     if (!peer.open) {
       if (free_envelopes_.empty()) {
@@ -122,10 +133,19 @@ void MpiTransport::touch(Peer& peer) {
 // Sends what touched peers still have open, and rings, once for everything.
 void MpiTransport::finish_touched() {
   for (Peer* peer : touched_) {
-    while (!peer->backlog.empty() && peer->envelopes_out < kEnvelopesInFlight) {
+    if (!peer->overflow.empty()) {
+      const std::size_t n = peer->ring_out.write(peer->overflow.data(), peer->overflow.size());
+      peer->overflow.erase(peer->overflow.begin(), peer->overflow.begin() + static_cast<std::ptrdiff_t>(n));
+      peer->to_ring = peer->to_ring || n != 0;
+    }
+    while (!peer->backlog.empty() && !full(*peer)) {
       pack(*peer, peer->backlog.front());
       peer->backlog.pop_front();
       --backlogs_;
+    }
+    if (peer->ring_out) {
+      peer->ring_out.publish(full(*peer));
+      if (full(*peer)) stalled_.push_back(peer);
     }
     post_envelope(*peer);
     start_pieces(*peer);

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -19,12 +21,33 @@ using namespace std::chrono_literals;
 
 // Sleeping. Never for long: they bound how long something waits that nobody rings for. In ns.
 constexpr auto kPollAfterTraffic = 20us;
+constexpr int kLooks = 4;  // at the bell, for each at the clock
 constexpr std::int64_t kUnfinishedSleep[2] = {20'000, 100'000};  // MPI has to be progressed
 constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring
 // A sender rings when MPI has taken the message, and MPI need not show it at the first look. In Open MPI
 // a third rank may have lost its core while it linked something, a send's acknowledgement
 // say, into our queue in front of it; it knows nothing of bells.
 constexpr std::int64_t kRungSleep[2] = {1'000'000, 100'000'000};
+
+// Rings between the ranks of a host: all together, one, and what would be too little. In bytes.
+constexpr std::uint64_t kAllRings = 16 << 20;
+constexpr std::uint64_t kLargestRing = 256 << 10;
+constexpr std::uint64_t kSmallestRing = 4 << 10;
+constexpr std::uint64_t kMostRing = 16 << 20;  // when asked for
+
+// Of each of the rings between so many ranks; 0: none.
+std::uint64_t ring_bytes(int ranks) {
+  if (const char* wish = std::getenv("TESSERA_RING_BYTES")) {
+    char* end = nullptr;
+    const std::uint64_t bytes = std::strtoull(wish, &end, 10);
+    if (*wish >= '0' && *wish <= '9' && *end == '\0' && (bytes == 0 || (std::has_single_bit(bytes) && bytes >= kSmallestRing && bytes <= kMostRing))) return bytes;
+    throw std::runtime_error("TESSERA_RING_BYTES is the size of the rings in shared memory: 0 for none, or a power of two from 4096 to 16777216, not `" +
+                             std::string(wish) + "`");
+  }
+  if (ranks < 2) return 0;
+  const std::uint64_t share = kAllRings / (static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1));
+  return share < kSmallestRing ? 0 : std::min(std::bit_floor(share), kLargestRing);
+}
 
 }  // namespace
 
@@ -59,11 +82,11 @@ MpiTransport::MpiTransport() {
   barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) {
     append(Outgoing{to, what, {}});
   });
-  for (std::size_t slot = 0; slot < kRing; ++slot) post_ring(slot);
+  for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) post_receive(slot);
   yield_in_mpi(false);
 }
 
-// Finds the ranks of this host, shares the doorbells with them, and counts the cores they have.
+// Finds the ranks of this host, shares doorbells and rings with them, and counts the cores they have.
 void MpiTransport::meet_host() {
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
@@ -73,19 +96,27 @@ void MpiTransport::meet_host() {
   other_hosts_ = host_size_ < size_;
 
   // All in the first rank's part, so that the lines are consecutive; one more to align them.
-  const auto bytes = static_cast<MPI_Aint>(sizeof(Doorbell)) * (host_size_ + 1);
+  std::uint64_t capacity = ring_bytes(host_size_);
+  check(MPI_Bcast(&capacity, 1, MPI_UINT64_T, 0, host), "MPI_Bcast");
+  const std::size_t ring_size = capacity == 0 ? 0 : ByteRing::footprint(capacity);
+  const auto ranks = static_cast<std::size_t>(host_size_);
+  const auto bytes = static_cast<MPI_Aint>(sizeof(Doorbell) * (ranks + 1) + ring_size * ranks * ranks);
   void* mine = nullptr;
   check(
-      MPI_Win_allocate_shared(host_rank_ == 0 ? bytes : 0, 1, MPI_INFO_NULL, host, &mine, &bells_),
+      MPI_Win_allocate_shared(host_rank_ == 0 ? bytes : 0, 1, MPI_INFO_NULL, host, &mine, &shared_),
       "MPI_Win_allocate_shared");
   MPI_Aint there = 0;
   int unit = 0;
   void* base = nullptr;
-  check(MPI_Win_shared_query(bells_, 0, &there, &unit, &base), "MPI_Win_shared_query");
+  check(MPI_Win_shared_query(shared_, 0, &there, &unit, &base), "MPI_Win_shared_query");
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   auto* bells = reinterpret_cast<Doorbell*>((address + alignof(Doorbell) - 1) &
                                             ~std::uintptr_t{alignof(Doorbell) - 1});
   bell_ = new (bells + host_rank_) Doorbell;
+  const auto ring = [&](int from, int to) {
+    return reinterpret_cast<std::byte*>(bells + ranks) + ring_size * (static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to));
+  };
+  for (int h = 0; capacity != 0 && h < host_size_; ++h) new (ring(host_rank_, h)) ByteRing(capacity);
 
   struct Card {
     int rank;
@@ -100,10 +131,18 @@ void MpiTransport::meet_host() {
   CPU_ZERO(&cores);
   for (int h = 0; h < host_size_; ++h) {
     const Card& c = cards[static_cast<std::size_t>(h)];
-    peers_[static_cast<std::size_t>(c.rank)].bell = bells + h;
+    Peer& peer = peers_[static_cast<std::size_t>(c.rank)];
+    peer.bell = bells + h;
+    if (capacity != 0 && h != host_rank_) {
+      peer.ring_out = RingWriter(*reinterpret_cast<ByteRing*>(ring(host_rank_, h)));
+      peer.ring_in = RingReader(*reinterpret_cast<ByteRing*>(ring(h, host_rank_)));
+      neighbours_.push_back(&peer);
+    }
     CPU_OR(&cores, &cores, &c.cores);
   }
   may_poll_ = CPU_COUNT(&cores) >= host_size_;
+  envelopes_ = neighbours_.size() + 1 < peers_.size();
+  in_ring_ = {capacity / 4, capacity / 2};
   MPI_Comm_free(&host);
 }
 
@@ -112,16 +151,17 @@ MpiTransport::~MpiTransport() {
     // Wait asleep for the slowest rank, rather than in MPI_Finalize, which spins.
     const Sink nobody = [](Rank, Parcel&&) {};
     barrier(nobody);
-    while (!sent_.empty() || !received_.empty() || backlogs_ > 0) {
+    while (!sent_.empty() || !received_.empty() || backlogs_ > 0 || !stalled_.empty()) {
       progress(nobody);
       sleep(Clock::now() + 1ms, false);
     }
     yield_in_mpi(true);
-    for (MPI_Request& request : ring_) {
+    for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) {
+      MPI_Request& request = posted_[slot];
       MPI_Cancel(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    MPI_Win_free(&bells_);
+    MPI_Win_free(&shared_);
     MPI_Comm_free(&comm_);
     MPI_Finalize();
   } catch (const std::exception& e) {
@@ -143,13 +183,8 @@ void MpiTransport::abort(int exit_code) {
 }
 
 bool MpiTransport::progress(const Sink& sink) {
-  struct Inside {
-    std::atomic<std::thread::id>& who;
-    explicit Inside(std::atomic<std::thread::id>& w) : who(w) {
-      who.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    }
-    ~Inside() { who.store(std::thread::id{}, std::memory_order_relaxed); }
-  };
+  const std::thread::id self = std::this_thread::get_id();
+  if (driver_.load(std::memory_order_relaxed) != self) driver_.store(self, std::memory_order_seq_cst);
   // Before looking at anything: what is rung for later is not missed by the next wait().
   const std::uint32_t rings = bell_->count();
   if (seen_.exchange(rings, std::memory_order_seq_cst) != rings) {
@@ -157,36 +192,37 @@ bool MpiTransport::progress(const Sink& sink) {
   }
   bool moved = false;
   {
-    const Inside inside(in_progress_);
-    {
-      const std::lock_guard lock(mpi_mutex_);
-      moved |= send_outbox();
-      moved |= take_envelopes();
-      moved |= poll_sent();
-      moved |= poll_received();
-      finish_touched();
-    }
-    moved |= deliver(sink);
-    if (outbox_full_.load(std::memory_order_acquire)) {  // what the sink answered
-      const std::lock_guard lock(mpi_mutex_);
-      moved |= send_outbox();
-    }
-    // To ourselves, and for the next call.
-    if (!whole_.empty()) bell_->ring();
+    const std::lock_guard lock(mpi_mutex_);
+    for (Peer* peer : stalled_) touch(*peer);
+    stalled_.clear();
+    moved |= send_outbox();
+    moved |= take_rings(rings);
+    moved |= envelopes_ && take_envelopes();
+    moved |= poll_sent();
+    moved |= poll_received();
+    finish_touched();
   }
+  moved |= deliver(sink);
+  if (outbox_full_.load(std::memory_order_seq_cst)) {  // what the sink answered
+    const std::lock_guard lock(mpi_mutex_);
+    moved |= send_outbox();
+  }
+  // To ourselves, and for the next call.
+  if (!whole_.empty()) bell_->ring();
   publish(moved);
   return moved;
 }
 
 void MpiTransport::publish(bool moved) {
-  const bool unfinished = !sent_.empty() || !received_.empty() || backlogs_ > 0;
+  const bool unfinished = !sent_.empty() || !received_.empty() || backlogs_ > 0 || !stalled_.empty();
   const bool before = unfinished_.exchange(unfinished, std::memory_order_seq_cst);
   // Another thread may be asleep for long, or about to be, because nothing was under way. It has to
   // come back for this.
   if (unfinished && !before) bell_->ring();
+  moved_.store(moved, std::memory_order_relaxed);
   if (!moved) return;
   back_off_.store(0, std::memory_order_relaxed);
-  latest_traffic_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  traffic_.store(true, std::memory_order_relaxed);
 }
 
 void MpiTransport::wait(Clock::time_point until, bool idle) {
@@ -196,15 +232,16 @@ void MpiTransport::wait(Clock::time_point until, bool idle) {
 
 void MpiTransport::sleep(Clock::time_point until, bool poll) {
   const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
-  if (bell_->count() != seen) return;
+  if (bell_->count() != seen || moved_.load(std::memory_order_relaxed) || outbox_full_.load(std::memory_order_seq_cst)) return;
   const bool unfinished = unfinished_.load(std::memory_order_seq_cst);
   if (poll) {
-    const Clock::time_point end{Clock::duration(latest_traffic_.load(std::memory_order_relaxed)) +
-                                kPollAfterTraffic};
-    while (Clock::now() < end) {
-      // Nobody rings for these, only MPI knows: the caller is to look again.
-      if (unfinished || other_hosts_ || bell_->count() != seen) return;
-      __builtin_ia32_pause();
+    if (traffic_.exchange(false, std::memory_order_relaxed)) latest_traffic_ = Clock::now();
+    while (Clock::now() < latest_traffic_ + kPollAfterTraffic) {
+      for (int look = 0; look < kLooks; ++look) {
+        // Nobody rings for these, only MPI knows: the caller is to look again.
+        if (unfinished || other_hosts_ || bell_->count() != seen) return;
+        __builtin_ia32_pause();
+      }
     }
   }
   const auto& bounds = unfinished ? kUnfinishedSleep : other_hosts_ ? kRemoteSleep : kRungSleep;

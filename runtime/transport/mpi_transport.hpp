@@ -2,10 +2,11 @@
 // progress, sleep), mpi_send.cpp and mpi_receive.cpp.
 //
 // Out: send() appends to one outbox (any thread, small lock). progress() empties it: records
-// (wire.hpp) are packed into an envelope per destination, envelopes leave as eager messages, pieces
-// follow as messages of their own. In: a ring of posted receives takes envelopes from anybody;
+// (wire.hpp) go to ranks of this host through a ring of bytes in shared memory (byte_ring.hpp), to others packed into an envelope
+// per destination; envelopes leave as eager messages. Pieces follow as messages of their own. In: rings are looked at when
+// the bell has rung; a row of posted receives takes envelopes from anybody;
 // their records say which pieces to receive, and into what. Order: MPI matches messages of one
-// pair, tag and communicator in the order sent. Envelopes are taken from the ring in the order
+// pair, tag and communicator in the order sent. Envelopes are taken in the order
 // posted and pieces are posted in record order; a parcel is handed out when it is whole and all
 // before it from the same rank were. Threads: `progress_lock` of the runtime serialises progress(),
 // barrier() and the destructor, and so all that is "progress only" below. mpi_mutex_ is held around
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "runtime/transport/barrier_protocol.hpp"
+#include "runtime/transport/byte_ring.hpp"
 #include "runtime/transport/doorbell.hpp"
 #include "runtime/transport/transport.hpp"
 #include "runtime/transport/wire.hpp"
@@ -38,7 +40,7 @@ using wire::Outgoing;
 
 constexpr int kEnvelopeTag = 1;
 constexpr int kPieceTag = 2;
-constexpr std::size_t kRing = 16;                    // posted receives for envelopes
+constexpr std::size_t kPosted = 16;                  // receives for envelopes
 constexpr std::uint32_t kEnvelopesInFlight = 64;     // per destination
 constexpr std::uint32_t kPiecesInFlight = 16;        // per pair and direction
 constexpr std::uint64_t kLargestMessage = 1u << 30;  // MPI counts are int
@@ -102,13 +104,16 @@ struct Peer {
   Doorbell* bell = nullptr;  // null: on another host
   bool to_ring = false;      // something went out since its bell was rung
   bool listed = false;       // in touched_
-  // out
+  // out: a ring, or envelopes
+  RingWriter ring_out;
+  std::vector<std::byte> overflow;  // of a record that is in the ring in part
   std::unique_ptr<Envelope> open;
   std::uint32_t envelopes_out = 0;
-  std::deque<Outgoing> backlog;           // while too many envelopes are out
+  std::deque<Outgoing> backlog;           // while too many envelopes are out, or the ring is full
   std::deque<wire::OutPiece> pieces_out;  // not started
   std::uint32_t pieces_out_active = 0;
   // in
+  RingReader ring_in;
   std::vector<std::byte> partial;       // a record whose end has not come
   std::deque<wire::Incoming> incoming;  // parcels not whole, or behind one that is not
   struct Piece {
@@ -148,7 +153,7 @@ class MpiTransport final : public Transport {
 
  private:
   void meet_host();
-  void post_ring(std::size_t slot);
+  void post_receive(std::size_t slot);
   void append(Outgoing out);
   void sleep(Clock::time_point until, bool poll);
 
@@ -157,10 +162,12 @@ class MpiTransport final : public Transport {
   void pack(Peer& peer, Outgoing& out);
   void put(Peer& peer, const void* data, std::size_t size);
   void post_envelope(Peer& peer);
+  bool full(const Peer& peer) const;
   void start_pieces(Peer& peer);
   void touch(Peer& peer);
   void finish_touched();
   bool poll_sent();
+  bool take_rings(std::uint32_t rings);
   bool take_envelopes();
   void read_stream(Peer& peer, std::span<const std::byte> bytes);
   std::size_t read_records(Peer& peer, std::span<const std::byte> bytes);
@@ -176,9 +183,10 @@ class MpiTransport final : public Transport {
   int host_size_ = 1;
   int host_rank_ = 0;
   bool other_hosts_ = false;
+  bool envelopes_ = false;  // some rank is not reached by a ring
   bool may_poll_ = false;  // a core or more for each rank of this host
   MPI_Comm comm_ = MPI_COMM_NULL;
-  MPI_Win bells_ = MPI_WIN_NULL;
+  MPI_Win shared_ = MPI_WIN_NULL;  // bells and rings
   Doorbell* bell_ = nullptr;
 
   // Any thread.
@@ -188,21 +196,27 @@ class MpiTransport final : public Transport {
   std::atomic<bool> woken_{false};
   std::atomic<std::uint32_t> seen_{0};   // bell's count when progress() last looked
   std::atomic<bool> unfinished_{false};  // MPI must be progressed though nobody rings
-  std::atomic<Clock::rep> latest_traffic_{0};
+  std::atomic<bool> moved_{false};       // by the last progress(): there may be more
+  std::atomic<bool> traffic_{false};     // since the last wait
+  Clock::time_point latest_traffic_{};   // as a waiting thread saw it; waiting is exclusive like progress
   std::atomic<std::int64_t> back_off_{0};       // the next short sleep, ns; 0: start again
-  std::atomic<std::thread::id> in_progress_{};  // the thread inside progress()
+  std::atomic<std::thread::id> driver_{};       // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;
 
   // Progress only.
   std::vector<Outgoing> leaving_;
   std::vector<Peer> peers_;
   std::vector<Peer*> touched_;
+  std::vector<Peer*> neighbours_;  // those with rings
+  std::vector<Peer*> stalled_;     // of these, whose ring was full
+  std::uint32_t looked_at_ = ~0u;  // rings of the bell when the neighbours' were looked at
+  wire::Limits in_ring_;
   std::vector<std::unique_ptr<Envelope>> free_envelopes_;
   Requests<SentMessage> sent_;
   Requests<ReceivedPiece> received_;
-  std::array<MPI_Request, kRing> ring_;
-  std::array<std::array<std::byte, wire::kEnvelopeBytes>, kRing> ring_bytes_;
-  std::size_t ring_head_ = 0;
+  std::array<MPI_Request, kPosted> posted_;
+  std::array<std::array<std::byte, wire::kEnvelopeBytes>, kPosted> posted_bytes_;
+  std::size_t next_posted_ = 0;
   std::vector<wire::InPiece> parsed_pieces_;
   std::size_t backlogs_ = 0;  // parcels in all backlogs
   struct Whole {

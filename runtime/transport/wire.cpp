@@ -7,7 +7,7 @@
 
 namespace tessera::runtime::wire {
 
-RecordWriter::RecordWriter(Outgoing& out) : out_(out) {
+RecordWriter::RecordWriter(Outgoing& out, const Limits& limits) : out_(out) {
   const Parcel& parcel = out.parcel;
   head_.control = out.control;
   head_.parcel_bytes = parcel.bytes.size();
@@ -22,7 +22,7 @@ RecordWriter::RecordWriter(Outgoing& out) : out_(out) {
       throw std::logic_error("transport: a parcel's values are of type bytes or string");
     }
     const std::uint64_t size = v.get()->size;
-    const bool beside = size > kLargestValue || inside + size > kLargestValues;
+    const bool beside = size > limits.value || inside + size > limits.values;
     if (!beside) inside += size;
     descriptors_.push_back((size << 8) | (beside ? kBeside : 0) |
                            static_cast<std::uint64_t>(v.get()->type));

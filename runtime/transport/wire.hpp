@@ -4,7 +4,7 @@
 // The stream is cut into envelopes (fixed size buffers, one message each) wherever it happens to be
 // full; a record may begin in one envelope and end in another, so there is no limit on its size.
 //   record  = head, `values` descriptors, [bytes of the parcel], [small values]
-// Parcel bytes above kLargestBytes and values above kLargestValue do not enter the stream: each is a
+// Parcel bytes above kLargestBytes and values above the sender's Limits do not enter the stream: each is a
 // piece, sent as messages of its own straight from and into its final place, in record order. Both
 // sides know from the head and the descriptors which pieces follow. Empty ones need no message.
 #pragma once
@@ -25,9 +25,11 @@ namespace tessera::runtime::wire {
 // with MPI's own header.
 inline constexpr std::size_t kEnvelopeBytes = 4000;
 inline constexpr std::uint64_t kLargestBytes = 16 * 1024;
-inline constexpr std::uint64_t kLargestValue = 1024;
-// What one parcel's small values may add up to before the rest become pieces.
-inline constexpr std::uint64_t kLargestValues = 16 * 1024;
+// Limits: values up to `value` bytes enter the stream, as long as those of a parcel add up to no more than `values`.
+struct Limits {
+  std::uint64_t value = 1024;
+  std::uint64_t values = 16 * 1024;
+};
 
 struct Head {
   std::uint64_t record_bytes;  // of the record in the stream, head included
@@ -57,7 +59,7 @@ struct OutPiece {
 // Plan of one record: what goes where. Made first, since the head needs the record's size.
 class RecordWriter {
  public:
-  explicit RecordWriter(Outgoing& out);
+  RecordWriter(Outgoing& out, const Limits& limits);
   // write calls put(const void*, size) for consecutive parts of the record.
   template <class Put>
   void write(Put put) const {

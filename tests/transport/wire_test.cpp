@@ -16,7 +16,7 @@ struct Written {
 
 Written write(Outgoing out) {
   Written w;
-  RecordWriter record(out);
+  RecordWriter record(out, {});
   record.write([&](const void* data, std::size_t size) {
     const auto* bytes = static_cast<const std::byte*>(data);
     w.stream.insert(w.stream.end(), bytes, bytes + size);
@@ -53,22 +53,22 @@ TEST(Wire, SmallThingsTravelInTheRecord) {
   out.parcel.bytes.assign(5, std::byte{42});
   out.parcel.values.emplace_back(abi::value_string("hello", 5));
   out.parcel.values.emplace_back(abi::value_bytes(0));
-  out.parcel.values.emplace_back(abi::value_bytes(kLargestValue));
+  out.parcel.values.emplace_back(abi::value_bytes(Limits{}.value));
   const Written w = write(std::move(out));
-  EXPECT_EQ(w.stream.size(), sizeof(Head) + 3 * 8 + 5 + 5 + kLargestValue);
+  EXPECT_EQ(w.stream.size(), sizeof(Head) + 3 * 8 + 5 + 5 + Limits{}.value);
   EXPECT_TRUE(w.pieces.empty());
   const Incoming in = read(w);
   EXPECT_EQ(in.parcel.bytes.size(), 5u);
   EXPECT_EQ(in.parcel.values[0].get()->type, abi::Type::string);
   EXPECT_EQ(text(in.parcel.values[0].get()), "hello");
   EXPECT_EQ(in.parcel.values[1].get()->size, 0u);
-  EXPECT_EQ(in.parcel.values[2].get()->size, kLargestValue);
+  EXPECT_EQ(in.parcel.values[2].get()->size, Limits{}.value);
 }
 
 TEST(Wire, LargeThingsTravelBesideItWithoutACopy) {
   Outgoing out;
   out.parcel.bytes.assign(kLargestBytes + 1, std::byte{7});
-  out.parcel.values.emplace_back(abi::value_bytes(kLargestValue + 1));
+  out.parcel.values.emplace_back(abi::value_bytes(Limits{}.value + 1));
   out.parcel.values.emplace_back(abi::value_string("in", 2));
   out.parcel.values.emplace_back(abi::value_string(std::string(5000, 'x').c_str(), 5000));
   const void* data = out.parcel.values[0].get()->data;
@@ -86,7 +86,7 @@ TEST(Wire, ManySmallValuesDoNotBloatTheRecord) {
   Outgoing out;
   for (int i = 0; i < 100; ++i) out.parcel.values.emplace_back(abi::value_bytes(1000));
   const Written w = write(std::move(out));
-  EXPECT_EQ(w.pieces.size(), 100u - kLargestValues / 1000);
+  EXPECT_EQ(w.pieces.size(), 100u - Limits{}.values / 1000);
   EXPECT_EQ(read(w).parcel.values.size(), 100u);
 }
 
@@ -98,7 +98,7 @@ TEST(Wire, AnIncompleteHeadHasNoSize) {
 TEST(Wire, OnlyBytesAndStringsAreValues) {
   Outgoing out;
   out.parcel.values.emplace_back();
-  EXPECT_THROW(RecordWriter{out}, std::logic_error);
+  EXPECT_THROW((RecordWriter{out, {}}), std::logic_error);
 }
 
 }  // namespace
