@@ -4,12 +4,12 @@
 # metg_seconds OPTIONS... -- WIDTH STEPS ITERATIONS: of the run.
 metg_seconds() { seconds "$programs/metg.fa" "$@"; }
 
-# granularity OPTIONS... WIDTH ITERATIONS: nanoseconds of the two cores per task, about 0.1 s measured.
+# granularity OPTIONS... WIDTH ITERATIONS: nanoseconds of the two cores per task, median of three runs of about 0.2 s.
 granularity() {
   local width=${*: -2:1} iterations=${*: -1}
   local steps
-  steps=$(calc "int(1e8 / $width / (400 + 2 * $iterations))")
-  calc "2e9 * $(metg_seconds "${@:1:$#-2}" -- "$width" "$steps" "$iterations") / ($width * $steps)"
+  steps=$(calc "int(2e8 / $width / (400 + 2 * $iterations))")
+  calc "2e9 * $(repeat 3 metg_seconds "${@:1:$#-2}" -- "$width" "$steps" "$iterations" | median) / ($width * $steps)"
 }
 
 # metg_of NS_PER_ITERATION WIDTH OPTIONS...: nanoseconds. Granularity falls with the iterations, efficiency as well.
