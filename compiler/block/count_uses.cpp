@@ -38,6 +38,7 @@ class Counting {
   struct OfName {
     std::size_t depth = 0;  // length of the path where it is declared
     bool known = true;
+    bool deleted = false;
     std::vector<std::pair<std::size_t, Uses::Reader>> readers;  // with the number of indices
     std::vector<std::size_t> dimensions;                        // that assignments have
   };
@@ -110,6 +111,7 @@ class Counting {
       for (const NameUse& n : b->deletes) {
         const bool reads = std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
         if (!reads) unknown(n.base);
+        if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleted = true;
       }
       if (!b->body) continue;
       if (b->kind == Kind::loop || b->kind == Kind::branch) {
@@ -217,6 +219,7 @@ class Counting {
     for (const std::size_t d : n.dimensions) {
       Uses u;
       u.dimensions = d;
+      u.deleted = n.deleted;
       for (auto& [dimensions, reader] : n.readers) {
         if (dimensions == d) u.readers.push_back(reader);
       }

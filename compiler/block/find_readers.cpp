@@ -11,6 +11,7 @@ constexpr std::size_t kMostInputs = 64;
 void find_readers(Program& program, Diagnostics&) {
   for (auto& [variable, list] : program.uses) {
     for (Uses& u : list) {
+      if (u.deleted) continue;
       for (Uses::Reader& r : u.readers) {
         if (r.locator == nullptr || r.input >= kMostInputs) continue;
         r.sent = true;

@@ -198,6 +198,7 @@ struct Uses {
     bool sent = false;  // who assigns the element sends it there. Pass find-readers
   };
   std::size_t dimensions = 0;
+  bool deleted = false;  // some reader is advised to delete it
   std::vector<Reader> readers;
   std::vector<const Variable*> parameters;  // what counting and places need besides the indices
 

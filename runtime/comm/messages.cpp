@@ -66,7 +66,7 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
 }
 
 template <class A>
-void serialize(A& a, Request& x) { a(x.name); }
+void serialize(A& a, Request& x) { a(x.name, x.lost); }
 template <class A>
 void serialize(A& a, Publish& x) { a(x.name, x.block, x.ack, x.value, x.due, x.given, x.uses); }
 template <class A>

@@ -22,6 +22,7 @@ struct Passenger {
 // ---- data fragments
 struct Request {        // consumer's rank -> home: send me this value when it exists
   abi::Name name;
+  bool lost = false;         // even if I have been given it: it may be gone
 };
 struct Publish {        // producer's rank -> home: assigned here
   abi::Name name;

@@ -21,7 +21,7 @@ namespace tessera::runtime {
 // Sends for the value, unless it is to be assigned here. The caller holds the shard's lock.
 bool DataFragments::ask(const abi::Name& n, DfEntry* e) {
   if (!is_home(n)) {
-    node_.comm.send(home_of(n), Request{n});
+    node_.comm.send(home_of(n), Request{n, (e->flags & kEvicted) != 0 || !node_.members.steady()});
   } else if (keeper(e) != Rank{-1}) {
     node_.comm.send(keeper(e), Fetch{n, node_.self()});
   } else {
@@ -100,6 +100,7 @@ void DataFragments::on(Rank from, Request&& m) {
     serve(e, m.name, from);
   } else {
     add(remote(e).asking, from);
+    remote(e).lost = remote(e).lost || m.lost;
   }
 }
 
@@ -141,8 +142,10 @@ void DataFragments::on(Rank from, Publish&& m) {
       asking.swap(side.asking);
       // Some were put down for a fragment that its own assignment has reached.
       std::erase(asking, from);
-      // Whoever was given it and asks all the same has lost it since: evicted, or it came while that rank had left.
-      for (const Rank r : m.due) add(m.given ? side.copies : asking, r);
+      for (const Rank r : m.due) {
+        add(m.given ? side.copies : asking, r);
+        if (m.given && !side.lost) std::erase(asking, r);
+      }
       for (const Rank r : asking) serve(e, m.name, r);
       if (node_.evacuation->swept()) entrust(e);
       if (counted) count_down(shard, e, here);
@@ -163,10 +166,14 @@ void DataFragments::on(Rank, Fetch&& m) {
   DfEntry* e = shard.find(m.name.id);
   if (e != nullptr && e->value != nullptr) {
     node_.comm.send(m.to, Give{m.name, {ValueRef(abi::retain(e->value))}});
-  } else if (e != nullptr && (e->flags & kAsked) != 0 && !is_home(m.name)) {
-    remote(e).asking.push_back(m.to);  // under way
+  } else if (!is_home(m.name) && (e != nullptr && (e->flags & kEvicted) == 0 ? (e->flags & kAsked) != 0 || node_.members.steady()
+                                                                             : e == nullptr && node_.members.steady())) {
+    // Under way: asked for, or sent unasked.
+    if (e == nullptr) e = insert(shard, m.name);
+    e->flags |= kAsked;
+    remote(e).asking.push_back(m.to);
   } else {
-    // Evicted, or given back to its home, while this was under way; or it is to come with a shipment.
+    // Evicted, or given back to its home, while this was under way.
     node_.comm.send(home_of(m.name), Refetch{m.name, m.to});
   }
 }

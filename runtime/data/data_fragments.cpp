@@ -112,7 +112,7 @@ bool DataFragments::sent_to(Rank to, const abi::Cf* c, unsigned input) const {
 
 std::vector<Rank> DataFragments::due(const Assigner& by) const {
   std::vector<Rank> ranks;
-  if (by.cf == nullptr) return ranks;
+  if (by.cf == nullptr || !node_.members.steady()) return ranks;  // who has not asked does so when told of that
   const auto at = [&](std::int64_t place) {
     if (const Rank r = node_.members.place(place); r != node_.self()) add(ranks, r);
   };
@@ -254,7 +254,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   if (p.given) {
     for (const Rank r : due) node_.comm.send(r, Give{n, {guard}});
   }
-  if (small(v) || at_home) p.value.value = guard;
+  if (small(v) || (at_home && p.given)) p.value.value = guard;
   p.ack = hold(by.scope, home_of(n));
   p.due = std::move(due);
   p.uses = uses;

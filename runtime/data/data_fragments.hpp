@@ -106,7 +106,7 @@ class DataFragments {
   std::vector<abi::Cf*> take_waiting();
   // Values go where they are of use; foreign names are forgotten. What went, and what had to stay.
   Left give_away();
-  // For one that was to leave and stays: what was to be made here (made_here) may have been placed elsewhere meanwhile.
+  // Ranks leave or join: what was to be made here or to come unasked (made_here, sent_to) is asked for.
   void ask_for_all();
 
   // Communication thread: evicts copies beyond the limit, oldest untouched first. Cheap when there
@@ -138,6 +138,7 @@ class DataFragments {
   }
   void free_used(Shard&, DfEntry*);
   void give_to_asking(Worker&, DfEntry*, const abi::Name&);
+  bool known_here(const abi::Name&);
   void report_uses(const abi::Cf*);
   void count_use(const abi::Name&);
   void report_used_up(const abi::Name&);

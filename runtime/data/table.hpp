@@ -27,6 +27,7 @@ struct RemoteSide {
   DfEntry* older = nullptr;      // home, kUnlisted: neighbours on its scope's list of these
   DfEntry* newer = nullptr;
   bool linked = false;           // it is on that list
+  bool lost = false;             // home: some of `asking` need it though its producer has given it to them
   bool again = false;            // home: it was gone, and its copies are being dropped: no rank is believed to have one
 };
 

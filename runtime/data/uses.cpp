@@ -55,6 +55,12 @@ void DataFragments::put_off_drop(Rank to, const abi::Id& id) {
   any_untold_.store(true, std::memory_order_relaxed);
 }
 
+bool DataFragments::known_here(const abi::Name& n) {
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  return shard.find(n.id) != nullptr;
+}
+
 void DataFragments::report_uses(const abi::Cf* c) {
   const InputNames names(c);
   for (unsigned k = 0; k < names.size(); ++k) {
@@ -64,6 +70,7 @@ void DataFragments::report_uses(const abi::Cf* c) {
       if (counted_late(v)) count_use(names[k]);
       continue;
     }
+    if (!known_here(names[k])) continue;  // shares the value of another (`copy`), and is read here only: its home never hears of it
     const std::lock_guard hold(untold_mutex_);
     untold_[home_of(names[k])].used.read.push_back(names[k]);
     any_untold_.store(true, std::memory_order_relaxed);

@@ -76,7 +76,6 @@ void Evacuation::begin() {
 void Evacuation::end() {
   if (!parked()) return;
   since_ = Clock::now();
-  if (!swept_) node_.data.ask_for_all();
   swept_ = false;
   parked_.store(false);
   node_.sleepers.wake_all();

@@ -121,7 +121,9 @@ void Membership::on(Rank, AskChange&& m) {
 }
 
 void Membership::on(Rank, MemberChange&& m) {
+  const bool first = node_.members.steady();
   node_.members.set(m.rank, m.joins);
+  if (first) node_.data.ask_for_all();
   if (m.joins && m.rank == node_.self()) node_.evacuation->end();
   if (node_.policy != nullptr) node_.policy->member(m.rank, m.joins);
   // What the policy does not give away by itself goes now.
