@@ -13,10 +13,10 @@ Time transfer_time(const Link& link, std::int64_t bytes) {
   return link.latency + wire_time(link, bytes);
 }
 
-bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double margin) {
+bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double margin, Time ship_cost) {
   // The latency is shared by all that move in one message, so only the wire counts per fragment.
   return may_travel(link, bytes_each) &&
-         static_cast<double>(weight) >= margin * static_cast<double>(wire_time(link, bytes_each));
+         static_cast<double>(weight) >= margin * static_cast<double>(wire_time(link, bytes_each) + ship_cost);
 }
 
 void Links::measured(Rank from, Rank to, const Link& l) {

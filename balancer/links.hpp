@@ -28,10 +28,10 @@ Time transfer_time(const Link&, std::int64_t bytes);
 // wire_time is the same without the latency: what the link is occupied for.
 Time wire_time(const Link&, std::int64_t bytes);
 
-// worth_moving tells whether a fragment of this weight repays moving its inputs. `margin` is how
-// many times its transfer the weight must be: results travel too, and moving costs both ends time
-// that the link measurement does not see. Over a link that is not measured: only if it may travel.
-bool worth_moving(Time weight, std::int64_t bytes_each, const Link&, double margin);
+// worth_moving tells whether a fragment of this weight repays moving its inputs and `ship_cost`, what each of the two
+// ranks does for it besides. `margin` is how many times that the weight must be: results travel too.
+// Over a link that is not measured: only if it may travel.
+bool worth_moving(Time weight, std::int64_t bytes_each, const Link&, double margin, Time ship_cost);
 
 // Links is what one rank knows of links: a default, and per pair where it was told otherwise.
 class Links {

@@ -30,6 +30,9 @@ struct GroupInfo {
   bool stealable = false;   // the program says so
   bool range = false;       // iterations of a `for`
   std::vector<Group> body;  // range: groups of the calls in one iteration
+  // One that is shipped takes along what costs no shipment of its own: fragments that it makes (positions of a search), runs
+  // of a call that repeats, iterations that read nothing of others.
+  bool bulk = false;
   // from a loaded profile; count 0: nothing known
   std::int64_t profile_count = 0;
   Time profile_weight = 0;      // mean, ns
@@ -45,6 +48,7 @@ struct Setup {
   std::int32_t ranks = 1;
   std::int32_t workers = 1;  // threads that run fragments on this rank
   std::uint64_t seed = 1;
+  Time ship_cost = 0;             // ns that each of two ranks does for a fragment shipped, besides the wire
   std::vector<double> powers;     // relative speed by rank, from a cluster file; missing: 1
   std::vector<GroupInfo> groups;  // indexed by Group
   Settings settings;              // validated by check_settings

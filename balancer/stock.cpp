@@ -13,6 +13,7 @@ Stock::Stock(const Setup& setup, const Rules& rules)
     : self_(setup.rank),
       workers_(std::max(1, setup.workers)),
       rules_(rules),
+      ship_cost_(setup.ship_cost),
       weights_(setup.groups, kWeightMemory),
       ready_(setup.groups.size()),
       growth_(static_cast<std::int32_t>(workers_)) {
@@ -71,7 +72,7 @@ std::vector<Stock::Candidate> Stock::candidates(Rank to) const {
     const bool measured = weights_.known(group);
     if (rules_.pays) {
       const Time weight = measured ? weights_.cautious(group) : weights_.weight(group);
-      if (!worth_moving(weight, each, link, rules_.margin)) {
+      if (!worth_moving(weight, each, link, rules_.margin, weights_.ship_cost(group, ship_cost_))) {
         if (measured || !may_travel(link, each)) continue;
         count = 1;  // a guess says no: one goes, to find out
       }

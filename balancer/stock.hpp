@@ -89,6 +89,7 @@ class Stock {
   const Rank self_;
   const std::int64_t workers_;
   const Rules rules_;
+  const Time ship_cost_;
   std::vector<bool> never_moved_;
   Weights weights_;
   ReadyView ready_;

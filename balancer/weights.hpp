@@ -50,6 +50,7 @@ class Weights {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const GroupInfo& info = groups[g];
       if (info.range) groups_[g].body = info.body;
+      groups_[g].bulk = info.bulk;
       if (info.profile_count > 0) {
         // A prior, not a verdict: this run's own measurements outweigh it soon.
         const double n = std::min<double>(static_cast<double>(info.profile_count), 8);
@@ -101,6 +102,10 @@ class Weights {
     return sum;
   }
 
+  // ship_cost is what a decision to move a fragment counts of `of_one`, Setup::ship_cost: nothing while its weight is a
+  // guess, one goes then to find out, nor in bulk.
+  Time ship_cost(Group g, Time of_one) const { return known(g) && !groups_[index(g)].bulk ? of_one : 0; }
+
   bool any_known() const { return all_.count > 0; }
   const std::vector<Group>& body(Group g) const {
     static const std::vector<Group> none;
@@ -118,6 +123,7 @@ class Weights {
   struct Entry {
     Moments moments;
     std::vector<Group> body;
+    bool bulk = false;
   };
   Time of(const Entry& e) const {
     return e.moments.count > 0 ? std::max<Time>(1, static_cast<Time>(e.moments.mean)) : fallback();

@@ -50,6 +50,7 @@ Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members
     : self_(setup.rank),
       members_(members),
       p_(p),
+      ship_cost_(setup.ship_cost),
       view_(setup.groups, members, p.weight_memory, setup.powers),
       ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
 
@@ -142,7 +143,8 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
         continue;
       }
       const Time weight = p_.faithful ? g.weight : view_.weights().cautious(g.group);
-      if (!g.movable || worth_moving(weight, g.bytes, link, p_.transfer_margin)) continue;
+      const Time ship_cost = p_.faithful ? 0 : view_.weights().ship_cost(g.group, ship_cost_);
+      if (!g.movable || worth_moving(weight, g.bytes, link, p_.transfer_margin, ship_cost)) continue;
       g.movable = false;
       any = true;
     }

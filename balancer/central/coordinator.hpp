@@ -66,6 +66,7 @@ class Coordinator {
   const Rank self_;
   const Members members_;
   const CentralParameters p_;
+  const Time ship_cost_;
   ClusterView view_;
   Links links_;
   Link usual_ = kNotMeasured;  // the latest measured

@@ -10,6 +10,7 @@ LoopRank::LoopRank(const Setup& setup, const PolicyInfo& info, const std::vector
     : self_(setup.rank),
       ranks_(setup.ranks),
       threads_(std::max(1, setup.workers)),
+      ship_cost_(setup.ship_cost),
       groups_(setup.groups),
       births_(setup.groups),
       weights_(setup.groups, kWeightMemory),
@@ -119,7 +120,8 @@ std::int64_t LoopRank::dealable(std::size_t g) const {
     return tried_.contains(g) ? 0 : std::min(fresh, one_each);
   }
   if (weights_.known(group) &&
-      !worth_moving(weights_.cautious(group), births_.bytes_each(g), usual_link(), margin_)) {
+      !worth_moving(weights_.cautious(group), births_.bytes_each(g), usual_link(), margin_,
+                    weights_.ship_cost(group, ship_cost_))) {
     return 0;
   }
   return fresh;

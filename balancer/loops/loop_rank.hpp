@@ -75,6 +75,7 @@ class LoopRank : public Policy {
   const Rank self_;
   const std::int32_t ranks_;
   const std::int32_t threads_;
+  const Time ship_cost_;
   const std::vector<GroupInfo> groups_;
   Births births_;
   Weights weights_;

@@ -29,7 +29,8 @@ struct Processing {
   Time event = 0;          // for each thing that the policy is told
   Time send = 0;           // for each message and shipment it sends
   Time plan_per_rank = 0;  // times the ranks it has heard from, when it decides about others
-  bool free() const { return event == 0 && send == 0 && plan_per_rank == 0; }
+  Time ship = 0;           // for each fragment that it ships, and that arrives; policies know (Setup::ship_cost)
+  bool free() const { return event == 0 && send == 0 && plan_per_rank == 0 && ship == 0; }
 };
 
 // A change of the cluster while the program runs.

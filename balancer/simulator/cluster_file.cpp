@@ -85,7 +85,7 @@ class Reader {
     return l;
   }
   Processing processing() {
-    return {duration("event", 0), duration("send", 0), duration("plan_per_rank", 0)};
+    return {duration("event", 0), duration("send", 0), duration("plan_per_rank", 0), duration("ship", 0)};
   }
 
   // Calls `read` with the table of that name, if there is one.

@@ -53,6 +53,12 @@ void Simulation::send(Rank from, Rank to, std::int64_t bytes, const Note& note) 
   post(p, to, now_);
 }
 
+Time Simulation::ship_time(const Node& n, const std::vector<GroupCount>& fragments) const {
+  std::int64_t count = 0;
+  for (const GroupCount& f : fragments) count += program_.groups()[index(f.group)].bulk ? 1 : f.count;
+  return count * processing(n).ship;
+}
+
 void Simulation::ship(Node& n, const Ship& s) {
   if (index(s.to) < 0 || index(s.to) >= options_.ranks || !node(s.to).executes) {
     return fault("a shipment to rank " + std::to_string(index(s.to)));
@@ -78,6 +84,7 @@ void Simulation::ship(Node& n, const Ship& s) {
   if (!items.empty()) {
     ++out_.shipments;
     out_.moved += static_cast<std::int64_t>(items.size());
+    host_delay_ += ship_time(n, shipped.fragments);
     ship_items(n, s.to, std::move(items), shipped.fragments, s.ticket, true, shipped.bytes);
     out_.bytes_moved += shipped.bytes;
   }
@@ -114,6 +121,7 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
     Arrived arrived{parcels_[parcel].from, std::move(parcels_[parcel].fragments),
                     parcels_[parcel].ticket};
     free_parcels_.push_back(parcel);
+    host_delay_ += ship_time(n, arrived.fragments);
     n.moved = true;
     changed(n);
     step(n, std::move(arrived));

@@ -51,6 +51,7 @@ Simulation::Simulation(Program& program, const Options& options)
   Setup setup;
   setup.ranks = options.ranks;
   setup.workers = options.threads;
+  setup.ship_cost = options.processing.ship;
   setup.seed = options.seed;
   setup.groups = program.groups();
   setup.settings = options.settings;

@@ -144,6 +144,7 @@ class Simulation final : public Effects {
   std::uint32_t new_parcel(Rank from, Parcel::Kind);
   void post(std::uint32_t parcel, Rank to, Time depart);
   void deliver(Node&, std::uint32_t parcel);
+  Time ship_time(const Node&, const std::vector<GroupCount>& fragments) const;  // of its host
   void ship(Node&, const Ship&);
   void ship_items(Node&, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments,
                   std::uint64_t ticket, bool by_policy, std::int64_t& bytes);

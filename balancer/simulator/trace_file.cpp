@@ -97,6 +97,8 @@ class Parser {
         g.stealable = true;
       } else if (flag == "range") {
         g.range = true;
+      } else if (flag == "bulk") {
+        g.bulk = true;
       } else if (flag == "stack") {
         trace_.work.stacks.push_back(self);
       } else if (flag.rfind("body=", 0) == 0) {
@@ -106,7 +108,7 @@ class Parser {
       } else {
         wrong(
             "says '" + std::string(flag) +
-            "' of a group; a group is `group N [stealable] [range] [stack] [body=N ...] : LABEL`");
+            "' of a group; a group is `group N [stealable] [range] [bulk] [stack] [body=N ...] : LABEL`");
       }
     }
     if (!rest_.empty()) g.label = rest_.substr(1);

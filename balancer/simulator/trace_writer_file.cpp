@@ -18,6 +18,7 @@ void write_groups(std::ostream& out, const Workload& w) {
     out << "group " << g;
     if (w.groups[g].stealable) out << " stealable";
     if (w.groups[g].range) out << " range";
+    if (w.groups[g].bulk) out << " bulk";
     const Group self{static_cast<std::uint32_t>(g)};
     if (std::find(w.stacks.begin(), w.stacks.end(), self) != w.stacks.end()) out << " stack";
     for (const Group b : w.groups[g].body) out << " body=" << index(b);

@@ -32,6 +32,7 @@ class Stealer : public Policy {
       : self_(setup.rank),
         ranks_(setup.ranks),
         workers_(std::max(1, setup.workers)),
+        ship_cost_(setup.ship_cost),
         never_moved_(setup.groups.size()),
         weights_(setup.groups, kWeightMemory),
         ready_(setup.groups.size()),
@@ -252,7 +253,8 @@ class Stealer : public Policy {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
-      } else if (served || !worth_moving(weights_.cautious(group), each, link, margin_)) {
+      } else if (served || !worth_moving(weights_.cautious(group), each, link, margin_,
+                                         weights_.ship_cost(group, ship_cost_))) {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
@@ -375,6 +377,7 @@ class Stealer : public Policy {
   const Rank self_;
   const std::int32_t ranks_;
   const std::int32_t workers_;
+  const Time ship_cost_;
   std::vector<bool> never_moved_;
   Weights weights_;
   ReadyView ready_;

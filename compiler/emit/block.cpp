@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/emit/body.hpp"
+#include "compiler/emit/bulk.hpp"
 #include "compiler/emit/expression.hpp"
 #include "compiler/emit/uses.hpp"
 
@@ -295,9 +296,10 @@ class Writer {
   std::string flags() const {
     if (block_.kind == Kind::range) {
       return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
-             (chain_.inlined ? " | kInlined" : "");
+             (is_bulk(chain_) ? " | kBulk" : "") + (chain_.inlined ? " | kInlined" : "");
     }
-    return std::string(chain_.stealable ? "kStealable" : "0") + (chain_.inlined ? " | kInlined" : "");
+    return std::string(chain_.stealable ? "kStealable" : "0") + (is_bulk(chain_) ? " | kBulk" : "") +
+           (chain_.inlined ? " | kInlined" : "");
   }
 
   // The groups of the kernels that one iteration calls directly.

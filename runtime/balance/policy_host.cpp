@@ -31,6 +31,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
     for (const std::uint32_t* p = b.body_groups; p != nullptr && *p != ~0u; ++p) {
       g.body.push_back(balancer::Group{*p});
     }
+    g.bulk = (b.flags & abi::kBulk) != 0 || (!g.range && !calls_kernel(program, i));
   }
   return infos;
 }

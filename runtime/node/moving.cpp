@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t kBoarding = 50'000;  // ticks, about 20 us
 constexpr std::size_t kMostAboard = 64;
-constexpr double kShipping = 1200;  // ns of both ranks for a fragment with a small input (bench/run moving)
 
 }  // namespace
 
@@ -164,7 +163,7 @@ void Node::resettle(const Cf* c, Rank to) {
 bool Node::too_light_to_settle(std::uint32_t group) const {
   GroupStats::Snapshot s;
   for (const auto& w : workers) s += w->stats.read(group);
-  return s.samples > 0 && s.sum * ns_per_tick() < kShipping * static_cast<double>(s.samples);
+  return s.samples > 0 && s.sum * ns_per_tick() < 2.0 * kShipCost * static_cast<double>(s.samples);
 }
 
 Rank Node::settled(const Cf* c) const {

@@ -9,6 +9,10 @@ namespace tessera::runtime {
 
 class Node;
 
+// What each of two ranks does for a fragment that is shipped with a small input, in ns: half of what `bench/run moving`
+// takes for one of 64 bytes.
+constexpr balancer::Time kShipCost = 600;
+
 // board adds a fragment and what `to` may lack of its inputs to the shipment, and takes it over:
 // its record is freed, its count of the scope stays until the ScopeReturn. No worker knows of the
 // fragment. `leaves_now`: the shipment does before any other is begun. The inputs in `put_down` are given to `to`

@@ -20,6 +20,7 @@
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
+#include "runtime/node/moving.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
@@ -293,6 +294,7 @@ int Node::run() {
     setup.ranks = ranks();
     setup.powers = options.powers;
     setup.workers = static_cast<std::int32_t>(workers.size());
+    setup.ship_cost = kShipCost;
     setup.groups = infos;
     setup.settings = settings;
     policy = std::make_unique<PolicyHost>(*this, *policy_info, std::move(setup));

@@ -99,11 +99,12 @@ constexpr Time kFlush = 100'000'000;  // ns
 Json groups_text(const std::vector<GroupInfo>& groups) {
   Json list = Json::array();
   for (const GroupInfo& g : groups) {
-    const auto& [label, stealable, range, body, count, weight, variance, never_moved] = g;
+    const auto& [label, stealable, range, body, bulk, count, weight, variance, never_moved] = g;
     list.push_back({{"label", label},
                     {"stealable", stealable},
                     {"range", range},
                     {"body", JsonWriter::text_of(body)},
+                    {"bulk", bulk},
                     {"profile_count", count},
                     {"profile_weight", weight},
                     {"profile_variance", JsonWriter::text_of(variance)},
@@ -120,6 +121,7 @@ std::vector<GroupInfo> groups_of(const Json& list) {
     j.at("stealable").get_to(g.stealable);
     j.at("range").get_to(g.range);
     JsonReader::read(j.at("body"), g.body);
+    g.bulk = j.value("bulk", false);  // as ship_cost
     j.at("profile_count").get_to(g.profile_count);
     j.at("profile_weight").get_to(g.profile_weight);
     JsonReader::read(j.at("profile_variance"), g.profile_variance);
@@ -130,7 +132,7 @@ std::vector<GroupInfo> groups_of(const Json& list) {
 }
 
 Json header(const std::string& program, std::string_view policy, const Setup& setup) {
-  const auto& [rank, ranks, workers, seed, powers, groups, settings] = setup;
+  const auto& [rank, ranks, workers, seed, ship_cost, powers, groups, settings] = setup;
   Json j;
   j["format"] = kFormat;
   j["program"] = program;
@@ -139,6 +141,7 @@ Json header(const std::string& program, std::string_view policy, const Setup& se
   j["ranks"] = ranks;
   j["workers"] = workers;
   j["seed"] = seed;
+  j["ship_cost"] = ship_cost;
   j["powers"] = JsonWriter::text_of(powers);
   j["groups"] = groups_text(groups);
   j["settings"] = settings;
@@ -151,6 +154,7 @@ Setup setup_of(const Json& j) {
   j.at("ranks").get_to(s.ranks);
   j.at("workers").get_to(s.workers);
   j.at("seed").get_to(s.seed);
+  s.ship_cost = j.value("ship_cost", Time{0});  // older logs have none: none was told
   JsonReader::read(j.at("powers"), s.powers);
   s.groups = groups_of(j.at("groups"));
   j.at("settings").get_to(s.settings);

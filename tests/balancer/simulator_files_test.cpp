@@ -102,6 +102,11 @@ TEST_F(SimulatorFiles, HostsAndSites) {
   EXPECT_EQ(o.changes.size(), 1u) << "rank 5 is not there";
 }
 
+TEST_F(SimulatorFiles, WhatShippingCostsIsNothingUnlessAClusterSays) {
+  EXPECT_EQ(load_cluster(write("ranks = 4\n[processing]\nevent = \"1 us\"\n")).processing.ship, 0);
+  EXPECT_EQ(load_cluster(write("ranks = 4\n[processing]\nship = \"600 ns\"\n")).processing.ship, 600);
+}
+
 TEST_F(SimulatorFiles, WrongClustersAreRefusedWithTheirPlace) {
   EXPECT_SAYS(cluster_error(""), "ranks = N");
   EXPECT_SAYS(cluster_error("ranks = 0\n"), "c.toml:1: 'ranks' must be a whole number from 1");
@@ -129,11 +134,14 @@ TEST_F(SimulatorFiles, ATraceIsReadBackAsItWasWritten) {
     if (std::string(name) == "stencil") {
       for (std::size_t i = 0; i < t.work.fragments.size(); ++i) t.work.fragments[i].series = static_cast<std::uint32_t>(i % 3);
     }
+    t.work.groups.back().bulk = true;
     const std::string path = (folder_ / name).string();
     write_trace(path, t);
     const Trace back = read_trace(path);
     EXPECT_EQ(back.program, t.program);
     EXPECT_EQ(back.hash, t.hash);
+    EXPECT_TRUE(back.work.groups.back().bulk);
+    EXPECT_FALSE(back.work.groups.front().bulk && back.work.groups.size() > 1);
     ASSERT_EQ(back.work.fragments.size(), t.work.fragments.size());
     for (std::size_t i = 0; i < t.work.fragments.size(); ++i) {
       ASSERT_EQ(back.work.fragments[i].series, t.work.fragments[i].series);

@@ -182,6 +182,15 @@ TEST(Simulator, ABusyHostIsToldOfItsLoadOnce) {
   EXPECT_LE(r.host_busy[0], (r.finished / kPumpInterval + 6) * kEvent);
 }
 
+// Both hosts work for each fragment, the receiver before its policy hears of it.
+TEST(Simulator, ShippingTakesBothHostsTime) {
+  Options o = quick(2, "equal");
+  o.processing.ship = 1000;
+  const Outcome r = simulate(heap(1000, kMs), o);
+  EXPECT_GT(r.moved, 400);
+  EXPECT_EQ(r.host_busy, (std::vector<Time>{r.moved * 1000, r.moved * 1000}));
+}
+
 // As live: urgent is that a queue ran dry when a fragment ended, not that fragments come while few wait.
 TEST(Simulator, WhatComesWhileFewWaitIsToldAsSeldomAsAnything) {
   constexpr Time kEvent = 1;

@@ -16,6 +16,14 @@ std::int64_t moved(const std::string& summary) {
   return sum;
 }
 
+// The same with iterations, and as often as each was moved.
+std::int64_t moves(const std::string& summary) {
+  std::int64_t sum = 0;
+  const auto ranks = nlohmann::json::parse(summary).at("ranks");
+  for (const auto& r : ranks) sum += r.at("moved_out").get<std::int64_t>();
+  return sum;
+}
+
 // Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody knows that is
 // a few to be measured.
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
@@ -39,6 +47,46 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
     }
   }
   EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
+}
+
+// A hundred thousand become ready together. Kernels that do nothing weigh less than shipping them costs; but a worker that
+// is interrupted while one is timed takes them for heavier.
+TEST_F(Command, WhatWeighsLessThanItsShipmentStays) {
+  write("p.fa",
+        "C++ sub first(name x) ${{ usleep(30000); x = 1; $}}\n"
+        "C++ sub use(int us, int x, int i) ${{ if (us > 0) usleep(us); (void)x; (void)i; $}}\n"
+        "sub main(int us, int n) {\n"
+        "  df x;\n"
+        "  first(x);\n"
+        "  for i = 1..n use(us, x, i);\n"
+        "}\n");
+  const auto fewest = [&](const char* balancer, const char* us, const char* n) {
+    std::int64_t least = INT64_MAX;
+    for (int run = 0; run < 3; ++run) {
+      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "3",
+                                 "--summary", "s.json", "--", us, n});
+      EXPECT_TRUE(ended(o, 0));
+      least = std::min(least, moves(read("s.json")));
+    }
+    return least;
+  };
+  for (const char* balancer : {"steal", "central", "auto", "auction"}) {
+    EXPECT_LE(fewest(balancer, "0", "100000"), 2000) << balancer;
+    EXPECT_GE(fewest(balancer, "300", "300"), 50) << balancer;
+  }
+}
+
+// Iterations that read nothing travel as one loop, however light they are.
+TEST_F(Command, LightIterationsMoveWhereTheyReadNothing) {
+  write("p.fa",
+        "C++ sub work(int i) ${{ volatile int n = i; for (int k = 0; k < 100; ++k) n = n + k; $}}\n"
+        "sub main() { for i = 1..1000000 work(i); }\n");
+  std::int64_t most = 0;
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--transport", "inproc", "--inproc-ranks", "2", "--summary", "s.json"}), 0));
+    most = std::max(most, moves(read("s.json")));
+  }
+  EXPECT_GE(most, 100'000);
 }
 
 // What many fragments read goes to each rank once, however often fragments that have it are moved there.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -37,6 +38,31 @@ TEST(Emitted, TheSameSourceGivesTheSameText) {
   for (const auto& path : inputs("programs", ".fa")) {
     EXPECT_EQ(translate(path, {}).program_cpp, translate(path, {}).program_cpp) << path;
   }
+}
+
+// Loops whose calls read what others make, and all calls but those that repeat, take nothing along.
+TEST(Emitted, WhatTakesMoreAlongIsBulk) {
+  const std::string text = translate_text(
+      "C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub next(int a, name x) ${{ x = a; $}}\nC++ sub use(int a) ${{ $}}\n"
+      "sub main(int n) {\n"
+      "  df x, y;\n"
+      "  for makes = 1..n set(makes, x[makes]);\n"
+      "  for reads = 1..n use(x[reads]);\n"
+      "  for reads_own = 1..n { df t; set(reads_own, t); use(t); }\n"
+      "  for reads_both = 1..n { df t; set(reads_both, t); use(t + x[reads_both]); }\n"
+      "  set(0, y[0]);\n"
+      "  for repeats = 1..n next(y[repeats - 1], y[repeats]);\n"
+      "  for has_repeats = 1..n { df z; use(x[has_repeats]); set(0, z[0]); for i = 1..n next(z[i - 1], z[i]); }\n"
+      "  for has_loops = 1..n for i = 1..has_loops use(x[i]);\n"
+      "}\n").program_cpp;
+  std::vector<std::string> bulk;
+  std::string flags;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("const Block ", 0) == 0) flags = line;
+    if (line.rfind("  \"", 0) == 0 && flags.find("kBulk") != std::string::npos) bulk.push_back(line.substr(3, line.find('"', 3) - 3));
+  }
+  EXPECT_EQ(bulk, (std::vector<std::string>{"for makes", "for reads_own", "next", "for has_repeats", "next", "for has_loops"}));
 }
 
 TEST(Emitted, AKernelsMistakeIsAtTheUsersLine) {

@@ -28,14 +28,16 @@ class Log : public testing::Test {
   }
   ~Log() override { fs::remove_all(folder_); }
 
-  static balancer::Setup setup() {
+  balancer::Setup setup() const {
     balancer::Setup s;
     s.rank = Rank{1};
     s.ranks = 4;
     s.seed = 0xFFFFFFFFFFFFFFFFu;
+    s.ship_cost = ship_cost_;
     s.powers = {1, 0.1, std::numeric_limits<double>::infinity()};
     s.groups.resize(2);
     s.groups[0].label = "mul \"quoted\" at m.fa:1";
+    s.groups[0].bulk = bulk_;
     s.groups[1].range = true;
     s.groups[1].body = {Group{0}};
     s.groups[1].profile_variance = 1.0 / 3;
@@ -90,11 +92,15 @@ class Log : public testing::Test {
 
   fs::path folder_;
   std::string file_;
+  balancer::Time ship_cost_ = 0;
+  bool bulk_ = false;
 };
 
 TEST_F(Log, EveryPolicyAnswersTheSameAgain) {
   for (const PolicyInfo& p : policies()) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      ship_cost_ = seed % 3 == 0 ? 0 : 2'000'000;
+      bulk_ = seed % 2 == 0;
       record(std::string(p.name), seed);
       const Replay r = replay(file_);
       EXPECT_EQ(r.difference, "") << p.name;
@@ -126,6 +132,20 @@ TEST_F(Log, EveryMessageComesBackAsItWas) {
     JsonReader::read(Json::parse(JsonWriter::text_of(m).dump()), back);
     EXPECT_EQ(back, m) << to_text(m);
   }
+}
+
+// Its policies were told of no such cost.
+TEST_F(Log, ALogOfAnOlderTesseraIsReplayed) {
+  record("steal", 1);
+  std::vector<std::string> all = lines();
+  Json header = Json::parse(all[0]);
+  EXPECT_EQ(header.erase("ship_cost"), 1u);
+  for (Json& group : header.at("groups")) EXPECT_EQ(group.erase("bulk"), 1u);
+  all.resize(2);
+  all[0] = header.dump();
+  write(all);
+  EXPECT_EQ(complaint(), "");
+  EXPECT_EQ(replay(file_).steps, 1);
 }
 
 TEST_F(Log, TheFirstDifferenceIsShown) {

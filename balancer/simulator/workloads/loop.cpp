@@ -51,6 +51,7 @@ class Loop final : public Program {
     if (range_) {
       groups_[0].label = "for at loop.fa:3";
       groups_[0].range = true;
+      groups_[0].bulk = bytes_ == 0;
       groups_[0].body = {Group{1}};
     }
   }

@@ -66,7 +66,7 @@ class Queens final : public Program {
         ships_(read.text("ships")) {
     groups_.resize(1);
     groups_[0].label = "place at queens.fa:7";
-    groups_[0].stealable = true;
+    groups_[0].stealable = groups_[0].bulk = true;
   }
 
   const std::vector<GroupInfo>& groups() const override { return groups_; }

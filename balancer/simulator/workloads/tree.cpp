@@ -69,7 +69,7 @@ class Tree final : public Program {
         weight_(read, around.seed) {
     groups_.resize(1);
     groups_[0].label = "node at tree.fa:3";
-    groups_[0].stealable = true;
+    groups_[0].stealable = groups_[0].bulk = true;
   }
 
   const std::vector<GroupInfo>& groups() const override { return groups_; }

@@ -220,6 +220,9 @@ inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more th
 inline constexpr std::uint8_t kSpreads = 4;
 inline constexpr std::uint8_t kStays = 8;     // range: all that it makes has a place; where it runs balances nothing
 inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: each calls the one before
+// range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or runs
+// of a call that repeats.
+inline constexpr std::uint8_t kBulk = 32;
 
 struct Program {
   std::uint32_t abi_version;
