@@ -27,7 +27,8 @@ void* block_allocate(std::size_t bytes) {
 }
 void block_free(void* memory) { scalable_free(memory); }
 void release_unused_memory() {
-  scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr);
+  // Not TBBMALLOC_CLEAN_ALL_BUFFERS: once in some hundred runs it waits for ever (oneTBB 2021.8, seen when ranks leave).
+  scalable_allocation_command(TBBMALLOC_CLEAN_THREAD_BUFFERS, nullptr);
   malloc_trim(0);
 }
 

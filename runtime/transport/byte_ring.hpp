@@ -33,17 +33,15 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between p
 class RingWriter {
  public:
   RingWriter() = default;
-  explicit RingWriter(ByteRing& ring) : ring_(&ring) {}
+  explicit RingWriter(ByteRing& ring) : ring_(&ring), capacity_(ring.capacity) {}
   explicit operator bool() const { return ring_ != nullptr; }
-  std::uint64_t capacity() const { return ring_->capacity; }
 
   // write takes the first bytes of `from`, as many as there is room for, and returns their number.
   std::size_t write(const void* from, std::size_t size) {
-    const std::uint64_t capacity = ring_->capacity;
-    if (at_ + size - tail_ > capacity) tail_ = ring_->tail.load(std::memory_order_acquire);
-    const std::size_t n = std::min<std::size_t>(size, capacity - (at_ - tail_));
-    const std::size_t offset = at_ & (capacity - 1);
-    const std::size_t first = std::min<std::size_t>(n, capacity - offset);
+    if (at_ + size - tail_ > capacity_) tail_ = ring_->tail.load(std::memory_order_acquire);
+    const std::size_t n = std::min<std::size_t>(size, capacity_ - (at_ - tail_));
+    const std::size_t offset = at_ & (capacity_ - 1);
+    const std::size_t first = std::min<std::size_t>(n, capacity_ - offset);
     if (first != 0) std::memcpy(ring_->data() + offset, from, first);
     if (n != first) std::memcpy(ring_->data(), static_cast<const std::byte*>(from) + first, n - first);
     at_ += n;
@@ -58,13 +56,14 @@ class RingWriter {
 
  private:
   ByteRing* ring_ = nullptr;
+  std::uint64_t capacity_ = 0;  // not the shared one: that lies where the reader writes
   std::uint64_t at_ = 0, tail_ = 0;
 };
 
 class RingReader {
  public:
   RingReader() = default;
-  explicit RingReader(ByteRing& ring) : ring_(&ring) {}
+  explicit RingReader(ByteRing& ring) : ring_(&ring), capacity_(ring.capacity) {}
 
   // read calls f(std::span<const std::byte>) with all that has come, in one part or two. False: nothing has.
   template <class F>
@@ -72,8 +71,8 @@ class RingReader {
     const std::uint64_t head = ring_->head.load(std::memory_order_acquire);
     if (head == at_) return false;
     while (at_ != head) {
-      const std::uint64_t offset = at_ & (ring_->capacity - 1);
-      const std::uint64_t n = std::min(head - at_, ring_->capacity - offset);
+      const std::uint64_t offset = at_ & (capacity_ - 1);
+      const std::uint64_t n = std::min(head - at_, capacity_ - offset);
       f(std::span<const std::byte>(ring_->data() + offset, n));
       at_ += n;
     }
@@ -87,6 +86,7 @@ class RingReader {
 
  private:
   ByteRing* ring_ = nullptr;
+  std::uint64_t capacity_ = 0;
   std::uint64_t at_ = 0;
 };
 

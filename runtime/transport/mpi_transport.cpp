@@ -1,6 +1,7 @@
 // The MPI transport: its beginning and end, progress and sleep.
 #include "runtime/transport/mpi_transport.hpp"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ constexpr std::uint64_t kAllRings = 16 << 20;
 constexpr std::uint64_t kLargestRing = 256 << 10;
 constexpr std::uint64_t kSmallestRing = 4 << 10;
 constexpr std::uint64_t kMostRing = 16 << 20;  // when asked for
+constexpr std::uint64_t kLargestInRing = 16 << 10;  // what is larger is faster through MPI, which copies it once
 
 // Of each of the rings between so many ranks; 0: none.
 std::uint64_t ring_bytes(int ranks) {
@@ -45,7 +47,10 @@ std::uint64_t ring_bytes(int ranks) {
                              std::string(wish) + "`");
   }
   if (ranks < 2) return 0;
-  const std::uint64_t share = kAllRings / (static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1));
+  // Open MPI fails where there is no room for all of it, and needs some for itself.
+  struct statvfs room {};
+  const std::uint64_t free = statvfs("/dev/shm", &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize : kAllRings;
+  const std::uint64_t share = std::min(kAllRings, free / 8) / (static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1));
   return share < kSmallestRing ? 0 : std::min(std::bit_floor(share), kLargestRing);
 }
 
@@ -98,8 +103,8 @@ void MpiTransport::meet_host() {
   // All in the first rank's part, so that the lines are consecutive; one more to align them.
   std::uint64_t capacity = ring_bytes(host_size_);
   check(MPI_Bcast(&capacity, 1, MPI_UINT64_T, 0, host), "MPI_Bcast");
-  const std::size_t ring_size = capacity == 0 ? 0 : ByteRing::footprint(capacity);
   const auto ranks = static_cast<std::size_t>(host_size_);
+  const std::size_t ring_size = capacity == 0 ? 0 : ByteRing::footprint(capacity);
   const auto bytes = static_cast<MPI_Aint>(sizeof(Doorbell) * (ranks + 1) + ring_size * ranks * ranks);
   void* mine = nullptr;
   check(
@@ -142,7 +147,7 @@ void MpiTransport::meet_host() {
   }
   may_poll_ = CPU_COUNT(&cores) >= host_size_;
   envelopes_ = neighbours_.size() + 1 < peers_.size();
-  in_ring_ = {capacity / 4, capacity / 2};
+  in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
   MPI_Comm_free(&host);
 }
 
