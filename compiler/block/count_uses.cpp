@@ -11,7 +11,7 @@ namespace {
 
 using semantics::Expr;
 
-// What every assignment evaluates is to stay small.
+// What every assignment evaluates is to stay small, and abi::Places has room for no more.
 constexpr std::size_t kMostReaders = 16;
 // Does the expression mention only variables of which `known` holds? Inputs are not known.
 template <class F>

@@ -196,7 +196,7 @@ class Finding {
   }
 
   void read(const Reader& r) {
-    if (r.input < kMostOutputs && (r.block->expects >> r.input & 1) != 0) return;
+    if (r.block->is_sent(r.input)) return;
     const NameUse& n = r.block->inputs[r.input].name;
     const auto it = names_.find(n.base);
     if (it == names_.end() || !it->second.known) return;

@@ -115,8 +115,8 @@ class Printer {
       if (m.place == nullptr) continue;
       line(depth, "in" + std::to_string(k) + " is made at " + show(m.place) + (m.unless == nullptr ? "" : " unless " + show(m.unless)));
     }
-    for (std::size_t k = 0; k < b.inputs.size() && k < 64; ++k) {
-      if ((b.expects >> k & 1) != 0) line(depth, "in" + std::to_string(k) + " is sent here");
+    for (std::size_t k = 0; k < b.inputs.size(); ++k) {
+      if (b.is_sent(k)) line(depth, "in" + std::to_string(k) + " is sent here");
     }
     for (const std::uint32_t k : b.counted) line(depth, "counts the read of in" + std::to_string(k));
     for (const Set& s : b.sets) line(depth, s.variable->name + " := " + show(s.value));

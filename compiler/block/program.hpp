@@ -118,6 +118,7 @@ struct Block {
   std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
   // Pass find-readers, by input number: who assigns it sends it to where this chain's locator says.
   std::uint64_t expects = 0;
+  bool is_sent(std::size_t input) const { return input < 64 && (expects >> input & 1) != 0; }
   // Pass find-makers. Of each input. And by output number: some input relies on that.
   std::vector<Maker> makers;
   std::uint64_t awaited = 0;

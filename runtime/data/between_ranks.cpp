@@ -166,8 +166,8 @@ void DataFragments::on(Rank, Fetch&& m) {
   DfEntry* e = shard.find(m.name.id);
   if (e != nullptr && e->value != nullptr) {
     node_.comm.send(m.to, Give{m.name, {ValueRef(abi::retain(e->value))}});
-  } else if (!is_home(m.name) && (e != nullptr && (e->flags & kEvicted) == 0 ? (e->flags & kAsked) != 0 || node_.members.steady()
-                                                                             : e == nullptr && node_.members.steady())) {
+  } else if (!is_home(m.name) && (e == nullptr || (e->flags & kEvicted) == 0) &&
+             (node_.members.steady() || (e != nullptr && (e->flags & kAsked) != 0))) {
     // Under way: asked for, or sent unasked.
     if (e == nullptr) e = insert(shard, m.name);
     e->flags |= kAsked;

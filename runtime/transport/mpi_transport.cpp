@@ -39,7 +39,7 @@ constexpr std::uint64_t kLargestInRing = 16 << 10;  // what is larger is faster 
 
 // Of each of the rings between so many ranks; 0: none.
 std::uint64_t ring_bytes(int ranks) {
-  if (const char* wish = std::getenv("TESSERA_RING_BYTES")) {
+  if (const char* wish = std::getenv("TESSERA_RING_BYTES"); wish != nullptr && *wish != '\0') {
     char* end = nullptr;
     const std::uint64_t bytes = std::strtoull(wish, &end, 10);
     if (*wish >= '0' && *wish <= '9' && *end == '\0' && (bytes == 0 || (std::has_single_bit(bytes) && bytes >= kSmallestRing && bytes <= kMostRing))) return bytes;

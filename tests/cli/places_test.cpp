@@ -111,8 +111,8 @@ TEST_F(Command, PlacedFragmentsAreMadeInPlaceAndTalkLittle) {
 
 class Placed : public Command {
  protected:
-  std::int64_t bytes_sent(const Words& options) {
-    Words words = {"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--summary", "s.json"};
+  std::int64_t bytes_sent(const Words& options, const std::string& ranks = "2") {
+    Words words = {"run", "p.fa", "--inproc-ranks", ranks, "-t", "1", "--balancer", "none", "--summary", "s.json"};
     words.insert(words.end(), options.begin(), options.end());
     EXPECT_TRUE(ended(tessera(words), 0));
     std::int64_t bytes = 0;
@@ -203,6 +203,76 @@ TEST_F(Placed, WhatWasSentEarlyAndEvictedIsAskedFor) {
     EXPECT_TRUE(ended(run, 0));
     EXPECT_EQ(sorted(run.out), "4991\n4992\n4993\n4994\n4995\n4996\n4997\n4998\n4999\n5000\n");
   }
+}
+
+// One reader is sent the value, another one there is placed by what the index does not tell, and asks.
+TEST_F(Placed, WhoIsSentItAndAsksGetsItOnce) {
+  write("p.fa",
+        "C++ sub slow(name x) ${{ usleep(50000); x = 1; $}}\n"
+        "C++ sub make(int i, int s, name x) ${{ x.create(30000); memset(x.getData<char>(), i % 100, 30000); $}}\n"
+        "C++ sub use(value v, name y) ${{ y = *v.getData<char>(); $}}\n"
+        "C++ sub check(int v, int w) ${{ if (v != w) abort(); $}}\n"
+        "sub main() {\n"
+        "  df x, y, z, s;\n"
+        "  slow(s) @ { locator_cyclic: 1; };\n"
+        "  for i = 0..299 make(i, s, x[i]) @ { locator_cyclic: 1; };\n"
+        "  for i = 0..299 use(x[i], y[i]) @ { locator_cyclic: 2; };\n"
+        "  for i = 0..299 for k = 2..2 use(x[i], z[i]) @ { locator_cyclic: k; };\n"
+        "  for i = 0..299 check(y[i], z[i]);\n"
+        "}\n");
+  EXPECT_LT(bytes_sent({}, "3"), 1.2 * 300 * 30000);
+  // Nobody is sent anything unasked once ranks leave or join.
+  EXPECT_LT(bytes_sent({"--leave", "3@0", "--join", "3@0.001"}, "4"), 1.3 * 300 * 30000);
+}
+
+// From --relay-bytes on those that have it pass it on, although nobody of them has asked.
+TEST_F(Placed, LargeValuesArePassedOnByTheirReaders) {
+  std::string program =
+      "C++ sub make(int i, name x) ${{ x.create(200000); memset(x.getData<char>(), i, 200000); $}}\n"
+      "C++ sub use(value v, name y) ${{ y = *v.getData<char>(); $}}\n"
+      "C++ sub check(int v, int i) ${{ if (v != i) abort(); $}}\n"
+      "sub main() {\n"
+      "  df x, y;\n"
+      "  for i = 0..19 make(i, x[i]) @ { locator_cyclic: 0; };\n";
+  for (const char* r : {"1", "2", "3", "4", "5", "6", "7"}) {
+    program += std::string("  for i = 0..19 use(x[i], y[i][") + r + "]) @ { locator_cyclic: " + r + "; };\n";
+  }
+  write("p.fa", program + "  for i = 0..19 for r = 1..7 check(y[i][r], i);\n}\n");
+  bytes_sent({}, "8");
+  const auto summary = nlohmann::json::parse(read("s.json"));
+  EXPECT_LT(summary.at("ranks").at(0).at("bytes_sent").get<double>(), 3.0 * 20 * 200000) << "of 7";
+}
+
+// A value that is shared (`copy`) by names that are made and read in one place only: their home, another rank, has nothing to do with them.
+TEST_F(Placed, HomesHearNothingOfWhatIsReadWhereItIsMade) {
+  write("p.fa",
+        "C++ sub make(name x) ${{ usleep(50000); x.create(200); $}}\n"
+        "C++ sub pass(value v, name y) ${{ y.copy(v); $}}\n"
+        "C++ sub check(value v) ${{ if (v.getSize() != 200) abort(); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  make(x[0]);\n"
+        "  for t = 1..900 pass(x[t - 1], x[t]) @ { locator_cyclic: 1; };\n"
+        "  check(x[900]);\n"
+        "}\n");
+  EXPECT_LT(bytes_sent({}), 10000) << "all wait when the first is made; 24 bytes for each would be 21,600";
+}
+
+// Who reads what has been deleted is told so: it asks, though its place is known.
+TEST_F(Placed, WhatIsDeletedIsAskedFor) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub slow(name x) ${{ usleep(100000); x = 1; $}}\n"
+        "C++ sub use(int v, name y) ${{ y = v; $}}\n"
+        "sub main() {\n"
+        "  df x, y, z, s;\n"
+        "  slow(s) @ { locator_cyclic: 1; };\n"
+        "  for i = 1..3000 use(s, z[100 + i]) @ { locator_cyclic: 1; };\n"
+        "  make(5, x) @ { locator_cyclic: 2; };\n"
+        "  use(x, y) @ { locator_cyclic: 0; delete x; };\n"
+        "  for i = 1..5 use(x, z[i]) @ { locator_cyclic: 1; };\n"
+        "}\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--seed", "3", "--max-delay-us", "3000"}), 1, {"[T403]"}));
 }
 
 // The two edges are one when n is -1: then nobody can know where it is made.
