@@ -27,8 +27,10 @@ void* block_allocate(std::size_t bytes) {
 }
 void block_free(void* memory) { scalable_free(memory); }
 void release_unused_memory() {
-  // Not TBBMALLOC_CLEAN_ALL_BUFFERS: once in some hundred runs it waits for ever (oneTBB 2021.8, seen when ranks leave).
-  scalable_allocation_command(TBBMALLOC_CLEAN_THREAD_BUFFERS, nullptr);
+  // A rank may leave before its first block. oneTBB (2021.8) has no key of its own for thread data until then, and looks
+  // under key 0, which is another library's: what it finds there it takes for locks, and waits for them for ever.
+  scalable_free(scalable_malloc(1));
+  scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr);
   malloc_trim(0);
 }
 
