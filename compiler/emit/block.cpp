@@ -1,11 +1,13 @@
 #include "compiler/emit/block.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/emit/body.hpp"
 #include "compiler/emit/bulk.hpp"
 #include "compiler/emit/expression.hpp"
 #include "compiler/emit/uses.hpp"
+#include "compiler/semantics/expression.hpp"
 
 namespace tessera::compiler::emit {
 namespace {
@@ -41,18 +43,44 @@ class Writer {
     return {v, 0};
   }
 
+  // What several inputs are elements of (a row of x) is found once, if one of them always is: its index may fail.
   std::string inputs() const {
     if (block_.inputs.empty()) return "";
-    std::string out = "void in" + number_ + "(const Cf* c, Name* n) {\n";
+    struct Shared {
+      int times = 0;
+      bool always = false;
+      std::string text;
+    };
+    std::map<std::string, Shared> shared;
+    for (const block::Input& in : block_.inputs) {
+      semantics::NameUse part{in.name.base, {}, in.name.at};
+      for (const semantics::ExprPtr& i : in.name.indices) {
+        part.indices.push_back(i);
+        Shared& s = shared[semantics::key(part)];
+        ++s.times;
+        s.always = s.always || in.when == nullptr;
+      }
+    }
+    std::string rows, list;
+    int found = 0;
     for (std::size_t k = 0; k < block_.inputs.size(); ++k) {
       const block::Input& in = block_.inputs[k];
-      const std::string name = expr_.name(in.name);
-      out += "  n[" + std::to_string(k) + "] = " +
-             (in.when == nullptr ? name
-                                 : expr_.condition(*in.when) + " ? " + name + " : not_needed()") +
-             ";\n";
+      semantics::NameUse part{in.name.base, {}, in.name.at};
+      std::string name = environment_[in.name.base];
+      for (const semantics::ExprPtr& i : in.name.indices) {
+        part.indices.push_back(i);
+        Shared& s = shared[semantics::key(part)];
+        const std::string text = s.text.empty() ? "index(" + name + ", " + expr_.integer(*i) + ")" : s.text;
+        if (s.text.empty() && s.times > 1 && s.always) {
+          s.text = "x" + std::to_string(found++);
+          rows += "  const Name " + s.text + " = " + text + ";\n";
+        }
+        name = s.text.empty() ? text : s.text;
+      }
+      list += "  n[" + std::to_string(k) + "] = " +
+              (in.when == nullptr ? name : expr_.condition(*in.when) + " ? " + name + " : not_needed()") + ";\n";
     }
-    return out + "}\n";
+    return "void in" + number_ + "(const Cf* c, Name* n) {\n" + rows + list + "}\n";
   }
 
   std::string locator() const {

@@ -65,6 +65,22 @@ TEST(Emitted, WhatTakesMoreAlongIsBulk) {
   EXPECT_EQ(bulk, (std::vector<std::string>{"for makes", "for reads_own", "next", "for has_repeats", "next", "for has_loops"}));
 }
 
+// ... unless none of the inputs is always needed: 12 / a is not to be divided where a is 0.
+TEST(Emitted, ARowThatInputsShareIsFoundOnce) {
+  const auto rows = [](const std::string& call) {
+    const std::string text = translate_text("C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub add(int a, int b, int c, name y) ${{ y = a + b + c; $}}\n"
+                                            "sub main(int a, int n) {\n  df x, y;\n"
+                                            "  for i = 0..12 for j = 0..n set(j, x[i][j]);\n  " + call + "\n}\n").program_cpp;
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find("index(frame_name", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  const std::size_t others = rows("add(1, 2, 3, y[0]);");  // x[i] and y
+  EXPECT_EQ(rows("add(x[12 / a][0], x[12 / a][1], x[12 / a][n], y[0]);"), others + 1);
+  EXPECT_EQ(rows("add(a > 1 ? x[12 / a][0] : 0, x[12 / a][1], x[12 / a][n], y[0]);"), others + 1);
+  EXPECT_EQ(rows("add(a > 0 ? x[12 / a][0] : 0, a > 0 ? x[12 / a][1] : 0, 3, y[0]);"), others + 2);
+}
+
 TEST(Emitted, AKernelsMistakeIsAtTheUsersLine) {
   const Workspace w;
   const Output out = translate_text(
