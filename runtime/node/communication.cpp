@@ -50,7 +50,7 @@ void Node::wake_worker() {
   const bool driver = driver_idle_.load();
   if (idle > (driver ? 1 : 0)) {
     sleepers.wake_one();
-  } else {
+  } else if (thread_worker == nullptr || !thread_worker->drives) {
     transport.wake();
   }
 }
@@ -93,13 +93,13 @@ void Node::handle(Rank from, Message&& m) {
   comm.received(counts);
 }
 
-bool Node::turn() {
+bool Node::turn(bool busy) {
   try {
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     if (!outside->boarding.empty()) depart(*outside);
-    // The rest can wait while messages come and go, a little.
-    if (moved && ticks() < next_chores_) return true;
+    // The rest can wait while there is something to do, a little.
+    if ((moved || busy) && ticks() < next_chores_) return moved;
     next_chores_ = ticks() + kChores;
     const auto now = Clock::now();
     membership->turn(now);
@@ -145,35 +145,43 @@ bool Node::brief(const Worker& w, const Work& work) const {
 bool Node::drive(Worker& w, Work& work) {
   role_held_.store(true);
   driver_idle_.store(true);
+  w.drives = true;
   if (policy != nullptr) policy->changed();  // it is to hear that this rank may be idle
+  bool idle = true;  // and announced as such; not between two fragments, though it looks for messages there
+  bool rung = false;
   bool found = false;
   for (;;) {
-    const bool moved = turn();
+    const bool moved = turn(!idle || rung);
+    rung = false;
     if (end->stopped() || stopping.load() || failed.load()) break;
     if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
-      sleepers.cancel();
+      if (idle) {
+        sleepers.cancel();
+        driver_idle_.store(false);
+        idle = false;
+      }
       found = !brief(w, work);
       if (found) break;
-      driver_idle_.store(false);
       w.leave_by = ticks() + kLongestBrief;
       run_work(w, work);
       w.leave_by = 0;
       w.sent = false;  // the next turn pushes it out
-      // A chained fragment is in no queue, so idle() would not see it: announced with it, this worker
-      // would let a wave take the run for quiet.
-      if (w.chained != nullptr) w.queue.push(std::exchange(w.chained, nullptr));
-      driver_idle_.store(true);
-      sleepers.announce();
       continue;
     }
     if (moved) continue;
-    if (w.lead.held() && !evacuation->parked()) {
+    if (!idle) {
+      driver_idle_.store(true);
+      sleepers.announce();
+      idle = true;
+      rung = sleepers.count() == static_cast<std::int32_t>(workers.size()) && transport.look();
+    } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
     } else {
       wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));
     }
   }
-  if (!found) sleepers.cancel();
+  if (idle) sleepers.cancel();
+  w.drives = false;
   driver_idle_.store(false);
   role_held_.store(false);
   role_.unlock();
@@ -189,7 +197,7 @@ void Node::communication_loop() {
     role_held_.store(true);
     bool mine = true;
     while (mine) {
-      const bool moved = turn();
+      const bool moved = turn(false);
       if (end->stopped()) break;
       if (moved) continue;
       if (sleepers.any() && !failed.load()) {

@@ -55,7 +55,8 @@ struct Worker {
   int depth = 0;                // structured fragments being run inside one another
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
-  std::uint64_t leave_by = 0;   // ticks; while it holds the communication role and runs brief work
+  bool drives = false;          // it holds the communication role
+  std::uint64_t leave_by = 0;   // ticks; ... and runs brief work
   runtime::Lead lead;           // where looks_ahead_
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
@@ -81,7 +82,7 @@ namespace tessera::runtime {
 
 using abi::Worker;
 
-// The worker this thread is, for crash reports; null on other threads.
+// The worker this thread is; null on other threads.
 extern thread_local Worker* thread_worker;
 
 class Node {
@@ -178,7 +179,7 @@ class Node {
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
-  bool turn();                          // one round of all that communication does; role held
+  bool turn(bool busy);                 // one round of all that communication does, or what is due if there is work; role held
   void wait_for_traffic(bool idle, Clock::time_point until = Clock::time_point::max());
   bool drive(Worker&, Work&);           // by an idle worker: until there is work worth leaving for
   void communication_loop();

@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 // Sleeping. Never for long: they bound how long something waits that nobody rings for. In ns.
 constexpr auto kPollAfterTraffic = 20us;
 constexpr int kLooks = 4;  // at the bell, for each at the clock
+constexpr int kFirstLooks = 64;
 constexpr std::int64_t kUnfinishedSleep[2] = {20'000, 100'000};  // MPI has to be progressed
 constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring
 // A sender rings when MPI has taken the message, and MPI need not show it at the first look. In Open MPI
@@ -192,6 +193,11 @@ bool MpiTransport::progress(const Sink& sink) {
   if (driver_.load(std::memory_order_relaxed) != self) driver_.store(self, std::memory_order_seq_cst);
   // Before looking at anything: what is rung for later is not missed by the next wait().
   const std::uint32_t rings = bell_->count();
+  if (rings == seen_.load(std::memory_order_seq_cst) && !envelopes_ && !unfinished_.load(std::memory_order_seq_cst) &&
+      !outbox_full_.load(std::memory_order_seq_cst)) {
+    moved_.store(false, std::memory_order_relaxed);
+    return false;  // as always between two fragments
+  }
   if (seen_.exchange(rings, std::memory_order_seq_cst) != rings) {
     back_off_.store(0, std::memory_order_relaxed);
   }
@@ -233,6 +239,16 @@ void MpiTransport::publish(bool moved) {
 void MpiTransport::wait(Clock::time_point until, bool idle) {
   if (woken_.exchange(false, std::memory_order_seq_cst)) return;
   sleep(until, idle && may_poll_);
+}
+
+bool MpiTransport::look() {
+  if (!may_poll_ || other_hosts_ || unfinished_.load(std::memory_order_seq_cst) || !traffic_.load(std::memory_order_relaxed)) return false;
+  const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
+  for (int look = 0; look < kFirstLooks; ++look) {
+    if (bell_->count() != seen) return true;
+    __builtin_ia32_pause();
+  }
+  return false;
 }
 
 void MpiTransport::sleep(Clock::time_point until, bool poll) {

@@ -147,6 +147,7 @@ class MpiTransport final : public Transport {
   void send(Rank to, Parcel parcel) override;
   bool progress(const Sink& sink) override;
   void wait(Clock::time_point until, bool idle) override;
+  bool look() override;
   void wake() override;
   void barrier(const Sink& sink) override;
   [[noreturn]] void abort(int exit_code) override;

@@ -76,6 +76,9 @@ class Transport {
   // `idle`: the calling thread has nothing else to do, nor has any other of this rank. Then, when the
   // host has a core for each of its ranks, a short bounded poll may come before the sleep.
   virtual void wait(Clock::time_point until, bool idle = false) = 0;
+  // A first look of a microsecond or two, before anything is prepared for waiting, where messages were moved just now. True: there is
+  // something for progress. When `wait` may not poll, it does not look.
+  virtual bool look() { return false; }
   virtual void wake() = 0;
 
   // Blocks until every rank has called it, delivering to `sink` meanwhile. After it returns nothing
