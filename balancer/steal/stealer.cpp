@@ -277,15 +277,13 @@ class Stealer : public Policy {
       if (movable(g) > 0) add(g, movable(g) / sharers);
     }
     if (parts.empty()) {
-      // One of each at most: the heaviest goes if another stays, or if the thief has nothing at
-      // all.
+      // One of each at most: the heaviest goes that leaves as much work behind, or if the thief has nothing at all. Otherwise
+      // two ranks that each have a crumb besides would hand one fragment to and fro.
       std::size_t best = ready_.size();
-      std::int64_t left = 0;
       for (std::size_t g = 0; g < ready_.size(); ++g) {
-        left += ready_[g].count() - in_shipment(g);
-        if (movable(g) > 0 && (best == ready_.size() || heavier(g, best))) best = g;
+        if (movable(g) > 0 && (thief_idle || leaves_as_much(g)) && (best == ready_.size() || heavier(g, best))) best = g;
       }
-      if (best < ready_.size() && (left > 1 || thief_idle)) add(best, 1);
+      if (best < ready_.size()) add(best, 1);
     }
     const double worth = growth_.grows() ? std::max(kWorth, margin_) : margin_;
     const bool pays = growth_.factor() * static_cast<double>(weight) >=
@@ -294,6 +292,15 @@ class Stealer : public Policy {
   }
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
+  }
+  // Whether the other fragments, of those whose weight is known, weigh no less than one of this group.
+  bool leaves_as_much(std::size_t group) const {
+    Time left = 0;
+    for (std::size_t g = 0; g < ready_.size(); ++g) {
+      const Group known{static_cast<std::uint32_t>(g)};
+      if (weights_.known(known)) left += (ready_[g].count() - in_shipment(g) - (g == group)) * weights_.weight(known);
+    }
+    return left >= weights_.weight(Group{static_cast<std::uint32_t>(group)});
   }
   bool heavier(std::size_t a, std::size_t b) const {
     return weights_.weight(Group{static_cast<std::uint32_t>(a)}) >

@@ -81,6 +81,17 @@ TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {
   EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(0, StealRequest{2, true}))).size(), 1u);
 }
 
+// ... nor does it give the last one for that a crumb stays: both have crumbs, and would hand it to and fro.
+TEST(Stealer, ACrumbThatStaysIsNoReasonToGiveTheLastFragment) {
+  Script s("steal", setup(1, 3, 3));
+  const LoadChanged one_each{{{Group{0}, 1, 0}, {Group{1}, 1, 0}, {Group{2}, 1, 0}}, {done(0, 1, 50 * kMs), done(1, 1, kMs / 10)}};
+  s.at(0, WentBusy{});
+  s.at(0, one_each);
+  EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, StealRequest{1, false}))).empty()) << "group 1 is light, of group 2 nothing has run";
+  s.at(2 * kMs, LoadChanged{{}, {done(2, 1, 50 * kMs)}});
+  EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(0, StealRequest{2, false}))).size(), 1u);
+}
+
 // Until a link is measured it may be slow. What has small inputs need not wait for that.
 TEST(Stealer, GivesNothingLargeOverALinkThatIsNotMeasured) {
   for (const std::int64_t bytes : {1'000, 12'000}) {
