@@ -293,14 +293,16 @@ class Stealer : public Policy {
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
   }
-  // Whether the other fragments, of those whose weight is known, weigh no less than one of this group.
+  // Whether the others weigh no less than one of this group, as far as is known; where its own weight is not, whether there are any.
   bool leaves_as_much(std::size_t group) const {
+    const Group own{static_cast<std::uint32_t>(group)};
     Time left = 0;
     for (std::size_t g = 0; g < ready_.size(); ++g) {
-      const Group known{static_cast<std::uint32_t>(g)};
-      if (weights_.known(known)) left += (ready_[g].count() - in_shipment(g) - (g == group)) * weights_.weight(known);
+      const Group other{static_cast<std::uint32_t>(g)};
+      const std::int64_t count = ready_[g].count() - in_shipment(g) - (g == group);
+      if (weights_.known(own) ? weights_.known(other) : count > 0) left += count * weights_.weight(other);
     }
-    return left >= weights_.weight(Group{static_cast<std::uint32_t>(group)});
+    return left >= (weights_.known(own) ? weights_.weight(own) : 1);
   }
   bool heavier(std::size_t a, std::size_t b) const {
     return weights_.weight(Group{static_cast<std::uint32_t>(a)}) >
