@@ -22,7 +22,10 @@ void release_unused_memory() {}
 
 void* block_allocate(std::size_t bytes) {
   void* p = scalable_malloc(bytes);
-  if (p == nullptr) throw std::bad_alloc();
+  if (p == nullptr) {
+    if (const auto handler = std::get_new_handler(); handler != nullptr) handler();  // as operator new does
+    throw std::bad_alloc();
+  }
   return p;
 }
 void block_free(void* memory) { scalable_free(memory); }

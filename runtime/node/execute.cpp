@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/balance/policy_host.hpp"
@@ -9,6 +10,7 @@
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/crash.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/program_error.hpp"
 
@@ -185,6 +187,9 @@ void Node::execute(Worker& w, Cf* c) {
   } catch (const KernelError& e) {
     c->block = block;
     fail_in(c, 0, coded(e.what(), "T405"));
+  } catch (const std::bad_alloc&) {
+    c->block = block;
+    fail_in(c, 0, not_enough_memory(), kExitEnvironment);
   } catch (const std::exception& e) {
     c->block = block;
     fail_in(c, 0, coded(fmt::format("the kernel threw an exception: {}", e.what()), "T409"));
@@ -215,6 +220,8 @@ void Node::run_chunk(Worker& w, const Work& work) {
     }
   } catch (const ProgramError& e) {
     fail_in(c, e.pos(), e.what());
+  } catch (const std::bad_alloc&) {
+    fail_in(c, 0, not_enough_memory(), kExitEnvironment);
   } catch (const std::exception& e) {
     fail_in(c, 0, e.what());
   } catch (...) {
@@ -234,12 +241,12 @@ void Node::run_chunk(Worker& w, const Work& work) {
   leave_scope(w, scope);
 }
 
-void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text) {
+void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_code) {
   // Never given back: whatever runs above or beside it, this scope does not end any more, and so
   // neither does the program before the failure is known to rank 0.
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
   const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
-  fail(fmt::format("{}: error: {}\n  in {}", where, text, describe(program, c)), kExitProgram);
+  fail(fmt::format("{}: error: {}\n  in {}", where, text, describe(program, c)), exit_code);
 }
 
 }  // namespace tessera::runtime

@@ -121,7 +121,7 @@ class Node {
 
   // ---- failure; any thread, first one wins
   void fail(const std::string& text, int exit_code);
-  void fail_in(const Cf*, abi::Pos, const std::string& text);
+  void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code = kExitProgram);
 
   // True when nothing here can run, nothing is being run, and all that was sent is counted.
   bool idle();

@@ -1,13 +1,16 @@
 #include "runtime/report/crash.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "runtime/node/node.hpp"
@@ -75,13 +78,32 @@ void on_exit() {
          "tessera: error: a thread that a kernel started has called exit() [T414]", kExitProgram);
 }
 
+// Held back for what has to be said when there is no more.
+constexpr std::size_t kReserve = 1 << 20;
+std::atomic<void*> reserve{nullptr};
+std::new_handler handler_before = nullptr;
+
+void on_no_memory() {
+  free(reserve.exchange(nullptr));
+  if (thread_worker != nullptr && thread_worker->current != nullptr) throw std::bad_alloc();  // Node::execute says whose
+  report("", "tessera: error: " + not_enough_memory(), kExitEnvironment);
+}
+
 }  // namespace
+
+std::string not_enough_memory() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return fmt::format("out of memory: this process has held up to {} MB; is there a limit (`ulimit -a`)? More hosts have more", used.ru_maxrss >> 10);
+}
 
 LastWords::LastWords(const abi::Program& program) {
   running_program = &program;
   running_process = getpid();
   static const int registered = catch_exit();
   (void)registered;
+  reserve = malloc(kReserve);
+  handler_before = std::set_new_handler(on_no_memory);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -90,7 +112,11 @@ LastWords::LastWords(const abi::Program& program) {
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(s, &action, nullptr);
 #endif
 }
-LastWords::~LastWords() { running_program = nullptr; }
+LastWords::~LastWords() {
+  std::set_new_handler(handler_before);
+  free(reserve.exchange(nullptr));
+  running_program = nullptr;
+}
 
 CrashStack::CrashStack() : memory_(malloc(kStack)) {
   stack_t s{};

@@ -1,6 +1,8 @@
-// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. The launcher
-// ends the other ranks.
+// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. Want of memory: a fragment that
+// asks for it gets a std::bad_alloc; elsewhere the process says so and ends with exit code 3. The launcher ends the other ranks.
 #pragma once
+
+#include <string>
 
 #include "runtime/abi/tessera/abi.hpp"
 
@@ -14,6 +16,9 @@ class LastWords {
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
 };
+// What to say then.
+std::string not_enough_memory();
+
 // Each worker: a stack of its own for the handler, so that stack overflows are reported too.
 class CrashStack {
  public:

@@ -118,6 +118,27 @@ TEST_F(Command, ACrashOfTheCommandIsABugOfOurs) {
 }
 #endif
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// In a kernel; in a loop; where nothing runs.
+TEST_F(Command, WantOfMemoryIsNoBug) {
+  write("big.fa", "C++ sub big(int mb, name x) ${{ x.create<char>(std::size_t(mb) << 20); $}}\n"
+                  "C++ sub size(value x) ${{ if (x.getSize() == 0) throw 1; $}}\n"
+                  "sub main() { df x; for i=0..300 big(20, x[i]) @ { locator_cyclic: i; }; for i=0..300 size(x[300-i]); }\n");
+  write("many.fa", "C++ sub one(int i, name x) ${{ x = i; $}}\n"
+                   "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
+                   "C++ sub use(int a, int b) ${{ $}}\n"
+                   "sub main() {\n  df x, y;\n  slow(1, y);\n  for i=0..30000000 use(x[i], y);\n  for i=0..30000000 one(i, x[i]);\n}\n");
+  for (const std::vector<std::string>& ranks : {std::vector<std::string>{"-t", "2"}, {"-n", "2", "-t", "1"}}) {
+    for (const char* program : {"big.fa", "many.fa"}) {
+      SCOPED_TRACE(program);
+      std::vector<std::string> words{"sh", "-c", "ulimit -v 800000; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "-q", program};
+      words.insert(words.end(), ranks.begin(), ranks.end());
+      EXPECT_TRUE(ended(run(words), 3, {"out of memory", "ulimit -a"}));
+    }
+  }
+}
+#endif
+
 TEST_F(Command, NoCompiler) {
   write("p.fa", kHello);
   environment_ = {"CXX=no-such-compiler"};
