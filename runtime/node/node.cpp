@@ -134,11 +134,15 @@ bool Node::idle() {
   // Called by the communication thread, which is also the only one besides the workers that brings
   // work: if nobody woke between the two readings and the queues were empty, nothing runs.
   const std::uint64_t before = sleepers.transitions();
-  if (sleepers.count() != static_cast<std::int32_t>(workers.size())) return false;
+  if (!all_workers_idle()) return false;
   for (auto& w : workers) {
     if (!w->queue.empty()) return false;
   }
   return sleepers.transitions() == before;
+}
+
+bool Node::all_workers_idle() const {
+  return sleepers.count() == static_cast<std::int32_t>(workers.size());
 }
 
 void Node::fail(const std::string& text, int exit_code) {
@@ -246,7 +250,7 @@ void Node::worker_loop(Worker& w) {
       if (role_.try_lock()) {
         if (!drive(w, work)) continue;
       } else {
-        const bool all = sleepers.count() == static_cast<std::int32_t>(workers.size());
+        const bool all = all_workers_idle();
         if (all && policy != nullptr) policy->changed();
         // Who is held has to look again soon: the communication thread hands it the role.
         if (all || w.lead.held()) wake_communication();
