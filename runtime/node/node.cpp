@@ -102,6 +102,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     workers.back()->trace = std::make_unique<TraceBuffer>(
         members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
   }
+  for (std::int32_t i = 0; i < threads; ++i) sleepers.announce();  // until its thread has started
   outside = std::make_unique<Worker>(*this, -1, 0, 0);
   end = std::make_unique<EndOfRun>(*this);
   evacuation = std::make_unique<Evacuation>(*this);
@@ -229,7 +230,8 @@ void Node::worker_loop(Worker& w) {
   thread_worker = &w;
   w.tid.store(gettid());
   const CrashStack stack;
-  bool was_idle = false;
+  sleepers.cancel();
+  bool was_idle = true;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
     if (!find_work(w, work, w.chunk)) {

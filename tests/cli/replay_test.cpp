@@ -65,12 +65,13 @@ TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
         "  first(x);\n"
         "  for i = 1..8 work(x, i);\n"
         "}\n");
-  int waits = 0, runs = 0;
+  int waits = 0, runs = 0, busy_with_nothing = 0;
   for (int run = 0; run < 5; ++run) {
     EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "3", "--balancer", "steal", "--record-policy", "logs"}), 0));
     for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl"}) {
       bool came = false;
       for (const std::string& text : told(read(log))) {
+        if (!came && text.starts_with("went busy")) ++busy_with_nothing;
         came = came || text.starts_with("arrived");
         if (!came || !text.starts_with("load changed")) continue;
         ++(text.starts_with("load changed {}") ? runs : waits);
@@ -79,6 +80,7 @@ TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
     }
   }
   EXPECT_GT(runs, waits);
+  EXPECT_LE(busy_with_nothing, 2);
 }
 
 // A rank that has begun the only fragment that came has nothing ready: it must know before that it is busy.
