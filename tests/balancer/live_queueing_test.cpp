@@ -53,6 +53,28 @@ TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
   EXPECT_EQ(order(others, false), (std::vector<std::uint64_t>{1, 1, 0, 3, 2}));
 }
 
+// As in tests/runtime/ready_queue_test.cpp: what comes while something runs waits in its order, before what was there.
+TEST(ReadyItems, StructuredOnesThatComeBetweenTwoPopsKeepTheirOrder) {
+  using Kind = ReadyItems::Kind;
+  const std::vector<Kind> kinds = {Kind::structured};
+  ReadyItems items(&kinds);
+  const auto push = [&](std::uint64_t state) {
+    Item i;
+    i.state = state;
+    items.push(i);
+  };
+  for (const std::uint64_t s : {1, 2, 3, 4}) push(s);
+  EXPECT_EQ(items.pop(true).state, 1u);
+  for (const std::uint64_t s : {5, 6, 7}) push(s);
+  std::vector<Item> shipped;
+  EXPECT_EQ(items.take(0, 1, Program::Ships::oldest, shipped), 1);
+  EXPECT_EQ(shipped.front().state, 5u);
+  push(8);
+  std::vector<std::uint64_t> order;
+  while (items.count() > 0) order.push_back(items.pop(true).state);
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{6, 7, 8, 2, 3, 4}));
+}
+
 TEST(ReadyItems, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
   using Kind = ReadyItems::Kind;
   const std::vector<Kind> kinds(2, Kind::queue);
