@@ -177,6 +177,24 @@ TEST(LiveQueueing, WhatIsKnownToBeTinyRunsOnTheSpot) {
   }
 }
 
+// What becomes ready at once is told when the host has woken up, what comes within half a millisecond after that by a timer.
+TEST(LiveQueueing, HostsSleep) {
+  const auto second_ends = [](Time born, Time wake, Time timer) {
+    Workload w = empty_workload();
+    for (const Time at : {5 * kMs, born}) {
+      w.births.push_back({at, Rank{0}, w.add({.group = Group{1}, .weight = 10 * kMs})});
+    }
+    Options o = quick(2, "steal");
+    o.processing.wake = wake;
+    o.processing.timer = timer;
+    return simulate(w, o).ends[1];
+  };
+  const Time together = 5 * kMs, later = together + 100 * kUs;
+  EXPECT_GT(second_ends(together, 0, 0), 15 * kMs);
+  EXPECT_EQ(second_ends(together, 20 * kUs, 70 * kUs), second_ends(together, 0, 0) + 20 * kUs);
+  EXPECT_EQ(second_ends(later, 20 * kUs, 70 * kUs), second_ends(later, 0, 0) + 90 * kUs);
+}
+
 // visit, then, when it is known how many children it has, that many of the same; as
 // bench/programs/tree.fa is recorded.
 void grow(Workload& w, std::size_t parent, int depth, std::uint64_t id) {
