@@ -30,6 +30,9 @@ struct Processing {
   Time send = 0;           // for each message and shipment it sends
   Time plan_per_rank = 0;  // times the ranks it has heard from, when it decides about others
   Time ship = 0;           // for each fragment that it ships, and that arrives; policies know (Setup::ship_cost)
+  // It sleeps, which is no work:
+  Time wake = 0;   // from a change of the load that it may tell at once until it does
+  Time timer = 0;  // how much later than set timers go off; also that for the next report of the load
   bool free() const { return event == 0 && send == 0 && plan_per_rank == 0 && ship == 0; }
 };
 

@@ -85,7 +85,8 @@ class Reader {
     return l;
   }
   Processing processing() {
-    return {duration("event", 0), duration("send", 0), duration("plan_per_rank", 0), duration("ship", 0)};
+    return {duration("event", 0), duration("send", 0), duration("plan_per_rank", 0),
+            duration("ship", 0),  duration("wake", 0), duration("timer", 0)};
   }
 
   // Calls `read` with the table of that name, if there is one.

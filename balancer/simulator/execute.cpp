@@ -35,7 +35,7 @@ bool Simulation::on_the_spot(const Node& n, const Item& item) const {
   if (!spot_ || !n.here) return false;
   constexpr int kTinyVotes = 3;
   switch (kinds_[item.group]) {
-    case ReadyItems::Kind::stack:
+    case ReadyItems::Kind::structured:
       return n.running == static_cast<std::int32_t>(n.threads.size());
     case ReadyItems::Kind::queue:
       return n.groups[item.group].votes >= kTinyVotes;
@@ -144,7 +144,7 @@ void Simulation::complete(Node& n, Running& r) {
   // Live, only atomic fragments are measured: a range's weight is that of its body, and what only makes
   // others is said to weigh nothing.
   const ReadyItems::Kind kind = kinds_[item.group];
-  if (kind == ReadyItems::Kind::queue || (kind == ReadyItems::Kind::stack && !spot_)) {
+  if (kind == ReadyItems::Kind::queue || kind == ReadyItems::Kind::stack) {
     constexpr Time kTiny = 8'000;
     g.votes = took < kTiny ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);
     ++g.done.count;

@@ -28,7 +28,6 @@ class Graph final : public Program {
   void finished(Rank here, const Item&, Effects&) override;
   void arrived(Rank here, const Note&, Effects&) override;
   bool newest_first(Group) const override;
-  Ships ships() const override { return Ships::newest; }
   bool runs_on_the_spot() const override { return true; }
   Rank settled(const Item&, Rank here) const override;
   void resettle(const Item&, Rank to) override;

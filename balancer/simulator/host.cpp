@@ -149,7 +149,7 @@ void Simulation::carry_out(Node& n, const Action& action) {
   } else if (const auto* set = std::get_if<SetTimer>(&action)) {
     std::erase_if(n.timers, [&](const Timer& t) { return t.number == set->timer; });
     n.timers.push_back({set->timer, ++generation_});
-    plan(set->at, Kind::timer, n.rank, set->timer, generation_);
+    plan(set->at + processing(n).timer, Kind::timer, n.rank, set->timer, generation_);
   } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
     std::erase_if(n.timers, [&](const Timer& t) { return t.number == cancel->timer; });
   } else if (const auto* decide = std::get_if<Decide>(&action)) {

@@ -17,7 +17,8 @@ namespace tessera::balancer::simulator {
 
 class ReadyItems {
  public:
-  enum class Kind : std::uint8_t { queue, range, stack };
+  // structured: subs, `if`, `while`: the newest first, but what came between two pops keeps its order.
+  enum class Kind : std::uint8_t { queue, range, stack, structured };
 
   // `plenty`: as many of a group waiting as the ranks can do with for now.
   explicit ReadyItems(const std::vector<Kind>* kinds, std::int64_t plenty = 0)
@@ -32,19 +33,26 @@ class ReadyItems {
     const Kind kind = (*kinds_)[item.group];
     if (w.size() == 0) order(kind).push_back(item.group);
     if (kind == Kind::queue) ++queued_;
-    w.items.push_back(item);
+    if (kind == Kind::structured) {
+      if (w.pops != pops_) w.latest = 0;
+      w.pops = pops_;
+      w.items.insert(w.items.end() - w.latest++, item);
+    } else {
+      w.items.push_back(item);
+    }
     w.bytes += item.bytes;
     ++count_;
   }
 
   // The item to run next; there is one.
   Item pop(bool expand_first) {
+    ++pops_;
     expand_first = expand_first && queued_ < kVisible;
     const bool queued = !queues_.empty() && (!expand_first || (stacks_.empty() && ranges_.empty()));
     const std::uint16_t g = queued            ? next_queue()
                             : !stacks_.empty() ? stacks_.back()
                                                : ranges_.back();
-    const Item item = (*kinds_)[g] == Kind::stack ? take_newest(g) : take_oldest(g);
+    const Item item = stacked((*kinds_)[g]) ? take_newest(g) : take_oldest(g);
     if (groups_[g].size() == 0) forget(g);
     return item;
   }
@@ -60,11 +68,12 @@ class ReadyItems {
   }
 
   // Takes up to n of a group for a shipment: of a range its last iterations, of a stack what
-  // `ships` says, of a queue the oldest.
+  // `ships` says, of a queue the oldest; structured ones as they would run.
   std::int64_t take(std::size_t g, std::int64_t n, Program::Ships ships, std::vector<Item>& out) {
     if (g >= groups_.size()) return 0;
     const Kind kind = (*kinds_)[g];
-    const bool from_end = kind == Kind::range || (kind == Kind::stack && ships == Program::Ships::newest);
+    const bool from_end = kind == Kind::range || kind == Kind::structured ||
+                          (kind == Kind::stack && ships == Program::Ships::newest);
     const std::int64_t taken = std::min(n, count(g));
     if (taken <= 0) return 0;
     if (kind == Kind::stack && ships == Program::Ships::alternate) deal(groups_[g], taken);
@@ -83,6 +92,7 @@ class ReadyItems {
     std::size_t head = 0;  // those before it are gone
     std::int64_t bytes = 0;
     double weight = 0;
+    std::int64_t pops = 0, latest = 0;  // structured: how many came since that pop
     std::int64_t size() const { return static_cast<std::int64_t>(items.size() - head); }
   };
 
@@ -115,6 +125,7 @@ class ReadyItems {
     Waiting& w = groups_[g];
     const Item item = w.items.back();
     w.items.pop_back();
+    w.latest = std::max<std::int64_t>(0, w.latest - 1);
     if (w.head == w.items.size()) {
       w.items.clear();
       w.head = 0;
@@ -127,8 +138,9 @@ class ReadyItems {
     if ((*kinds_)[item.group] == Kind::queue) --queued_;
     return item;
   }
+  static bool stacked(Kind k) { return k == Kind::stack || k == Kind::structured; }
   std::vector<std::uint16_t>& order(Kind k) {
-    return k == Kind::range ? ranges_ : k == Kind::stack ? stacks_ : queues_;
+    return k == Kind::range ? ranges_ : stacked(k) ? stacks_ : queues_;
   }
   std::uint16_t next_queue() const {
     const std::uint16_t newest = queues_.back();
@@ -155,6 +167,7 @@ class ReadyItems {
   std::vector<std::uint16_t> queues_, stacks_, ranges_;
   std::int64_t count_ = 0;
   std::int64_t queued_ = 0;  // in queues
+  std::int64_t pops_ = 0;
 };
 
 }  // namespace tessera::balancer::simulator

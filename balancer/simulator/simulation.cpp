@@ -11,8 +11,8 @@ namespace {
 
 ReadyItems::Kind kind_of(const Program& p, std::size_t g) {
   if (p.groups()[g].range) return ReadyItems::Kind::range;
-  return p.newest_first(Group{static_cast<std::uint32_t>(g)}) ? ReadyItems::Kind::stack
-                                                              : ReadyItems::Kind::queue;
+  if (!p.newest_first(Group{static_cast<std::uint32_t>(g)})) return ReadyItems::Kind::queue;
+  return p.runs_on_the_spot() ? ReadyItems::Kind::structured : ReadyItems::Kind::stack;
 }
 
 // As the live link meter (runtime/balance/link_meter.cpp): five round trips without a payload, two with a small one, which tell, and

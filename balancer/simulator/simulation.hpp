@@ -125,7 +125,8 @@ class Simulation final : public Effects {
   }
   void changed(Node& n) {
     n.dirty = true;
-    const Time at = std::max(now_, n.last_pump + (n.urgent ? kUrgentInterval : kPumpInterval));
+    const Time due = n.last_pump + (n.urgent ? kUrgentInterval : kPumpInterval);
+    const Time at = due > now_ ? due + processing(n).timer : now_ + processing(n).wake;
     if (n.pump_at < 0 || n.pump_at > at) plan_pump(n, at);
   }
   void plan_pump(Node&, Time at);

@@ -166,10 +166,22 @@ void PolicyHost::report_load(bool went_busy) {
   tell(event);
 }
 
+// What came to a rank where nothing ran is told when it has begun: policies would take it for something that waits, offer it to
+// others, and not ask for more.
+bool PolicyHost::about_to_begin(Clock::time_point now) {
+  const bool begins = idle_ && node_.all_workers_idle() && !node_.idle();
+  if (!begins) {
+    begins_by_.reset();
+  } else if (!begins_by_) {
+    begins_by_ = now + kUrgentInterval;
+  }
+  return begins && now < *begins_by_;
+}
+
 void PolicyHost::pump(Clock::time_point now) {
   const bool due =
       dirty_.load() && now - last_pump_ >= (urgent_.load() ? kUrgentInterval : kPumpInterval);
-  if (due) {
+  if (due && !about_to_begin(now)) {
     dirty_.store(false);
     urgent_.store(false);
     last_pump_ = now;
@@ -203,7 +215,8 @@ void PolicyHost::pump(Clock::time_point now) {
 Clock::time_point PolicyHost::next(Clock::time_point now) const {
   Clock::time_point at = now + std::chrono::hours(1);
   if (dirty_.load()) {
-    at = std::min(at, last_pump_ + (urgent_.load() ? kUrgentInterval : kPumpInterval));
+    const auto due = last_pump_ + (urgent_.load() ? kUrgentInterval : kPumpInterval);
+    at = std::min(at, begins_by_ ? std::max(due, *begins_by_) : due);
   }
   for (const auto& [timer, when] : timers_) {
     at = std::min(at, start_ + std::chrono::nanoseconds(when));

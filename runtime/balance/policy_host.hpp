@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ class PolicyHost {
  private:
   void tell(const balancer::Event&);
   void carry_out(const balancer::Action&);
+  bool about_to_begin(Clock::time_point now);
   void report_load(bool went_busy);
   GroupStats::Snapshot stats(std::uint32_t group) const;  // of all workers
 
@@ -64,6 +66,7 @@ class PolicyHost {
   std::atomic<bool> urgent_{false};
   bool moved_ = false;  // fragments came or went since the policy last heard of the load
   bool idle_ = true;
+  std::optional<Clock::time_point> begins_by_;  // what came while nothing ran; then it is told anyway
   std::vector<std::int64_t> ready_, bytes_, last_ready_, last_bytes_;
   struct Done {
     std::int64_t count = 0;

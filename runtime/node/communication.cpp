@@ -177,7 +177,7 @@ bool Node::drive(Worker& w, Work& work) {
     } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
     } else {
-      wait_for_traffic(sleepers.count() == static_cast<std::int32_t>(workers.size()));
+      wait_for_traffic(all_workers_idle());
     }
   }
   if (idle) sleepers.cancel();

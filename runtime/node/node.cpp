@@ -102,6 +102,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     workers.back()->trace = std::make_unique<TraceBuffer>(
         members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
   }
+  for (std::int32_t i = 0; i < threads; ++i) sleepers.announce();  // until its thread has started
   outside = std::make_unique<Worker>(*this, -1, 0, 0);
   end = std::make_unique<EndOfRun>(*this);
   evacuation = std::make_unique<Evacuation>(*this);
@@ -134,11 +135,15 @@ bool Node::idle() {
   // Called by the communication thread, which is also the only one besides the workers that brings
   // work: if nobody woke between the two readings and the queues were empty, nothing runs.
   const std::uint64_t before = sleepers.transitions();
-  if (sleepers.count() != static_cast<std::int32_t>(workers.size())) return false;
+  if (!all_workers_idle()) return false;
   for (auto& w : workers) {
     if (!w->queue.empty()) return false;
   }
   return sleepers.transitions() == before;
+}
+
+bool Node::all_workers_idle() const {
+  return sleepers.count() == static_cast<std::int32_t>(workers.size());
 }
 
 void Node::fail(const std::string& text, int exit_code) {
@@ -225,7 +230,8 @@ void Node::worker_loop(Worker& w) {
   thread_worker = &w;
   w.tid.store(gettid());
   const CrashStack stack;
-  bool was_idle = false;
+  sleepers.cancel();
+  bool was_idle = true;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
     if (!find_work(w, work, w.chunk)) {
@@ -246,7 +252,7 @@ void Node::worker_loop(Worker& w) {
       if (role_.try_lock()) {
         if (!drive(w, work)) continue;
       } else {
-        const bool all = sleepers.count() == static_cast<std::int32_t>(workers.size());
+        const bool all = all_workers_idle();
         if (all && policy != nullptr) policy->changed();
         // Who is held has to look again soon: the communication thread hands it the role.
         if (all || w.lead.held()) wake_communication();

@@ -125,6 +125,7 @@ class Node {
 
   // True when nothing here can run, nothing is being run, and all that was sent is counted.
   bool idle();
+  bool all_workers_idle() const;        // though there may be something for them
   void wake_communication();
   void wake_worker();                   // after a push: somebody idle, if anybody is
   std::int64_t waiting() const;         // fragments of this rank, for inputs

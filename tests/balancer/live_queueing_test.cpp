@@ -53,6 +53,28 @@ TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
   EXPECT_EQ(order(others, false), (std::vector<std::uint64_t>{1, 1, 0, 3, 2}));
 }
 
+// As in tests/runtime/ready_queue_test.cpp: what comes while something runs waits in its order, before what was there.
+TEST(ReadyItems, StructuredOnesThatComeBetweenTwoPopsKeepTheirOrder) {
+  using Kind = ReadyItems::Kind;
+  const std::vector<Kind> kinds = {Kind::structured};
+  ReadyItems items(&kinds);
+  const auto push = [&](std::uint64_t state) {
+    Item i;
+    i.state = state;
+    items.push(i);
+  };
+  for (const std::uint64_t s : {1, 2, 3, 4}) push(s);
+  EXPECT_EQ(items.pop(true).state, 1u);
+  for (const std::uint64_t s : {5, 6, 7}) push(s);
+  std::vector<Item> shipped;
+  EXPECT_EQ(items.take(0, 1, Program::Ships::oldest, shipped), 1);
+  EXPECT_EQ(shipped.front().state, 5u);
+  push(8);
+  std::vector<std::uint64_t> order;
+  while (items.count() > 0) order.push_back(items.pop(true).state);
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{6, 7, 8, 2, 3, 4}));
+}
+
 TEST(ReadyItems, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
   using Kind = ReadyItems::Kind;
   const std::vector<Kind> kinds(2, Kind::queue);
@@ -153,6 +175,24 @@ TEST(LiveQueueing, WhatIsKnownToBeTinyRunsOnTheSpot) {
       EXPECT_GT(o.moved, 4);
     }
   }
+}
+
+// What becomes ready at once is told when the host has woken up, what comes within half a millisecond after that by a timer.
+TEST(LiveQueueing, HostsSleep) {
+  const auto second_ends = [](Time born, Time wake, Time timer) {
+    Workload w = empty_workload();
+    for (const Time at : {5 * kMs, born}) {
+      w.births.push_back({at, Rank{0}, w.add({.group = Group{1}, .weight = 10 * kMs})});
+    }
+    Options o = quick(2, "steal");
+    o.processing.wake = wake;
+    o.processing.timer = timer;
+    return simulate(w, o).ends[1];
+  };
+  const Time together = 5 * kMs, later = together + 100 * kUs;
+  EXPECT_GT(second_ends(together, 0, 0), 15 * kMs);
+  EXPECT_EQ(second_ends(together, 20 * kUs, 70 * kUs), second_ends(together, 0, 0) + 20 * kUs);
+  EXPECT_EQ(second_ends(later, 20 * kUs, 70 * kUs), second_ends(later, 0, 0) + 90 * kUs);
 }
 
 // visit, then, when it is known how many children it has, that many of the same; as

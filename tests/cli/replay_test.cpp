@@ -44,6 +44,45 @@ TEST_F(Command, EveryPolicyIsRecordedAndReplayed) {
   }
 }
 
+// What each line of a log says for people.
+std::vector<std::string> told(const std::string& log) {
+  const std::string key = "\"text\":[\"";
+  std::vector<std::string> texts;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto at = line.find(key); at != std::string::npos) texts.push_back(line.substr(at + key.size()));
+  }
+  return texts;
+}
+
+// What comes to a rank where nothing runs is told when it has begun: told before, it would be taken for something that waits.
+TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
+  write("p.fa",
+        "C++ sub first(name x) ${{ usleep(30000); x = 1; $}}\n"
+        "C++ sub work(int x, int i) ${{ usleep(10000); (void)x; (void)i; $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  first(x);\n"
+        "  for i = 1..8 work(x, i);\n"
+        "}\n");
+  int waits = 0, runs = 0, busy_with_nothing = 0;
+  for (int run = 0; run < 5; ++run) {
+    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "3", "--balancer", "steal", "--record-policy", "logs"}), 0));
+    for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl"}) {
+      bool came = false;
+      for (const std::string& text : told(read(log))) {
+        if (!came && text.starts_with("went busy")) ++busy_with_nothing;
+        came = came || text.starts_with("arrived");
+        if (!came || !text.starts_with("load changed")) continue;
+        ++(text.starts_with("load changed {}") ? runs : waits);
+        break;
+      }
+    }
+  }
+  EXPECT_GT(runs, waits);
+  EXPECT_LE(busy_with_nothing, 2);
+}
+
 // A rank that has begun the only fragment that came has nothing ready: it must know before that it is busy.
 TEST_F(Command, ABalancerIsToldThatItsRankIsBusyBeforeWithWhat) {
   write("p.fa", kUneven);
