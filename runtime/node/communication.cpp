@@ -173,7 +173,7 @@ bool Node::drive(Worker& w, Work& work) {
       driver_idle_.store(true);
       sleepers.announce();
       idle = true;
-      rung = sleepers.count() == static_cast<std::int32_t>(workers.size()) && transport.look();
+      rung = all_workers_idle() && transport.look();
     } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
     } else {
