@@ -32,8 +32,8 @@ constexpr Parameter kParameters[] = {
      .max = 1e6},
     {.name = "patience",
      .default_value = "0",
-     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after each theft, if "
-             "nothing else came",
+     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after each theft if "
+             "nothing else came, up to that again after refusals",
      .max = 60},
     {.name = "transfer_margin",
      .default_value = "2",
