@@ -15,7 +15,9 @@ void give_back_at_once() {
   foreign.fill(1);
   pthread_key_t last;
   pthread_key_create(&last, nullptr);
-  for (pthread_key_t key = 0; key <= last; ++key) (void)pthread_setspecific(key, foreign.data());
+  for (pthread_key_t key = 0; key <= last; ++key) {
+    if (pthread_getspecific(key) == nullptr) (void)pthread_setspecific(key, foreign.data());
+  }
   release_unused_memory();
   _exit(0);
 }
