@@ -36,8 +36,8 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 
 }  // namespace
 
-std::vector<Limit> find_limits(const Study& study, const Tried& tried, std::int32_t count, const Progress& progress,
-                               int& simulations) {
+std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std::optional<Tried>& usual, std::int32_t count,
+                               const Progress& progress, int& simulations) {
   const sim::Outcome& o = *tried.row.outcome;
   sim::Options options;
   const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
@@ -82,9 +82,18 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, std::int3
                     fmt::format("the busiest host works {} of the time for its balancer; if that cost nothing the run "
                                 "would take {}",
                                 percent(std::min(1.0, tried.row.coordinator_load())), duration_text(static_cast<Time>(no_processing)))});
+  const auto largest = [&] {
+    return std::max_element(limits.begin(), limits.end(),
+                            [](const Limit& a, const Limit& b) { return a.share < b.share; })->share;
+  };
+  if (usual && largest() < kCounts) {
+    limits.push_back({"balancer", lost.share(static_cast<double>(usual->time())),
+                      fmt::format("work waits while ranks have none; under {} it would take {}", usual->row.balancer,
+                                  duration_text(usual->time()))});
+  }
   const Time mean = o.executed > 0 ? o.work / o.executed : 0;
   const bool fine = mean < 2 * (2 * options.latency + options.processing.event + options.processing.send);
-  const double explained = std::max({limits[0].share, limits[1].share, limits[2].share});
+  const double explained = largest();
   limits.push_back({"granularity", std::max({data ? 0 : lost.share(no_transfer), lost.share(no_latency), fine && explained < kCounts ? 1 - explained : 0}),
                     fmt::format("a fragment takes {} in the mean, a message {}: make fewer, longer ones",
                                 duration_text(mean), duration_text(options.latency))});
@@ -92,8 +101,8 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, std::int3
   std::erase_if(limits, [](const Limit& l) { return l.share < kCounts; });
   if (limits.empty()) {
     limits.push_back({"dependencies", 1,
-                      "no single one of critical path, transfers, coordinator and granularity; ranks wait for fragments "
-                      "that are not ready yet"});
+                      "no single one of critical path, transfers, coordinator, balancer and granularity; ranks wait for "
+                      "fragments that are not ready yet"});
   }
   return limits;
 }
