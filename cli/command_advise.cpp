@@ -78,6 +78,7 @@ int run(const AdviseCommand& c) {
   const Source source = find_input(c, study);
   study.cluster = find_cluster(c.cluster);
   study.cluster_name = study.cluster.name;
+  study.cluster_asked = c.cluster;
   study.seed = c.seed;
   const std::vector<const balancer::PolicyInfo*> policies = find_policies(c);
   const std::vector<std::int32_t> counts = find_counts(c, study);

@@ -134,6 +134,7 @@ Outcome Simulation::run() {
     }
     happen(h);
   }
+  for (Node& n : nodes_) settle_host(n);
   out_.events += taken;
   out_.ended = queue_.empty();
   if (created_ != out_.executed) {

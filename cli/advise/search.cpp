@@ -33,12 +33,16 @@ class Search {
     Tried t{b, run_row(study_, b, count, kMostEventsOfAdvice), 0};
     ++simulations_;
     progress_(simulations_);
+    if (!t.row.outcome && t.row.why != kNeedsMoreRanks) unfit_ = t.row.why;
     if (t.row.outcome && t.row.outcome->ended) {
       t.took = t.row.outcome->finished;
       at->second = std::move(t);
     }
     return at->second;
   }
+
+  // Why this cluster is not one to run on, if it was not for somebody.
+  const std::string& unfit() const { return unfit_; }
 
   std::vector<Tried> first_round(const std::vector<const balancer::PolicyInfo*>& policies, std::int32_t count) {
     std::vector<Tried> all;
@@ -68,6 +72,7 @@ class Search {
   const Study& study_;
   const Progress& progress_;
   int& simulations_;
+  std::string unfit_;
   std::map<std::pair<std::string, std::int32_t>, std::optional<Tried>> done_;
 };
 
@@ -89,6 +94,9 @@ Advice advise(const Study& study, const Source& source, const std::vector<const 
   Advice advice;
   Search search(study, progress, advice.simulations);
   std::vector<Tried> kept = search.first_round(balancers, counts.back());
+  if (kept.empty() && !search.unfit().empty()) {
+    throw usage_error("cluster " + study.cluster_asked + ": " + search.unfit());
+  }
   if (kept.empty()) {
     throw usage_error("nothing can be simulated on " + std::to_string(counts.back()) +
                       " ranks: these balancers need more ranks, or the program makes more than " +
