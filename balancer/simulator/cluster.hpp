@@ -85,6 +85,7 @@ struct Outcome {
   // With Options::watch: the longest that a rank had nothing at all while some rank had more waiting than
   // its threads were about to take, and one each for all that had nothing.
   Time longest_starved = 0;
+  Time idle_beside_ready = 0;          // with it, too: thread-time that had nothing while fragments waited on other ranks
   std::int32_t executing = 0;          // ranks that may run fragments
   std::vector<Time> busy;              // by rank: threads x time
   std::vector<Time> ends;              // by rank: when its last fragment ended; 0: it ran none

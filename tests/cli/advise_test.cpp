@@ -77,6 +77,18 @@ TEST_F(Advise, WorkThatABalancerLeavesWhereItIsIsItsFault) {
   EXPECT_LT(j["default"]["seconds"], j["best"]["seconds"]);
 }
 
+// The profile says that nothing is worth moving: no balancer does.
+TEST_F(Advise, WorkThatNobodyMovesIsNotWorkThatIsNotReady) {
+  write("stay.profile",
+        "version = 1\nprogram = \"p.fa\"\nhash = \"c7bac57cf5cdbb8f3a2947069d9f6794\"\n\n"
+        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = 11943231819299.8\n"
+        "bytes = 102400\nmoved = 0\nworth_moving = false\n\n"
+        "\n[end]\nchecksum = \"561fffab599d35c5\"\n");
+  const auto j = advice({"stay.profile", "-c", "uniform", "-n", "1,8"});
+  EXPECT_EQ(first_limit(j), "balancer");
+  EXPECT_GT(j["limits"][0]["share"], 0.9);
+}
+
 // Of balancers between which the simulator can't tell, the default.
 TEST_F(Advise, AnotherThanTheDefaultIsBetterByMoreThanCanBeTold) {
   for (const char* workload : {"matmul:blocks=6", "loop:items=300,weight=5ms", "loop:items=500,weights=heavy", "iterate:iterations=5", "queens_loop:n=9"}) {
