@@ -21,16 +21,15 @@ struct AdviseCommand {
   std::uint64_t seed = 1;
 };
 
-// A trace says so in its first word; a profile is TOML; what is no file is a generated workload. Returns how many fragments one
-// of the workload stands for.
-std::int64_t find_input(const AdviseCommand& c, Study& study) {
+// A trace says so in its first word; a profile is TOML; what is no file is a generated workload.
+Source find_input(const AdviseCommand& c, Study& study) {
   std::error_code ignored;
   std::string first;
   if (std::filesystem::is_regular_file(c.input, ignored)) std::ifstream(c.input) >> first;
   if (first.empty() || first == "tessera-trace") {
     find_workload(c.input, study);
     if (study.trace && study.trace->work.fragments.empty()) throw usage_error(c.input + ": the trace has no fragments");
-    return 1;
+    return {};
   }
   try {
     const balancer::Profile profile = balancer::load_profile(c.input, {}, "", true);
@@ -38,7 +37,7 @@ std::int64_t find_input(const AdviseCommand& c, Study& study) {
     study.trace.emplace();
     const std::int64_t every = workload_of(profile, kMostOfProfile, study.trace->work);
     if (study.trace->work.fragments.empty()) throw usage_error(c.input + ": the profile has no fragments");
-    return every;
+    return {true, every};
   } catch (const balancer::ProfileError& e) {
     throw usage_error(std::string(e.what()) + " (and it is no trace: those begin with `tessera-trace`)");
   }
@@ -76,9 +75,10 @@ std::vector<std::int32_t> find_counts(const AdviseCommand& c, const Study& study
 
 int run(const AdviseCommand& c) {
   Study study;
-  const std::int64_t every = find_input(c, study);
+  const Source source = find_input(c, study);
   study.cluster = find_cluster(c.cluster);
   study.cluster_name = study.cluster.name;
+  study.cluster_asked = c.cluster;
   study.seed = c.seed;
   const std::vector<const balancer::PolicyInfo*> policies = find_policies(c);
   const std::vector<std::int32_t> counts = find_counts(c, study);
@@ -91,9 +91,9 @@ int run(const AdviseCommand& c) {
     next = Clock::now() + std::chrono::seconds(5);
     std::fprintf(stderr, "tessera: advise: %d simulations so far\n", done);
   };
-  const Advice advice = advise(study, policies, counts, progress);
-  if (c.json != "-") std::fputs(text_of(study, advice, every).c_str(), stdout);
-  write_output("--json", c.json, c.json.empty() ? "" : json_of(study, advice, every));
+  const Advice advice = advise(study, source, policies, counts, progress);
+  if (c.json != "-") std::fputs(text_of(study, advice, source).c_str(), stdout);
+  write_output("--json", c.json, c.json.empty() ? "" : json_of(study, advice, source));
   return runtime::kExitOk;
 }
 

@@ -126,6 +126,7 @@ int run(const SimulateCommand& c) {
   find_workload(c.workload, study);
   study.cluster = find_cluster(c.cluster);
   study.cluster_name = study.cluster.name;
+  study.cluster_asked = c.cluster;
   find_balancers(c, study);
   study.counts_are_workers = !c.workers.empty();
   if (study.counts_are_workers) {

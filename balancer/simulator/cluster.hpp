@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -87,12 +88,13 @@ struct Outcome {
   // With Options::watch: the longest that a rank had nothing at all while some rank had more waiting than
   // its threads were about to take, and one each for all that had nothing.
   Time longest_starved = 0;
+  Time idle_beside_ready = 0;          // with it, too: thread-time that had nothing while fragments waited on other ranks
   std::int32_t executing = 0;          // ranks that may run fragments
   std::vector<Time> busy;              // by rank: threads x time
   std::vector<Time> ends;              // by rank: when its last fragment ended; 0: it ran none
   std::vector<std::int64_t> items;     // by rank: fragments it ran
   std::vector<std::int64_t> received;  // by rank: policy messages
-  std::vector<Time> host_busy;         // by rank: time its host worked for the policy
+  std::vector<Time> host_busy;         // by rank: time its host worked for the policy, until `finished`
   // Options::slices numbers per rank: thread-time in each slice of `slice` ns.
   std::vector<Time> utilisation;
   Time slice = 0;
@@ -110,8 +112,16 @@ struct Outcome {
   double imbalance() const;
 };
 
+// All work together, and any time, must be below this: 126 years.
+inline constexpr Time kLatest = 4'000'000'000'000'000'000;
+
+// More work than time can count, for a person.
+struct SimulationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // simulate runs the program to its end. Same arguments, same outcome. Options must be sound:
-// check_options.
+// check_options. Throws SimulationError.
 Outcome simulate(const Workload&, const Options&);
 Outcome simulate(Program&, const Options&);
 

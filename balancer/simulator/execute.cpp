@@ -135,6 +135,10 @@ void Simulation::complete(Node& n, Running& r) {
   const auto rank = static_cast<std::size_t>(index(n.rank));
   ++out_.executed;
   ++out_.items[rank];
+  if (now_ >= kLatest || item.weight >= kLatest - out_.work) {
+    throw SimulationError("all weights together, and the time it takes, must be less than " +
+                          std::to_string(kLatest / 1'000'000'000) + " s (126 years)");
+  }
   out_.work += item.weight;
   out_.busy[rank] += took;
   utilisation_.add(rank, r.began, now_);

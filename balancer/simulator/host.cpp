@@ -84,10 +84,32 @@ void Simulation::serve(Node& n) {
   host_delay_ = 0;
   take_in(n, first);
   n.host_free = now_ + host_delay_;
-  out_.host_busy[static_cast<std::size_t>(index(n.rank))] += host_delay_;
+  worked(n, now_, n.host_free);
   host_delay_ = 0;
   n.serving = !n.inbox.empty();
   if (n.serving) plan(n.host_free, Kind::serve, n.rank);
+}
+
+// What a host does after the last item has ended is not part of the run; which one is the last shows later.
+void Simulation::worked(Node& n, Time from, Time to) {
+  settle_host(n);
+  if (!n.host_late.empty() && n.host_late.back().second == from) {
+    n.host_late.back().second = to;
+  } else {
+    n.host_late.emplace_back(from, to);
+  }
+}
+
+void Simulation::settle_host(Node& n) {
+  Time& busy = out_.host_busy[static_cast<std::size_t>(index(n.rank))];
+  while (!n.host_late.empty() && n.host_late.front().first < out_.finished) {
+    auto& [from, to] = n.host_late.front();
+    const Time until = std::min(to, out_.finished);
+    busy += until - from;
+    from = until;
+    if (until < to) return;
+    n.host_late.pop_front();
+  }
 }
 
 void Simulation::take_in(Node& n, Told& what) {

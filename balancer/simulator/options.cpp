@@ -68,7 +68,7 @@ std::vector<std::string> check_options(const Options& o) {
     check(index(r) >= 0 && index(r) < executing, "an absent rank is one that executes");
   }
   if (wrong.empty() && executing >= 1) {
-    check(somebody_stays(o, executing), "at some time every rank has left");
+    check(somebody_stays(o, executing), "at some time every rank that executes has left");
   }
   return wrong;
 }

@@ -134,6 +134,7 @@ Outcome Simulation::run() {
     }
     happen(h);
   }
+  for (Node& n : nodes_) settle_host(n);
   out_.events += taken;
   out_.ended = queue_.empty();
   if (created_ != out_.executed) {
@@ -210,16 +211,20 @@ void Simulation::happen(const Happening& h) {
 }
 
 void Simulation::watch() {
-  std::int64_t hungry = 0, surplus = 0;
+  std::int64_t hungry = 0, surplus = 0, idle = 0, all_waiting = 0;
   for (const Node& n : nodes_) {
     if (!n.here || !n.executes) continue;
     const std::int64_t waiting = n.items.count();
+    const auto threads = static_cast<std::int64_t>(n.threads.size());
+    idle += std::max<std::int64_t>(0, threads - n.running - waiting);
+    all_waiting += std::max<std::int64_t>(0, waiting - (threads - n.running));
     if (n.running == 0 && waiting == 0) {
       ++hungry;
     } else {
-      surplus = std::max(surplus, waiting - static_cast<std::int64_t>(n.threads.size()));
+      surplus = std::max(surplus, waiting - threads);
     }
   }
+  out_.idle_beside_ready += options_.watch * std::min(idle, all_waiting);
   for (Node& n : nodes_) {
     const bool starves = n.here && n.executes && n.running == 0 && n.items.count() == 0 && surplus > hungry;
     n.starved = starves ? n.starved + options_.watch : 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <set>
 #include <vector>
@@ -86,6 +87,7 @@ class Simulation final : public Effects {
     bool serving = false;  // a `serve` is planned
     std::set<Rank> heard;  // it has had messages from; kept when planning costs time
     Time host_free = 0;
+    std::deque<std::pair<Time, Time>> host_late;  // when the host worked, from the latest end of an item on
     std::vector<Event> caused;  // by actions of the step being taken
     bool telling = false;
     std::vector<bool> knows_left;  // by rank; empty: nobody has left
@@ -134,6 +136,8 @@ class Simulation final : public Effects {
   void tell(Node&, Told);
   void tell(Node& n, Event e) { tell(n, Told{Told::Kind::event, std::move(e), 0}); }
   void serve(Node&);
+  void worked(Node&, Time from, Time to);  // its host
+  void settle_host(Node&);
   void take_in(Node&, Told&);
   void step(Node&, Event);
   void carry_out(Node&, const Action&);

@@ -32,12 +32,19 @@ Time longest_fragment(const Study& study) {
   return longest;
 }
 
+// The part of the time that threads have nothing in which fragments wait on other ranks.
+double idle_beside_ready(const sim::Outcome& o, std::int32_t threads) {
+  double nothing = static_cast<double>(o.finished) * threads * o.executing;
+  for (std::int32_t r = 0; r < o.executing; ++r) nothing -= static_cast<double>(o.busy[static_cast<std::size_t>(r)]);
+  return nothing > 0 ? std::min(1.0, static_cast<double>(o.idle_beside_ready) / nothing) : 0;
+}
+
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 }  // namespace
 
-std::vector<Limit> find_limits(const Study& study, const Tried& tried, std::int32_t count, const Progress& progress,
-                               int& simulations) {
+std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std::optional<Tried>& usual, std::int32_t count,
+                               const Progress& progress, int& simulations) {
   const sim::Outcome& o = *tried.row.outcome;
   sim::Options options;
   const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
@@ -81,21 +88,38 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, std::int3
   limits.push_back({"coordinator", lost.share(no_processing),
                     fmt::format("the busiest host works {} of the time for its balancer; if that cost nothing the run "
                                 "would take {}",
-                                percent(std::min(1.0, tried.row.coordinator_load())), duration_text(static_cast<Time>(no_processing)))});
+                                percent(tried.row.coordinator_load()), duration_text(static_cast<Time>(no_processing)))});
+  const auto largest = [&] {
+    return std::max_element(limits.begin(), limits.end(),
+                            [](const Limit& a, const Limit& b) { return a.share < b.share; })->share;
+  };
+  if (usual && largest() < kCounts) {
+    limits.push_back({"balancer", lost.share(static_cast<double>(usual->time())),
+                      fmt::format("work waits while ranks have none; under {} it would take {}", usual->row.balancer,
+                                  duration_text(usual->time()))});
+  }
   const Time mean = o.executed > 0 ? o.work / o.executed : 0;
   const bool fine = mean < 2 * (2 * options.latency + options.processing.event + options.processing.send);
-  const double explained = std::max({limits[0].share, limits[1].share, limits[2].share});
+  const double explained = largest();
   limits.push_back({"granularity", std::max({data ? 0 : lost.share(no_transfer), lost.share(no_latency), fine && explained < kCounts ? 1 - explained : 0}),
                     fmt::format("a fragment takes {} in the mean, a message {}: make fewer, longer ones",
                                 duration_text(mean), duration_text(options.latency))});
   std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
   std::erase_if(limits, [](const Limit& l) { return l.share < kCounts; });
-  if (limits.empty()) {
-    limits.push_back({"dependencies", 1,
-                      "no single one of critical path, transfers, coordinator and granularity; ranks wait for fragments "
-                      "that are not ready yet"});
+  if (!limits.empty()) return limits;
+  const StudyRow watched = run_row(study, tried.balancer, count, kMostEventsOfAdvice, [&](sim::Options& x) {
+    constexpr Time kLooks = 1000;
+    x.watch = std::max<Time>(1, o.finished / kLooks);
+  });
+  progress(++simulations);
+  const double left = watched.outcome && watched.outcome->ended ? idle_beside_ready(*watched.outcome, options.threads) : 0;
+  if (left >= kCounts) {
+    return {{"balancer", left,
+             fmt::format("work waits on some ranks in {} of the time that others have none", percent(left))}};
   }
-  return limits;
+  return {{"dependencies", 1,
+           "no single one of critical path, transfers, coordinator, balancer and granularity; ranks wait for fragments "
+           "that are not ready yet"}};
 }
 
 }  // namespace tessera::cli

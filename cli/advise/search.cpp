@@ -1,5 +1,6 @@
 // The search: all balancers on all ranks of the cluster, then parameters of the best ones, then fewer ranks.
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "cli/advise/advice.hpp"
@@ -25,15 +26,23 @@ class Search {
   Search(const Study& study, const Progress& progress, int& simulations)
       : study_(study), progress_(progress), simulations_(simulations) {}
 
-  // Nothing: it needs more ranks, or its simulation was given up.
+  // Nothing: it needs more ranks, or its simulation was given up. None is simulated twice.
   std::optional<Tried> run(const Study::Balancer& b, std::int32_t count) {
+    const auto [at, is_new] = done_.try_emplace({words_of(b), count});
+    if (!is_new) return at->second;
     Tried t{b, run_row(study_, b, count, kMostEventsOfAdvice), 0};
     ++simulations_;
     progress_(simulations_);
-    if (!t.row.outcome || !t.row.outcome->ended) return std::nullopt;
-    t.took = t.row.outcome->finished;
-    return t;
+    if (!t.row.outcome && t.row.why != kNeedsMoreRanks) unfit_ = t.row.why;
+    if (t.row.outcome && t.row.outcome->ended) {
+      t.took = t.row.outcome->finished;
+      at->second = std::move(t);
+    }
+    return at->second;
   }
+
+  // Why this cluster is not one to run on, if it was not for somebody.
+  const std::string& unfit() const { return unfit_; }
 
   std::vector<Tried> first_round(const std::vector<const balancer::PolicyInfo*>& policies, std::int32_t count) {
     std::vector<Tried> all;
@@ -63,11 +72,9 @@ class Search {
   const Study& study_;
   const Progress& progress_;
   int& simulations_;
+  std::string unfit_;
+  std::map<std::pair<std::string, std::int32_t>, std::optional<Tried>> done_;
 };
-
-void sort_by_time(std::vector<Tried>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) { return a.time() < b.time(); });
-}
 
 // Beyond which more ranks do not pay.
 std::size_t worth(const std::vector<Tried>& by_count) {
@@ -82,44 +89,53 @@ std::size_t worth(const std::vector<Tried>& by_count) {
 
 }  // namespace
 
-Advice advise(const Study& study, const std::vector<const balancer::PolicyInfo*>& balancers,
+Advice advise(const Study& study, const Source& source, const std::vector<const balancer::PolicyInfo*>& balancers,
               const std::vector<std::int32_t>& counts, const Progress& progress) {
   Advice advice;
   Search search(study, progress, advice.simulations);
   std::vector<Tried> kept = search.first_round(balancers, counts.back());
+  if (kept.empty() && !search.unfit().empty()) {
+    throw usage_error("cluster " + study.cluster_asked + ": " + search.unfit());
+  }
   if (kept.empty()) {
     throw usage_error("nothing can be simulated on " + std::to_string(counts.back()) +
                       " ranks: these balancers need more ranks, or the program makes more than " +
                       std::to_string(kMostEventsOfAdvice) + " events there; take fewer ranks or a smaller run");
   }
   for (Tried& t : kept) search.tune(t, counts.back());
-  sort_by_time(kept);
+  std::vector<std::optional<Tried>> faster;  // as by_count
   for (const std::int32_t count : counts) {
+    const balancer::PolicyInfo* usual = balancer::find_policy(balancer::usual_policy(count));
     std::vector<Tried> here;
+    const auto take = [&](const Study::Balancer& b) {
+      if (std::optional<Tried> t = search.run(b, count)) here.push_back(std::move(*t));
+    };
+    // The default is first: what is better by less than can be told gives way to it.
+    const bool alone = count == 1 && counts.size() > 1;  // nobody to balance with
+    const bool asked = std::find(balancers.begin(), balancers.end(), usual) != balancers.end();
+    if (alone || asked) take({usual, {}});
+    const std::size_t defaults = here.size();
     for (const Tried& t : kept) {
-      if (count == 1 && counts.size() > 1) {
-        // There is nobody to balance with.
-        if (std::optional<Tried> alone = search.run({balancer::find_policy("none"), {}}, 1)) {
-          here.push_back(std::move(*alone));
-        }
-        break;
-      }
-      if (count == counts.back()) {
-        here.push_back(t);
-      } else if (std::optional<Tried> other = search.run(t.balancer, count)) {
-        here.push_back(std::move(*other));
-      }
+      if (!alone) take(t.balancer);
     }
-    sort_by_time(here);
-    if (!here.empty()) advice.by_count.push_back(std::move(here.front()));
+    if (here.empty()) continue;
+    const auto fastest = std::min_element(here.begin(), here.end(),
+                                          [](const Tried& a, const Tried& b) { return a.time() < b.time(); });
+    const bool told_apart = static_cast<double>(fastest->time()) < (1 - source.margin()) * static_cast<double>(here[0].time());
+    const bool gives_way = defaults == 1 && fastest != here.begin() && !told_apart;
+    advice.by_count.push_back(gives_way ? here.front() : *fastest);
+    faster.push_back(gives_way ? std::optional(*fastest) : std::nullopt);
   }
   advice.best = worth(advice.by_count);
+  advice.faster = faster[advice.best];
   const Tried& best = advice.by_count[advice.best];
-  const balancer::PolicyInfo* usual = balancer::find_policy(balancer::usual_policy(best.row.ranks));
-  advice.default_name = std::string(usual->name);
-  if (const std::optional<Tried> t = search.run({usual, {}}, best.row.ranks)) advice.default_time = t->time();
+  const auto usual_on = [&](std::int32_t count) {
+    return search.run({balancer::find_policy(balancer::usual_policy(count)), {}}, count);
+  };
+  advice.default_name = std::string(balancer::usual_policy(best.row.ranks));
+  if (const std::optional<Tried> t = usual_on(best.row.ranks)) advice.default_time = t->time();
   const Tried& last = advice.by_count.back();
-  advice.limits = find_limits(study, last, counts.back(), progress, advice.simulations);
+  advice.limits = find_limits(study, last, usual_on(last.row.ranks), last.row.ranks, progress, advice.simulations);
   return advice;
 }
 

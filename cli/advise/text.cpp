@@ -20,8 +20,9 @@ double used(const Tried& t) {
   return o.finished > 0 ? static_cast<double>(o.work) / static_cast<double>(o.finished) / t.row.ranks : 1;
 }
 
-std::string what_was_read(const Study& study, const Advice& advice, std::int64_t every) {
+std::string what_was_read(const Study& study, const Advice& advice, const Source& source) {
   const balancer::simulator::Outcome& o = *advice.by_count.back().row.outcome;
+  const std::int64_t every = source.every;
   std::string text = fmt::format("{} on {}: {} fragments, {} of work", study.workload, study.cluster_name,
                                  o.executed * every, duration_text(whole(o.work, every)));
   if (o.critical_path > 0) text += ", longest chain " + duration_text(o.critical_path);
@@ -36,18 +37,26 @@ std::string words_of(const Study::Balancer& b) {
   return text;
 }
 
-std::string text_of(const Study& study, const Advice& advice, std::int64_t every) {
+std::string text_of(const Study& study, const Advice& advice, const Source& source) {
   const Tried& best = advice.by_count[advice.best];
   const Tried& last = advice.by_count.back();
-  std::string text = what_was_read(study, advice, every);
+  const std::int64_t every = source.every;
+  std::string text = what_was_read(study, advice, source);
+  if (source.profile) {
+    text += "(a profile knows nothing of order and dependences: this is the best case; a trace, run --record, knows them)\n";
+  }
   if (every > 1) {
     text += fmt::format("(one fragment in {} was simulated, and times multiplied)\n", every);
   }
   text += fmt::format("\nbest:   -n {} {}: {}, {:.0f} % of all ranks used\n", best.row.ranks, words_of(best.balancer),
                       duration_text(whole(best.time(), every)), 100 * used(best));
-  if (advice.default_time > 0 && words_of(best.balancer) != "--balancer " + advice.default_name) {
-    text += fmt::format("        without being told: {} {}\n", advice.default_name,
-                        duration_text(whole(advice.default_time, every)));
+  if (advice.faster) {
+    text += fmt::format("        {} {}, less than {:.0f} % faster: too little to tell\n", words_of(advice.faster->balancer).substr(11),
+                        duration_text(whole(advice.faster->time(), every)), 100 * source.margin());
+  } else if (advice.default_time > 0 && words_of(best.balancer) != "--balancer " + advice.default_name) {
+    text += fmt::format("        without being told: {} {}{}\n", advice.default_name,
+                        duration_text(whole(advice.default_time, every)),
+                        advice.default_time < best.time() ? ", which was not to be tried" : "");
   }
   if (advice.best + 1 == advice.by_count.size()) {
     text += fmt::format("ranks:  more pay up to {}; beyond was not tried\n", last.row.ranks);
@@ -69,7 +78,8 @@ std::string text_of(const Study& study, const Advice& advice, std::int64_t every
   return text;
 }
 
-std::string json_of(const Study& study, const Advice& advice, std::int64_t every) {
+std::string json_of(const Study& study, const Advice& advice, const Source& source) {
+  const std::int64_t every = source.every;
   const auto seconds = [every](Time t) { return static_cast<double>(t * every) / 1e9; };
   const auto tried = [&](const Tried& t) {
     nlohmann::ordered_json j;
@@ -87,7 +97,10 @@ std::string json_of(const Study& study, const Advice& advice, std::int64_t every
   j["cluster"] = study.cluster_name;
   j["simulations"] = advice.simulations;
   j["one_fragment_in"] = every;
+  j["from_profile"] = source.profile;
+  j["margin"] = source.margin();
   j["best"] = tried(advice.by_count[advice.best]);
+  if (advice.faster) j["faster"] = tried(*advice.faster);
   j["default"] = {{"balancer", advice.default_name}, {"seconds", seconds(advice.default_time)}};
   j["more_ranks_pay"] = advice.best + 1 == advice.by_count.size();
   auto& limits = j["limits"] = nlohmann::ordered_json::array();

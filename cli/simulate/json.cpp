@@ -13,7 +13,7 @@ nlohmann::ordered_json row_of(const StudyRow& r) {
   j["balancer"] = r.balancer;
   j["ranks"] = r.ranks;
   if (!r.outcome) {
-    j["error"] = "needs more ranks";
+    j["error"] = r.why;
     return j;
   }
   const balancer::simulator::Outcome& o = *r.outcome;

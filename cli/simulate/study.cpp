@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "cli/failure.hpp"
 
@@ -26,8 +27,10 @@ Ranks ranks_for(const Study& study, const Study::Balancer& b, std::int32_t count
   return {count, 0};
 }
 
-sim::Outcome run_one(const Study& study, const Study::Balancer& b, const Ranks& ranks, std::int64_t most_events,
-                     const std::function<void(sim::Options&)>& change) {
+// Nothing, and `why`: not on this cluster.
+std::optional<sim::Outcome> run_one(const Study& study, const Study::Balancer& b, const Ranks& ranks,
+                                    std::int64_t most_events, const std::function<void(sim::Options&)>& change,
+                                    std::string& why) {
   sim::Options options;
   options.balancer = std::string(b.policy->name);
   options.settings = b.settings;
@@ -36,7 +39,10 @@ sim::Outcome run_one(const Study& study, const Study::Balancer& b, const Ranks& 
   options.event_limit = most_events;
   sim::apply_cluster(study.cluster, ranks.executing, ranks.all - ranks.executing, options);
   const std::vector<std::string> wrong = sim::check_options(options);
-  if (!wrong.empty()) throw usage_error("cluster " + study.cluster_name + ": " + wrong.front());
+  if (!wrong.empty()) {
+    why = wrong.front();
+    return std::nullopt;
+  }
   if (change) change(options);
   if (study.trace) return sim::simulate(study.trace->work, options);
   sim::Generated made = sim::generate(*study.generator, study.parameters,
@@ -63,9 +69,20 @@ StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t coun
   row.balancer = std::string(b.policy->name);
   const Ranks ranks = ranks_for(study, b, count);
   row.ranks = ranks.all;
-  if (ranks.executing <= 0) return row;
+  if (ranks.executing <= 0) {
+    row.why = kNeedsMoreRanks;
+    return row;
+  }
   const auto begin = std::chrono::steady_clock::now();
-  row.outcome = run_one(study, b, ranks, most_events, change);
+  const std::string where = study.workload + " under " + row.balancer + " on " + std::to_string(row.ranks) + " ranks: ";
+  try {
+    row.outcome = run_one(study, b, ranks, most_events, change, row.why);
+  } catch (const sim::SimulationError& e) {
+    throw usage_error(where + e.what());
+  } catch (const std::bad_alloc&) {
+    throw environment_error(where + "the simulation needs more memory than there is; take fewer fragments");
+  }
+  if (!row.outcome) return row;
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const sim::Outcome& o = *row.outcome;
   if (!o.faults.empty() && o.ended) {
@@ -87,6 +104,11 @@ std::vector<StudyRow> run_study(const Study& study) {
                                                   std::to_string(row.ranks) + " ranks never falls quiet");
       }
     }
+  }
+  const auto unfit = [](const StudyRow& r) { return !r.outcome && r.why != kNeedsMoreRanks; };
+  const bool none = std::none_of(rows.begin(), rows.end(), [](const StudyRow& r) { return r.outcome.has_value(); });
+  if (const auto row = std::find_if(rows.begin(), rows.end(), unfit); none && row != rows.end()) {
+    throw usage_error("cluster " + study.cluster_asked + ": " + row->why);
   }
   return rows;
 }

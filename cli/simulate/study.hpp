@@ -18,7 +18,7 @@ struct Study {
   const balancer::simulator::WorkloadInfo* generator = nullptr;  // else `trace`
   balancer::Settings parameters;                                 // of the generator
   std::optional<balancer::simulator::Trace> trace;
-  std::string cluster_name;
+  std::string cluster_name, cluster_asked;  // its own, and what was asked for, maybe a file
   balancer::simulator::ClusterModel cluster;
   struct Balancer {
     const balancer::PolicyInfo* policy;
@@ -31,11 +31,14 @@ struct Study {
   std::size_t slices = 0;  // of time, for the utilisation
 };
 
-// One simulated run. `outcome` is missing when the balancer needs more ranks.
+inline constexpr const char* kNeedsMoreRanks = "needs more ranks: none would execute anything";
+
+// One simulated run. `outcome` is missing when the balancer can't run there: then `why` not.
 struct StudyRow {
   std::string balancer;
   std::int32_t ranks = 0;
   std::optional<balancer::simulator::Outcome> outcome;
+  std::string why;
   double seconds = 0;  // that simulating took
 
   double messages_per_rank() const;
@@ -47,7 +50,7 @@ struct StudyRow {
 StudyRow run_row(const Study&, const Study::Balancer&, std::int32_t count, std::int64_t most_events,
                  const std::function<void(balancer::simulator::Options&)>& change = {});
 
-// Runs all, balancer by balancer.
+// Runs all, balancer by balancer. A usage error when the cluster is one on which none can run.
 std::vector<StudyRow> run_study(const Study&);
 
 void print_table(const Study&, const std::vector<StudyRow>&);

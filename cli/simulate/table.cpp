@@ -50,7 +50,7 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
           percent(r.coordinator_load()), o.moved,
           balancer::bytes_text(static_cast<double>(o.bytes_moved)), o.most_moves);
     } else {
-      line += "needs more ranks: none would execute anything";
+      line += r.why;
     }
     std::printf("%s\n", line.c_str());
   }

@@ -136,7 +136,7 @@ void serialize(A& a, UnreadCounts& x) { a(x.block, x.times, x.limit, x.reads); }
 template <class A>
 void serialize(A& a, Totals& x) {
   a(x.final, x.finished, x.ready, x.busy, x.threads, x.moved_in, x.moved_out, x.shipments_out,
-    x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.left,
+    x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.partly, x.left,
     x.groups, x.decisions, x.unread);
 }
 template <class A>

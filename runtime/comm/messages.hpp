@@ -188,7 +188,8 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   std::int64_t messages_sent = 0;
   std::int64_t peak_memory_kb = 0;
   double cpu = 0;           // s, of the process (live ranks)
-  double here = 0;          // s this rank took part in the run
+  double here = 0;          // s this rank took part in the run ...
+  bool partly = false;      // ... which it left, or joined
   std::int64_t left = 0;    // fragments it gave away when it left, or passed on after
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;   // "reason|count"

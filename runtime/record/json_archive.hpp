@@ -90,8 +90,14 @@ class JsonReader {
       } else {
         x = from.get<T>();
       }
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
       from.get_to(x);
+    } else if constexpr (std::is_integral_v<T>) {
+      // get() would cut what does not fit.
+      const bool fits = from.is_number_unsigned() ? std::in_range<T>(from.get<std::uint64_t>())
+                                                  : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
+      if (!fits) throw std::runtime_error("a number is out of range: " + from.dump());
+      x = from.get<T>();
     } else {
       JsonReader reader(from);
       reader.structure(x);

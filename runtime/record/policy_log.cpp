@@ -2,10 +2,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "balancer/transcript.hpp"
 #include "runtime/comm/policy_wire.hpp"
 #include "runtime/record/json_archive.hpp"
+#include "runtime/record/log_check.hpp"
 
 namespace tessera::balancer {
 
@@ -122,8 +124,8 @@ std::vector<GroupInfo> groups_of(const Json& list) {
     j.at("range").get_to(g.range);
     JsonReader::read(j.at("body"), g.body);
     g.bulk = j.value("bulk", false);  // as ship_cost
-    j.at("profile_count").get_to(g.profile_count);
-    j.at("profile_weight").get_to(g.profile_weight);
+    JsonReader::read(j.at("profile_count"), g.profile_count);
+    JsonReader::read(j.at("profile_weight"), g.profile_weight);
     JsonReader::read(j.at("profile_variance"), g.profile_variance);
     j.at("never_moved").get_to(g.never_moved);
     groups.push_back(std::move(g));
@@ -150,11 +152,11 @@ Json header(const std::string& program, std::string_view policy, const Setup& se
 
 Setup setup_of(const Json& j) {
   Setup s;
-  s.rank = Rank{j.at("rank").get<std::int32_t>()};
-  j.at("ranks").get_to(s.ranks);
-  j.at("workers").get_to(s.workers);
-  j.at("seed").get_to(s.seed);
-  s.ship_cost = j.value("ship_cost", Time{0});  // older logs have none: none was told
+  JsonReader::read(j.at("rank"), s.rank);
+  JsonReader::read(j.at("ranks"), s.ranks);
+  JsonReader::read(j.at("workers"), s.workers);
+  JsonReader::read(j.at("seed"), s.seed);
+  if (j.contains("ship_cost")) JsonReader::read(j.at("ship_cost"), s.ship_cost);  // older logs have none: none was told
   JsonReader::read(j.at("powers"), s.powers);
   s.groups = groups_of(j.at("groups"));
   j.at("settings").get_to(s.settings);
@@ -235,6 +237,7 @@ Replay replay(const std::string& file) {
     return PolicyLogError(file + ":" + std::to_string(number) + ": " + what);
   };
   std::unique_ptr<Policy> policy;
+  std::optional<LogCheck> check;
   try {
     const Json j = Json::parse(line);
     const auto format = j.at("format").get<std::string>();
@@ -244,9 +247,14 @@ Replay replay(const std::string& file) {
     j.at("policy").get_to(r.policy);
     const PolicyInfo* info = find_policy(r.policy);
     if (info == nullptr) throw wrong("there is no balancer `" + r.policy + "` in this tessera");
-    const Setup setup = setup_of(j);
+    Setup setup = setup_of(j);
     if (const auto bad = check_settings(*info, setup.settings); !bad.empty())
       throw wrong(bad.front());
+    try {
+      check.emplace(*info, setup);
+    } catch (const std::runtime_error& e) {
+      throw wrong(std::string("this log is damaged: ") + e.what());
+    }
     r.rank = setup.rank;
     policy = info->make(setup);
   } catch (const PolicyLogError&) {
@@ -264,11 +272,14 @@ Replay replay(const std::string& file) {
         r.complete = true;
         return r;
       }
-      const Time now = j.at("at").get<Time>();
+      Time now = 0;
+      JsonReader::read(j.at("at"), now);
       Event event;
       JsonReader::read(j.at("event"), event);
+      check->told(now, event);
       Actions actions;
       policy->step(now, event, actions);
+      check->answered(actions);
       if (JsonWriter::text_of(actions) != j.at("actions")) {
         r.difference = file + ":" + std::to_string(number) + ": " +
                        difference(now, event, j.at("actions"), actions);

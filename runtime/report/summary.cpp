@@ -70,22 +70,23 @@ std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) 
 
 }  // namespace
 
-bool Summary::took_part_partly(const Totals& t) const { return t.here < 0.99 * seconds - 0.001; }
+// One that began later than rank 0, on a busy machine, took part all the same.
+double Summary::took_part(const Totals& t) const { return t.partly ? std::min(t.here, seconds) : seconds; }
 
 double Summary::efficiency() const {
-  double busy = 0, threads = 0;
+  double busy = 0, thread_seconds = 0;
   for (const Totals& t : ranks) {
     busy += t.busy;
-    threads += static_cast<double>(t.threads) * std::min(t.here / seconds, 1.0);
+    thread_seconds += static_cast<double>(t.threads) * took_part(t);
   }
-  return seconds > 0 && threads > 0 ? std::min(1.0, busy / (seconds * threads)) : 0;
+  return seconds > 0 && thread_seconds > 0 ? std::min(1.0, busy / thread_seconds) : 0;
 }
 
 double Summary::imbalance() const {
   double most = 0, least = 1e300, sum = 0;
   std::int32_t counted = 0;  // those that took part from the start to the end
   for (std::int32_t r = 0; r < worker_ranks; ++r) {
-    if (took_part_partly(ranks[static_cast<std::size_t>(r)])) continue;
+    if (ranks[static_cast<std::size_t>(r)].partly) continue;
     ++counted;
     const double busy = ranks[static_cast<std::size_t>(r)].busy;
     most = std::max(most, busy);
@@ -213,9 +214,9 @@ std::string text_of(const Summary& s) {
           t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
       out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out", r, bar(share),
                          100 * share, seconds_text(t.busy), t.moved_in, t.moved_out);
-      if (t.here == 0) {
+      if (t.partly && t.here == 0) {
         out += "; spare";
-      } else if (s.took_part_partly(t)) {
+      } else if (t.partly) {
         out += fmt::format("; took part for {}", seconds_text(t.here));
       }
       if (t.left > 0) out += fmt::format(", gave {} away", t.left);
@@ -258,7 +259,7 @@ std::string json_of(const Summary& s) {
     j["ranks"].push_back({{"threads", t.threads},
                           {"busy_seconds", t.busy},
                           {"fragments", t.finished},
-                          {"took_part_seconds", t.here},
+                          {"took_part_seconds", s.took_part(t)},
                           {"given_away", t.left},
                           {"moved_in", t.moved_in},
                           {"moved_out", t.moved_out},

@@ -19,8 +19,8 @@ struct Summary {
   std::vector<GroupTotals> groups;      // merged, heaviest first
   std::vector<double> powers;           // relative speeds by rank, as the balancer was told; missing: 1
 
-  // It was a spare, or left.
-  bool took_part_partly(const Totals&) const;
+  // s: all of the run, unless the rank was a spare, or left.
+  double took_part(const Totals&) const;
   // Share of the workers' time spent in kernels, 0..1.
   double efficiency() const;
   // (max - min) / mean of the busy time of the ranks that execute; 0 for one.

@@ -68,6 +68,7 @@ Totals own_totals(Node& node, bool final) {
   t.bytes_sent = node.comm.bytes();
   t.messages_sent = node.comm.messages();
   t.here = node.evacuation->seconds_here();
+  t.partly = node.evacuation->ever();
   t.left = node.evacuation->moved();
   t.peak_memory_kb = peak_kb();
   t.cpu = cpu_seconds();

@@ -69,6 +69,58 @@ TEST_F(Advise, WhatIsBalancedHasNoLimit) {
   EXPECT_EQ(j["by_ranks"].size(), 4u);
 }
 
+TEST_F(Advise, WorkThatABalancerLeavesWhereItIsIsItsFault) {
+  EXPECT_EQ(first_limit(advice({"loop:items=1000", "-c", "mustafin", "-b", "none"})), "balancer");
+  EXPECT_EQ(first_limit(advice({"loop:items=100000,weight=22us", "-c", "mustafin", "-n", "16", "-b", "none"})), "balancer");
+  const auto j = advice({"loop:items=2000,weights=heavy", "-c", "uniform", "-n", "16", "-b", "equal"});
+  EXPECT_EQ(first_limit(j), "balancer");
+  EXPECT_LT(j["default"]["seconds"], j["best"]["seconds"]);
+}
+
+// The profile says that nothing is worth moving: no balancer does.
+TEST_F(Advise, WorkThatNobodyMovesIsNotWorkThatIsNotReady) {
+  write("stay.profile",
+        "version = 1\nprogram = \"p.fa\"\nhash = \"c7bac57cf5cdbb8f3a2947069d9f6794\"\n\n"
+        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = 11943231819299.8\n"
+        "bytes = 102400\nmoved = 0\nworth_moving = false\n\n"
+        "\n[end]\nchecksum = \"561fffab599d35c5\"\n");
+  const auto j = advice({"stay.profile", "-c", "uniform", "-n", "1,8"});
+  EXPECT_EQ(first_limit(j), "balancer");
+  EXPECT_GT(j["limits"][0]["share"], 0.9);
+}
+
+// Of balancers between which the simulator can't tell, the default.
+TEST_F(Advise, AnotherThanTheDefaultIsBetterByMoreThanCanBeTold) {
+  for (const char* workload : {"matmul:blocks=6", "loop:items=300,weight=5ms", "loop:items=500,weights=heavy", "iterate:iterations=5", "queens_loop:n=9"}) {
+    const auto j = advice({workload, "-c", "mustafin", "-n", "2..4"});
+    EXPECT_EQ(j["margin"], 0.05);
+    if (j["best"]["balancer"] != j["default"]["balancer"] || !j["best"]["settings"].empty()) {
+      EXPECT_LT(j["best"]["seconds"], 0.95 * j["default"]["seconds"].get<double>()) << workload;
+    }
+    EXPECT_LE(j["best"]["seconds"], j["default"]["seconds"]) << workload;
+    if (j.contains("faster")) {
+      EXPECT_LT(j["faster"]["seconds"], j["best"]["seconds"]) << workload;
+    }
+  }
+}
+
+// Weights as they lie in a program are not known: dealt out evenly beforehand they would take the least.
+TEST_F(Advise, AProfileIsTheBestCaseAndSaysSo) {
+  write("p.profile",
+        "version = 1\nprogram = \"p.fa\"\nhash = \"c7bac57cf5cdbb8f3a2947069d9f6794\"\n\n"
+        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = 11943231819299.8\n"
+        "bytes = 102400\nmoved = 0\nworth_moving = true\n\n"
+        "[[group]]\nlabel = \"work\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 8674145\nvariance_ns2 = 18693736768202.3\n"
+        "bytes = 0\nmoved = 0\nworth_moving = true\n\n"
+        "\n[end]\nchecksum = \"076b5d9608dc9ab0\"\n");
+  const auto j = advice({"p.profile", "-c", "emulated"});
+  EXPECT_TRUE(j["from_profile"]);
+  EXPECT_EQ(j["margin"], 0.2);
+  EXPECT_EQ(j["best"]["balancer"], "auto");
+  const Outcome o = tessera({"advise", "p.profile", "-c", "emulated"});
+  EXPECT_NE(o.out.find("knows nothing of order and dependences: this is the best case"), std::string::npos) << o.out;
+}
+
 TEST_F(Advise, AnswersInAFewLinesTheSameEachTime) {
   const Words words = {"advise", "loop:items=300,weight=5ms", "-c", "mustafin", "-n", "2,4"};
   const Outcome a = tessera(words), b = tessera(words);

@@ -65,6 +65,43 @@ TEST_F(Command, SimulateReadsAndWritesTraces) {
   EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop", "--save-trace", "l.trace"}), 2, {"matmul"}));
 }
 
+TEST_F(Command, SimulateRefusesMoreThanItsIntegersHold) {
+  const auto refused = [&](const char* workload, const std::vector<std::string>& parts) {
+    return ended(tessera({"simulate", "-w", workload, "-n", "4", "-b", "none,steal"}), 2, parts);
+  };
+  EXPECT_TRUE(refused("loop:items=1000,weight=100000000s", {"under none on 4 ranks", "4000000000 s"}));
+  EXPECT_TRUE(refused("loop:items=1000,weight=900000000s,weights=heavy", {"4000000000 s"}));
+  EXPECT_TRUE(refused("stencil:width=100,iterations=10,weight=10000000s", {"4000000000 s"}));
+  EXPECT_TRUE(refused("loop:items=1000000000,weight=1us", {"'items'", "100000000"}));
+}
+
+// Here a host takes 1 ms for each thing that its balancer is told, and the program 20 us.
+TEST_F(Command, SimulatedHostsWorkNoLongerThanTheRunLasts) {
+  const Outcome o = tessera({"simulate", "-w", "queens_loop:n=8,rows=3", "-c", "santana40", "-n", "40", "-b", "all", "--json", "-"});
+  EXPECT_TRUE(ended(o, 0));
+  const auto j = nlohmann::json::parse(o.out);
+  EXPECT_GT(j["runs"].size(), 10u);
+  for (const auto& r : j["runs"]) {
+    EXPECT_LE(r["coordinator_load"], 1) << r["balancer"];
+    EXPECT_GT(r["coordinator_load"], 0) << r["balancer"];
+  }
+}
+
+// Under `central` rank 2 executes nothing; the others have left.
+TEST_F(Command, SimulateSaysOfEachBalancerWhyItCannotRun) {
+  write("two.toml", "ranks = 3\n[[leave]]\nrank = 0\nat = \"10 ms\"\n[[leave]]\nrank = 1\nat = \"20 ms\"\n");
+  const Outcome o = tessera({"simulate", "-w", "loop:items=20", "-c", "two.toml", "-b", "central,steal", "--json", "two.json"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_NE(o.out.find("central       3 at some time every rank that executes has left"), std::string::npos) << o.out;
+  const auto runs = nlohmann::json::parse(read("two.json"))["runs"];
+  EXPECT_EQ(runs[0]["error"], "at some time every rank that executes has left");
+  EXPECT_GT(runs[1]["seconds"], 0.05);
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop:items=20", "-c", "two.toml", "-b", "central"}), 2,
+                    {"cluster two.toml", "every rank that executes has left"}));
+  EXPECT_TRUE(ended(tessera({"advise", "loop:items=20", "-c", "two.toml", "-b", "central"}), 2,
+                    {"cluster two.toml", "every rank that executes has left"}));
+}
+
 TEST_F(Command, SimulateSaysWhatIsWrong) {
   const auto wrong = [&](Words words, const std::vector<std::string>& parts) {
     words.insert(words.begin(), "simulate");
@@ -85,7 +122,7 @@ TEST_F(Command, SimulateSaysWhatIsWrong) {
   write("bad.toml", "ranks = 4\n[link]\nlatency = 50\n");
   EXPECT_TRUE(wrong({"-w", "loop", "-c", "bad.toml"}, {"bad.toml:3", "50 us"}));
   write("gone.toml", "ranks = 1\n[[leave]]\nrank = 0\nat = \"1 ms\"\n");
-  EXPECT_TRUE(wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"every rank has left"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"gone.toml", "every rank that executes has left"}));
 }
 
 }  // namespace

@@ -119,10 +119,11 @@ TEST(Messages, RoundTripResettled) {
 TEST(Messages, RoundTripTotals) {
   Totals t;
   t.final = true;
+  t.partly = true;
   t.decisions = {"dealt|3"};
   t.unread = {{4, 2, 7, 5}};
   const Totals r = round_trip(t);
-  EXPECT_TRUE(r.final);
+  EXPECT_TRUE(r.final && r.partly);
   EXPECT_EQ(r.decisions, t.decisions);
   ASSERT_EQ(r.unread.size(), 1u);
   const UnreadCounts& u = r.unread[0];

@@ -49,6 +49,24 @@ TEST(Summary, ARankThatOnlyCoordinatesAddsNoPower) {
   EXPECT_DOUBLE_EQ(s.speed_up(), 2);
 }
 
+// On a busy machine a rank may begin long after rank 0; it took part all the same.
+TEST(Summary, ARankThatStartsLateIsNotOneThatLeft) {
+  Summary s = run({2, 1}, 2);
+  s.ranks[1].here = 1.5;
+  EXPECT_DOUBLE_EQ(s.took_part(s.ranks[1]), 2);
+  EXPECT_DOUBLE_EQ(s.efficiency(), 0.75);
+  EXPECT_DOUBLE_EQ(s.imbalance(), 2.0 / 3);
+}
+
+TEST(Summary, OfARankThatLeftOnlyTheTimeThatItWasThereCounts) {
+  Summary s = run({2, 1}, 2);
+  s.ranks[1].here = 1;
+  s.ranks[1].partly = true;
+  EXPECT_DOUBLE_EQ(s.took_part(s.ranks[1]), 1);
+  EXPECT_DOUBLE_EQ(s.efficiency(), 1);
+  EXPECT_DOUBLE_EQ(s.imbalance(), 0);
+}
+
 TEST(Summary, ADealIsAMoveAndNoRefusal) {
   Summary s = run({2, 2}, 2);
   s.ranks[0].decisions = {"dealt|3"};

@@ -13,7 +13,7 @@ constexpr Parameter kParameters[] = {
      .default_value = "1000",
      .help = "how many",
      .kind = Parameter::Kind::integer,
-     .max = 1e9},
+     .max = 1e8},  // 32 bytes each
     TESSERA_WEIGHT_PARAMETERS("10ms"),
     {.name = "bytes",
      .default_value = "0",

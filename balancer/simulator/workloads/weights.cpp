@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "balancer/random.hpp"
+#include "balancer/simulator/cluster.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
@@ -44,7 +45,7 @@ Time WeightLaw::operator()(std::uint64_t item) const {
       x = (random.unit() < heavy_share_ ? ratio_ : 1) / (1 + heavy_share_ * (ratio_ - 1));
       break;
   }
-  return static_cast<Time>(x * mean_);
+  return static_cast<Time>(std::min(x * mean_, static_cast<double>(kLatest)));
 }
 
 }  // namespace tessera::balancer::simulator
