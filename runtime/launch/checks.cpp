@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 
 namespace tessera::launch {
@@ -36,13 +37,19 @@ namespace {
 void check_writable(const std::filesystem::path& file, std::string_view what) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) cannot_write(file, what, "it is a directory");
+  // Who reads a pipe would take a try for its end.
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
+    if (access(file.c_str(), W_OK) != 0) cannot_write(file, what, std::strerror(errno));
+    return;
+  }
   if (std::filesystem::exists(file, ignored)) {
-    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) cannot_write(file, what, std::strerror(errno));
     close(fd);
     return;
   }
-  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : ".";
+  const std::filesystem::path made = files::target(file);
+  const std::filesystem::path parent = made.has_parent_path() ? made.parent_path() : ".";
   if (!std::filesystem::is_directory(parent, ignored)) {
     cannot_write(file, what, "there is no directory " + parent.string());
   }

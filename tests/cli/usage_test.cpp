@@ -1,4 +1,6 @@
 // The command line itself: help, wrong words, wrong files; nothing is run.
+#include <utility>
+
 #include "command.hpp"
 
 namespace tessera::tests {
@@ -89,6 +91,32 @@ TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "no/such/program"}), 2, {"-o"}));
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p.fa"}), 2, {"is the program itself"}));
   EXPECT_EQ(read("p.fa"), kHello);
+}
+
+TEST_F(Command, OutputsGoWhereLinksLeadAndIntoPipes) {
+  write("p.fa", kHello);
+  const std::vector<std::pair<Words, std::string>> outputs = {
+      {{"run", "p.fa", "-q", "--summary"}, "{"},
+      {{"run", "p.fa", "-q", "--record"}, "tessera-trace"},
+      {{"run", "p.fa", "-q", "--save-groups"}, "# Weights"},
+      {{"build", "p.fa", "-o"}, "\177ELF"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--json"}, "{"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot"}, "<svg"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--save-trace"}, "tessera-trace"}};
+  for (auto [words, begin] : outputs) {
+    std::filesystem::create_symlink("end", path("link"));
+    words.push_back("link");
+    EXPECT_TRUE(ended(tessera(words), 0));
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link"))) << words[words.size() - 2];
+    EXPECT_EQ(read("end").rfind(begin, 0), 0u) << words[words.size() - 2];
+    words.back() = "pipe";
+    Words piped = {"sh", "-c", "mkfifo pipe; timeout 10 cat pipe > end & \"$@\"; code=$?; wait; exit $code", "sh", TESSERA_COMMAND};
+    piped.insert(piped.end(), words.begin(), words.end());
+    EXPECT_TRUE(ended(run(piped), 0));
+    EXPECT_TRUE(std::filesystem::is_fifo(path("pipe"))) << words[words.size() - 2];
+    EXPECT_EQ(read("end").rfind(begin, 0), 0u) << words[words.size() - 2];
+    for (const char* name : {"link", "pipe", "end"}) std::filesystem::remove(path(name));
+  }
 }
 
 }  // namespace
