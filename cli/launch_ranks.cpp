@@ -64,6 +64,18 @@ void explain(const Foreground& ended) {
   }
 }
 
+// What Open MPI writes to files for each run, 8 MB and a little; with less it says so in its own words, or hangs.
+constexpr std::uintmax_t kForMpi = 16 << 20;
+
+void check_room_for_mpi() {
+  std::error_code failed;
+  const fs::path folder = fs::temp_directory_path(failed);
+  if (failed) throw environment_error("TMPDIR: " + failed.message() + ": MPI needs a folder for temporary files");
+  if (fs::space(folder, failed).available >= kForMpi) return;
+  throw environment_error("the folder for temporary files, " + folder.string() +
+                          ", is full, and MPI needs 16 MB there; make room, or set TMPDIR to another folder");
+}
+
 }  // namespace
 
 const abi::Program& load_program(const fs::path& file) {
@@ -99,6 +111,7 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments) {
   check_profile(load_program(program), options);
+  check_room_for_mpi();
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-q", "-n", std::to_string(ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
