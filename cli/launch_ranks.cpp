@@ -125,6 +125,7 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   const int success = memfd_create(kSuccessFile, MFD_CLOEXEC);
   setenv(kSuccess, fmt::format("/proc/{}/fd/{}", getpid(), success).c_str(), 1);
   const Foreground ended = run_foreground(command);
+  if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   char written = 0;
   if (ended.exit_code == 1 && pread(success, &written, 1, 0) == 1) return 0;
   if (ended.exit_code != runtime::kExitInterrupted) explain(ended);

@@ -82,4 +82,10 @@ std::string write_here(const fs::path& path, const std::string& text) {
   return fill(path, std::ios::trunc, [&](std::ostream& out) { out << text; }) ? "" : reason();
 }
 
+std::string stdout_error() {
+  errno = 0;
+  if (std::fflush(stdout) != 0) return "can't write to stdout: " + reason();
+  return std::ferror(stdout) != 0 ? "can't write to stdout" : "";  // the reason was told when nobody listened
+}
+
 }  // namespace tessera::files

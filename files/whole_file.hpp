@@ -23,4 +23,7 @@ std::string write_whole(const std::filesystem::path& path, const std::string& te
 // write_here does it without all that: for files of our own that nobody else looks at.
 std::string write_here(const std::filesystem::path& path, const std::string& text);
 
+// stdout_error flushes stdout; returns what did not go well with it since the start of the process, or nothing.
+std::string stdout_error();
+
 }  // namespace tessera::files

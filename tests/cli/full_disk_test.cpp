@@ -37,5 +37,30 @@ TEST_F(FullDisk, UnderMpi) {
   EXPECT_TRUE(ended(there({TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 3, {path("full").string(), "is full", "TMPDIR"}));
 }
 
+TEST_F(FullDisk, BehindStdout) {
+  write("many.fa", "C++ sub show(int i) ${{ printf(\"%d\\n\", i); $}}\nsub main() { for i = 1..5000 show(i); }\n");
+  const auto lost = [&](Words words) {
+    words.insert(words.begin(), {"sh", "-c", "exec \"$@\" > /dev/full", "sh", TESSERA_COMMAND});
+    return ended(run(words), 3, {"tessera: error: can't write to stdout"});
+  };
+  EXPECT_TRUE(lost({"run", "-q", "p.fa"}));
+  EXPECT_TRUE(lost({"run", "-q", "many.fa", "-t", "2"}));
+  EXPECT_TRUE(lost({"run", "-q", "p.fa", "-n", "2"}));
+  EXPECT_TRUE(lost({"run", "-q", "many.fa", "-n", "2"}));
+  EXPECT_TRUE(lost({"check", "p.fa", "--format", "json"}));
+  EXPECT_TRUE(lost({"policies"}));
+  EXPECT_TRUE(lost({"explain"}));
+  EXPECT_TRUE(lost({"--help"}));
+  EXPECT_TRUE(lost({"simulate", "-w", "matmul:blocks=2", "-n", "2", "--json", "-"}));
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  EXPECT_TRUE(ended(run({"sh", "-c", "./p > /dev/full"}), 3, {"can't write to stdout"}));
+}
+
+// Other files than stdout.
+TEST_F(FullDisk, LeavesNoHalfOfAFile) {
+  EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 2, {"a.svg", "File too large"}));
+  EXPECT_FALSE(std::filesystem::exists(path("a.svg")));
+}
+
 }  // namespace
 }  // namespace tessera::tests
