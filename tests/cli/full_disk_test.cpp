@@ -60,6 +60,9 @@ TEST_F(FullDisk, BehindStdout) {
 TEST_F(FullDisk, LeavesNoHalfOfAFile) {
   EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 2, {"a.svg", "File too large"}));
   EXPECT_FALSE(std::filesystem::exists(path("a.svg")));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa"}), 0));
+  EXPECT_TRUE(ended(limited("1", {"run", "-q", "p.fa", "--inproc-ranks", "2", "--record-policy", "logs"}), 2,
+                    {"logs/rank-0.policy.jsonl: File too large"}));
 }
 
 }  // namespace
