@@ -14,6 +14,8 @@
 namespace tessera::cli {
 namespace {
 
+constexpr std::int32_t kMostRanks = 4096;
+
 struct RunCommand {
   BuildRequest build;
   runtime::RunOptions options;
@@ -24,6 +26,9 @@ struct RunCommand {
 void check(const RunCommand& c) {
   if (c.ranks && *c.ranks < 1) {
     throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at least 1 rank");
+  }
+  if (c.ranks && *c.ranks > kMostRanks) {
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at most " + std::to_string(kMostRanks) + " ranks");
   }
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");

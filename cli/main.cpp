@@ -118,6 +118,7 @@ int parse_and_run(Arguments words) {
   try {
     Arguments reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
     app.parse(std::move(reversed));
+    for (const CLI::App* chosen : app.get_subcommands()) launch::check_given(*chosen);
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e, std::cout, std::cerr);
   } catch (const CLI::ParseError& e) {

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,6 +18,13 @@ std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks) {
 }
 
 void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
+  const std::int32_t last = ranks + options.spares - 1;
+  for (const runtime::MemberPlan& p : options.member_plan) {
+    const std::int32_t rank = balancer::index(p.rank);
+    if (rank <= last) continue;
+    throw OptionsError(std::string(p.joins ? "--join" : "--leave") + ": there is no rank " + std::to_string(rank) +
+                       ": this run has " + (last == 0 ? "rank 0 only" : "ranks 0 to " + std::to_string(last)));
+  }
   const std::string name = policy_of(options, ranks);
   const balancer::PolicyInfo* policy = balancer::find_policy(name);
   if (policy == nullptr) return;
@@ -23,6 +32,15 @@ void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
   throw OptionsError("the balancer `" + name + "` keeps the last rank as its coordinator, which runs " +
                      "no fragments: it needs at least 2 ranks, and there is 1. Give it more " +
                      "(-n 4), or run without it (--balancer none)");
+}
+
+void check_given(const CLI::App& app) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_name() == "--cxxflags" || o->get_name() == "--ldflags") continue;
+    const std::vector<std::string>& given = o->results();
+    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
+    throw CLI::ValidationError(o->get_name() + ": what is given is empty; a variable of the shell that is not set?");
+  }
 }
 
 namespace {

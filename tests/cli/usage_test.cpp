@@ -45,6 +45,7 @@ TEST_F(Command, RanksAreCounted) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "0"}), 2, {"at least 1 rank"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "-2"}), 2, {"at least 1 rank"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "1000000"}), 2, {"-n 1000000", "at most 4096 ranks"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "1", "-c"}), 2, {"at least 2 ranks"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-c"}), 2, {"at least 2 ranks", "-n 4"}));
 }
@@ -79,6 +80,20 @@ TEST_F(Command, DiagnosticsAreExplained) {
   EXPECT_EQ(tessera({"explain", "unknown-name"}).out, one.out);
   EXPECT_TRUE(ended(tessera({"explain", "T999"}), 2, {"T999", "`tessera explain` lists"}));
   EXPECT_TRUE(ended(tessera({"explain", "unknown-nam"}), 2, {"did you mean `unknown-name`"}));
+}
+
+TEST_F(Command, WhatIsGivenIsNotEmpty) {
+  write("p.fa", kHello);
+  const std::vector<Words> all = {{"run", "p.fa", "--record"}, {"run", "p.fa", "--powers"}, {"run", "p.fa", "--record-policy"},
+                                  {"run", "p.fa", "--path"}, {"run", "p.fa", "-l"}, {"build", "p.fa", "-o"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--json"}, {"simulate", "-w", "matmul:blocks=2", "--plot"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--save-trace"}, {"simulate", "-w", "matmul:blocks=2", "--ranks"},
+                                  {"replay"}, {"check"}};
+  for (Words words : all) {
+    words.push_back("");
+    EXPECT_TRUE(ended(tessera(words), 2, {words.size() > 2 ? words[words.size() - 2] : "", "empty"}));
+  }
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "--cxxflags", "", "--ldflags", ""}), 0));
 }
 
 TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {
