@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,9 @@ void check(const RunCommand& c) {
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
   }
+  if (c.ranks && std::getenv("OMPI_UNIVERSE_SIZE") != nullptr) {  // by this mpirun knows it, too
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": already started by mpirun, which says how many ranks there are: leave out -n");
+  }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
   if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {
     throw usage_error("--spare " + std::to_string(c.options.spares) +
@@ -52,6 +56,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   check_program(c.build.program);
   if (c.ranks) find_mpirun();
   c.build.colour = colour_on_stderr();
+  c.build.quiet = c.options.quiet;
   const Built program = build(c.build);
   if (!c.options.quiet && launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;

@@ -90,6 +90,7 @@ int build_and_run(const Options& o) {
 
   BuildRequest request = o.build;
   request.colour = colour_on_stderr();
+  request.quiet = o.quiet;
   const bool first = launcher_rank() == 0;
   if (o.verbose && first) std::fprintf(stderr, "luna: compiling %s\n", o.build.program.c_str());
   const Built built = build(request);

@@ -50,6 +50,12 @@ TEST_F(Command, RanksAreCounted) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-c"}), 2, {"at least 2 ranks", "-n 4"}));
 }
 
+TEST_F(Command, RanksStartNoRanks) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2", TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 2,
+                    {"already started by mpirun", "leave out -n"}));
+}
+
 TEST_F(Command, PoliciesAndParametersAreChecked) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--balancer", "centrall"}), 2,
