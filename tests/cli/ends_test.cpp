@@ -89,6 +89,18 @@ TEST_F(Command, WhoReadsNoMoreEndsTheRun) {
   }
 }
 
+TEST_F(Command, ASignalToMpirunIsNoFaultOfARank) {
+  write("p.fa", kSleep);
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    const Outcome o = run({"sh", "-c",
+                           "signal=$1; shift; : > printed; env --default-signal=INT \"$@\" > printed & pid=$!\n"
+                           "until grep -q napping printed || ! kill -0 $pid; do sleep 0.05; done\n"
+                           "kill -s $signal $(cat /proc/$pid/task/$pid/children); wait $pid",
+                           "sh", signal, TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
+    EXPECT_TRUE(ended(o, 130, {"mpirun was ended by a signal"})) << signal;
+  }
+}
+
 TEST_F(Command, SignalsEndEveryRank) {
   write("p.fa", kSleep);
   EXPECT_EQ(tessera_signalled("INT", "napping", {"run", "p.fa"}).exit_code, 130);
