@@ -35,7 +35,8 @@ void check(const RunCommand& c) {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
   }
   if (c.ranks && std::getenv("OMPI_UNIVERSE_SIZE") != nullptr) {  // by this mpirun knows it, too
-    throw usage_error("-n " + std::to_string(*c.ranks) + ": already started by mpirun, which says how many ranks there are: leave out -n");
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": already started by mpirun, which says how many ranks there are:"
+                      " leave out -n");
   }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
   if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {

@@ -17,7 +17,8 @@ namespace {
 bool before(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](const std::string& s, std::size_t at) {
-    return std::find_if_not(s.begin() + static_cast<std::ptrdiff_t>(at), s.end(), digit) - s.begin() - static_cast<std::ptrdiff_t>(at);
+    const auto from = s.begin() + static_cast<std::ptrdiff_t>(at);
+    return std::find_if_not(from, s.end(), digit) - from;
   };
   std::size_t at = 0;  // the same up to here in both
   while (at < std::min(a.size(), b.size())) {
