@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "balancer/profile.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::balancer {
 namespace {
@@ -135,26 +136,8 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 void save_profile(const std::string& path, const Profile& profile) {
-  const std::string temporary = path + ".part" + std::to_string(::getpid());
-  const std::string text = to_text(profile);
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) refuse(path, std::string("cannot be written: ") + std::strerror(errno));
-  bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  ok = std::fflush(file) == 0 && ok;
-  ok = ::fsync(::fileno(file)) == 0 && ok;
-  int error = errno;
-  if (std::fclose(file) != 0 && ok) {
-    ok = false;
-    error = errno;
-  }
-  if (ok && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    ok = false;
-    error = errno;
-  }
-  if (!ok) {
-    std::remove(temporary.c_str());
-    refuse(path, std::string("cannot be written: ") + std::strerror(error));
-  }
+  const std::string wrong = files::write_whole(path, to_text(profile));
+  if (!wrong.empty()) refuse(path, "cannot be written: " + wrong);
 }
 
 Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash,

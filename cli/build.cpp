@@ -100,6 +100,17 @@ std::string render_all(const std::vector<compiler::Diagnostic>& diagnostics, boo
   return text;
 }
 
+namespace {
+
+std::string failure_text(std::vector<compiler::Diagnostic> all, const BuildRequest& r) {
+  std::erase_if(all, [&](const compiler::Diagnostic& d) {
+    return d.severity == compiler::Severity::note || (r.quiet && d.severity != compiler::Severity::error);
+  });
+  return render_all(all, r.colour);
+}
+
+}  // namespace
+
 Built build(const BuildRequest& r) {
   const auto started = std::chrono::system_clock::now();
   check_program(r.program);
@@ -133,7 +144,7 @@ Built build(const BuildRequest& r) {
     if (d.severity != compiler::Severity::note) shown.push_back(d);
   }
   std::string warnings = render_all(shown, r.colour);
-  if (!program.ok) throw Failure(runtime::kExitProgram, warnings);
+  if (!program.ok) throw Failure(runtime::kExitProgram, failure_text(program.diagnostics, r));
 
   std::vector<Dependency> dependencies;
   for (const fs::path& file : program.files) dependencies.push_back({fs::absolute(file), false});
@@ -156,13 +167,13 @@ Built build(const BuildRequest& r) {
   std::vector<Object> objects = compile_and_link();
   const SignatureCheck check = check_signatures(program, output);
   if (!check.wrong.empty()) {
-    throw Failure(runtime::kExitProgram, warnings + render_all(check.wrong, r.colour));
+    throw Failure(runtime::kExitProgram, (r.quiet ? "" : warnings) + render_all(check.wrong, r.colour));
   }
   if (!check.by_reference.empty()) {  // once more, the program only: the kernels are in the cache
     compiler::Options translation = r.translation;
     translation.by_reference = check.by_reference;
     program = compiler::translate(r.program, translation);
-    if (!program.ok) throw Failure(runtime::kExitProgram, render_all(program.diagnostics, r.colour));
+    if (!program.ok) throw Failure(runtime::kExitProgram, failure_text(program.diagnostics, r));
     objects = compile_and_link();
   }
   std::set<fs::path> seen;

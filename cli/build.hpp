@@ -25,6 +25,7 @@ struct BuildRequest {
   std::vector<std::string> libraries;          // names as for -l
   Target target = Target::shared_object;
   bool colour = false;
+  bool quiet = false;  // what fails tells errors only
 };
 
 struct Built {

@@ -11,8 +11,10 @@
 #include <system_error>
 #include <thread>
 
+#include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/manifest.hpp"
+#include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;
 
@@ -165,6 +167,13 @@ void Cache::prune(std::uintmax_t bytes) const {
     if (total <= bytes) break;
     if (fs::remove(e.path, failed)) total -= e.size;
   }
+}
+
+void write_for_cache(const fs::path& file, const std::string& text) {
+  const std::string wrong = files::write_here(file, text);
+  if (wrong.empty()) return;
+  throw environment_error("can't write into the compilation cache " + cache_root().string() + ": " + wrong +
+                          "; make room, or set XDG_CACHE_HOME to another folder");
 }
 
 std::vector<fs::path> cpp_files(const fs::path& folder) {

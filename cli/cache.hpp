@@ -84,6 +84,9 @@ class Cache {
   std::filesystem::path root_;
 };
 
+// write_for_cache writes a file into the cache or a workspace; throws Failure (environment).
+void write_for_cache(const std::filesystem::path& file, const std::string& text);
+
 // The names of the *.cpp files of a folder, sorted.
 std::vector<std::filesystem::path> cpp_files(const std::filesystem::path& folder);
 

@@ -30,6 +30,7 @@ int run(BuildCommand& c) {
     throw usage_error(e.what());
   }
   c.build.colour = colour_on_stderr();
+  c.build.quiet = c.quiet;
   c.build.target = Target::executable;
   const Built program = build(c.build);
   if (!c.quiet) std::fputs(program.warnings.c_str(), stderr);

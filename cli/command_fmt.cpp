@@ -1,9 +1,4 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -11,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "compiler/format/format.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -22,32 +18,6 @@ struct FmtCommand {
   bool check = false;
   compiler::Options translation;
 };
-
-// replace_file writes beside `file` and renames, so that the file is always the old or the new one.
-void replace_file(const fs::path& named, const std::string& text) {
-  std::error_code ignored;
-  const fs::path file = fs::canonical(named, ignored);  // a link stays a link
-  const auto fail = [&] {
-    return usage_error("can't write " + named.string() + ": " + std::strerror(errno));
-  };
-  std::string temporary =
-      (file.parent_path() / ("." + file.filename().string() + ".XXXXXX")).string();
-  const int fd = mkstemp(temporary.data());
-  if (fd < 0) throw fail();
-  struct stat old {};
-  bool good = stat(file.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777u) == 0;
-  for (std::size_t done = 0; good && done < text.size();) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    good = n > 0 || (n < 0 && errno == EINTR);
-    if (n > 0) done += static_cast<std::size_t>(n);
-  }
-  good = good && fsync(fd) == 0;
-  good = close(fd) == 0 && good;
-  if (good && rename(temporary.c_str(), file.c_str()) == 0) return;
-  const Failure failure = fail();
-  unlink(temporary.c_str());
-  throw failure;
-}
 
 // one formats a file; returns the exit code it asks for.
 int one(const FmtCommand& c, const std::string& name) {
@@ -76,7 +46,8 @@ int one(const FmtCommand& c, const std::string& name) {
     std::fprintf(stderr, "tessera: %s is not formatted\n", file.c_str());
     return runtime::kExitProgram;
   }
-  replace_file(file, result.text);
+  const std::string wrong = files::write_whole(file, result.text);
+  if (!wrong.empty()) throw usage_error("can't write " + file.string() + ": " + wrong);
   return runtime::kExitOk;
 }
 

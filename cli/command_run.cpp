@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,8 @@
 namespace tessera::cli {
 namespace {
 
+constexpr std::int32_t kMostRanks = 4096;
+
 struct RunCommand {
   BuildRequest build;
   runtime::RunOptions options;
@@ -25,8 +28,15 @@ void check(const RunCommand& c) {
   if (c.ranks && *c.ranks < 1) {
     throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at least 1 rank");
   }
+  if (c.ranks && *c.ranks > kMostRanks) {
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at most " + std::to_string(kMostRanks) + " ranks");
+  }
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
+  }
+  if (c.ranks && std::getenv("OMPI_UNIVERSE_SIZE") != nullptr) {  // by this mpirun knows it, too
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": already started by mpirun, which says how many ranks there are:"
+                      " leave out -n");
   }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
   if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {
@@ -47,6 +57,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   check_program(c.build.program);
   if (c.ranks) find_mpirun();
   c.build.colour = colour_on_stderr();
+  c.build.quiet = c.options.quiet;
   const Built program = build(c.build);
   if (!c.options.quiet && launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;

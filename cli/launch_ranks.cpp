@@ -1,6 +1,7 @@
 #include "cli/launch_ranks.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,11 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 
 #include "balancer/profile.hpp"
 #include "cli/failure.hpp"
+#include "cli/launched.hpp"
 #include "cli/process.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
@@ -34,19 +35,31 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
   }
 }
 
-// Where rank 0 says that the run has ended well, on all ranks. On a busy machine Open MPI now and then (2 of 300 runs
-// of four ranks) takes a rank for lost that has ended well, and ends with code 1.
-constexpr const char* kSuccess = "TESSERA_SUCCESS";
-constexpr const char* kSuccessFile = "tessera-success";
+// Memory of `tessera run` in which ranks of its host say how they end. At 0: rank 0 says that the run has ended well, on
+// all ranks; on a busy machine Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended
+// well, and ends with code 1. At 1 + rank: it got SIGTERM. When all of them did and none gave up by itself, mpirun was
+// told to end, which it does with code 1 as well.
+constexpr const char* kEnds = "TESSERA_ENDS";
+constexpr const char* kEndsFile = "tessera-ends";
+int ends = -1;
+std::int32_t own_rank = 0;
+
+void on_terminate(int signal) {
+  (void)!pwrite(ends, "t", 1, 1 + own_rank);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
 
 // On another host, or long after, the path may lead to anything.
-void report_success() {
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  const char* path = std::getenv(kSuccess);
-  if (path == nullptr || rank == nullptr || std::string_view(rank) != "0") return;
+void open_ends() {
+  const char* path = std::getenv(kEnds);
+  if (path == nullptr || std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return;
+  own_rank = launcher_rank();
   std::error_code ignored;
   const std::string file = fs::read_symlink(path, ignored).string();
-  if (file.rfind(std::string("/memfd:") + kSuccessFile, 0) == 0) std::ofstream(path) << "yes";
+  if (file.rfind(std::string("/memfd:") + kEndsFile, 0) != 0) return;
+  ends = open(path, O_WRONLY | O_CLOEXEC);
+  if (ends >= 0) std::signal(SIGTERM, on_terminate);
 }
 
 // What goes wrong in a rank says so itself, unless that was killed. mpirun keeps quiet (-q).
@@ -62,6 +75,18 @@ void explain(const Foreground& ended) {
                "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname\n",
                ended.exit_code);
   }
+}
+
+// What Open MPI writes to files for each run, 8 MB and a little; with less it says so in its own words, or hangs.
+constexpr std::uintmax_t kForMpi = 16 << 20;
+
+void check_room_for_mpi() {
+  std::error_code failed;
+  const fs::path folder = fs::temp_directory_path(failed);
+  if (failed) throw environment_error("TMPDIR: " + failed.message() + ": MPI needs a folder for temporary files");
+  if (fs::space(folder, failed).available >= kForMpi) return;
+  throw environment_error("the folder for temporary files, " + folder.string() +
+                          ", is full, and MPI needs 16 MB there; make room, or set TMPDIR to another folder");
 }
 
 }  // namespace
@@ -91,29 +116,35 @@ int run_here(const fs::path& program, const runtime::RunOptions& options,
 
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
+  open_ends();
   const int code = launch::run_with_environment(load_program(program), arguments);
-  if (code == 0) report_success();
+  if (code == 0 && own_rank == 0) (void)!pwrite(ends, "y", 1, 0);
   return code;
 }
 
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments) {
   check_profile(load_program(program), options);
+  check_room_for_mpi();
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-q", "-n", std::to_string(ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
-  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kSuccess});
+  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
   command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(),
                                  "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-  // Memory of this process, which rank 0 writes to as a file.
-  const int success = memfd_create(kSuccessFile, MFD_CLOEXEC);
-  setenv(kSuccess, fmt::format("/proc/{}/fd/{}", getpid(), success).c_str(), 1);
+  ends = memfd_create(kEndsFile, MFD_CLOEXEC);
+  setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   const Foreground ended = run_foreground(command);
-  char written = 0;
-  if (ended.exit_code == 1 && pread(success, &written, 1, 0) == 1) return 0;
+  if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
+  std::string said(1 + static_cast<std::size_t>(ranks), '\0');
+  (void)!pread(ends, said.data(), said.size(), 0);
+  if (ended.exit_code == 1 && said[0] != 0) return 0;
+  if (ended.exit_code == 1 && said.find('\0', 1) == std::string::npos) {
+    throw Failure(runtime::kExitInterrupted, "tessera: error: mpirun was ended by a signal");
+  }
   if (ended.exit_code != runtime::kExitInterrupted) explain(ended);
   return ended.exit_code;
 }

@@ -127,6 +127,7 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
 
   const Finished result = run_all({command}).front();
   if (result.exit_code == 0) return;
+  check_disk(result.output);
   const std::vector<compiler::Diagnostic> ours = explain(objects, program, result.output);
   if (!ours.empty()) throw Failure(runtime::kExitProgram, render_all(ours, s.colour));
   std::string text = "tessera: error: the program does not link:\n" + result.output;

@@ -15,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launched.hpp"
+#include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/words.hpp"
 
@@ -117,6 +118,7 @@ int parse_and_run(Arguments words) {
   try {
     Arguments reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
     app.parse(std::move(reversed));
+    for (const CLI::App* chosen : app.get_subcommands()) launch::check_given(*chosen);
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e, std::cout, std::cerr);
   } catch (const CLI::ParseError& e) {
@@ -138,7 +140,10 @@ int main(int argc, char** argv) {
   tessera::cli::install_crash_handler();
   signal(SIGCHLD, SIG_DFL);  // who started us may have it ignored: then nobody is told how a child has ended
   try {
-    return tessera::cli::parse_and_run({argv + 1, argv + argc});
+    const int code = tessera::cli::parse_and_run({argv + 1, argv + argc});
+    const std::string lost = tessera::files::stdout_error();
+    if (lost.empty() || code == tessera::runtime::kExitEnvironment) return code;
+    throw tessera::cli::environment_error(lost);
   } catch (const tessera::cli::Failure& e) {
     tessera::cli::let_rank_0_speak();
     std::string text = e.what();

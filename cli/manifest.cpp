@@ -46,13 +46,14 @@ bool unchanged(const Input& input) {
 }
 
 void write_manifest(const std::filesystem::path& file, const Manifest& m) {
-  std::ofstream out(file, std::ios::binary);
+  std::ostringstream out;
   out << kHeader << "\nresult " << m.result << "\n";
   for (const Input& i : m.inputs) {
     out << (i.of.folder ? "folder " : "file ") << i.hash << " " << i.size << " " << i.changed << " "
         << i.of.path.string() << "\n";
   }
   out << "note\n" << m.note;
+  write_for_cache(file, out.str());
 }
 
 std::optional<Manifest> read_manifest(const std::filesystem::path& file) {

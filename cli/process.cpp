@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <system_error>
@@ -107,72 +109,114 @@ std::vector<Finished> run_all(const std::vector<Command>& commands) {
   return results;
 }
 
+namespace {
+
+// What the child writes to a stream of its own and we write to ours.
+struct Passed {
+  int from;  // does not block
+  int to;
+  bool open = true;
+  bool spoke = false;
+  int error = 0;  // what became of writing
+  // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals.
+  std::array<char, PIPE_BUF> text{};
+  std::size_t held = 0;
+
+  pollfd next() const { return held > 0 ? pollfd{to, POLLOUT, 0} : pollfd{open ? from : -1, POLLIN, 0}; }
+  void step() {
+    if (held > 0) {
+      put();
+    } else {
+      take();
+    }
+  }
+  // As much as goes at once.
+  void drain() {
+    for (pollfd out{to, POLLOUT, 0}; held > 0 || take();) {
+      if (poll(&out, 1, 0) <= 0) return;
+      put();
+    }
+  }
+
+ private:
+  bool take() {
+    const ssize_t n = read(from, text.data(), text.size());
+    if (n == 0) open = false;
+    held = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    spoke = spoke || held > 0;
+    return held > 0;
+  }
+  void put() {
+    const ssize_t n = write(to, text.data(), held);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (n < 0) error = errno;
+    const std::size_t done = n < 0 ? held : static_cast<std::size_t>(n);
+    std::copy(text.begin() + static_cast<std::ptrdiff_t>(done), text.begin() + static_cast<std::ptrdiff_t>(held), text.begin());
+    held -= done;
+  }
+};
+
+}  // namespace
+
 Foreground run_foreground(const Command& command) {
-  // Signals are read one by one, so nothing runs in a handler.
-  sigset_t waited, before;
+  // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
+  sigset_t waited, blocked, before;
   sigemptyset(&waited);
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited, s);
-  int errors[2];
-  if (pipe2(errors, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  sigprocmask(SIG_BLOCK, &waited, &before);
+  blocked = waited;
+  sigaddset(&blocked, SIGPIPE);
+  int output[2], errors[2];
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(errors, O_CLOEXEC) != 0) {
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  std::fflush(stdout);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
   const int signals = signalfd(-1, &waited, SFD_CLOEXEC);
   const pid_t self = getpid();
   const pid_t child = signals < 0 ? -1 : fork();
   if (child == 0) {
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    dup2(output[1], STDOUT_FILENO);
     dup2(errors[1], STDERR_FILENO);
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  close(errors[1]);
-  fcntl(errors[0], F_SETFL, O_NONBLOCK);
+  Passed passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
+  for (const int fd : {output[1], errors[1]}) close(fd);
+  for (const Passed& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
 
-  Foreground result;
-  // A piece that a pipe with room takes without blocking: whoever does not read our stderr must not keep us from signals.
-  char text[PIPE_BUF];
-  ssize_t held = 0;
-  const auto take = [&] {
-    held = std::max<ssize_t>(read(errors[0], text, sizeof text), 0);
-    result.spoke = result.spoke || held > 0;
-    return held > 0;
-  };
-  const auto put = [&] { (void)!write(STDERR_FILENO, text, static_cast<std::size_t>(std::exchange(held, 0))); };
   using Clock = std::chrono::steady_clock;
-  bool interrupted = false, open = true;
+  bool interrupted = false, ending = false;
   Clock::time_point deadline;
+  const auto end = [&](bool told) {
+    if (!ending && !told) kill(child, SIGTERM);
+    if (!std::exchange(ending, true)) deadline = Clock::now() + kPatience;
+  };
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    pollfd fds[2] = {{signals, POLLIN, 0}, {open ? errors[0] : -1, POLLIN, 0}};
-    if (held > 0) fds[1] = {STDERR_FILENO, POLLOUT, 0};
-    if (interrupted && Clock::now() > deadline) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      break;
+  for (bool ended = false;;) {
+    if (!ended && ending && Clock::now() > deadline) kill(child, SIGKILL);
+    ended = ended || waitpid(child, &status, WNOHANG) != 0;
+    if (ended) {
+      for (Passed& p : passed) p.drain();
+      if (ending || passed[0].held + passed[1].held == 0) break;
     }
-    if (poll(fds, 2, interrupted ? 100 : -1) <= 0) continue;
-    if (fds[1].revents != 0 && held > 0) {
-      put();
-    } else if (fds[1].revents != 0) {
-      open = take();
+    pollfd fds[3] = {passed[0].next(), passed[1].next(), {signals, POLLIN, 0}};
+    if (poll(fds, 3, ending ? 100 : -1) <= 0) continue;
+    for (int i = 0; i < 2; ++i) {
+      if (fds[i].revents != 0) passed[i].step();
     }
+    // Nobody reads on, or what is computed is lost.
+    if (passed[0].error != 0 || passed[1].error == EPIPE) end(false);
     signalfd_siginfo info{};
-    if (fds[0].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
+    if (fds[2].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
     // A Ctrl-C at the terminal reaches the child as well; a second one from us would make mpirun
     // give up on its ranks instead of ending them.
-    const bool from_terminal = info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL;
-    if (!interrupted && !from_terminal) kill(child, SIGTERM);
-    if (!std::exchange(interrupted, true)) deadline = Clock::now() + kPatience;
+    end(info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL);
+    interrupted = true;
   }
-  const auto writable = [&] {
-    pollfd out{STDERR_FILENO, POLLOUT, 0};
-    return poll(&out, 1, interrupted ? 0 : static_cast<int>(kPatience.count())) > 0;
-  };
-  while ((held > 0 || take()) && writable()) put();
-  close(errors[0]);
-  close(signals);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  result.exit_code = interrupted ? runtime::kExitInterrupted : exit_code(status);
-  return result;
+  for (const int fd : {output[0], errors[0], signals}) close(fd);
+  sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
+  return {interrupted ? runtime::kExitInterrupted : exit_code(status), passed[1].spoke, passed[0].error};
 }
 
 }  // namespace tessera::cli

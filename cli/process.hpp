@@ -26,10 +26,12 @@ std::vector<Finished> run_all(const std::vector<Command>& commands);
 struct Foreground {
   int exit_code = 0;   // as in Finished; kExitInterrupted
   bool spoke = false;  // it wrote something to stderr
+  int unwritten = 0;   // errno of our stdout when that did not take all; then it was ended
 };
 
-// run_foreground runs one command with our stdin and stdout, and passes on its stderr. SIGINT, SIGTERM and SIGHUP
-// end it (by force after a few seconds); it dies with this process.
+// run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
+// end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
+// to us when it has ended.
 Foreground run_foreground(const Command& command);
 
 }  // namespace tessera::cli

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <sstream>
 #include <stdexcept>
 
 #include "cli/failure.hpp"
@@ -96,6 +99,19 @@ std::vector<std::string> base_flags() {
 }
 
 std::vector<std::string> kernel_flags() { return {"-g"}; }
+
+void check_disk(const std::string& output) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" | ") != std::string::npos) continue;  // a line of the source
+    for (const int error : {ENOSPC, EDQUOT, EFBIG, EROFS}) {
+      if (line.find(std::strerror(error)) == std::string::npos) continue;
+      std::error_code ignored;
+      throw environment_error("the C++ compiler can't write; it writes into the compilation cache (XDG_CACHE_HOME) and into " +
+                              fs::temp_directory_path(ignored).string() + " (TMPDIR). It says:\n" + line);
+    }
+  }
+}
 
 std::vector<std::string> environment_cxxflags() {
   std::vector<std::string> flags = words_of("CXX_FLAGS");

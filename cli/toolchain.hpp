@@ -42,4 +42,7 @@ std::vector<std::string> kernel_flags();
 std::vector<std::string> environment_cxxflags();
 std::vector<std::string> environment_ldflags();
 
+// check_disk throws Failure (environment) when what a compiler or linker said is that a disk is full.
+void check_disk(const std::string& output);
+
 }  // namespace tessera::cli

@@ -1,7 +1,5 @@
 #include "cli/units.hpp"
 
-#include <fstream>
-
 #include "cli/depfile.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
@@ -83,7 +81,7 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     fs::path source = u.source;
     if (generated(u)) {
       source = base.string() + ".cpp";
-      std::ofstream(source, std::ios::binary) << u.text;
+      write_for_cache(source, u.text);
     }
     Command command = s.compiler.command;
     command.insert(command.end(), flags.begin(), flags.end());
@@ -101,6 +99,7 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     Object& object = objects[pending[k]];
     const fs::path base = s.workspace / std::to_string(pending[k]);
     if (results[k].exit_code != 0) {
+      check_disk(results[k].output);
       wrong += failure_text(u, results[k].output);
       if (u.kind == Unit::Kind::program || u.kind == Unit::Kind::main) code = runtime::kExitInternal;
       continue;

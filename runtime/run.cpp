@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "files/whole_file.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/balance/profiles.hpp"
 #include "runtime/node/arguments.hpp"
@@ -99,7 +100,9 @@ int run(const abi::Program& program, const RunOptions& options,
     first = transports.front()->rank() == Rank{0};
     const LastWords last_words(program);
     try {
-      return run_ranks(program, options, arguments, transports, first);
+      const int code = run_ranks(program, options, arguments, transports, first);
+      const std::string lost = files::stdout_error();
+      return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
     } catch (const std::invalid_argument&) {
       throw;  // all ranks see it
     } catch (const std::exception& e) {

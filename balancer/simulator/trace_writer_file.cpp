@@ -1,12 +1,10 @@
 // Writing traces.
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
+#include <ostream>
 
 #include "balancer/simulator/trace.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
@@ -81,20 +79,15 @@ void write_fragments(std::ostream& out, const Workload& w) {
 }  // namespace
 
 void write_trace(const std::string& path, const Trace& trace) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << "tessera-trace " << kTraceVersion << '\n'
-      << "program " << (trace.hash.empty() ? "-" : trace.hash) << ' ' << trace.program << '\n';
-  write_groups(out, trace.work);
-  out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n";
-  write_fragments(out, trace.work);
-  out << "end " << trace.work.fragments.size() << '\n';
-  out.close();
-  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::remove(part.c_str());
-    throw TraceError("trace " + path + " cannot be written: " + why);
-  }
+  const std::string wrong = files::write_whole(path, [&](std::ostream& out) {
+    out << "tessera-trace " << kTraceVersion << '\n'
+        << "program " << (trace.hash.empty() ? "-" : trace.hash) << ' ' << trace.program << '\n';
+    write_groups(out, trace.work);
+    out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n";
+    write_fragments(out, trace.work);
+    out << "end " << trace.work.fragments.size() << '\n';
+  });
+  if (!wrong.empty()) throw TraceError("trace " + path + " cannot be written: " + wrong);
 }
 
 }  // namespace tessera::balancer::simulator

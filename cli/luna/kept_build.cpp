@@ -1,12 +1,12 @@
 #include "cli/luna/kept_build.hpp"
 
-#include <fstream>
 #include <string>
 
 #include "cli/cache.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/install_file.hpp"
+#include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;
 
@@ -36,11 +36,9 @@ fs::path keep_build(const Options& o, const fs::path& library) {
     throw usage_error("--build-dir: can't make " + folder.string() + ": " + failed.message());
   folder = fs::absolute(folder).lexically_normal();
 
-  const Cache::Workspace workspace = cache.workspace();
   const auto put = [&](const std::string& text, const char* name) {
-    if (text.empty()) return;
-    std::ofstream(workspace.path() / name, std::ios::binary) << text;
-    install_file(workspace.path() / name, folder / name, "--build-dir");
+    const std::string wrong = text.empty() ? "" : files::write_whole(folder / name, text);
+    if (!wrong.empty()) throw usage_error("--build-dir: can't write " + (folder / name).string() + ": " + wrong);
   };
   const compiler::Output text = compiler::translate(o.build.program, o.build.translation);
   put(text.program_cpp, "program.cpp");

@@ -17,6 +17,7 @@
 #include "cli/launched.hpp"
 #include "cli/luna/kept_build.hpp"
 #include "cli/luna/options.hpp"
+#include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
 #include "runtime/launch/words.hpp"
@@ -89,6 +90,7 @@ int build_and_run(const Options& o) {
 
   BuildRequest request = o.build;
   request.colour = colour_on_stderr();
+  request.quiet = o.quiet;
   const bool first = launcher_rank() == 0;
   if (o.verbose && first) std::fprintf(stderr, "luna: compiling %s\n", o.build.program.c_str());
   const Built built = build(request);
@@ -135,7 +137,10 @@ bool cannot_finish(const std::string& text) {
 int main(const std::vector<std::string>& words) {
   try {
     const std::optional<Options> options = parse(words);
-    return !options || build_and_run(*options) == runtime::kExitOk ? 0 : 1;
+    const int code = options ? build_and_run(*options) : runtime::kExitOk;
+    const std::string lost = files::stdout_error();
+    if (code == runtime::kExitOk && !lost.empty()) throw environment_error(lost);
+    return code == runtime::kExitOk ? 0 : 1;
   } catch (const Failure& e) {
     let_rank_0_speak();
     std::fputs(spoken_by_luna(e.what()).c_str(), stderr);

@@ -9,6 +9,7 @@
 #include "cli/cache.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "runtime/launch/options.hpp"
 #include "runtime/launch/words.hpp"
 
 namespace fs = std::filesystem;
@@ -205,6 +206,7 @@ std::optional<Options> parse(const std::vector<std::string>& all) {
   try {
     app.parse(
         std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    launch::check_given(app);
   } catch (const CLI::Success& e) {
     app.exit(e, std::cout, std::cerr);
     return std::nullopt;

@@ -1,17 +1,13 @@
 #include "cli/simulate/inputs.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 #include "cli/failure.hpp"
+#include "files/whole_file.hpp"
+#include "runtime/launch/options.hpp"
 #include "runtime/launch/words.hpp"
 
 namespace fs = std::filesystem;
@@ -124,15 +120,13 @@ std::vector<std::int32_t> parse_counts(const std::string& text, const std::strin
   return counts;
 }
 
-// Before anything is simulated: can the file be written? Leaves nothing behind.
 void check_output(const std::string& option, const std::string& path) {
   if (path.empty() || path == "-") return;
-  std::error_code ignored;
-  const bool existed = fs::exists(path, ignored);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) throw usage_error(option + ": " + path + " cannot be written: " + std::strerror(errno));
-  ::close(fd);
-  if (!existed) ::unlink(path.c_str());
+  try {
+    launch::check_writable(path, option);
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
 }
 
 void write_output(const std::string& option, const std::string& path, const std::string& text) {
@@ -141,10 +135,8 @@ void write_output(const std::string& option, const std::string& path, const std:
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw usage_error(option + ": " + path + " cannot be written: " + std::strerror(errno));
+  const std::string wrong = files::write_whole(path, text);
+  if (!wrong.empty()) throw usage_error(option + ": can't write " + path + ": " + wrong);
 }
 
 }  // namespace tessera::cli

@@ -11,6 +11,13 @@ std::string line_directive(const Context& context, Extent at) {
          literal(context.sources.file(place.file).name) + "\n";
 }
 
+// in_column puts the text, with what stands before it in place of `${{`, where it stands in the user's line.
+std::string in_column(const Context& context, Extent at, const std::string& before) {
+  const Place place = at.begin < context.text.at.size() ? context.text.at[at.begin] : Place{};
+  const auto column = static_cast<std::size_t>(context.sources.line_column(place).column);
+  return std::string(column > before.size() ? column - 1 - before.size() : 0, ' ') + before;
+}
+
 const char* c_type(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer: return "int ";
@@ -28,7 +35,7 @@ std::string kernels_text(const Context& context, const semantics::Model& model) 
   if (model.heads.empty() && model.in_place.empty()) return "";
   std::string out = "#include \"ucenv.h\"\n";
   for (const semantics::ForeignText& head : model.heads) {
-    out += line_directive(context, head.at) + head.text + "\n";
+    out += line_directive(context, head.at) + in_column(context, head.at, "") + head.text + "\n";
   }
   for (const semantics::InPlaceKernel& k : model.in_place) {
     std::string list;
@@ -39,7 +46,7 @@ std::string kernels_text(const Context& context, const semantics::Model& model) 
     out += line_directive(context, k.kernel->at);
     out += "extern \"C\" void " + k.kernel->symbol + "(" + list + ")";
     out += "\n" + line_directive(context, k.body.at);
-    out += (k.body.braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : "\n");
+    out += in_column(context, k.body.at, k.body.braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : "\n");
   }
   return out;
 }

@@ -57,9 +57,9 @@ PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::S
 PolicyHost::~PolicyHost() = default;
 
 std::string PolicyHost::close() {
-  if (log_ == nullptr || log_->close()) return {};
-  return "--record-policy: can't write " +
-         PolicyLog::file_of(node_.options.record_policy, node_.self());
+  const std::string wrong = log_ == nullptr ? "" : log_->close();
+  if (wrong.empty()) return {};
+  return "--record-policy: can't write " + PolicyLog::file_of(node_.options.record_policy, node_.self()) + ": " + wrong;
 }
 
 void PolicyHost::changed() {

@@ -2,9 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 
 namespace tessera::launch {
@@ -15,6 +18,13 @@ std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks) {
 }
 
 void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
+  const std::int32_t last = ranks + options.spares - 1;
+  for (const runtime::MemberPlan& p : options.member_plan) {
+    const std::int32_t rank = balancer::index(p.rank);
+    if (rank <= last) continue;
+    throw OptionsError(std::string(p.joins ? "--join" : "--leave") + ": there is no rank " + std::to_string(rank) +
+                       ": this run has " + (last == 0 ? "rank 0 only" : "ranks 0 to " + std::to_string(last)));
+  }
   const std::string name = policy_of(options, ranks);
   const balancer::PolicyInfo* policy = balancer::find_policy(name);
   if (policy == nullptr) return;
@@ -22,6 +32,15 @@ void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
   throw OptionsError("the balancer `" + name + "` keeps the last rank as its coordinator, which runs " +
                      "no fragments: it needs at least 2 ranks, and there is 1. Give it more " +
                      "(-n 4), or run without it (--balancer none)");
+}
+
+void check_given(const CLI::App& app) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_name() == "--cxxflags" || o->get_name() == "--ldflags") continue;
+    const std::vector<std::string>& given = o->results();
+    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
+    throw CLI::ValidationError(o->get_name() + ": what is given is empty; a variable of the shell that is not set?");
+  }
 }
 
 namespace {
@@ -36,13 +55,19 @@ namespace {
 void check_writable(const std::filesystem::path& file, std::string_view what) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) cannot_write(file, what, "it is a directory");
+  // Who reads a pipe would take a try for its end.
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
+    if (access(file.c_str(), W_OK) != 0) cannot_write(file, what, std::strerror(errno));
+    return;
+  }
   if (std::filesystem::exists(file, ignored)) {
-    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) cannot_write(file, what, std::strerror(errno));
     close(fd);
     return;
   }
-  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : ".";
+  const std::filesystem::path made = files::target(file);
+  const std::filesystem::path parent = made.has_parent_path() ? made.parent_path() : ".";
   if (!std::filesystem::is_directory(parent, ignored)) {
     cannot_write(file, what, "there is no directory " + parent.string());
   }

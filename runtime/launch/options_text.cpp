@@ -29,6 +29,7 @@ runtime::RunOptions parse_options(std::string_view text) {
     std::vector<std::string> words = normalise_flags(split_words(text));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     app.parse(words);
+    check_given(app);
   } catch (const CLI::ParseError& e) {
     throw OptionsError(e.what());
   } catch (const std::invalid_argument& e) {
@@ -88,9 +89,9 @@ std::string format_options(const runtime::RunOptions& o) {
   text("--record-policy", o.record_policy, d.record_policy);
   number("--spare", o.spares, d.spares);
   for (const runtime::MemberPlan& p : o.member_plan) {
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "%d@%.9f", balancer::index(p.rank),
-                  static_cast<double>(p.at.count()) * 1e-9);
+    char buffer[64];  // exact
+    std::snprintf(buffer, sizeof buffer, "%d@%lld.%09lld", balancer::index(p.rank),
+                  static_cast<long long>(p.at.count() / 1'000'000'000), static_cast<long long>(p.at.count() % 1'000'000'000));
     words.insert(words.end(), {p.joins ? "--join" : "--leave", buffer});
   }
   text("--summary", o.summary_json, d.summary_json);

@@ -294,7 +294,7 @@ int Node::run() {
     if (policy != nullptr) policy->measured(peer, l, b);
   });
   // A recording is made of `none` as well: it shows what would have been told.
-  if (balancing || (ranks() > 1 && !options.record_policy.empty())) {
+  if (balancing || !options.record_policy.empty()) {
     balancer::Setup setup;
     setup.rank = self();
     setup.ranks = ranks();

@@ -201,7 +201,13 @@ std::string PolicyLog::file_of(const std::string& directory, Rank rank) {
 PolicyLog::PolicyLog(const std::string& file, const std::string& program, std::string_view policy,
                      const Setup& setup)
     : out_(file, std::ios::binary | std::ios::trunc) {
+  if (!out_) wrong_ = std::strerror(errno);
   out_ << header(program, policy, setup).dump() << '\n';
+}
+
+void PolicyLog::flush() {
+  errno = 0;
+  if (!out_.flush() && wrong_.empty()) wrong_ = std::strerror(errno);
 }
 
 void PolicyLog::step(Time now, const Event& event, const Actions& actions) {
@@ -214,14 +220,14 @@ void PolicyLog::step(Time now, const Event& event, const Actions& actions) {
   ++steps_;
   if (now - flushed_ >= kFlush) {
     flushed_ = now;
-    out_.flush();
+    flush();
   }
 }
 
-bool PolicyLog::close() {
+std::string PolicyLog::close() {
   out_ << Json{{"end", steps_}}.dump() << '\n';
-  out_.close();
-  return out_.good();
+  flush();
+  return wrong_;
 }
 
 Replay replay(const std::string& file) {

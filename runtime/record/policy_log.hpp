@@ -17,22 +17,25 @@ namespace tessera::runtime {
 
 class PolicyLog {
  public:
-  // Creates `file` and writes its header. A file that can't be written shows in good().
+  // Creates `file` and writes its header. A file that can't be written shows in close().
   PolicyLog(const std::string& file, const std::string& program, std::string_view policy,
             const balancer::Setup&);
 
   // One event, when it was told, and the actions it was answered with.
   void step(balancer::Time now, const balancer::Event&, const balancer::Actions&);
-  // Writes the last line, which says that nothing is missing. False: the file could not be written.
-  bool close();
+  // Writes the last line, which says that nothing is missing. Returns why the file could not be written, or nothing.
+  std::string close();
 
   // `DIRECTORY/rank-3.policy.jsonl`
   static std::string file_of(const std::string& directory, balancer::Rank);
 
  private:
+  void flush();
+
   std::ofstream out_;
   std::int64_t steps_ = 0;
   balancer::Time flushed_ = 0;
+  std::string wrong_;  // the first reason
 };
 
 // What is wrong with a log, for a person: no file, not a log, another version, an unknown policy.

@@ -2,40 +2,27 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <string>
 
+#include "files/whole_file.hpp"
 #include "runtime/balance/profiles.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/trace/trace_report.hpp"
 
 namespace tessera::runtime {
-namespace {
-
-// Written beside and renamed, so that nobody sees half of it.
-bool write_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    if (!out.flush()) return false;
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  return !error;
-}
-
-}  // namespace
 
 int write_results(Node& node) {
   const Summary s = summarise(node);
   int code = kExitOk;
   if (!node.options.quiet) std::fputs(text_of(s).c_str(), stderr);
-  if (!node.options.summary_json.empty() && !write_file(node.options.summary_json, json_of(s))) {
-    std::fprintf(stderr, "tessera: error: cannot write the summary to %s\n",
-                 node.options.summary_json.c_str());
-    code = kExitUsage;
+  if (!node.options.summary_json.empty()) {
+    const std::string error = files::write_whole(node.options.summary_json, json_of(s));
+    if (!error.empty()) {
+      std::fprintf(stderr, "tessera: error: --summary: can't write %s: %s\n",
+                   node.options.summary_json.c_str(), error.c_str());
+      code = kExitUsage;
+    }
   }
   if (!node.options.record.empty()) {
     const std::string error = write_trace(node);

@@ -13,13 +13,31 @@
 namespace tessera::runtime {
 namespace {
 
+// Numbers by their values: f(9) before f(10).
+bool before(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number = [&](const std::string& s, std::size_t at) {
+    const auto from = s.begin() + static_cast<std::ptrdiff_t>(at);
+    return std::find_if_not(from, s.end(), digit) - from;
+  };
+  std::size_t at = 0;  // the same up to here in both
+  while (at < std::min(a.size(), b.size())) {
+    const auto m = number(a, at), n = number(b, at);
+    if (m > 0 && n > 0 && m != n) return m < n;
+    const auto length = static_cast<std::size_t>(std::max<std::ptrdiff_t>(std::min(m, n), 1));
+    const int order = a.compare(at, length, b, at, length);
+    if (order != 0) return order < 0;
+    at += length;
+  }
+  return a.size() < b.size();
+}
 bool before(const abi::Id& a, const abi::Id& b) { return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo; }
 
 }  // namespace
 
 Waiting list_waiting(Node& node) {
   // fragment -> its slots that lack a value; a fragment may wait for several.
-  std::map<abi::Id, std::pair<abi::Cf*, std::vector<unsigned>>, decltype(&before)> fragments(&before);
+  std::map<abi::Id, std::pair<abi::Cf*, std::vector<unsigned>>, bool (*)(const abi::Id&, const abi::Id&)> fragments(&before);
   for (Shard& shard : node.data.table().shards()) {
     const std::lock_guard hold(shard.mutex);
     shard.for_each([&](DfEntry& e) {
@@ -51,7 +69,7 @@ Waiting list_waiting(Node& node) {
 
 std::string stuck_report(const abi::Program& program, std::int64_t count,
                          std::vector<std::string> lines) {
-  std::sort(lines.begin(), lines.end());
+  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) { return before(a, b); });
   if (lines.size() > kMostLines) lines.resize(kMostLines);
   std::string text = fmt::format(
       "{}: error: the program cannot finish: {} fragment{} wait{} for data that nothing will "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -178,6 +179,7 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::abort(int exit_code) {
   flush_output();
+  std::signal(SIGTERM, SIG_DFL);  // the launcher's answer to this: no signal that somebody sent (cli/launch_ranks.cpp)
   // Whoever is inside MPI now leaves it in microseconds; or it is this very thread, or stuck.
   const bool locked = mpi_mutex_.try_lock_for(200ms);
   static_cast<void>(locked);

@@ -162,7 +162,7 @@ TEST_F(Advise, SaysWhatIsWrong) {
   EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-b", "stael"}, {"did you mean `steal`"}));
   EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-n", "x"}, {"--ranks", "2,4,8"}));
   EXPECT_TRUE(wrong({"loop", "-c", "uniform", "-n", "1", "-b", "central"}, {"need more ranks"}));
-  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "--json", "no/such/file"}, {"cannot be written"}));
+  EXPECT_TRUE(wrong({"loop", "-c", "uniform", "--json", "no/such/file"}, {"can't write"}));
 }
 
 }  // namespace

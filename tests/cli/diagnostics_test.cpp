@@ -61,6 +61,18 @@ TEST_F(Command, FewerReadsThanCountedAreAWarning) {
   EXPECT_EQ(tessera({"run", "-q", "p.fa"}).err, "");
 }
 
+TEST_F(Command, QuietIsQuietBesideErrors) {
+  write("p.fa", "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+                "C++ sub unused(int v) ${{ $}}\n"
+                "sub main() { df x; show(x); }\n");
+  for (const char* command : {"run", "build"}) {
+    EXPECT_TRUE(ended(tessera({command, "p.fa"}), 1, {"[T301]", "[T253]"}));
+    const Outcome o = tessera({command, "p.fa", "-q"});
+    EXPECT_TRUE(ended(o, 1, {"[T301]", "1 error"}));
+    EXPECT_EQ(o.err.find("warning"), std::string::npos) << o.err;
+  }
+}
+
 TEST_F(Command, WarningsCanBeErrors) {
   write("p.fa", kWarned);
   for (const char* command : {"check", "run", "build"}) {

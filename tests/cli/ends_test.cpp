@@ -1,4 +1,5 @@
 // How runs end that fail, are killed or told to stop.
+#include <algorithm>
 #include <cstdlib>
 
 #include "command.hpp"
@@ -76,6 +77,28 @@ TEST_F(Command, ARunThatEndedWellIsNoFailureOfMpirun) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
   write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1, {"oh dear"}));
+}
+
+TEST_F(Command, WhoReadsNoMoreEndsTheRun) {
+  write("p.fa", "C++ sub show(int i) ${{ printf(\"%d\\n\", i); usleep(1000); $}}\nsub main() { for i = 1..2000 show(i) @ { locator_cyclic: i; }; }\n");
+  for (const char* ranks : {"", "-n 3"}) {
+    const Outcome o = run({"sh", "-c", std::string("{ \"$0\" run -q p.fa ") + ranks + "; echo $? > code; } | head -n 1", TESSERA_COMMAND});
+    EXPECT_EQ(read("code"), "141\n") << ranks;
+    EXPECT_EQ(o.err, "") << ranks;
+    EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 1);
+  }
+}
+
+TEST_F(Command, ASignalToMpirunIsNoFaultOfARank) {
+  write("p.fa", kSleep);
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    const Outcome o = run({"sh", "-c",
+                           "signal=$1; shift; : > printed; env --default-signal=INT \"$@\" > printed & pid=$!\n"
+                           "until grep -q napping printed || ! kill -0 $pid; do sleep 0.05; done\n"
+                           "kill -s $signal $(cat /proc/$pid/task/$pid/children); wait $pid",
+                           "sh", signal, TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
+    EXPECT_TRUE(ended(o, 130, {"mpirun was ended by a signal"})) << signal;
+  }
 }
 
 TEST_F(Command, SignalsEndEveryRank) {

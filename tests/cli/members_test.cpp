@@ -112,6 +112,10 @@ TEST_F(Members, WithoutARunThereIsNothingToDrain) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--spare", "1"}), 2, {"--spare 1", "-n N"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "1"}), 2, {"RANK@SECONDS"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--join", "x@1"}), 2, {"RANK@SECONDS"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "2@1"}), 2, {"--leave", "no rank 2", "0 to 1"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--spare", "1", "--join", "3@1"}), 2, {"--join", "no rank 3", "0 to 2"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--leave", "1@1"}), 2, {"no rank 1", "rank 0 only"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "1@1e9"}), 0));
 }
 
 TEST_F(Members, ASpareRunsNothingUnlessAsked) {

@@ -83,6 +83,21 @@ TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
   EXPECT_LE(busy_with_nothing, 2);
 }
 
+TEST_F(Command, OneRankIsRecordedToo) {
+  write("p.fa", kUneven);
+  for (const Words& ranks : {Words{}, Words{"-n", "1"}, Words{"--balancer", "steal"}}) {
+    std::filesystem::remove_all(path("logs"));
+    Words words = {"run", "-q", "p.fa", "--record-policy", "logs"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    EXPECT_TRUE(ended(tessera(words), 0));
+    const Outcome o = tessera({"replay", "logs"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out.find("ends early"), std::string::npos) << o.out;
+    EXPECT_NE(o.out.find("rank 0: "), std::string::npos) << o.out;
+    EXPECT_EQ(o.out.find("rank 0: 0 events"), std::string::npos) << o.out;
+  }
+}
+
 // A rank that has begun the only fragment that came has nothing ready: it must know before that it is busy.
 TEST_F(Command, ABalancerIsToldThatItsRankIsBusyBeforeWithWhat) {
   write("p.fa", kUneven);

@@ -118,7 +118,7 @@ TEST_F(Command, SimulateSaysWhatIsWrong) {
   EXPECT_TRUE(wrong({"-w", "loop", "--set", "planner=best"}, {"mean"}));
   EXPECT_TRUE(wrong({"-w", "loop", "-n", "0"}, {"--ranks", "2,4,8"}));
   EXPECT_TRUE(wrong({"-w", "loop", "-n", "4", "--workers", "4"}, {"use one of them"}));
-  EXPECT_TRUE(wrong({"-w", "loop", "--plot", "no/such/folder.svg"}, {"cannot be written"}));
+  EXPECT_TRUE(wrong({"-w", "loop", "--plot", "no/such/folder.svg"}, {"can't write"}));
   write("bad.toml", "ranks = 4\n[link]\nlatency = 50\n");
   EXPECT_TRUE(wrong({"-w", "loop", "-c", "bad.toml"}, {"bad.toml:3", "50 us"}));
   write("gone.toml", "ranks = 1\n[[leave]]\nrank = 0\nat = \"1 ms\"\n");

@@ -1,4 +1,6 @@
 // The command line itself: help, wrong words, wrong files; nothing is run.
+#include <utility>
+
 #include "command.hpp"
 
 namespace tessera::tests {
@@ -43,8 +45,15 @@ TEST_F(Command, RanksAreCounted) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "0"}), 2, {"at least 1 rank"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "-2"}), 2, {"at least 1 rank"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "1000000"}), 2, {"-n 1000000", "at most 4096 ranks"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "1", "-c"}), 2, {"at least 2 ranks"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-c"}), 2, {"at least 2 ranks", "-n 4"}));
+}
+
+TEST_F(Command, RanksStartNoRanks) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2", TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 2,
+                    {"already started by mpirun", "leave out -n"}));
 }
 
 TEST_F(Command, PoliciesAndParametersAreChecked) {
@@ -79,6 +88,20 @@ TEST_F(Command, DiagnosticsAreExplained) {
   EXPECT_TRUE(ended(tessera({"explain", "unknown-nam"}), 2, {"did you mean `unknown-name`"}));
 }
 
+TEST_F(Command, WhatIsGivenIsNotEmpty) {
+  write("p.fa", kHello);
+  const std::vector<Words> all = {{"run", "p.fa", "--record"}, {"run", "p.fa", "--powers"}, {"run", "p.fa", "--record-policy"},
+                                  {"run", "p.fa", "--path"}, {"run", "p.fa", "-l"}, {"build", "p.fa", "-o"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--json"}, {"simulate", "-w", "matmul:blocks=2", "--plot"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--save-trace"}, {"simulate", "-w", "matmul:blocks=2", "--ranks"},
+                                  {"replay"}, {"check"}};
+  for (Words words : all) {
+    words.push_back("");
+    EXPECT_TRUE(ended(tessera(words), 2, {words.size() > 2 ? words[words.size() - 2] : "", "empty"}));
+  }
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "--cxxflags", "", "--ldflags", ""}), 0));
+}
+
 TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {
   write("p.fa", kHello);
   for (const char* option : {"--summary", "--save-groups"}) {
@@ -89,6 +112,32 @@ TEST_F(Command, OutputPathsAreTriedBeforeTheRun) {
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "no/such/program"}), 2, {"-o"}));
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p.fa"}), 2, {"is the program itself"}));
   EXPECT_EQ(read("p.fa"), kHello);
+}
+
+TEST_F(Command, OutputsGoWhereLinksLeadAndIntoPipes) {
+  write("p.fa", kHello);
+  const std::vector<std::pair<Words, std::string>> outputs = {
+      {{"run", "p.fa", "-q", "--summary"}, "{"},
+      {{"run", "p.fa", "-q", "--record"}, "tessera-trace"},
+      {{"run", "p.fa", "-q", "--save-groups"}, "# Weights"},
+      {{"build", "p.fa", "-o"}, "\177ELF"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--json"}, "{"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot"}, "<svg"},
+      {{"simulate", "-w", "matmul:blocks=2", "-n", "2", "--save-trace"}, "tessera-trace"}};
+  for (auto [words, begin] : outputs) {
+    std::filesystem::create_symlink("end", path("link"));
+    words.push_back("link");
+    EXPECT_TRUE(ended(tessera(words), 0));
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link"))) << words[words.size() - 2];
+    EXPECT_EQ(read("end").rfind(begin, 0), 0u) << words[words.size() - 2];
+    words.back() = "pipe";
+    Words piped = {"sh", "-c", "mkfifo pipe; timeout 10 cat pipe > end & \"$@\"; code=$?; wait; exit $code", "sh", TESSERA_COMMAND};
+    piped.insert(piped.end(), words.begin(), words.end());
+    EXPECT_TRUE(ended(run(piped), 0));
+    EXPECT_TRUE(std::filesystem::is_fifo(path("pipe"))) << words[words.size() - 2];
+    EXPECT_EQ(read("end").rfind(begin, 0), 0u) << words[words.size() - 2];
+    for (const char* name : {"link", "pipe", "end"}) std::filesystem::remove(path(name));
+  }
 }
 
 }  // namespace

@@ -161,5 +161,23 @@ TEST_F(Command, ACacheThatCannotBeWritten) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"XDG_CACHE_HOME"}));
 }
 
+TEST_F(Command, WhatWaitsIsListedByNumbers) {
+  write("p.fa", "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+                "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+                "sub main() { df x, n; init(11, n); for i = 9..n show(x[i]); init(1, x[n + 1]); }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa"});
+  EXPECT_TRUE(ended(o, 1, {"[T401]", "`x[9]`", "`x[10]`"}));
+  EXPECT_LT(o.err.find("`x[9]`"), o.err.find("`x[10]`")) << o.err;
+  EXPECT_LT(o.err.find("`x[10]`"), o.err.find("`x[11]`")) << o.err;
+}
+
+TEST_F(Command, TheCompilerKnowsTheColumn) {
+  write("p.fa", "C++ sub f(int i) ${{ int q = nosuch; $}}\n"
+                "C++ sub g(int i) ${{\n"
+                "  int q = other; $}}\n"
+                "sub main() { f(1); g(1); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"p.fa:1:30: error", "p.fa:3:11: error"}));
+}
+
 }  // namespace
 }  // namespace tessera::tests

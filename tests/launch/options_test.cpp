@@ -85,6 +85,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.spares = 1;
   o.powers = {3, 0.1};
   o.member_plan = {{balancer::Rank{2}, false, std::chrono::nanoseconds(1'500'000'001)},
+                   {balancer::Rank{1}, false, std::chrono::seconds(1'000'000'000)},
                    {balancer::Rank{3}, true, std::chrono::nanoseconds(0)}};
   const runtime::RunOptions back = parse_options(format_options(o));
   EXPECT_EQ(back.threads, 3);
@@ -113,6 +114,14 @@ TEST_F(Options, PlansAndPowersAreNumbers) {
   }
   for (const char* text : {"--powers 1,,2", "--powers 0", "--powers 1,-2", "--powers fast", "--powers 1,"}) {
     EXPECT_TRUE(says(text, "--powers")) << text;
+  }
+}
+
+TEST_F(Options, NothingGivenIsEmpty) {
+  for (const char* name : {"--record", "--summary", "--save-groups", "--load-groups", "--record-policy", "--powers", "--config",
+                           "--balancer", "--set", "--leave", "--log-level"}) {
+    EXPECT_TRUE(says(name + std::string(" ''"), name)) << name;
+    EXPECT_TRUE(says(name + std::string("="), name)) << name;
   }
 }
 

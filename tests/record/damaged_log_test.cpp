@@ -50,7 +50,7 @@ class Cluster {
         if (r < executing_) work(r);
       }
     }
-    for (Host& h : hosts_) ASSERT_TRUE(h.log.close());
+    for (Host& h : hosts_) ASSERT_EQ(h.log.close(), "");
   }
 
  private:

@@ -66,7 +66,7 @@ class Log : public testing::Test {
       policy->step(now, e, actions);
       log.step(now, e, actions);
     }
-    ASSERT_TRUE(log.close());
+    ASSERT_EQ(log.close(), "");
   }
 
   std::vector<std::string> lines() const {
