@@ -151,8 +151,8 @@ bool Node::drive(Worker& w, Work& work) {
   bool rung = false;
   bool found = false;
   for (;;) {
-    const bool moved = turn(!idle || rung);
-    rung = false;
+    const bool looked = std::exchange(rung, false);
+    const bool moved = turn(!idle || looked);
     if (end->stopped() || stopping.load() || failed.load()) break;
     if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
       if (idle) {
@@ -168,11 +168,13 @@ bool Node::drive(Worker& w, Work& work) {
       w.sent = false;  // the next turn pushes it out
       continue;
     }
-    if (moved) continue;
+    if (moved || looked) continue;  // having looked only, a whole turn is due
     if (!idle) {
       driver_idle_.store(true);
       sleepers.announce();
       idle = true;
+      // It may have been told of the load since, by a turn between the last fragment and this.
+      if (policy != nullptr && all_workers_idle()) policy->changed();
       rung = all_workers_idle() && transport.look();
     } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);

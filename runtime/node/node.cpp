@@ -228,6 +228,7 @@ void Node::run_work(Worker& w, const Work& work) {
 
 void Node::worker_loop(Worker& w) {
   thread_worker = &w;
+  mark_own_thread();
   w.tid.store(gettid());
   const CrashStack stack;
   sleepers.cancel();
@@ -288,6 +289,7 @@ void Node::start_main() {
 }
 
 int Node::run() {
+  mark_own_thread();
   const auto started = Clock::now();
   totals = std::make_unique<TotalsOfAll>(ranks());
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {

@@ -83,15 +83,22 @@ constexpr std::size_t kReserve = 1 << 20;
 std::atomic<void*> reserve{nullptr};
 std::new_handler handler_before = nullptr;
 
+thread_local bool own_thread = false;
+
 void on_no_memory() {
-  free(reserve.exchange(nullptr));
-  if (thread_worker != nullptr && thread_worker->current != nullptr) throw std::bad_alloc();  // Node::execute says whose
+  // In a fragment: Node::execute says whose. Threads that kernels start, and processes, may know what to do.
+  if (!own_thread || (thread_worker != nullptr && thread_worker->current != nullptr) || getpid() != running_process) throw std::bad_alloc();
+  static std::atomic_flag told = ATOMIC_FLAG_INIT;
+  if (told.test_and_set()) _exit(kExitEnvironment);  // telling needs more than the reserve
   report("", "tessera: error: " + not_enough_memory(), kExitEnvironment);
 }
 
 }  // namespace
 
+void mark_own_thread() { own_thread = true; }
+
 std::string not_enough_memory() {
+  free(reserve.exchange(nullptr));
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   return fmt::format("out of memory: this process has held up to {} MB; is there a limit (`ulimit -a`)? More hosts have more", used.ru_maxrss >> 10);

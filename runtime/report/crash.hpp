@@ -1,5 +1,5 @@
-// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. Want of memory: a fragment that
-// asks for it gets a std::bad_alloc; elsewhere the process says so and ends with exit code 3. The launcher ends the other ranks.
+// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. Want of memory: who asks for it gets
+// a std::bad_alloc; but where the runtime itself does, the process says so and ends with exit code 3. The launcher ends the other ranks.
 #pragma once
 
 #include <string>
@@ -16,7 +16,9 @@ class LastWords {
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
 };
-// What to say then.
+// A thread of the runtime.
+void mark_own_thread();
+// What to say then. Gives back what is held in reserve for that.
 std::string not_enough_memory();
 
 // Each worker: a stack of its own for the handler, so that stack overflows are reported too.

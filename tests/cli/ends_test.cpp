@@ -90,11 +90,12 @@ TEST_F(Command, WhoReadsNoMoreEndsTheRun) {
 }
 
 TEST_F(Command, ASignalToMpirunIsNoFaultOfARank) {
-  write("p.fa", kSleep);
+  write("p.fa", "C++ sub nap(int i) ${{ printf(\"napping %d\\n\", i); fflush(stdout); sleep(60); $}}\n"
+                "sub main() { for i = 0..2 nap(i) @ { locator_cyclic: i; }; }\n");
   for (const char* signal : {"INT", "TERM", "HUP"}) {
     const Outcome o = run({"sh", "-c",
                            "signal=$1; shift; : > printed; env --default-signal=INT \"$@\" > printed & pid=$!\n"
-                           "until grep -q napping printed || ! kill -0 $pid; do sleep 0.05; done\n"
+                           "until [ $(grep -c napping printed) = 3 ] || ! kill -0 $pid; do sleep 0.05; done\n"
                            "kill -s $signal $(cat /proc/$pid/task/$pid/children); wait $pid",
                            "sh", signal, TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
     EXPECT_TRUE(ended(o, 130, {"mpirun was ended by a signal"})) << signal;

@@ -83,6 +83,39 @@ TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
   EXPECT_LE(busy_with_nothing, 2);
 }
 
+// Who has run its last fragment says so, whenever the load was told last.
+TEST_F(Command, ARankThatRunsDrySaysSo) {
+  write("p.fa",
+        "C++ sub first(name x) ${{ x = 0; $}}\n"
+        "C++ sub link(int a, name x) ${{\n"
+        "  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(60);\n"
+        "  while (std::chrono::steady_clock::now() < until) {}\n"
+        "  x = a + 1;\n"
+        "$}}\n"
+        "C++ sub nap(int a) ${{ usleep(400000); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  first(x[0]) @ { locator_cyclic: 1; };\n"
+        "  for i = 1..200 link(x[i - 1], x[i]) @ { locator_cyclic: 1 + i % 3; };\n"
+        "  nap(x[200]) @ { locator_cyclic: 0; };\n"
+        "}\n");
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "4", "--balancer", "steal", "--record-policy", "logs"}), 0));
+    for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl", "logs/rank-3.policy.jsonl"}) {
+      long long busy = -1;  // since then
+      std::istringstream lines(read(log));
+      for (std::string line; std::getline(lines, line);) {
+        const auto at = line.find("\"at\":");
+        if (at == std::string::npos) continue;
+        const long long now = std::stoll(line.substr(at + 5));
+        EXPECT_FALSE(busy >= 0 && now - busy > 200'000'000) << log << ": busy for " << (now - busy) / 1'000'000 << " ms before " << line;
+        if (line.find("[\"went busy") != std::string::npos) busy = now;
+        if (line.find("[\"went idle") != std::string::npos) busy = -1;
+      }
+    }
+  }
+}
+
 TEST_F(Command, OneRankIsRecordedToo) {
   write("p.fa", kUneven);
   for (const Words& ranks : {Words{}, Words{"-n", "1"}, Words{"--balancer", "steal"}}) {

@@ -137,6 +137,22 @@ TEST_F(Command, WantOfMemoryIsNoBug) {
     }
   }
 }
+
+// ... and a kernel that can do with less is let do so, also in threads of its own.
+TEST_F(Command, AKernelMayDoWithLessMemory) {
+  write("p.fa", "C++ sub f(name x) ${{\n"
+                "  int refused = 0;\n"
+                "  const auto ask = [&] { try { std::vector<char> v(std::size_t(1) << 46); } catch (const std::bad_alloc&) { ++refused; } };\n"
+                "  ask();\n"
+                "  std::thread(ask).join();\n"
+                "  x = refused;\n"
+                "$}}\n"
+                "C++ sub show(int n) ${{ printf(\"refused %d\\n\", n); $}}\n"
+                "sub main() { df x; f(x); show(x); }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "refused 2\n");
+}
 #endif
 
 TEST_F(Command, NoCompiler) {
