@@ -38,7 +38,7 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
 // Memory of `tessera run` in which ranks of its host say how they end. At 0: rank 0 says that the run has ended well, on
 // all ranks; on a busy machine Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended
 // well, and ends with code 1. At 1 + rank: it got SIGTERM. When all of them did and none gave up by itself, mpirun was
-// told to end, which it does with code 1 as well.
+// told to end, which it does with code 1 as well. (It kills what does not end at once: on a busy machine a rank may not get to say so.)
 constexpr const char* kEnds = "TESSERA_ENDS";
 constexpr const char* kEndsFile = "tessera-ends";
 int ends = -1;
@@ -71,7 +71,7 @@ void explain(const Foreground& ended) {
     fmt::print(stderr, "tessera: error: a rank was ended by signal {} ({})\n", signal, strsignal(signal));
   } else if (ended.exit_code != 0 && !ended.spoke) {
     fmt::print(stderr,
-               "tessera: error: mpirun ended with exit code {}, and no rank said why: does a kernel call _exit()?\n"
+               "tessera: error: mpirun ended with exit code {}, and no rank said why: did a signal end mpirun, or does a kernel call _exit()?\n"
                "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname\n",
                ended.exit_code);
   }

@@ -98,7 +98,8 @@ TEST_F(Command, ASignalToMpirunIsNoFaultOfARank) {
                            "until [ $(grep -c napping printed) = 3 ] || ! kill -0 $pid; do sleep 0.05; done\n"
                            "kill -s $signal $(cat /proc/$pid/task/$pid/children); wait $pid",
                            "sh", signal, TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
-    EXPECT_TRUE(ended(o, 130, {"mpirun was ended by a signal"})) << signal;
+    // On a busy machine mpirun may kill a rank before it has noted the signal: then both possibilities are named.
+    EXPECT_TRUE(o.exit_code == 1 ? ended(o, 1, {"did a signal end mpirun, or"}) : ended(o, 130, {"mpirun was ended by a signal"})) << signal;
   }
 }
 
