@@ -30,6 +30,7 @@ class PolicyHost {
 
   // Any thread: the load here has changed / is about to run out.
   void changed();
+  void changed_here() { dirty_.store(true, std::memory_order_relaxed); }  // the same, by who drives: nobody is to be woken
   void urgent();
 
   // Tells the policy what has changed, when it is time; fires due timers.

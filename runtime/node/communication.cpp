@@ -174,7 +174,7 @@ bool Node::drive(Worker& w, Work& work) {
       sleepers.announce();
       idle = true;
       // It may have been told of the load since, by a turn between the last fragment and this.
-      if (policy != nullptr && all_workers_idle()) policy->changed();
+      if (policy != nullptr && all_workers_idle()) policy->changed_here();
       rung = all_workers_idle() && transport.look();
     } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
