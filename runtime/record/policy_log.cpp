@@ -202,7 +202,13 @@ PolicyLog::PolicyLog(const std::string& file, const std::string& program, std::s
                      const Setup& setup)
     : out_(file, std::ios::binary | std::ios::trunc) {
   if (!out_) wrong_ = std::strerror(errno);
-  out_ << header(program, policy, setup).dump() << '\n';
+  put(header(program, policy, setup).dump());
+}
+
+void PolicyLog::put(const std::string& line) {
+  errno = 0;
+  out_ << line << '\n';
+  if (!out_ && wrong_.empty()) wrong_ = std::strerror(errno);
 }
 
 void PolicyLog::flush() {
@@ -216,7 +222,7 @@ void PolicyLog::step(Time now, const Event& event, const Actions& actions) {
   j["event"] = JsonWriter::text_of(event);
   j["actions"] = JsonWriter::text_of(actions);
   j["text"] = readable(event, actions);
-  out_ << j.dump() << '\n';
+  put(j.dump());
   ++steps_;
   if (now - flushed_ >= kFlush) {
     flushed_ = now;
@@ -225,7 +231,7 @@ void PolicyLog::step(Time now, const Event& event, const Actions& actions) {
 }
 
 std::string PolicyLog::close() {
-  out_ << Json{{"end", steps_}}.dump() << '\n';
+  put(Json{{"end", steps_}}.dump());
   flush();
   return wrong_;
 }

@@ -30,6 +30,7 @@ class PolicyLog {
   static std::string file_of(const std::string& directory, balancer::Rank);
 
  private:
+  void put(const std::string& line);
   void flush();
 
   std::ofstream out_;
