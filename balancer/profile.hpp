@@ -45,10 +45,6 @@ void save_profile(const std::string& path, const Profile&);
 Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash,
                      const std::string& program, bool anyway);
 
-// profile_writable checks before a run that the profile can be written after it; returns why not,
-// empty when it can. Leaves no trace, and no change to an existing file.
-std::string profile_writable(const std::string& path);
-
 // apply_profile fills the profile_* fields and never_moved of the groups it knows and leaves the
 // others as new. GroupInfo::label says label and position, `mul at matmul.fa:24`; several
 // statements with one label on one line are told apart by their order. Returns how many it knew.

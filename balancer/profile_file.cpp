@@ -1,8 +1,6 @@
 // The profile's file: TOML, with a checksum of everything before it as the last key, so that half
 // a file is recognised as such.
-#include <fcntl.h>
 #include <toml++/toml.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -186,29 +184,6 @@ Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>
     }
   }
   return p;
-}
-
-std::string profile_writable(const std::string& path) {
-  const std::string prefix = "profile '" + path + "' cannot be written: ";
-  if (path.empty()) return prefix + "its name is empty";
-  std::error_code error;
-  if (fs::is_directory(path, error)) return prefix + "it is a directory";
-  if (fs::exists(path, error) && ::access(path.c_str(), W_OK) != 0) {
-    return prefix + std::strerror(errno);
-  }
-  // What save_profile will do: make a file beside it.
-  const std::string probe = path + ".part" + std::to_string(::getpid());
-  const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    const fs::path folder = fs::path(path).parent_path();
-    if (!folder.empty() && !fs::exists(folder, error)) {
-      return prefix + "there is no folder '" + folder.string() + "'";
-    }
-    return prefix + std::strerror(errno);
-  }
-  ::close(fd);
-  ::unlink(probe.c_str());
-  return {};
 }
 
 }  // namespace tessera::balancer

@@ -41,32 +41,16 @@ class LogBounds {
   void look(balancer::Group& x) {
     number(balancer::index(x), 0, static_cast<std::int64_t>(groups_) - 1, "a group");
   }
-  void look(balancer::GroupCount& x) {
-    number(x.count, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::GroupLoad& x) {
-    number(x.ready, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::GroupDone& x) {
-    number(x.count, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::RankCount& x) {
-    number(x.count, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::GroupInvite& x) {
-    number(x.count, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::GroupReport& x) {
-    number(x.fragments, 0, kMostCounted, "a number of fragments");
-    serialize(*this, x);
-  }
-  void look(balancer::ShareDone& x) {
-    number(x.units, 0, kMostCounted, "a number of fragments");
+  void look(balancer::GroupCount& x) { counted(x, x.count); }
+  void look(balancer::GroupLoad& x) { counted(x, x.ready); }
+  void look(balancer::GroupDone& x) { counted(x, x.count); }
+  void look(balancer::RankCount& x) { counted(x, x.count); }
+  void look(balancer::GroupInvite& x) { counted(x, x.count); }
+  void look(balancer::GroupReport& x) { counted(x, x.fragments); }
+  void look(balancer::ShareDone& x) { counted(x, x.units); }
+  template <class T>
+  void counted(T& x, std::int64_t fragments) {
+    number(fragments, 0, kMostCounted, "a number of fragments");
     serialize(*this, x);
   }
   void look(balancer::Offspring& x) {

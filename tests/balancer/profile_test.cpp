@@ -134,20 +134,6 @@ TEST_F(ProfileTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(ProfileTest, WritableIsFoundOutBeforeTheRun) {
-  EXPECT_EQ(profile_writable(path_), "");
-  EXPECT_EQ(files(), 0u);
-  save_profile(path_, example());
-  EXPECT_EQ(profile_writable(path_), "");
-  EXPECT_EQ(load_profile(path_, example().hash, "matmul.fa", false), example());
-  EXPECT_NE(profile_writable(folder_.string()).find("is a directory"), std::string::npos);
-  EXPECT_NE(profile_writable((folder_ / "no" / "p.toml").string()).find("there is no folder"),
-            std::string::npos);
-  EXPECT_NE(profile_writable("").find("empty"), std::string::npos);
-  EXPECT_NE(profile_writable("/proc/p.toml"), "");
-  EXPECT_EQ(files(), 1u);
-}
-
 TEST(Profile, AppliesByLabelAndPosition) {
   Profile p;
   p.groups = {{"a.fa:1", "mul", 10, 100, 4, 0, 3, true},

@@ -92,14 +92,14 @@ TEST_F(Command, ARankThatRunsDrySaysSo) {
         "  while (std::chrono::steady_clock::now() < until) {}\n"
         "  x = a + 1;\n"
         "$}}\n"
-        "C++ sub nap(int a) ${{ usleep(400000); $}}\n"
+        "C++ sub nap(int a) ${{ usleep(1500000); $}}\n"
         "sub main() {\n"
         "  df x;\n"
         "  first(x[0]) @ { locator_cyclic: 1; };\n"
         "  for i = 1..200 link(x[i - 1], x[i]) @ { locator_cyclic: 1 + i % 3; };\n"
         "  nap(x[200]) @ { locator_cyclic: 0; };\n"
         "}\n");
-  for (int run = 0; run < 3; ++run) {
+  for (int run = 0; run < 2; ++run) {
     EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "4", "--balancer", "steal", "--record-policy", "logs"}), 0));
     for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl", "logs/rank-3.policy.jsonl"}) {
       long long busy = -1;  // since then
@@ -108,7 +108,7 @@ TEST_F(Command, ARankThatRunsDrySaysSo) {
         const auto at = line.find("\"at\":");
         if (at == std::string::npos) continue;
         const long long now = std::stoll(line.substr(at + 5));
-        EXPECT_FALSE(busy >= 0 && now - busy > 200'000'000) << log << ": busy for " << (now - busy) / 1'000'000 << " ms before " << line;
+        EXPECT_FALSE(busy >= 0 && now - busy > 1'000'000'000) << log << ": busy for " << (now - busy) / 1'000'000 << " ms before " << line;
         if (line.find("[\"went busy") != std::string::npos) busy = now;
         if (line.find("[\"went idle") != std::string::npos) busy = -1;
       }

@@ -11,6 +11,8 @@
 #include <future>
 #include <iterator>
 
+#include "tests/temporary_folder.hpp"
+
 namespace fs = std::filesystem;
 
 namespace tessera::files {
@@ -18,12 +20,6 @@ namespace {
 
 class WholeFile : public testing::Test {
  protected:
-  WholeFile() {
-    std::string name = (fs::temp_directory_path() / "tessera files XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~WholeFile() override { fs::remove_all(folder_); }
-
   fs::path path(const std::string& name) const { return folder_ / name; }
   static std::string read(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -31,7 +27,7 @@ class WholeFile : public testing::Test {
   }
   std::ptrdiff_t count() const { return std::distance(fs::directory_iterator(folder_), {}); }
 
-  fs::path folder_;
+  tests::TemporaryFolder folder_;
 };
 
 TEST_F(WholeFile, ReplacesTheOldOneAndKeepsItsPermissions) {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/temporary_folder.hpp"
+
 namespace tessera::launch {
 namespace {
 
@@ -13,12 +15,6 @@ namespace fs = std::filesystem;
 
 class Options : public testing::Test {
  protected:
-  Options() {
-    std::string name = (fs::temp_directory_path() / "tessera options XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~Options() override { fs::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
     return "'" + (folder_ / name).string() + "'";
@@ -38,7 +34,7 @@ class Options : public testing::Test {
     return testing::AssertionFailure() << options << "\nsays: " << text << "\nwithout: " << part;
   }
 
-  fs::path folder_;
+  tests::TemporaryFolder folder_;
 };
 
 TEST_F(Options, NoneAreTheDefaults) {

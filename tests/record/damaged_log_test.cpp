@@ -1,6 +1,5 @@
 // Whatever is in a log, the replay ends with an answer: the policies behind it trust their host.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <deque>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "balancer/random.hpp"
 #include "runtime/record/json_archive.hpp"
 #include "runtime/record/policy_log.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -128,12 +128,6 @@ class Cluster {
 
 class DamagedLog : public testing::Test {
  protected:
-  DamagedLog() {
-    std::string name = (fs::temp_directory_path() / "tessera damaged XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~DamagedLog() override { fs::remove_all(folder_); }
-
   std::string log_of(const PolicyInfo& info, std::int32_t rank) {
     const std::string file = PolicyLog::file_of(folder_.string(), Rank{rank});
     if (rank == 0) Cluster(info, folder_).run(100);
@@ -157,7 +151,7 @@ class DamagedLog : public testing::Test {
     return "";
   }
 
-  fs::path folder_;
+  tests::TemporaryFolder folder_;
 };
 
 // One number of a log becomes another one, or is gone.

@@ -3,7 +3,6 @@
 #include "runtime/record/policy_log.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "balancer/transcript.hpp"
 #include "runtime/comm/policy_wire.hpp"
 #include "runtime/record/json_archive.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -21,12 +21,7 @@ using namespace balancer;
 
 class Log : public testing::Test {
  protected:
-  Log() {
-    std::string name = (fs::temp_directory_path() / "tessera log XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    file_ = PolicyLog::file_of(folder_.string(), Rank{1});
-  }
-  ~Log() override { fs::remove_all(folder_); }
+  Log() { file_ = PolicyLog::file_of(folder_.string(), Rank{1}); }
 
   balancer::Setup setup() const {
     balancer::Setup s;
@@ -90,7 +85,7 @@ class Log : public testing::Test {
     return "";
   }
 
-  fs::path folder_;
+  tests::TemporaryFolder folder_;
   std::string file_;
   balancer::Time ship_cost_ = 0;
   bool bulk_ = false;
