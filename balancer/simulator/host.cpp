@@ -1,5 +1,6 @@
-// The host of a rank's policy, as runtime/balance/policy_host.cpp: what it tells, and when.
+// What drives the host of a rank's policy (balancer/host.hpp): when it reports, and the time that its steps take.
 #include <algorithm>
+#include <utility>
 
 #include "balancer/simulator/simulation.hpp"
 
@@ -36,35 +37,17 @@ void Simulation::pump(Node& n) {
   n.pump_at = -1;
   if (!n.dirty) return;
   n.dirty = n.urgent = false;
-  n.last_pump = now_;
-  const bool idle = n.running == 0 && n.items.count() == 0;
-  const bool went_busy = n.told_idle && !idle;
-  if (went_busy) {
-    n.told_idle = false;
-    step(n, WentBusy{});
-  }
-  LoadChanged event;
-  for (std::size_t i = 0; i < n.groups.size(); ++i) {
-    GroupState& g = n.groups[i];
-    const std::int64_t ready = n.items.count(i);
+  n.host->report(now_);
+}
+
+void Simulation::Node::look(std::vector<GroupLoad>& ready, std::vector<GroupDone>& finished) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    GroupState& g = groups[i];
+    const std::int64_t count = items.count(i);
     const std::int64_t out = g.outputs > 0 ? g.output_bytes / g.outputs : 0;
-    const GroupLoad load{Group{static_cast<std::uint32_t>(i)}, ready, n.items.bytes(i) + ready * out};
-    if (ready != g.told.ready || load.bytes != g.told.bytes) {
-      event.ready.push_back(load);
-      g.told = load;
-    }
-    if (g.done.count > 0) {
-      event.finished.push_back(g.done);
-      g.done = GroupDone{g.done.group, 0, 0, 0};
-    }
+    ready.push_back({g.done.group, count, items.bytes(i) + count * out});
+    if (g.done.count > 0) finished.push_back(std::exchange(g.done, GroupDone{g.done.group, 0, 0, 0}));
   }
-  if (n.moved || went_busy || !event.ready.empty() || !event.finished.empty()) {
-    n.moved = false;
-    step(n, std::move(event));
-  }
-  if (!idle || n.told_idle) return;
-  n.told_idle = true;
-  step(n, WentIdle{});
 }
 
 void Simulation::tell(Node& n, Told what) {
@@ -119,64 +102,32 @@ void Simulation::take_in(Node& n, Told& what) {
     case Told::Kind::shipment:
       return unload(n, what.parcel);
     case Told::Kind::event:
-      return step(n, std::move(what.event));
+      return n.host->tell(std::move(what.event));
   }
 }
 
-void Simulation::step(Node& n, Event event) {
-  n.caused.push_back(std::move(event));
-  if (n.telling) return;  // an action caused it: told after the step it came from
-  n.telling = true;
+void Simulation::charge(Node& n, const Event& event, const Actions& actions) {
   const Processing& cost = processing(n);
-  std::vector<Event> events;
-  Actions actions;
-  while (!n.caused.empty()) {
-    events.clear();
-    events.swap(n.caused);
-    for (const Event& e : events) {
-      actions.clear();
-      n.policy->step(now_ + host_delay_, e, actions);
-      host_delay_ += cost.event;
-      bool planned = false;
-      for (const Action& a : actions) {
-        if (std::holds_alternative<Send>(a) || std::holds_alternative<Ship>(a)) {
-          host_delay_ += cost.send;
-        } else if (const auto* d = std::get_if<Decide>(&a)) {
-          planned = planned || d->from != n.rank;
-        }
-      }
-      if (const auto* r = std::get_if<Received>(&e); r != nullptr && cost.plan_per_rank > 0) {
-        n.heard.insert(r->from);
-      }
-      if (planned) host_delay_ += cost.plan_per_rank * static_cast<Time>(n.heard.size());
-      for (const Action& a : actions) carry_out(n, a);
+  host_delay_ += cost.event;
+  bool planned = false;
+  for (const Action& a : actions) {
+    if (std::holds_alternative<Send>(a) || std::holds_alternative<Ship>(a)) {
+      host_delay_ += cost.send;
+    } else if (const auto* d = std::get_if<Decide>(&a)) {
+      planned = planned || d->from != n.rank;
     }
   }
-  n.telling = false;
+  if (const auto* r = std::get_if<Received>(&event); r != nullptr && cost.plan_per_rank > 0) n.heard.insert(r->from);
+  if (planned) host_delay_ += cost.plan_per_rank * static_cast<Time>(n.heard.size());
 }
 
-void Simulation::carry_out(Node& n, const Action& action) {
-  if (const auto* send = std::get_if<Send>(&action)) {
-    if (index(send->to) < 0 || index(send->to) >= options_.ranks) {
-      return fault("a message to rank " + std::to_string(index(send->to)));
-    }
-    if (send->to == n.rank) return step(n, Received{n.rank, send->message});
-    ++out_.messages;
-    const std::uint32_t p = new_parcel(n.rank, Parcel::Kind::message);
-    parcels_[p].message = send->message;
-    parcels_[p].bytes = bytes_of(send->message);
-    post(p, send->to, now_ + host_delay_);
-  } else if (const auto* s = std::get_if<Ship>(&action)) {
-    ship(n, *s);
-  } else if (const auto* set = std::get_if<SetTimer>(&action)) {
-    std::erase_if(n.timers, [&](const Timer& t) { return t.number == set->timer; });
-    n.timers.push_back({set->timer, ++generation_});
-    plan(set->at + processing(n).timer, Kind::timer, n.rank, set->timer, generation_);
-  } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
-    std::erase_if(n.timers, [&](const Timer& t) { return t.number == cancel->timer; });
-  } else if (const auto* decide = std::get_if<Decide>(&action)) {
-    ++out_.decisions[decide->why];
-  }
+void Simulation::send_message(Node& n, Rank to, const Message& message) {
+  if (index(to) < 0 || index(to) >= options_.ranks) return fault("a message to rank " + std::to_string(index(to)));
+  ++out_.messages;
+  const std::uint32_t p = new_parcel(n.rank, Parcel::Kind::message);
+  parcels_[p].message = message;
+  parcels_[p].bytes = bytes_of(message);
+  post(p, to, now_ + host_delay_);
 }
 
 }  // namespace tessera::balancer::simulator

@@ -59,11 +59,12 @@ Time Simulation::ship_time(const Node& n, const std::vector<GroupCount>& fragmen
   return count * processing(n).ship;
 }
 
-void Simulation::ship(Node& n, const Ship& s) {
-  if (index(s.to) < 0 || index(s.to) >= options_.ranks || !node(s.to).executes) {
-    return fault("a shipment to rank " + std::to_string(index(s.to)));
-  }
+Shipped Simulation::ship(Node& n, const Ship& s) {
   Shipped shipped{s.ticket, s.to, {}, 0};
+  if (index(s.to) < 0 || index(s.to) >= options_.ranks || !node(s.to).executes) {
+    fault("a shipment to rank " + std::to_string(index(s.to)));
+    return shipped;
+  }
   const bool left = !n.knows_left.empty() && n.knows_left[static_cast<std::size_t>(index(s.to))];
   std::vector<Item> items;
   std::int64_t outputs = 0;
@@ -89,9 +90,8 @@ void Simulation::ship(Node& n, const Ship& s) {
     out_.bytes_moved += shipped.bytes;
   }
   shipped.bytes += outputs;
-  n.moved = true;
   changed(n);
-  step(n, std::move(shipped));
+  return shipped;
 }
 
 void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items,
@@ -122,9 +122,8 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
                     parcels_[parcel].ticket};
     free_parcels_.push_back(parcel);
     host_delay_ += ship_time(n, arrived.fragments);
-    n.moved = true;
     changed(n);
-    step(n, std::move(arrived));
+    n.host->tell(std::move(arrived));
   } else {
     free_parcels_.push_back(parcel);
   }

@@ -64,20 +64,19 @@ Simulation::Simulation(Program& program, const Options& options)
   const std::int64_t plenty = options.balancer == "none" ? 0 : kPlenty * options.ranks;
   nodes_.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    Node& n = nodes_.emplace_back(&kinds_, plenty);
+    Node& n = nodes_.emplace_back(*this, &kinds_, plenty);
     n.rank = Rank{static_cast<std::int32_t>(r)};
     n.executes = static_cast<std::int32_t>(r) < out_.executing;
     if (r < options.speeds.size()) n.speed = options.speeds[r];
     n.cores = r < options.cores.size() ? options.cores[r] : options.threads;
     n.rate = n.speed;
-    n.last_pump = -1'000'000'000;
     if (n.executes) n.threads.resize(static_cast<std::size_t>(options.threads));
     n.groups.resize(kinds_.size());
     for (std::size_t g = 0; g < kinds_.size(); ++g) {
       n.groups[g].done.group = Group{static_cast<std::uint32_t>(g)};
     }
     setup.rank = n.rank;
-    n.policy = info.make(setup);
+    n.host.emplace(info.make(setup), n.rank, kinds_.size(), 0, n);
   }
   out_.busy.resize(ranks);
   out_.ends.resize(ranks);
@@ -166,15 +165,10 @@ void Simulation::happen(const Happening& h) {
     case Kind::serve:
       serve(n);
       break;
-    case Kind::timer: {
-      const auto due = std::find_if(n.timers.begin(), n.timers.end(), [&](const Timer& t) {
-        return t.number == h.a && t.generation == h.b;
-      });
-      if (due == n.timers.end()) return;  // cancelled, or set anew: nothing happens
-      n.timers.erase(due);
-      tell(n, TimerFired{h.a});
+    case Kind::timer:
+      // Cancelled, or set anew: nothing happens.
+      if (n.host->take(Timer{h.a, 0, h.b})) tell(n, TimerFired{h.a});
       break;
-    }
     case Kind::incoming: {
       const Parcel& p = parcels_[h.a];
       const Time at = network_.enter(now_, p.from, n.rank, p.bytes);

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include "balancer/rhythm.hpp"
+#include "balancer/host.hpp"
 #include "balancer/simulator/cluster.hpp"
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
@@ -43,16 +43,10 @@ class Simulation final : public Effects {
     std::uint64_t generation = 0;
     std::vector<Item> spot;  // to run next, the last one first: see Program::runs_on_the_spot
   };
-  // What the host tells of a group, and what it told last.
   struct GroupState {
-    GroupLoad told{Group{0}, 0, 0};
     std::int64_t outputs = 0, output_bytes = 0;
-    GroupDone done{Group{0}, 0, 0, 0};
+    GroupDone done{Group{0}, 0, 0, 0};  // since the host looked
     int votes = 0;  // of the latest items, for being tiny; as runtime/work/group_stats.hpp
-  };
-  struct Timer {
-    std::uint32_t number;
-    std::uint64_t generation;
   };
   // Something for the policy, in the order it came.
   struct Told {
@@ -60,9 +54,10 @@ class Simulation final : public Effects {
     Event event;
     std::uint32_t parcel = 0;
   };
-  struct Node {
+  struct Node final : HostedRank {
+    Simulation& simulation;
     Rank rank{0};
-    std::unique_ptr<Policy> policy;
+    std::optional<Host> host;
     ReadyItems items;
     std::vector<Running> threads;
     std::vector<GroupState> groups;
@@ -74,26 +69,32 @@ class Simulation final : public Effects {
     bool here = true;      // it has not left
     bool settled = false;  // it has left and its grace is over
     Time starved = 0;      // for how long, with Options::watch
-    // host
-    bool told_idle = true;
-    bool moved = false;  // items came or went since the policy last heard of the load
-    bool dirty = false;
+    bool dirty = false;   // something has changed since the host's last report
     bool urgent = false;  // a thread found nothing more when its item ended
-    Time last_pump = 0;
-    Time pump_at = -1;  // planned, or told and not taken in yet; -1: neither
-    std::vector<Timer> timers;
+    Time pump_at = -1;    // planned, or told and not taken in yet; -1: neither
     std::vector<Told> inbox;  // from `inbox_head` on
     std::size_t inbox_head = 0;
     bool serving = false;  // a `serve` is planned
     std::set<Rank> heard;  // it has had messages from; kept when planning costs time
     Time host_free = 0;
     std::deque<std::pair<Time, Time>> host_late;  // when the host worked, from the latest end of an item on
-    std::vector<Event> caused;  // by actions of the step being taken
-    bool telling = false;
     std::vector<bool> knows_left;  // by rank; empty: nobody has left
     std::vector<Time> touches;     // a heap, earliest first: when others' happenings reach it
 
-    Node(const std::vector<ReadyItems::Kind>* kinds, std::int64_t plenty) : items(kinds, plenty) {}
+    Node(Simulation& s, const std::vector<ReadyItems::Kind>* kinds, std::int64_t plenty)
+        : simulation(s), items(kinds, plenty) {}
+
+    // HostedRank
+    Time now() const override { return simulation.now_ + simulation.host_delay_; }
+    bool idle() const override { return running == 0 && items.count() == 0; }
+    void look(std::vector<GroupLoad>& ready, std::vector<GroupDone>& finished) override;
+    void answered(Time, const Event& event, const Actions& actions) override { simulation.charge(*this, event, actions); }
+    void send(Rank to, const Message& message) override { simulation.send_message(*this, to, message); }
+    Shipped ship(const Ship& s) override { return simulation.ship(*this, s); }
+    void timer_set(const Timer& t) override {
+      simulation.plan(t.at + simulation.processing(*this).timer, Kind::timer, rank, t.number, t.setting);
+    }
+    void decide(const Decide& d) override { ++simulation.out_.decisions[d.why]; }
   };
   struct Parcel {
     enum class Kind { message, shipment, note } kind = Kind::message;
@@ -127,7 +128,7 @@ class Simulation final : public Effects {
   }
   void changed(Node& n) {
     n.dirty = true;
-    const Time due = n.last_pump + (n.urgent ? kUrgentInterval : kPumpInterval);
+    const Time due = n.host->report_due(n.urgent);
     const Time at = due > now_ ? due + processing(n).timer : now_ + processing(n).wake;
     if (n.pump_at < 0 || n.pump_at > at) plan_pump(n, at);
   }
@@ -139,8 +140,9 @@ class Simulation final : public Effects {
   void worked(Node&, Time from, Time to);  // its host
   void settle_host(Node&);
   void take_in(Node&, Told&);
-  void step(Node&, Event);
-  void carry_out(Node&, const Action&);
+  // The host takes time over an event and what the policy answered.
+  void charge(Node&, const Event&, const Actions&);
+  void send_message(Node&, Rank to, const Message&);
   const Processing& processing(const Node& n) const {
     return n.executes ? options_.processing : options_.coordinator;
   }
@@ -150,7 +152,7 @@ class Simulation final : public Effects {
   void post(std::uint32_t parcel, Rank to, Time depart);
   void deliver(Node&, std::uint32_t parcel);
   Time ship_time(const Node&, const std::vector<GroupCount>& fragments) const;  // of its host
-  void ship(Node&, const Ship&);
+  Shipped ship(Node&, const Ship&);
   void ship_items(Node&, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments,
                   std::uint64_t ticket, bool by_policy, std::int64_t& bytes);
   void unload(Node&, std::uint32_t parcel);
@@ -183,7 +185,6 @@ class Simulation final : public Effects {
   Time host_delay_ = 0;  // of the step whose actions are carried out: the host works that long
   std::vector<Parcel> parcels_;
   std::vector<std::uint32_t> free_parcels_;
-  std::uint64_t generation_ = 0;
   std::int64_t created_ = 0;
   Utilisation utilisation_;
   Outcome out_;

@@ -1,17 +1,15 @@
-// PolicyHost: the live driver of one rank's policy (balancer/policy.hpp). It turns what happens on
-// the rank into events, coalesced, and carries the actions out. Communication thread only, except
-// changed() and urgent().
+// PolicyHost: one rank of the live runtime, as the host of its policy (balancer/host.hpp) sees it: the load that its workers have,
+// and the hands that carry the policy's actions out. Communication thread only, except changed() and urgent().
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "balancer/policy.hpp"
+#include "balancer/host.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/work/group_stats.hpp"
 
@@ -23,10 +21,10 @@ class PolicyLog;
 // What the host knows of the program's groups, as a policy wants it.
 std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
 
-class PolicyHost {
+class PolicyHost final : balancer::HostedRank {
  public:
   PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup);
-  ~PolicyHost();
+  ~PolicyHost() override;
 
   // Any thread: the load here has changed / is about to run out.
   void changed();
@@ -52,32 +50,31 @@ class PolicyHost {
   const std::map<std::string, std::int64_t>& decisions() const { return decisions_; }
 
  private:
-  void tell(const balancer::Event&);
-  void carry_out(const balancer::Action&);
-  bool about_to_begin(Clock::time_point now);
-  void report_load(bool went_busy);
+  // HostedRank
+  balancer::Time now() const override { return (Clock::now() - start_).count(); }
+  bool idle() const override;
+  bool beginning() const override;
+  void look(std::vector<balancer::GroupLoad>& ready, std::vector<balancer::GroupDone>& finished) override;
+  void answered(balancer::Time, const balancer::Event&, const balancer::Actions&) override;
+  void send(balancer::Rank to, const balancer::Message&) override;
+  balancer::Shipped ship(const balancer::Ship&) override;
+  void decide(const balancer::Decide&) override;
+
   GroupStats::Snapshot stats(std::uint32_t group) const;  // of all workers
 
   Node& node_;
-  std::unique_ptr<balancer::Policy> policy_;
-  std::unique_ptr<PolicyLog> log_;  // --record-policy
   Clock::time_point start_;
-  Clock::time_point last_pump_;
+  balancer::Host host_;
+  std::unique_ptr<PolicyLog> log_;  // --record-policy
   std::atomic<bool> dirty_{true};
   std::atomic<bool> urgent_{false};
-  bool moved_ = false;  // fragments came or went since the policy last heard of the load
-  bool idle_ = true;
-  std::optional<Clock::time_point> begins_by_;  // what came while nothing ran; then it is told anyway
-  std::vector<std::int64_t> ready_, bytes_, last_ready_, last_bytes_;
+  std::vector<std::int64_t> ready_, bytes_;  // by group
   struct Done {
     std::int64_t count = 0;
     double weight = 0, squares = 0;
   };
   std::vector<Done> last_done_;
-  std::map<std::uint32_t, balancer::Time> timers_;
   std::map<std::string, std::int64_t> decisions_;
-  std::vector<balancer::Event> queue_;  // events caused while one is being told
-  bool telling_ = false;
 };
 
 }  // namespace tessera::runtime

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "balancer/rhythm.hpp"
+#include "balancer/host.hpp"
 #include "balancer/simulator/copies.hpp"
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
@@ -179,7 +179,7 @@ TEST(Simulator, ABusyHostIsToldOfItsLoadOnce) {
   // The host is busy with this when the load is due to be told.
   o.changes = {{450'000, Rank{0}, Change::Kind::outside_load, 0.001, 0}};
   const Outcome r = simulate(heap(20'000, 1000), o);
-  EXPECT_LE(r.host_busy[0], (r.finished / kPumpInterval + 6) * kEvent);
+  EXPECT_LE(r.host_busy[0], (r.finished / kReportInterval + 6) * kEvent);
 }
 
 // Both hosts work for each fragment, the receiver before its policy hears of it.
