@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "balancer/ready_order.hpp"
 #include "balancer/relay.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
 
 constexpr std::int64_t kControlBytes = 100;  // a message without payload
-constexpr std::int64_t kLargeInput = 4096;   // as in runtime/data/value.hpp
 constexpr Rank kHome{0};                     // of all values: that of names declared in `main`
 
 }  // namespace
@@ -244,7 +244,7 @@ bool Graph::landed(Rank, const Item& item, Effects& out) {
 // As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, among equals one that
 // no other rank has something of, the earliest of those; what the ones before it bring counts as there.
 void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank from, Rank to) const {
-  const auto large = [](std::int64_t bytes) { return bytes >= kLargeInput ? bytes : 0; };
+  const auto large = [](std::int64_t bytes) { return bytes >= static_cast<std::int64_t>(kLargeInput) ? bytes : 0; };
   const auto all_of = [&](const Item& item) {
     const Fragment& f = work_.fragments[item.state];
     std::int64_t bytes = large(f.bytes);

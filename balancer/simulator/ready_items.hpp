@@ -85,8 +85,6 @@ class ReadyItems {
   }
 
  private:
-  static constexpr std::int64_t kVisible = 4096;  // as in runtime/node/node.cpp
-  static constexpr std::int64_t kSeen = 256;      // as in runtime/work/ready_queue.cpp
   struct Waiting {
     std::vector<Item> items;
     std::size_t head = 0;  // those before it are gone
@@ -145,15 +143,8 @@ class ReadyItems {
   std::uint16_t next_queue() const {
     const std::uint16_t newest = queues_.back();
     if (groups_[newest].size() >= plenty_ || groups_[newest].bytes >= kPlentyBytes) return newest;
-    std::uint16_t lightest = newest;
-    double least = groups_[newest].weight / kMuchLighter;
-    for (auto g = queues_.rbegin() + 1; g != queues_.rend(); ++g) {
-      if (groups_[*g].weight < least) {
-        lightest = *g;
-        least = groups_[*g].weight;
-      }
-    }
-    return lightest;
+    const auto older = [this](auto visit) { std::for_each(queues_.rbegin() + 1, queues_.rend(), visit); };
+    return next_group(newest, older, [this](std::uint16_t g) { return groups_[g].weight; });
   }
   void forget(std::uint16_t g) {
     auto& of = order((*kinds_)[g]);

@@ -9,10 +9,6 @@ namespace tessera::runtime {
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);
 
-// Inputs below this many bytes decide where a fragment goes only if it is one of a series, whose neighbours are asked
-// for them in each step.
-inline constexpr std::uint64_t kLargeInput = 4096;
-
 // Ranks that are believed to have a value, since they sent it or were sent it. For choosing only: ranks
 // whose numbers are 64 apart (of small values 14) are taken for one, and nobody says when a copy is gone.
 void believe_on(abi::Value*, balancer::Rank);

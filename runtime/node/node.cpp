@@ -31,10 +31,9 @@
 namespace tessera::runtime {
 namespace {
 
-// On several ranks each worker makes fragments until this many are ready before it runs any: the balancer is to see them, and
+// On several ranks each worker makes fragments until balancer::kVisible are ready before it runs any: the balancer is to see them, and
 // a value whose readers wait where it is assigned stays there. Unless so many of the rank wait for inputs already; of loops whose
 // fragments have a place not as many (Lead).
-constexpr std::int64_t kVisible = 4096;
 constexpr std::int64_t kManyWaiting = 200000;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
@@ -80,7 +79,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       data(*this),
       moved_by_group(program_.block_count),
       block_count_(program_.block_count) {
-  visible = ranks() > 1 ? kVisible : 0;
+  visible = ranks() > 1 ? balancer::kVisible : 0;
 
   const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::int32_t threads = options.threads;

@@ -36,8 +36,7 @@ std::uint32_t units_to_move(const Cf* c) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
 }
 
-// How many fragments are looked at for those whose inputs are near.
-constexpr std::size_t kSeen = 256;
+constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
 
 // The inputs that decide where a fragment goes.
 template <class F>
@@ -45,7 +44,7 @@ void for_decisive_inputs(const Cf* c, F f) {
   if ((c->flags & kGathered) == 0) return;
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
-    if (v != nullptr && (v->size >= kLargeInput || c->block->series != nullptr)) f(v);
+    if (v != nullptr && (v->size >= balancer::kLargeInput || c->block->series != nullptr)) f(v);
   }
 }
 bool has_decisive_input(const Cf* c) {
@@ -123,15 +122,10 @@ std::uint32_t ReadyQueue::next_group() const {
   if (newest.older == kNone || newest.count >= plenty_ || newest.bytes >= balancer::kPlentyBytes) {
     return newest_;
   }
-  std::uint32_t lightest = newest_;
-  double least = weights_->mean(newest_) / balancer::kMuchLighter;
-  for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) {
-    if (const double weight = weights_->mean(g); weight < least) {
-      lightest = g;
-      least = weight;
-    }
-  }
-  return lightest;
+  const auto older = [&](auto visit) {
+    for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) visit(g);
+  };
+  return balancer::next_group(newest_, older, [this](std::uint32_t g) { return weights_->mean(g); });
 }
 
 Cf* ReadyQueue::pop_atomic() {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "balancer/ready_order.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/value.hpp"
 
@@ -54,8 +55,8 @@ class Products {
     block_.capacity = 3;
     block_.input_count = 2;
     block_.kind = abi::Kind::atomic;
-    for (abi::Value*& v : rows_) v = abi::value_bytes(kLargeInput);
-    for (abi::Value*& v : columns_) v = abi::value_bytes(kLargeInput);
+    for (abi::Value*& v : rows_) v = abi::value_bytes(balancer::kLargeInput);
+    for (abi::Value*& v : columns_) v = abi::value_bytes(balancer::kLargeInput);
     for (std::int64_t i = 0; i < 4; ++i) {
       for (std::int64_t j = 0; j < 4; ++j) {
         Cf* c = allocate_cf(block_, nullptr, {});
