@@ -10,7 +10,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeForRankZero{10};
 
 std::int32_t number_of(std::initializer_list<const char*> variables) {
   if (!runtime::started_by_launcher()) return 0;
@@ -31,7 +31,7 @@ bool launcher_follows() {
 }
 
 void let_rank_0_speak() {
-  if (launcher_rank() != 0) std::this_thread::sleep_for(kPatience);
+  if (launcher_rank() != 0) std::this_thread::sleep_for(kTimeForRankZero);
 }
 
 }  // namespace tessera::cli

@@ -50,7 +50,7 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 namespace {
 
 // For an interrupted command to end by itself.
-constexpr std::chrono::milliseconds kPatience{5000};
+constexpr std::chrono::milliseconds kTimeToEnd{5000};
 
 // In the child: dies with its parent by `signal`, then becomes the command. Never returns.
 [[noreturn]] void become(const Command& command, pid_t parent, int signal) {
@@ -112,7 +112,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands) {
 namespace {
 
 // What the child writes to a stream of its own and we write to ours.
-struct Passed {
+struct Relay {
   int from;  // does not block
   int to;
   bool open = true;
@@ -181,23 +181,23 @@ Foreground run_foreground(const Command& command) {
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  Passed passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
+  Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
   for (const int fd : {output[1], errors[1]}) close(fd);
-  for (const Passed& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
+  for (const Relay& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
 
   using Clock = std::chrono::steady_clock;
   bool interrupted = false, ending = false;
   Clock::time_point deadline;
   const auto end = [&](bool told) {
     if (!ending && !told) kill(child, SIGTERM);
-    if (!std::exchange(ending, true)) deadline = Clock::now() + kPatience;
+    if (!std::exchange(ending, true)) deadline = Clock::now() + kTimeToEnd;
   };
   int status = 0;
   for (bool ended = false;;) {
     if (!ended && ending && Clock::now() > deadline) kill(child, SIGKILL);
     ended = ended || waitpid(child, &status, WNOHANG) != 0;
     if (ended) {
-      for (Passed& p : passed) p.drain();
+      for (Relay& p : passed) p.drain();
       if (ending || passed[0].held + passed[1].held == 0) break;
     }
     pollfd fds[3] = {passed[0].next(), passed[1].next(), {signals, POLLIN, 0}};

@@ -47,7 +47,7 @@ std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
 std::string plain_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return "";
   int status = 0;
-  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  char* text = ::abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string name = text == nullptr ? "" : text;
   std::free(text);
   name = name.substr(0, name.find_first_of("(<["));

@@ -5,7 +5,7 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kAuctionParameters[] = {
     {.name = "faithful",
      .default_value = "false",
      .help = "true: as in the source: bytes of inputs and the cost of moving do not count, a rank "
@@ -62,7 +62,7 @@ const PolicyInfo& auction_info() {
   static const PolicyInfo info{
       .name = "auction",
       .summary = "an empty rank asks all others for their load and takes half of the largest",
-      .parameters = kParameters,
+      .parameters = kAuctionParameters,
       .make = make<Shape::everyone>,
   };
   return info;
@@ -72,7 +72,7 @@ const PolicyInfo& torus_info() {
   static const PolicyInfo info{
       .name = "torus",
       .summary = "as auction, but a rank knows only its neighbours in a wrapped grid",
-      .parameters = kParameters,
+      .parameters = kAuctionParameters,
       .make = make<Shape::torus>,
   };
   return info;
@@ -82,7 +82,7 @@ const PolicyInfo& tree_info() {
   static const PolicyInfo info{
       .name = "tree",
       .summary = "as auction, but a rank knows only its parent and children in a binary tree",
-      .parameters = kParameters,
+      .parameters = kAuctionParameters,
       .make = make<Shape::tree>,
   };
   return info;

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kAutoParameters[] = {
     {.name = "dedicate_from",
      .default_value = "0",
      .help = "number of ranks from which coordinators run no fragments; 0: they always do",
@@ -41,7 +41,7 @@ const PolicyInfo& auto_info() {
   static const PolicyInfo info{
       .name = "auto",
       .summary = "a coordinator's plans, backed by stealing; nothing on one rank",
-      .parameters = kParameters,
+      .parameters = kAutoParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         const Choice choice = choose(setup.settings, setup.ranks);
         Setup inner = setup;

@@ -13,7 +13,7 @@ using Kind = Parameter::Kind;
 constexpr std::string_view kPlaces[] = {"dedicated", "colocated"};
 constexpr std::string_view kPlanners[] = {"mean", "makespan"};
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kCentralParameters[] = {
     {.name = "coordinator",
      .default_value = "dedicated",
      .help = "dedicated: the last rank balances and runs nothing; colocated: it works as well",
@@ -162,7 +162,7 @@ const PolicyInfo& central_info() {
   static const PolicyInfo info{
       .name = "central",
       .summary = "a coordinator rank plans from measured weights and links",
-      .parameters = kParameters,
+      .parameters = kCentralParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return std::make_unique<Central>(setup);
       },

@@ -13,7 +13,7 @@ namespace {
 using Kind = Parameter::Kind;
 constexpr std::string_view kPlaces[] = {"dedicated", "colocated"};
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kHierarchicalParameters[] = {
     {.name = "coordinator",
      .default_value = "dedicated",
      .help =
@@ -49,7 +49,7 @@ constexpr Parameter kParameters[] = {
 // Ours, and those of central that say how a group is balanced.
 const std::vector<Parameter>& all_parameters() {
   static const std::vector<Parameter> all = [] {
-    std::vector<Parameter> list(std::begin(kParameters), std::end(kParameters));
+    std::vector<Parameter> list(std::begin(kHierarchicalParameters), std::end(kHierarchicalParameters));
     for (const Parameter& p : central_info().parameters) {
       if (p.name != "coordinator" && p.name != "faithful") list.push_back(p);
     }

@@ -209,7 +209,7 @@ class Demand : public LoopRank {
   std::map<std::uint64_t, Serving> serving_;  // by ticket
 };
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kDemandParameters[] = {
     {.name = "first_percent",
      .default_value = "12",
      .help = "Li: percent of a loop that is handed out at once, by the power of the ranks; 0: all "
@@ -232,7 +232,7 @@ const PolicyInfo& demand_info() {
   static const PolicyInfo info{
       .name = "demand",
       .summary = "the rank where a loop was born hands out blocks of it on request",
-      .parameters = kParameters,
+      .parameters = kDemandParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return std::make_unique<Demand>(setup);
       },

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kMirrorParameters[] = {
     {.name = "faithful",
      .default_value = "false",
      .help = "true: as in the source: every rank announces its state every info_period and after "
@@ -244,7 +244,7 @@ const PolicyInfo& mirror_info() {
   static const PolicyInfo info{
       .name = "mirror",
       .summary = "a rank that runs dry asks the one that stands opposite in a table of all states",
-      .parameters = kParameters,
+      .parameters = kMirrorParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return std::make_unique<Mirror>(setup);
       },

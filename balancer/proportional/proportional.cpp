@@ -307,7 +307,7 @@ class Proportional : public LoopRank {
   Time overdue_timer_ = 0;
 };
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kProportionalParameters[] = {
     {.name = "percent",
      .default_value = "5",
      .help = "an iteration was balanced when the time of every worker was within this many percent "
@@ -341,7 +341,7 @@ const PolicyInfo& proportional_info() {
   static const PolicyInfo info{
       .name = "proportional",
       .summary = "each iteration is shared by the rates measured in the one before",
-      .parameters = kParameters,
+      .parameters = kProportionalParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return std::make_unique<Proportional>(setup);
       },

@@ -12,7 +12,7 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
 constexpr const char* kFields = "`f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]`";
 
 class Parser {
@@ -132,7 +132,7 @@ class Parser {
       f.home = Rank{static_cast<std::int32_t>(r)};
     }
     const std::string_view parent = word();
-    parents_.push_back(parent == "-" ? kNone : value(parent, "the parent (or -)"));
+    parents_.push_back(parent == "-" ? kNoParent : value(parent, "the parent (or -)"));
     f.weight = static_cast<Time>(number("the weight"));
     f.output = static_cast<std::int64_t>(number("the output"));
     for (std::string_view w = word(); !w.empty(); w = word()) {
@@ -170,7 +170,7 @@ class Parser {
       for (Input& input : w.fragments[i].inputs) {
         input.fragment = find(input.fragment, i, "an input");
       }
-      if (parents_[i] == kNone) {
+      if (parents_[i] == kNoParent) {
         const Rank home = w.fragments[i].home;
         w.births.push_back({0, index(home) < 0 ? Rank{0} : home, i});
       } else {

@@ -9,7 +9,7 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
 void write_groups(std::ostream& out, const Workload& w) {
   for (std::size_t g = 0; g < w.groups.size(); ++g) {
@@ -25,7 +25,7 @@ void write_groups(std::ostream& out, const Workload& w) {
 }
 
 void write_fragments(std::ostream& out, const Workload& w) {
-  std::vector<std::size_t> parent(w.fragments.size(), kNone);
+  std::vector<std::size_t> parent(w.fragments.size(), kNobody);
   for (std::size_t f = 0; f < w.fragments.size(); ++f) {
     for (const std::size_t c : w.fragments[f].children) parent[c] = f;
   }
@@ -46,13 +46,13 @@ void write_fragments(std::ostream& out, const Workload& w) {
   };
   for (std::size_t i = 0; i < w.fragments.size(); ++i) {
     const Fragment& f = w.fragments[i];
-    const Rank rank = parent[i] == kNone ? born[i] : f.home;
+    const Rank rank = parent[i] == kNobody ? born[i] : f.home;
     line = "f ";
     add(i);
     line += ' ';
     add(index(f.group));
     add_or_none(index(rank) >= 0, index(rank));
-    add_or_none(parent[i] != kNone, parent[i]);
+    add_or_none(parent[i] != kNobody, parent[i]);
     line += ' ';
     add(f.weight);
     line += ' ';

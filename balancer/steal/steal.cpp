@@ -7,7 +7,7 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr Parameter kParameters[] = {
+constexpr Parameter kStealParameters[] = {
     {.name = "faithful",
      .default_value = "false",
      .help = "true: the protocol of LuNA's own balancer (only fragments marked stealable, one per "
@@ -53,7 +53,7 @@ const PolicyInfo& steal_info() {
   static const PolicyInfo info{
       .name = "steal",
       .summary = "ranks that run out of work ask others for some",
-      .parameters = kParameters,
+      .parameters = kStealParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
         return setting(steal_info(), setup.settings, "faithful") == "true"
                    ? make_faithful_stealer(setup)

@@ -14,7 +14,7 @@ using compiler::Index;
 using compiler::Symbol;
 using compiler::format::Piece;
 
-constexpr int kFunction = 3, kVariable = 6, kProperty = 10, kKeyword = 14, kConstant = 21;  // kinds
+constexpr int kFunctionItem = 3, kVariableItem = 6, kPropertyItem = 10, kKeywordItem = 14, kConstantItem = 21;  // kinds
 
 enum class Context { nothing, code, advice, pragma, macro, directive };
 
@@ -103,7 +103,7 @@ void add_names(const Index& index, const Spot& spot, Items& items) {
     const std::string& source = index.files[s->at.file].text;
     const bool callable = s->kind == Symbol::Kind::sub || s->kind == Symbol::Kind::import ||
                           s->kind == Symbol::Kind::kernel;
-    items.add(s->name, callable ? kFunction : kVariable, s->signature,
+    items.add(s->name, callable ? kFunctionItem : kVariableItem, s->signature,
               comment_above(source, s->at.begin));
   }
 }
@@ -118,32 +118,32 @@ Json completion(const Spot& spot) {
     case Context::nothing:
       break;
     case Context::directive:
-      items.add(directive_words(), kKeyword);
+      items.add(directive_words(), kKeywordItem);
       break;
     case Context::pragma:
-      items.add(pragma_words(), kProperty);
+      items.add(pragma_words(), kPropertyItem);
       break;
     case Context::macro:
       for (const Index* index : {program.index.get(), program.complete.get()}) {
         if (index == nullptr) continue;
         for (const MacroWord& m : macro_words(*index)) {
           if (m.defines)
-            items.add(m.name, kConstant, "macro",
+            items.add(m.name, kConstantItem, "macro",
                       comment_above(index->files[m.file].text, m.begin));
         }
       }
       break;
     case Context::advice:
-      items.add(advice_words(), kProperty);
+      items.add(advice_words(), kPropertyItem);
       [[fallthrough]];
     case Context::code:
       add_names(*program.index, spot, items);
       // While a statement is being typed its sub may be unreadable: what was known before it was.
       if (!program.index->complete && program.complete) add_names(*program.complete, spot, items);
       if (context == Context::advice) break;
-      items.add(keyword_words(), kKeyword);
+      items.add(keyword_words(), kKeywordItem);
       for (const std::string_view word : compiler::syntax::keywords())
-        items.add(std::string(word), kKeyword, "", "");
+        items.add(std::string(word), kKeywordItem, "", "");
   }
   return {{"isIncomplete", false}, {"items", items.take()}};
 }

@@ -16,7 +16,6 @@ using semantics::Body;
 using semantics::Sub;
 
 constexpr std::int64_t kAllQuestions = 400'000;
-constexpr std::int64_t kOneQuestion = 20'000;
 
 // Calls f for each statement of the body and of those inside it, and g for each body.
 template <class F, class G>

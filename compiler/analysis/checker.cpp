@@ -5,7 +5,6 @@
 namespace tessera::compiler::analysis {
 namespace {
 
-constexpr std::int64_t kOneQuestion = 20'000;
 constexpr std::size_t kMostCalls = 3;
 
 }  // namespace

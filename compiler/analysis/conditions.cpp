@@ -23,11 +23,11 @@ Interval truth(bool can_be_false, bool can_be_true) {
   return {can_be_false ? 0 : 1, can_be_true ? 1 : 0};
 }
 
-constexpr std::int64_t kLargest = std::int64_t{1}
+constexpr std::int64_t kLargestValue = std::int64_t{1}
                                   << 31;  // values are 32 bits, so nothing overflows
 
 std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-  if (!a || !b || *a + *b > kLargest || *a + *b < -kLargest) return std::nullopt;
+  if (!a || !b || *a + *b > kLargestValue || *a + *b < -kLargestValue) return std::nullopt;
   return *a + *b;
 }
 

@@ -42,6 +42,7 @@ struct Effort {
   std::int64_t left = 0;
   bool spend(std::int64_t n) { return (left -= n) >= 0; }
 };
+inline constexpr std::int64_t kOneQuestion = 20'000;  // small, so that no single question uses up what all have
 
 // solve: has the system an integer solution? With yes, `witness` (if given) is one. `unknown` only
 // when the effort is used up or numbers grow past 64 bits.

@@ -33,10 +33,10 @@ void sure_calls(const Body& body, std::vector<SureCall>& out) {
   }
 }
 
-// Search follows sure calls; a call of a sub that is on the way closes a ring.
-class Search {
+// RingSearch follows sure calls; a call of a sub that is on the way closes a ring.
+class RingSearch {
  public:
-  explicit Search(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  explicit RingSearch(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void visit(const Sub* s, bool runs) {
     state_[s] = State::open;
@@ -84,7 +84,7 @@ class Search {
 }  // namespace
 
 void check_recursion(const semantics::Model& model, Diagnostics& diagnostics) {
-  Search search(diagnostics);
+  RingSearch search(diagnostics);
   search.visit(model.main, true);
   for (const Sub& s : model.subs) {
     if (s.used && !search.seen(&s)) search.visit(&s, false);

@@ -44,9 +44,9 @@ ExprPtr variable(const Variable* v) {
   return e;
 }
 
-class Finding {
+class FindingMakers {
  public:
-  explicit Finding(Program& program) : program_(program) {}
+  explicit FindingMakers(Program& program) : program_(program) {}
 
   void run() {
     for (auto& sub : program_.subs) chain(*sub, {});
@@ -325,6 +325,6 @@ class Finding {
 
 }  // namespace
 
-void find_makers(Program& program, Diagnostics&) { Finding(program).run(); }
+void find_makers(Program& program, Diagnostics&) { FindingMakers(program).run(); }
 
 }  // namespace tessera::compiler::block

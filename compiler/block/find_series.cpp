@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kMostUses = 64;
 
 // Everything that a loop's body assigns and reads, by name, and the counters of the loops in it.
-struct Uses {
+struct NamesInLoop {
   struct OfName {
     std::vector<const NameUse*> assigned, read;
   };
   std::map<const Variable*, OfName, ById> names;
   std::unordered_set<const Variable*> counters;
 
-  explicit Uses(const Body& b) { body(b); }
+  explicit NamesInLoop(const Body& b) { body(b); }
 
  private:
   void body(const Body& b) {
@@ -79,7 +79,7 @@ bool carries(const NameUse& assigned, const NameUse& read, const Variable* count
 }
 
 bool runs_in_order(const Block& range) {
-  const Uses uses(*range.body);
+  const NamesInLoop uses(*range.body);
   for (const auto& [name, of] : uses.names) {
     if (of.assigned.size() > kMostUses || of.read.size() > kMostUses) continue;
     for (const NameUse* a : of.assigned) {
@@ -91,9 +91,9 @@ bool runs_in_order(const Block& range) {
   return false;
 }
 
-class Finding {
+class FindingSeries {
  public:
-  explicit Finding(bool steps_outside) : steps_(steps_outside) {}
+  explicit FindingSeries(bool steps_outside) : steps_(steps_outside) {}
 
   void body(Body& b) {
     for (Step& step : b.steps) {
@@ -155,7 +155,7 @@ class Finding {
 void find_series(Program& program, Diagnostics&) {
   for (auto& sub : program.subs) {
     // A sub may be called for each step.
-    Finding(sub != program.subs.front()).body(*sub->last().body);
+    FindingSeries(sub != program.subs.front()).body(*sub->last().body);
   }
 }
 

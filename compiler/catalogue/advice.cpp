@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kAdviceEntries[] = {
     {"T240", "unknown-pragma", Severity::warning, "an unknown pragma is ignored",
      R"(The pragmas are `<< rush >>`, `<< static >>`, `<< static_for >>` and `<< unrolling >>`.)",
      R"(for << unroling >> i = 1..3 show(i);)", R"(for i = 1..3 show(i);)"},
@@ -61,6 +61,6 @@ pushed to who waits for them without being told; and bodies are never unrolled b
 })"},
 };
 
-std::span<const Entry> advice_entries() { return kEntries; }
+std::span<const Entry> advice_entries() { return kAdviceEntries; }
 
 }  // namespace tessera::compiler

@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kFlowEntries[] = {
     {"T301", "never-assigned", Severity::error, "a data fragment is read but never assigned",
      R"(Nothing in the program gives it a value, so whoever reads it would wait for ever. A data fragment is assigned by a
 kernel that has it as a `name` argument, by a `sub` that passes it on to one, by `>>`, or as the `out` of a `while`.)",
@@ -147,6 +147,6 @@ sub main() { down(3); })",
 sub main() { down(3); })"},
 };
 
-std::span<const Entry> flow_entries() { return kEntries; }
+std::span<const Entry> flow_entries() { return kFlowEntries; }
 
 }  // namespace tessera::compiler

@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kNamesEntries[] = {
     {"T201", "redeclared", Severity::error, "a name is declared twice in one block",
      R"(Two data fragments, parameters or names of one `let` can't share a name in the same place. An inner block may
 declare the name again: it hides the outer one there.)",
@@ -160,6 +160,6 @@ one of them another name.)",
     show(i * j);)"},
 };
 
-std::span<const Entry> name_entries() { return kEntries; }
+std::span<const Entry> name_entries() { return kNamesEntries; }
 
 }  // namespace tessera::compiler

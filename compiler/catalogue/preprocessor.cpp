@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kPreprocessorEntries[] = {
     {"T100", "no-such-file", Severity::error, "the program can't be read",
      R"(The file does not exist, or may not be read. Check the path and the permissions.)",
      R"(tessera check no_such_file.fa)", "", Entry::By::command},
@@ -146,6 +146,6 @@ sub main() { show(1); })",
      R"(sub main() { show(1); })"},
 };
 
-std::span<const Entry> preprocessor_entries() { return kEntries; }
+std::span<const Entry> preprocessor_entries() { return kPreprocessorEntries; }
 
 }  // namespace tessera::compiler

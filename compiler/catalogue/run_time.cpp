@@ -5,7 +5,7 @@ namespace tessera::compiler {
 
 static constexpr auto kRun = Entry::By::run;
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kRunTimeEntries[] = {
     {"T401", "deadlock", Severity::error, "the program cannot finish",
      R"(Everything that could run has run, and some fragments still wait for data that nothing will produce. The report
 says which fragment waits, for which data fragment with which indices, and which statements could assign it. Often an
@@ -187,6 +187,6 @@ sub main() { for i = 1..3 work(i); })",
      kRun},
 };
 
-std::span<const Entry> run_time_entries() { return kEntries; }
+std::span<const Entry> run_time_entries() { return kRunTimeEntries; }
 
 }  // namespace tessera::compiler

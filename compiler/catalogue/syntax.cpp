@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kSyntaxEntries[] = {
     {"T120", "bad-number", Severity::error, "a word that is neither a number nor a name",
      R"(Names begin with a letter or an underscore. Numbers are `12`, `0.5`, `1.5e-3`.)",
      R"(show(2x);)", R"(show(2);)"},
@@ -121,6 +121,6 @@ sub main() {
      R"(tessera check --dump-after no-such-pass prog.fa)", "", Entry::By::command},
 };
 
-std::span<const Entry> syntax_entries() { return kEntries; }
+std::span<const Entry> syntax_entries() { return kSyntaxEntries; }
 
 }  // namespace tessera::compiler

@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kTypesEntries[] = {
     {"T220", "operator-types", Severity::error, "an operator can't be applied to these types",
      R"(Strings can be joined by `+` (also with an int or a data fragment) and compared by `==` and `!=`. `%` is for ints.
 Convert with `int(e)`, `real(e)` or `string(e)`.)",
@@ -35,6 +35,6 @@ with indices in place of many names.)",
      R"(tessera check many_names.fa)", "", Entry::By::command},
 };
 
-std::span<const Entry> type_entries() { return kEntries; }
+std::span<const Entry> type_entries() { return kTypesEntries; }
 
 }  // namespace tessera::compiler

@@ -3,7 +3,7 @@
 
 namespace tessera::compiler {
 
-static constexpr Entry kEntries[] = {
+static constexpr Entry kUnusedEntries[] = {
     {"T250", "unused-macro", Severity::warning, "a macro is never used",
      R"(No text mentions the macro as `$NAME`, and no `#ifdef` or `#ifndef` asks for it. Perhaps the dollar sign was
 forgotten where it is meant. Macros of included files and of `-D` are not reported, nor names that begin with `_`.)",
@@ -61,6 +61,6 @@ meant, let the counter's name begin with `_`.)",
      R"(for i = 1..3 show(1);)", R"(for _i = 1..3 show(1);)"},
 };
 
-std::span<const Entry> unused_entries() { return kEntries; }
+std::span<const Entry> unused_entries() { return kUnusedEntries; }
 
 }  // namespace tessera::compiler

@@ -8,7 +8,7 @@
 namespace tessera::compiler::emit {
 namespace {
 
-const char* c_type(semantics::ParameterType t) {
+const char* bound_type(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer: return "int";
     case semantics::ParameterType::real: return "double";
@@ -23,7 +23,7 @@ const char* c_type(semantics::ParameterType t) {
 std::string declaration(const semantics::Kernel& k, const std::string& references) {
   std::string list, declared, passed;
   for (std::size_t i = 0; i < k.parameters.size(); ++i) {
-    const std::string type = c_type(k.parameters[i]);
+    const std::string type = bound_type(k.parameters[i]);
     const std::string name = "p" + std::to_string(i);
     const std::string comma = i == 0 ? "" : ", ";
     const bool reference = i < references.size() && references[i] == '&';

@@ -14,13 +14,13 @@ constexpr std::size_t kMostUses = 20000;      // of macros, by one use in the pr
 constexpr std::size_t kSkipped = 2000;        // bytes of arguments of what is no macro
 constexpr std::size_t kMostErrors = 300;      // as many as are shown; each may have read all the text
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_blank_or_newline(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 MappedText trimmed(const MappedText& in) {
   std::size_t begin = 0;
   std::size_t end = in.text.size();
-  while (begin < end && is_blank(in.text[begin])) ++begin;
-  while (end > begin && is_blank(in.text[end - 1])) --end;
+  while (begin < end && is_blank_or_newline(in.text[begin])) ++begin;
+  while (end > begin && is_blank_or_newline(in.text[end - 1])) --end;
   MappedText out;
   out.add(in, begin, end);
   return out;
@@ -213,7 +213,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
   std::vector<MappedText> values;
   if (macro.has_parameters) {
     std::size_t open = end;
-    while (open < in.text.size() && is_blank(in.text[open])) ++open;
+    while (open < in.text.size() && is_blank_or_newline(in.text[open])) ++open;
     Arguments given;
     if (open < in.text.size() && in.text[open] == '(') given = arguments(in, open);
     if (!given.closed) {

@@ -7,6 +7,13 @@ std::string owner(const WorkloadInfo& info) { return "workload '" + std::string(
 
 }  // namespace
 
+GroupInfo movable_group(std::string label) {
+  GroupInfo g;
+  g.label = std::move(label);
+  g.stealable = true;
+  return g;
+}
+
 const std::vector<WorkloadInfo>& workloads() {
   static const std::vector<WorkloadInfo> all = {
       loop_workload(),        matmul_workload(), rowreduce_workload(), queens_workload(),

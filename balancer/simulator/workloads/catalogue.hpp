@@ -47,6 +47,9 @@ WorkloadRequest parse_workload(std::string_view text, std::vector<std::string>& 
 std::vector<std::string> check_workload(const WorkloadInfo&, const Settings&);
 Generated generate(const WorkloadInfo&, const Settings&, const Surroundings&);
 
+// movable_group is what the generators call the items of one statement, which the balancer may move.
+GroupInfo movable_group(std::string label);
+
 const WorkloadInfo& loop_workload();
 const WorkloadInfo& matmul_workload();
 const WorkloadInfo& rowreduce_workload();

@@ -136,20 +136,13 @@ class Parts {
   std::vector<Time> weights_;
 };
 
-GroupInfo group(std::string label) {
-  GroupInfo g;
-  g.label = std::move(label);
-  g.stealable = true;
-  return g;
-}
-
 constexpr Time kBarrier = 1'000;
 
 Generated iterate(const SettingsReader& read, const Surroundings& around) {
   const Parts parts(read, around, static_cast<std::size_t>(read.integer("parts")));
   const std::int64_t iterations = read.integer("iterations");
   Workload w;
-  w.groups = {group("update at iterate.fa:9"), group("barrier at iterate.fa:14")};
+  w.groups = {movable_group("update at iterate.fa:9"), movable_group("barrier at iterate.fa:14")};
   std::vector<std::size_t> last(parts.count());
   std::size_t barrier = 0;
   for (std::int64_t t = 0; t < iterations; ++t) {
@@ -173,7 +166,7 @@ Generated stencil(const SettingsReader& read, const Surroundings& around) {
   const Parts parts(read, around, width * height);
   const std::int64_t halo = read.bytes("halo"), iterations = read.integer("iterations");
   Workload w;
-  w.groups = {group("update at stencil.fa:9")};
+  w.groups = {movable_group("update at stencil.fa:9")};
   std::vector<std::size_t> last(parts.count()), now(parts.count());
   for (std::int64_t t = 0; t < iterations; ++t) {
     for (std::size_t p = 0; p < parts.count(); ++p) {

@@ -8,7 +8,7 @@ namespace tessera::balancer::simulator {
 namespace {
 
 constexpr std::string_view kBorn[] = {"first", "blocks", "cyclic"};
-constexpr Parameter kParameters[] = {
+constexpr Parameter kLoopParameters[] = {
     {.name = "items",
      .default_value = "1000",
      .help = "how many",
@@ -127,7 +127,7 @@ class Loop final : public Program {
 
 const WorkloadInfo& loop_workload() {
   static const WorkloadInfo info{"loop", "independent items of one loop, with weights that differ",
-                                 kParameters,
+                                 kLoopParameters,
                                  [](const SettingsReader& read, const Surroundings& around) {
                                    Generated g;
                                    g.program = std::make_unique<Loop>(read, around);

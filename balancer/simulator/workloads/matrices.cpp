@@ -7,13 +7,6 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-GroupInfo group(std::string label) {
-  GroupInfo g;
-  g.label = std::move(label);
-  g.stealable = true;
-  return g;
-}
-
 constexpr Parameter kMatmul[] = {
     {.name = "blocks",
      .default_value = "10",
@@ -46,7 +39,7 @@ Generated matmul(const SettingsReader& read, const Surroundings&) {
   const std::int64_t block = read.bytes("block");
   const Time init = read.duration("init"), multiply = read.duration("multiply");
   Workload w;
-  w.groups = {group("init_a at matmul.fa:51"), group("init_b at matmul.fa:52"), group("multiply at matmul.fa:38")};
+  w.groups = {movable_group("init_a at matmul.fa:51"), movable_group("init_b at matmul.fa:52"), movable_group("multiply at matmul.fa:38")};
   std::vector<std::size_t> a, b;
   for (std::size_t i = 0; i < n * n; ++i) {
     a.push_back(w.add({.group = Group{0}, .weight = init, .output = block}));
@@ -91,8 +84,8 @@ Generated rowreduce(const SettingsReader& read, const Surroundings&) {
   const std::int64_t bytes = read.bytes("row");
   const Time weight = read.duration("weight");
   Workload w;
-  w.groups = {group("init at rows.fa:8"), group("pivot at rows.fa:12"),
-              group("reduce at rows.fa:20")};
+  w.groups = {movable_group("init at rows.fa:8"), movable_group("pivot at rows.fa:12"),
+              movable_group("reduce at rows.fa:20")};
   std::vector<std::size_t> row;  // the fragment that last wrote it
   const auto add = [&](std::uint32_t g, Time t, std::vector<Input> inputs) {
     Fragment f{.group = Group{g}, .weight = t, .output = bytes};

@@ -13,7 +13,7 @@ namespace {
 using Kind = Parameter::Kind;
 constexpr std::string_view kShapes[] = {"geometric", "binomial"};
 constexpr std::string_view kOrders[] = {"newest", "oldest"};
-constexpr Parameter kParameters[] = {
+constexpr Parameter kTreeParameters[] = {
     {.name = "tree",
      .default_value = "geometric",
      .help = "`geometric`: the number of children is geometric with mean `branching`, none from "
@@ -135,7 +135,7 @@ class Tree final : public Program {
 
 const WorkloadInfo& tree_workload() {
   static const WorkloadInfo info{"tree", "an unbalanced tree whose nodes are made while running",
-                                 kParameters,
+                                 kTreeParameters,
                                  [](const SettingsReader& read, const Surroundings& around) {
                                    Generated g;
                                    g.program = std::make_unique<Tree>(read, around);

@@ -1,0 +1,36 @@
+# With CMAKE_UNITY_BUILD (the preset `release`: newcomers and CI) a run of the compiler takes several files, which read the same
+# headers and use the same templates: a third of the processor time. Files of one folder and of small ones beside it,
+# not CMake's batches over a whole target: so a new file changes few of the others' neighbours.
+set(TESSERA_UNITY_FEW 8)  # a folder is put to the previous ones as long as they have fewer files together
+set(TESSERA_UNITY_MANY 20)
+
+# tessera_unity(directory) groups the sources of all targets declared in it and below.
+function(tessera_unity directory)
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "INTERFACE|UTILITY")
+      continue()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    set(group 0)
+    set(count 0)
+    set(folder "")
+    foreach(source ${sources})
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory})
+      cmake_path(GET source PARENT_PATH next)
+      if(count EQUAL TESSERA_UNITY_MANY OR (NOT next STREQUAL folder AND count GREATER_EQUAL TESSERA_UNITY_FEW))
+        math(EXPR group "${group} + 1")
+        set(count 0)
+      endif()
+      set(folder ${next})
+      math(EXPR count "${count} + 1")
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${target}_${group})
+    endforeach()
+  endforeach()
+  get_property(folders DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(folder ${folders})
+    tessera_unity(${folder})
+  endforeach()
+endfunction()
