@@ -165,10 +165,15 @@ Built build(const BuildRequest& r) {
     return objects;
   };
   std::vector<Object> objects = compile_and_link();
-  const SignatureCheck check = check_signatures(program, output);
+  SignatureCheck check = check_signatures(program, output);
+  r.translation.warnings.apply(check.doubtful);
+  for (const compiler::Diagnostic& d : check.doubtful) {
+    if (d.severity == compiler::Severity::error) check.wrong.push_back(d);
+  }
   if (!check.wrong.empty()) {
     throw Failure(runtime::kExitProgram, (r.quiet ? "" : warnings) + render_all(check.wrong, r.colour));
   }
+  warnings += render_all(check.doubtful, r.colour);
   if (!check.by_reference.empty()) {  // once more, the program only: the kernels are in the cache
     compiler::Options translation = r.translation;
     translation.by_reference = check.by_reference;

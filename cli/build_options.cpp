@@ -21,6 +21,7 @@ bool colour_on_stderr() {
 
 void add_translation_options(CLI::App& app, compiler::Options& options) {
   options.library = find_stdlib();
+  options.warnings.set("error=T217");  // an import that is nearly always wrong; -Wno-error=T217 says it is meant
   app.add_option_function<std::vector<std::string>>(
          "-D",
          [&options](const std::vector<std::string>& defines) {

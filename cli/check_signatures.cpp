@@ -36,17 +36,36 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// What is wrong, for the first parameter that is; empty when nothing is.
-std::string difference(const compiler::Import& i, const Signature& s) {
+// Difference: what is wrong, for the first parameter that is; an empty text when nothing is.
+struct Difference {
+  std::string text;
+  bool harmful = true;  // no: all arguments are where the function looks for them
+};
+
+bool passed_alike(const std::string& type, const Signature::Parameter& p) {
+  return p.where == (type == "real" ? Register::floating : Register::general);
+}
+
+Difference difference(const compiler::Import& i, const Signature& s) {
   const std::size_t n = i.parameters.size();
-  for (std::size_t k = 0; k < std::min(n, s.parameters.size()); ++k) {
-    if (agree(i.parameters[k], s.parameters[k].passed)) continue;
-    return "parameter " + std::to_string(k + 1) + " is imported as `" + i.parameters[k] +
-           "`, which a kernel takes as `" + cxx_type(i.parameters[k]) +
-           "`; this one takes it as `" + s.parameters[k].text + "`";
+  const std::size_t m = s.parameters.size();
+  Difference first;
+  first.harmful = m > n;
+  for (std::size_t k = 0; k < std::min(n, m); ++k) {
+    const Signature::Parameter& p = s.parameters[k];
+    if (agree(i.parameters[k], p.passed)) continue;
+    const bool alike = passed_alike(i.parameters[k], p);
+    if (!first.text.empty() && alike) continue;
+    first.text = "parameter " + std::to_string(k + 1) + " is imported as `" + i.parameters[k] +
+                 "`, which a kernel takes as `" + cxx_type(i.parameters[k]) + "`; this one takes it as `" + p.text + "`";
+    if (alike) continue;
+    first.harmful = true;
+    break;
   }
-  if (n == s.parameters.size() || s.variadic) return "";
-  return "it is imported with " + counted(n) + ", and has " + std::to_string(s.parameters.size());
+  if (first.text.empty() && n != m && !s.variadic) {
+    first.text = "it is imported with " + counted(n) + ", and has " + std::to_string(m);
+  }
+  return first;
 }
 
 // Below the current folder a path is shown as a person there would write it.
@@ -56,12 +75,13 @@ std::string shown(const fs::path& file) {
   return failed || near.empty() || *near.begin() == ".." ? file.string() : near.string();
 }
 
-compiler::Diagnostic mismatch(const compiler::Import& i, const Signature& s,
-                              const std::string& what) {
+compiler::Diagnostic mismatch(const compiler::Import& i, const Signature& s, const Difference& what) {
   compiler::Diagnostic d;
-  d.code = "T215";
+  d.severity = what.harmful ? compiler::Severity::error : compiler::Severity::warning;
+  d.code = what.harmful ? "T215" : "T217";
   d.span = i.span;
-  d.text = "the import of `" + i.symbol + "` does not fit its C++ function: " + what;
+  d.text = "the import of `" + i.symbol + "` does not fit its C++ function: " + what.text;
+  if (!what.harmful) d.text += "; it works only if the function does not use that (-Wno-error=T217)";
   std::vector<std::string> types;
   for (const Signature::Parameter& p : s.parameters) types.push_back(p.text);
   std::vector<std::string> wanted;
@@ -75,10 +95,11 @@ compiler::Diagnostic mismatch(const compiler::Import& i, const Signature& s,
 }
 
 // One letter per parameter: & for a number that is taken by reference.
-std::string references(const Signature& s) {
+std::string references(const compiler::Import& i, const Signature& s) {
   std::string letters;
-  for (const Signature::Parameter& p : s.parameters) {
-    letters += p.passed == Passed::integer_ref || p.passed == Passed::real_ref ? '&' : ' ';
+  for (std::size_t k = 0; k < std::min(i.parameters.size(), s.parameters.size()); ++k) {
+    const Passed p = s.parameters[k].passed;
+    letters += agree(i.parameters[k], p) && (p == Passed::integer_ref || p == Passed::real_ref) ? '&' : ' ';
   }
   return letters;
 }
@@ -94,11 +115,11 @@ SignatureCheck check_signatures(const compiler::Output& translated, const fs::pa
   for (const compiler::Import& i : translated.imports) {
     for (const Signature& s : functions) {
       if (s.name != i.symbol) continue;
-      if (const std::string what = difference(i, s); !what.empty()) {
-        result.wrong.push_back(mismatch(i, s, what));
-        break;
+      if (const Difference what = difference(i, s); !what.text.empty()) {
+        (what.harmful ? result.wrong : result.doubtful).push_back(mismatch(i, s, what));
+        if (what.harmful) break;
       }
-      const std::string letters = references(s);
+      const std::string letters = references(i, s);
       if (letters.find('&') != std::string::npos) result.by_reference[i.symbol] = letters;
     }
   }

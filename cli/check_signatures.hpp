@@ -13,6 +13,8 @@ namespace tessera::cli {
 
 struct SignatureCheck {
   std::vector<compiler::Diagnostic> wrong;
+  // The function gets something, but not what its parameter says (T217): as wrong, unless it does not look at it.
+  std::vector<compiler::Diagnostic> doubtful;
   // Kernels to be called otherwise: compiler::Options::by_reference.
   std::map<std::string, std::string> by_reference;
 };

@@ -77,14 +77,22 @@ std::string read_all(int fd) {
 
 }  // namespace
 
-std::vector<Finished> run_all(const std::vector<Command>& commands) {
+std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t depending) {
   const std::size_t limit = std::max(1u, std::thread::hardware_concurrency());
   const pid_t self = getpid();
   std::vector<Finished> results(commands.size());
   std::map<pid_t, std::pair<std::size_t, int>> running;  // pid -> command, its output's file
   std::size_t next = 0;
-  while (next < commands.size() || !running.empty()) {
-    if (next < commands.size() && running.size() < limit) {
+  std::size_t wanted = commands.size();
+  const auto leave = [&] {
+    wanted = std::min(wanted, depending);
+    for (std::size_t k = wanted; k < commands.size(); ++k) results[k].left = true;
+    for (const auto& [pid, what] : running) {
+      if (what.first >= wanted) kill(pid, SIGKILL);
+    }
+  };
+  while (next < wanted || !running.empty()) {
+    if (next < wanted && running.size() < limit) {
       const int output = memfd_create("output", MFD_CLOEXEC);
       const pid_t pid = fork();
       if (pid == 0) {
@@ -102,9 +110,11 @@ std::vector<Finished> run_all(const std::vector<Command>& commands) {
     if (pid < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
     const auto it = running.find(pid);
     if (it == running.end()) continue;
-    results[it->second.first] = {exit_code(status), read_all(it->second.second)};
-    close(it->second.second);
+    const auto [number, output] = it->second;
     running.erase(it);
+    if (number < wanted) results[number] = {exit_code(status), read_all(output)};
+    close(output);
+    if (number < std::min(wanted, depending) && results[number].exit_code != 0) leave();
   }
   return results;
 }

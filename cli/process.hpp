@@ -2,6 +2,8 @@
 // foreground that gets our signals.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,11 +19,13 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 struct Finished {
   int exit_code = 0;   // 128 + signal when a signal ended it; 127 when it could not start
   std::string output;  // stdout and stderr together
+  bool left = false;   // it was not needed any more
 };
 
 // run_all runs the commands, as many at a time as there are cores, and returns what each said.
-// They die with this process.
-std::vector<Finished> run_all(const std::vector<Command>& commands);
+// They die with this process. Those from number `depending` on are wanted only if all before them succeed: when
+// one fails, they are left.
+std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t depending = SIZE_MAX);
 
 struct Foreground {
   int exit_code = 0;   // as in Finished; kExitInterrupted

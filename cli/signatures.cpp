@@ -125,6 +125,19 @@ Passed passed(std::optional<Dwarf_Die> type) {
   return tag == DW_TAG_pointer_type && characters ? Passed::text : Passed::other;
 }
 
+Register register_of(std::optional<Dwarf_Die> type) {
+  bool ignored = false;
+  type = plain(type, ignored);
+  if (!type) return Register::other;
+  const int tag = dwarf_tag(&*type);
+  if (refers(tag) || tag == DW_TAG_enumeration_type || is_fragment(*type)) return Register::general;
+  if (tag != DW_TAG_base_type || dwarf_bytesize(&*type) > 8) return Register::other;
+  Dwarf_Word encoding = 0;
+  Dwarf_Attribute attribute;
+  if (dwarf_attr(&*type, DW_AT_encoding, &attribute) != nullptr) dwarf_formudata(&attribute, &encoding);
+  return encoding == DW_ATE_float ? Register::floating : Register::general;
+}
+
 // The entry that has the parameters: an inlined function's are with its abstract instance.
 Dwarf_Die described(Dwarf_Die function) {
   Dwarf_Attribute attribute;
@@ -158,7 +171,7 @@ Signature signature_of(Dwarf_Die function, Dwarf_Die unit) {
     if (tag == DW_TAG_unspecified_parameters) s.variadic = true;
     if (tag != DW_TAG_formal_parameter) continue;
     const auto type = type_of(child);
-    s.parameters.push_back({passed(type), text_of(type)});
+    s.parameters.push_back({passed(type), register_of(type), text_of(type)});
   } while (dwarf_siblingof(&child, &child) == 0);
   return s;
 }

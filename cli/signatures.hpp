@@ -23,6 +23,9 @@ enum class Passed {
   other,
 };
 
+// Where the machine passes it.
+enum class Register { general, floating, other };
+
 struct Signature {
   std::string name;
   std::filesystem::path file;
@@ -30,6 +33,7 @@ struct Signature {
   int column = 0;
   struct Parameter {
     Passed passed = Passed::unknown;
+    Register where = Register::other;
     std::string text;  // the type as written: `const InputDF &`
   };
   std::vector<Parameter> parameters;

@@ -1,5 +1,7 @@
 #include "cli/units.hpp"
 
+#include <algorithm>
+
 #include "cli/depfile.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
@@ -12,10 +14,12 @@ namespace tessera::cli {
 namespace {
 
 bool generated(const Unit& u) { return u.kind != Unit::Kind::kernel; }
+// written: it has code that people wrote.
+bool written(const Unit& u) { return u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel; }
 
 // The flags of one unit: all that decides the object except the source itself.
 std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
-  const bool user_code = u.kind == Unit::Kind::in_place || u.kind == Unit::Kind::kernel;
+  const bool user_code = written(u);
   std::vector<std::string> flags = base_flags();
   // The generated program is thin calls of the runtime: optimising it more costs twice the time and
   // buys nothing (docs/benchmarks.md, translation). Without -frounding-math GCC 12 makes -double(i) of
@@ -60,7 +64,14 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
   std::vector<std::string> keys(units.size());
   std::vector<Command> commands;
   std::vector<std::size_t> pending;  // the unit of each command
-  for (std::size_t i = 0; i < units.size(); ++i) {
+  // What people wrote first: its mistakes are told without waiting for the rest, which may be large.
+  std::vector<std::size_t> order;
+  for (const bool user_code : {true, false}) {
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (written(units[i]) == user_code) order.push_back(i);
+    }
+  }
+  for (const std::size_t i : order) {
     const Unit& u = units[i];
     const std::vector<std::string> flags = flags_of(u, s);
     keys[i] = Key()
@@ -91,13 +102,15 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     pending.push_back(i);
   }
 
-  const std::vector<Finished> results = run_all(commands);
+  const auto generated_ones = std::find_if(pending.begin(), pending.end(), [&](std::size_t i) { return !written(units[i]); });
+  const std::vector<Finished> results = run_all(commands, static_cast<std::size_t>(generated_ones - pending.begin()));
   std::string wrong;
   int code = runtime::kExitProgram;
   for (std::size_t k = 0; k < results.size(); ++k) {
     const Unit& u = units[pending[k]];
     Object& object = objects[pending[k]];
     const fs::path base = s.workspace / std::to_string(pending[k]);
+    if (results[k].left) continue;
     if (results[k].exit_code != 0) {
       check_disk(results[k].output);
       wrong += failure_text(u, results[k].output);

@@ -16,6 +16,7 @@
 #include "compiler/semantics/declarations.hpp"
 #include "compiler/semantics/make_index.hpp"
 #include "compiler/semantics/producers.hpp"
+#include "compiler/semantics/repeated.hpp"
 #include "compiler/semantics/resolver.hpp"
 #include "compiler/source/preprocessor.hpp"
 #include "compiler/source/unused_macros.hpp"
@@ -116,9 +117,10 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
   check_without(options, sources, diagnostics);
-  const syntax::Program tree =
+  syntax::Program tree =
       syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
   const bool broken = diagnostics.failed();
+  semantics::drop_repeated(tree, diagnostics);
   semantics::Recorder recorder;
   const auto make_index = [&] {
     if (!options.index) return;

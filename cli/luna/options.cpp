@@ -73,7 +73,7 @@ void add_options(CLI::App& app, Raw& raw) {
   add_translation_options(app, o.build.translation);
   text("--cpp-dir", raw.cpp_folders, "A:B", "folders of the kernel files; default: the program's")
       ->allow_extra_args(false);
-  text("--cpp-source", raw.cpp_sources, "F.cpp", "one more kernel file; may be repeated")
+  text("--cpp-source", raw.cpp_sources, "F.cpp:G.cpp", "more kernel files; may be repeated")
       ->allow_extra_args(false);
   text("--disable-warning", raw.warnings, "N",
        "do not show warning N (T305 or 305); may be repeated")
@@ -143,9 +143,11 @@ void collect_kernels(const Raw& raw, BuildRequest& build) {
     }
     for (const fs::path& f : cpp_files(folder)) files.push_back(f.lexically_normal());
   }
-  for (const std::string& f : raw.cpp_sources) {
-    if (!fs::is_regular_file(f, ignored)) throw usage_error("--cpp-source: there is no file " + f);
-    files.emplace_back(f);
+  for (const std::string& list : raw.cpp_sources) {
+    for (const fs::path& f : split_list(list)) {
+      if (!fs::is_regular_file(f, ignored)) throw usage_error("--cpp-source: there is no file " + f.string());
+      files.push_back(f);
+    }
   }
   std::set<fs::path> seen;  // one file may be named twice
   for (const fs::path& f : files) {
@@ -165,6 +167,8 @@ void complete(Raw& raw) {
   }
   // -O2 is how kernels are compiled anyway, with precompiled headers.
   if (!raw.optimise.empty() && raw.optimise != "2") o.build.cxxflags.push_back("-O" + raw.optimise);
+  // Old programs import kernels with parameters that these do not even use.
+  o.build.translation.warnings.set("no-error=T217");
   for (const std::string& w : raw.warnings) {
     // Numbers of the old command, which mean nothing here, are in scripts and do no harm.
     o.build.translation.warnings.set("no-" + (w.rfind('T', 0) == 0 ? w : "T" + w));

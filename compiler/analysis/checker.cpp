@@ -125,6 +125,7 @@ std::size_t Checker::telling_index(const std::vector<AccessId>& accesses) const 
 }
 
 bool Checker::apart(const Access& a, const Access& b) const {
+  if (!may_be_one(a, b)) return true;
   for (std::size_t k = 0; k < std::min(a.indices.size(), b.indices.size()); ++k) {
     const Range x = range_of(flow, a.indices[k]);
     const Range y = range_of(flow, b.indices[k]);

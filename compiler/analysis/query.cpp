@@ -127,9 +127,21 @@ Domain Query::domain(NodeId node, Tag tag) {
   return d;
 }
 
+bool may_be_one(const Access& a, const Access& b) {
+  const std::size_t m = a.indices.size();
+  const std::size_t n = b.indices.size();
+  return m == n || (m < n ? a.prefix : b.prefix);
+}
+
 System Query::equal(const Access& a, Tag of_a, const Access& b, Tag of_b, bool& exact) {
   System s;
   exact = !a.prefix && !b.prefix;
+  if (!may_be_one(a, b)) {  // `x` and `x[i]`: no instances are equal
+    Row never;
+    never.c = 1;
+    s.zero.push_back(std::move(never));
+    return s;
+  }
   for (std::size_t k = 0; k < std::min(a.indices.size(), b.indices.size()); ++k) {
     if (!determined(a.indices[k]) || !determined(b.indices[k])) {
       exact = false;

@@ -19,6 +19,9 @@ struct Domain {
   NodeId guard = kNone;  // the innermost of them
 };
 
+// may_be_one: `x` and `x[i]` are different fragments, and so is all behind `x[i]` from `x`.
+bool may_be_one(const Access& a, const Access& b);
+
 class Query {
  public:
   enum Tag : std::uint8_t { common, one, two };

@@ -18,9 +18,10 @@ declare the name again: it hides the outer one there.)",
   init(2, y);
   show(x + y);
 })"},
-    {"T202", "redeclared-sub", Severity::error, "two subs or kernels have one name",
-     R"(Subs, imported kernels and kernels written in place share their names. Rename one; a kernel can be imported
-under another name: `import f(int) as g;`.)",
+    {"T202", "redeclared-sub", Severity::warning, "two subs or kernels have one name, and differ",
+     R"(Subs, imported kernels and kernels written in place share their names, and of those that share one the last is used
+everywhere, also above it. Rename one; a kernel can be imported under another name: `import f(int) as g;`. What is only
+repeated, because a file is included twice, is no mistake.)",
      R"(sub work(int i) { show(i); }
 sub work(int i) { show(i + 1); }
 sub main() { work(1); })",
@@ -68,18 +69,21 @@ Compute the intermediate value in a kernel and keep it in a data fragment.)",
      R"(for i = 1..2
   let a = i * 8, b = a * 8, c = b * 8
     show(c);)"},
-    {"T208", "index-count", Severity::error, "a name is used with different numbers of indices",
-     R"(`x`, `x[i]` and `x[i][j]` are different fragments. A name always has the same number of indices; some of them may
-be left out only where it is passed to a `name` parameter, which takes the others.)",
+    {"T208", "index-count", Severity::warning, "a name is used with different numbers of indices",
+     R"(`x`, `x[i]` and `x[i][j]` are different fragments, each assigned by itself. A name that is used with different numbers
+of indices works, but mostly an index was forgotten: give one of them another name. Where a name is passed to a `name`
+parameter, indices may be left out: it takes the others.)",
      R"(sub main() {
   df x;
   init(1, x);
-  show(x[0]);
+  init(2, x[0]);
+  show(x + x[0]);
 })",
      R"(sub main() {
-  df x;
-  init(1, x[0]);
-  show(x[0]);
+  df x, y;
+  init(1, x);
+  init(2, y[0]);
+  show(x + y[0]);
 })"},
     {"T209", "not-a-data-fragment", Severity::error, "a data fragment is needed",
      R"(Only data fragments have indices, are assigned, deleted or passed as `name`. Counters, `let` names and parameters
@@ -129,7 +133,7 @@ sub main() { compute(1); })",
 function, or the function those of the import: `int` is `int`, `real` is `double`, `string` is `const char *`, `value` is
 `const InputDF &` and `name` is `OutputDF &`. What is passed alike, as `unsigned` for an `int`, is right too.)",
      R"(import c_half(int, name) as half;
-C++ head ${<END
+C++ head ${<END}
 extern "C" void c_half(double x, OutputDF &y) { y = x / 2; }
 END
 C++ sub print(real x) ${{ printf("%g\n", x); $}}
@@ -139,7 +143,7 @@ sub main() {
   print(y);
 })",
      R"(import c_half(real, name) as half;
-C++ head ${<END
+C++ head ${<END}
 extern "C" void c_half(double x, OutputDF &y) { y = x / 2; }
 END
 C++ sub print(real x) ${{ printf("%g\n", x); $}}
@@ -158,6 +162,30 @@ one of them another name.)",
      R"(for i = 1..3
   for j = 1..2
     show(i * j);)"},
+    {"T217", "kernel-parameter", Severity::warning, "a parameter of an import is not what its C++ function takes",
+     R"(The machine passes both in the same way (an `int` and a `const char *`, say), or the function has fewer parameters, so the
+call harms nothing as long as the function does not look at what it gets. Mostly it does, so this is an error for `tessera` unless
+`-Wno-error=kernel-parameter` is given, and a warning for `luna`, whose old programs have such imports. Both places are
+named: give the import the types of the function.)",
+     R"(import c_init(int, name) as start;
+C++ head ${<END}
+extern "C" void c_init(const char *, OutputDF &x) { x = 1; }
+END
+sub main() {
+  df x;
+  start(5, x);
+  show(x);
+})",
+     R"(import c_init(string, name) as start;
+C++ head ${<END}
+extern "C" void c_init(const char *, OutputDF &x) { x = 1; }
+END
+sub main() {
+  df x;
+  start("", x);
+  show(x);
+})",
+     Entry::By::build},
 };
 
 std::span<const Entry> name_entries() { return kNamesEntries; }

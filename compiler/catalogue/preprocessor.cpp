@@ -19,7 +19,7 @@ sub main() { print("hello); })",
      R"(C++ sub print(string s) ${{ puts(s); $}}
 sub main() { print("hello"); })"},
     {"T103", "unclosed-foreign", Severity::error, "a block of C++ text is never closed",
-     R"(A block that begins with `${{` ends at `$}}`; one that begins with `${<WORD` ends where `WORD` stands
+     R"(A block that begins with `${{` ends at `$}}`; one that begins with `${<WORD}` ends where `WORD` stands
 again. Inside, nothing else ends it.)",
      R"(sub main() { hello(); }
 C++ sub hello() ${{ puts("hello"); })",
@@ -87,7 +87,7 @@ sub main() { show($N); })",
 #define N 6
 sub main() { show($N); })"},
     {"T111", "stray-dollar", Severity::error, "a `$` that begins nothing",
-     R"(`$` stands before a macro's name (`$N`), or begins a block of C++ text (`${{` or `${<WORD`).)",
+     R"(`$` stands before a macro's name (`$N`), or begins a block of C++ text (`${{` or `${<WORD}`).)",
      R"(show($5);)", R"(show(5);)"},
     {"T112", "unknown-macro", Severity::error, "a macro is not defined",
      R"(Define it above its first use with `#define`, or on the command line with `-D NAME=VALUE`.)",
@@ -128,7 +128,7 @@ sub main() { show($D($D($D($D($D($D(1))))))); })",
 the standard library are written `#include <std/base.fa>`. C++ headers are included in `C++ head`, not here.)",
      R"(#include cmath
 sub main() { show(1); })",
-     R"(C++ head ${<END
+     R"(C++ head ${<END}
 #include <cmath>
 END
 sub main() { show(1); })"},

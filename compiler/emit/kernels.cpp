@@ -18,6 +18,23 @@ std::string in_column(const Context& context, Extent at, const std::string& befo
   return std::string(column > before.size() ? column - 1 - before.size() : 0, ' ') + before;
 }
 
+// lacks_braces: the text is what stands inside a function. `${{` leaves the braces out; behind `${<END}` they
+// may be left out, too.
+bool lacks_braces(const semantics::ForeignText& body) {
+  if (body.braces) return true;
+  const std::string& text = body.text;
+  std::size_t k = 0;
+  for (;;) {
+    k = text.find_first_not_of(" \t\r\n\v\f", k);
+    if (k == text.npos) return true;
+    const bool line = text.compare(k, 2, "//") == 0;
+    if (!line && text.compare(k, 2, "/*") != 0) return text[k] != '{';
+    const std::size_t end = line ? text.find('\n', k) : text.find("*/", k + 2);
+    if (end == text.npos) return true;
+    k = end + (line ? 1 : 2);
+  }
+}
+
 const char* c_type(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer: return "int ";
@@ -46,7 +63,8 @@ std::string kernels_text(const Context& context, const semantics::Model& model) 
     out += line_directive(context, k.kernel->at);
     out += "extern \"C\" void " + k.kernel->symbol + "(" + list + ")";
     out += "\n" + line_directive(context, k.body.at);
-    out += in_column(context, k.body.at, k.body.braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : "\n");
+    const bool braces = lacks_braces(k.body);
+    out += in_column(context, k.body.at, braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : braces ? "\n}\n" : "\n");
   }
   return out;
 }

@@ -54,15 +54,15 @@ std::vector<ExprPtr> Resolver::indices(const syntax::Id& id) {
   return result;
 }
 
-// used notes a use with all indices; a name must always have the same number of them.
+// used notes a use with all indices. Other numbers of them are other fragments, which is seldom meant: told once.
 void Resolver::used(const NameUse& name) {
   const auto [it, fresh] = arity_.try_emplace(name.base, name.indices.size(), name.at);
-  if (fresh || it->second.first == name.indices.size()) return;
+  if (fresh || it->second.first == name.indices.size() || !mixed_.insert(name.base).second) return;
+  const std::size_t n = name.indices.size();
   diagnostics_
-      .error("T208", name.at,
-             quote(name.base->name) + " has " + std::to_string(name.indices.size()) +
-                 (name.indices.size() == 1 ? " index" : " indices") + " here and " +
-                 std::to_string(it->second.first) + " elsewhere")
+      .warning("T208", name.at,
+               quote(name.base->name) + " has " + std::to_string(n) + (n == 1 ? " index" : " indices") + " here and " +
+                   std::to_string(it->second.first) + " elsewhere: these are different fragments")
       .note(it->second.second, "the other use");
 }
 

@@ -65,10 +65,7 @@ void Resolver::bind(Variable* v, std::string_view what) {
 }
 
 void Resolver::declare(const std::string& name, Callee callee) {
-  const auto [it, fresh] = callees_at(callee.at).try_emplace(name, callee);
-  if (fresh) return;
-  diagnostics_.error("T202", callee.at, quote(name) + " is declared twice: give it another name")
-      .note(it->second.at, "it was declared here");
+  callees_at(callee.at).emplace(name, callee);
 }
 
 const Resolver::Callee* Resolver::callee(const syntax::Word& name) {
@@ -81,13 +78,6 @@ const Resolver::Callee* Resolver::callee(const syntax::Word& name) {
 
 void Resolver::declare_import(const syntax::Import& import) {
   Kernel k = kernel_of(import.alias, import.symbol.text, import.parameters);
-  // The same import met again through an include is no mistake.
-  const Callees& declared = callees_at(import.alias.at);
-  const auto it = declared.find(k.name);
-  if (it != declared.end() && it->second.kernel != nullptr && !it->second.kernel->in_place &&
-      it->second.kernel->symbol == k.symbol && it->second.kernel->parameters == k.parameters) {
-    return;
-  }
   for (const Kernel& other : model_.kernels) {
     if (!other.in_place && other.symbol == k.symbol && other.parameters != k.parameters) {
       diagnostics_
@@ -135,13 +125,34 @@ void Resolver::declare_sub(const syntax::Sub& sub) {
   declare(sub.name.text, {nullptr, &s, sub.name.at});
 }
 
+Sub* Resolver::sub_of(const Kernel& kernel, Extent at) {
+  model_.subs.emplace_back();
+  Sub& s = model_.subs.back();
+  s.name = kernel.name;
+  s.at = at;
+  Call call;
+  call.kernel = &kernel;
+  for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
+    const syntax::TypeName type = static_cast<syntax::TypeName>(static_cast<int>(kernel.parameters[k]));
+    Variable* v = variable(Variable::Kind::parameter, letter_of(type), {kernel.parameter_names[k], at});
+    s.parameters.push_back(v);
+    Expr e;
+    e.kind = Expr::Kind::variable;
+    e.type = v->letter == 'r' ? Type::real : v->letter == 's' ? Type::string : Type::integer;
+    e.at = at;
+    e.variable = v;
+    call.arguments.push_back({kernel.parameters[k], std::make_shared<Expr>(std::move(e)), {}});
+  }
+  s.body.statements.push_back({at, std::move(call)});
+  return &s;
+}
+
 void Resolver::check_main(const syntax::Program& program) {
   const auto it = callees_.find("main");
   if (it == callees_.end() && broken_.count("main") != 0) return;
-  if (it == callees_.end() || it->second.sub == nullptr) {
+  if (it == callees_.end()) {
     Extent at{};
     if (!program.subs.empty()) at = program.subs.front().name.at;
-    if (it != callees_.end()) at = it->second.at;
     std::vector<std::string> names;
     for (const syntax::Sub& s : program.subs) names.push_back(s.name.text);
     const std::string meant = nearest("main", names);
@@ -150,7 +161,7 @@ void Resolver::check_main(const syntax::Program& program) {
                            (meant.empty() ? "" : "; should " + quote(meant) + " be `main`?"));
     return;
   }
-  model_.main = it->second.sub;
+  model_.main = it->second.sub != nullptr ? it->second.sub : sub_of(*it->second.kernel, it->second.at);
   for (const Variable* p : model_.main->parameters) {
     if (p->letter != 'n' && p->letter != 'v') continue;
     diagnostics_.error("T205", p->at,

@@ -52,6 +52,7 @@ class Resolver {
   void declare_cxx(const syntax::CxxSub& sub);
   void declare_sub(const syntax::Sub& sub);
   void check_main(const syntax::Program& program);
+  Sub* sub_of(const Kernel& kernel, Extent at);  // a sub that only calls it with its own parameters
   Variable* variable(Variable::Kind kind, char letter, const syntax::Word& name);
   void bind(Variable* variable, std::string_view what);
 
@@ -103,6 +104,7 @@ class Resolver {
   std::vector<Scope> scopes_;
   Callees callees_, library_;  // declared by the user, by files of the library
   std::unordered_map<const Variable*, std::pair<std::size_t, Extent>> arity_;  // first full use
+  std::set<const Variable*> mixed_;  // names whose uses differ in that, which was said
   std::unordered_map<std::string, bool> labels_;
   std::set<std::string> broken_;  // declared, but the declaration had mistakes
 };

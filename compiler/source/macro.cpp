@@ -173,7 +173,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     return behind;
   };
   if (name.empty()) {
-    error("T111", place, "`$` must be followed by a macro's name, `{{` or `{<TERM`");
+    error("T111", place, "`$` must be followed by a macro's name, `{{` or `{<TERM}`");
     return pos + 1;
   }
   const auto it = macros_.find(name);

@@ -86,7 +86,7 @@ void Preprocessor::file(std::uint32_t number) {
         if (foreign->after == 0 && reading()) {
           error("T103", here, 3,
                 foreign->terminator.empty()
-                    ? "`${<` must be followed by the text that ends the block"
+                    ? "`${<` must be followed by the text that ends the block, and `}`: `${<END} ... END`"
                     : "this block is never closed by " + quote(foreign->terminator));
         }
         end = foreign->after == 0 ? text.size() : foreign->after;

@@ -37,7 +37,17 @@ std::optional<std::size_t> end_of_string(std::string_view text, std::size_t pos)
 
 std::optional<std::size_t> end_of_comment(std::string_view text, std::size_t pos) {
   if (text[pos] == '`') {  // one word
-    return std::min(text.find_first_of(" \t\r\n", pos), text.size());
+    const auto of_word = [](char c) { return is_name_char(c) || static_cast<unsigned char>(c) >= 0x80; };
+    for (++pos; pos < text.size();) {
+      if (text[pos] == '\\' && pos + 1 < text.size()) {
+        pos += 2;
+      } else if (of_word(text[pos])) {
+        ++pos;
+      } else {
+        break;
+      }
+    }
+    return pos;
   }
   if (text.substr(pos, 2) == "/*") {
     const std::size_t end = text.find("*/", pos + 2);
@@ -57,11 +67,11 @@ std::optional<Foreign> foreign_at(std::string_view text, std::size_t pos) {
     f.terminator = "$}}";
     f.begin = pos + 3;
   } else if (rest.substr(0, 3) == "${<") {
-    std::size_t end = pos + 3;
-    while (end < text.size() && std::string_view(" \t\r\n").find(text[end]) == text.npos) ++end;
-    f.terminator = text.substr(pos + 3, end - pos - 3);
+    const std::size_t end = std::min(text.find_first_of("}\n", pos + 3), text.size());
     f.begin = end;
-    if (f.terminator.empty()) return f;  // after == 0: not terminated
+    if (end == text.size() || text[end] != '}' || end == pos + 3) return f;  // after == 0: not terminated
+    f.terminator = text.substr(pos + 3, end - pos - 3);
+    f.begin = end + 1;
   } else {
     return std::nullopt;
   }

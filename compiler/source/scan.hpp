@@ -18,16 +18,18 @@ std::size_t end_of_name(std::string_view text, std::size_t pos);
 std::optional<std::size_t> end_of_string(std::string_view text, std::size_t pos);
 
 // end_of_comment returns the offset behind the comment that opens at `pos` (`//`, `/*` or a backtick;
-// the newline does not belong to it), or nothing when it is not closed.
+// the newline does not belong to it), or nothing when it is not closed. A backtick's comment is the
+// word behind it: letters, digits, underscores, and whatever character a backslash stands before.
 std::optional<std::size_t> end_of_comment(std::string_view text, std::size_t pos);
 
-// A foreign block: `${{ ... $}}` (braces: the text lacks its own) or `${<TERM ... TERM`.
+// A foreign block: `${{ ... $}}` (braces: the text lacks its own) or `${<TERM} ... TERM`, with any TERM
+// that has no `}` and stands in one line.
 struct Foreign {
   std::size_t begin = 0;  // of the text inside
   std::size_t end = 0;
   std::size_t after = 0;  // behind the terminator; 0: not terminated
   bool braces = false;
-  std::string_view terminator;
+  std::string_view terminator;  // empty: `${<` is not followed by one
 };
 
 // foreign_at recognises a foreign block that opens at `pos`; nothing when none does.

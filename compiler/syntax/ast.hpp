@@ -119,6 +119,7 @@ struct Sub {
   Word name;
   std::vector<Parameter> parameters;
   Block body;
+  std::string spelled;  // its tokens: equal where only blanks and comments differ
 };
 struct Import {
   Word symbol;
@@ -134,6 +135,7 @@ struct CxxSub {
   Word name;
   std::vector<Parameter> parameters;
   ForeignText body;
+  std::string spelled;
 };
 
 struct Program {

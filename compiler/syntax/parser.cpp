@@ -167,7 +167,14 @@ void Parser::pragma() {
   expect(">>", "at the end of the pragma");
 }
 
+std::string Parser::spelled(std::size_t from) const {
+  std::string text;
+  for (std::size_t k = from; k < pos_; ++k) (text += tokens_[k].text) += '\n';
+  return text;
+}
+
 void Parser::sub(Program& program) {
+  const std::size_t from = pos_;
   expect("sub", "");
   pragma();
   Sub result;
@@ -175,6 +182,7 @@ void Parser::sub(Program& program) {
   declaring_ = result.name.text;
   result.parameters = parameters(true);
   result.body = block();
+  result.spelled = spelled(from);
   program.subs.push_back(std::move(result));
 }
 
@@ -231,13 +239,14 @@ void Parser::import(Program& program) {
 }
 
 ForeignText Parser::foreign() {
-  if (peek().kind != TokenKind::foreign) unexpected("C++ text in `${{ ... $}}`");
+  if (peek().kind != TokenKind::foreign) unexpected("C++ text in `${{ ... $}}` or `${<END} ... END`");
   const Token& t = take();
   const auto begin = t.value_begin;
   return {t.value, {begin, begin + static_cast<std::uint32_t>(t.value.size())}, t.braces};
 }
 
 void Parser::cxx(Program& program) {
+  const std::size_t from = pos_;
   expect("C++", "");
   if (accept("sub")) {
     CxxSub result;
@@ -245,6 +254,7 @@ void Parser::cxx(Program& program) {
     declaring_ = result.name.text;
     result.parameters = parameters(true);
     result.body = foreign();
+    result.spelled = spelled(from);
     program.cxx_subs.push_back(std::move(result));
   } else if (peek().kind == TokenKind::name && peek().text == "head") {
     take();

@@ -39,6 +39,7 @@ class Parser {
   void cxx(Program& program);
   std::vector<Parameter> parameters(bool names_needed);
   ForeignText foreign();
+  std::string spelled(std::size_t from) const;  // the tokens from number `from` to the last one taken
   void pragma();
   void skip_declaration();
 

@@ -10,15 +10,36 @@
 //       for (size_t i = 0; i < x.getSize() / sizeof(double); i++) out[i] = k * in[i];
 //     }
 //
-// The common C headers below are part of the interface: programs rely on them.
+// The headers below are part of the interface: programs use them without including them. Parsing them takes time, so
+// `tessera` and `luna` have this file precompiled.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cassert>
 #include <cmath>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tessera/df.hpp"
 

@@ -14,8 +14,8 @@ class Signatures : public Command {
     write("kernels.cpp", "#include \"ucenv.h\"\n" + functions + "\n");
     return tessera({"run", "-q", "p.fa"});
   }
-  testing::AssertionResult refused(const Outcome& o, std::vector<std::string> parts) {
-    parts.insert(parts.end(), {"p.fa:1:8: error: the import of `f` does not fit", "[T215]", "kernels.cpp:2:"});
+  testing::AssertionResult refused(const Outcome& o, std::vector<std::string> parts, const char* code = "[T215]") {
+    parts.insert(parts.end(), {"p.fa:1:8: error: the import of `f` does not fit", code, "kernels.cpp:2:"});
     if (o.out.find("ran") != std::string::npos) return testing::AssertionFailure() << "it ran";
     return ended(o, 1, parts);
   }
@@ -33,21 +33,41 @@ TEST_F(Signatures, EveryKindOfMismatch) {
   const std::string run = " { puts(\"ran\"); }";
   const auto f = [&](const std::string& list) { return "extern \"C\" void f(" + list + ")" + run; };
   EXPECT_TRUE(refused(with("real", f("int"), "1.5"), {"as `real`", "this one takes it as `int`"}));
-  EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"this one takes it as `float`"}));
-  EXPECT_TRUE(refused(with("int", f("long"), "1"), {"this one takes it as `long int`"}));
-  EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"this one takes it as `int &`"}));
-  EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"this one takes it as `int *`"}));
+  EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"this one takes it as `float`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("int", f("long"), "1"), {"this one takes it as `long int`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"this one takes it as `int &`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"this one takes it as `int *`"}, "[T217]"));
   EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"this one takes it as `const float &`"}));
-  EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"this one takes it as `const"}));
-  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"this one takes it as `const InputDF &`"}));
-  EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "this one takes it as `int`"}));
-  EXPECT_TRUE(refused(with("value", f("const std::string &"), "x"), {"as `value`"}));
-  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "this one takes it as `const OutputDF &`"}));
-  EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}));
+  EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"this one takes it as `const"}, "[T217]"));
+  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"this one takes it as `const InputDF &`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "this one takes it as `int`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("value", f("const std::string &"), "x"), {"as `value`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "this one takes it as `const OutputDF &`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}, "[T217]"));
   EXPECT_TRUE(refused(with("int", f("int, int"), "1"), {"imported with 1 parameter, and has 2"}));
   const std::string in_pieces = "extern \"C\" void f(double k) { printf(\"ran %s\", std::to_string(k).c_str()); }";
   EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"this one takes it as `double`"})) << "what may throw has a cold part";
   EXPECT_TRUE(refused(with("", f("int"), ""), {"imported with 0 parameters, and has 1"}));
+}
+
+TEST_F(Signatures, WhatDoesNoHarmUnlessLookedAtMayBeAllowed) {
+  write("p.fa", "import f(int, name) as read;\nimport g(value, int, int) as more;\n"
+                "sub main() { df x; read(0, x); more(x, 1, 2); }\n");
+  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(const char *, OutputDF &x) { x = 4; }\n"
+                       "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
+  const Words run = {"run", "-q", "p.fa"};
+  EXPECT_TRUE(ended(tessera(run), 1, {"p.fa:1:8: error: ", "kernels.cpp:3:6", "p.fa:2:8: error: ", "kernels.cpp:4:6", "[T217]", "2 errors"}));
+  const Outcome allowed = tessera({"run", "-Wno-error=T217", "p.fa"});
+  EXPECT_TRUE(ended(allowed, 0, {"p.fa:1:8: warning: ", "p.fa:2:8: warning: ", "[T217]"}));
+  EXPECT_EQ(allowed.out, "4\n");
+  EXPECT_TRUE(ended(tessera({"run", "-Wno-kernel-parameter", "p.fa"}), 0));
+  const Outcome old = Command::run({LUNA_COMMAND, "p.fa"});
+  EXPECT_TRUE(ended(old, 0, {"p.fa:1:8: warning: ", "[T217]"}));
+  EXPECT_EQ(old.out, "4\n");
+  // What is passed elsewhere stays an error.
+  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(double, OutputDF &x) { x = 4; }\n"
+                       "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
+  EXPECT_TRUE(ended(Command::run({LUNA_COMMAND, "p.fa"}), 1, {"p.fa:1:8: error: ", "[T215]"}));
 }
 
 TEST_F(Signatures, WhatIsPassedAlikeIsAccepted) {

@@ -71,6 +71,52 @@ TEST(Declarations, MacroBodiesAreNotReported) {
   expect_silent("#define DECLARE df a, b;\nsub main() { $DECLARE init(1, a); show(a); }");
 }
 
+TEST(Declarations, TheLastOfOneNameIsUsed) {
+  const std::string one = "sub f(int v) { show(v); }\n";
+  const std::string two = "sub f(int v) { show(v + 1); }\n";
+  const std::string main = "sub main() { f(1); }\n";
+  expect_silent(one + "sub f( int v ) { /* again */ show(v); }\n" + main + one);
+  expect_silent("import f(int);\nimport f(int `or v);\n" + main);
+  expect_silent("C++ head ${{ struct S {}; $}}\nC++ head ${{ struct S {}; $}}\n" + one + main);
+  Options options;
+  options.dump_after = "number-blocks";
+  const std::string show = "C++ sub show(int v) ${{ $}}\n";
+  for (const std::string& text : {one + two + main, main + one + two, one + two + two + main}) {
+    const Output out = translate_text(show + text, options);
+    EXPECT_EQ(codes(out), "T202") << text;
+    EXPECT_NE(out.dump.find("call tessera_kernel_show((1 + 1))"), std::string::npos) << text << out.dump;
+  }
+  const Output three = translate_text(show + one + two + one + main);
+  EXPECT_EQ(codes(three), "T202 T202");
+  ASSERT_FALSE(three.diagnostics.empty());
+  EXPECT_EQ(three.diagnostics[0].span.line, 3);
+  ASSERT_EQ(three.diagnostics[0].notes.size(), 1u);
+  EXPECT_EQ(three.diagnostics[0].notes[0].span.line, 2);
+  // Of one kind or not; what is overridden is not looked at.
+  EXPECT_EQ(codes(translate_text(show + "sub f(int v) { nothing(of_this); }\nC++ sub f(int v) ${{ $}}\nimport g(int) as f;\n"
+                                 "sub main() { f(1); show(2); }")), "T202 T202");
+  Options strict;
+  strict.warnings.strict = true;
+  EXPECT_FALSE(translate_text(show + one + two + main, strict).ok);
+  EXPECT_TRUE(translate_text(show + one + one + main, strict).ok);
+}
+
+TEST(Declarations, APlainNameBesideAnIndexedOneIsAnotherFragment) {
+  const std::string kernels = "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\n";
+  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(2, a[0]); init(3, a[0][1]); show(a + a[0] + a[0][1]); }")), "T208");
+  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(1, a[0]); show(a[0]) --> (a[0]); show(a); }")), "T208");
+  // The analyses go on, and know them apart.
+  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); show(a); show(a[0]); }")), "T208 T311");
+  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(2, a); show(a); init(1, a[0]); show(a[0]); }")), "T310 T208");
+}
+
+TEST(Declarations, AKernelMayBeMain) {
+  const Output out = translate_text("C++ sub main(int n, real r, string s) ${{ printf(\"%d\", n); $}}");
+  EXPECT_EQ(codes(out), "");
+  EXPECT_NE(out.program_cpp.find("\"irs\""), std::string::npos) << "the program's arguments";
+  EXPECT_EQ(codes(translate_text("C++ sub main(name x) ${{ $}}")), "T205");
+}
+
 TEST(Declarations, HidingIsLegal) {
   expect_silent(
       "sub f(int x) { for i = 1..x { df x; init(i, x); show(x); } }\nsub main() { f(2); }");

@@ -84,7 +84,7 @@ TEST(Emitted, ARowThatInputsShareIsFoundOnce) {
 TEST(Emitted, AKernelsMistakeIsAtTheUsersLine) {
   const Workspace w;
   const Output out = translate_text(
-      "C++ head ${<END\nstatic int helper(int n) { return n; }\nEND\n"
+      "C++ head ${<END}\nstatic int helper(int n) { return n; }\nEND\n"
       "C++ sub f(int n, real r, string s, value v, name x)\n${{\n  x = helper(n) + wrong;\n$}}\n"
       "sub main() { }\n");
   ASSERT_TRUE(out.ok);

@@ -91,8 +91,8 @@ TEST(Format, KeepsWhatMayMeanSomething) {
       "#!/usr/bin/env tessera\nsub main() { f(x$N,a $N,$N -1,$F (1,2),$G(a\\,b)); }\n",
       "#!/usr/bin/env tessera\nsub main() { f(x$N, a $N, $N - 1, $F (1, 2), $G(a\\, b)); }\n");
   expect_laid_out(
-      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E  \n  int  x ;E\nsub main() {}\n",
-      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E  \n  int  x ;E\nsub main() {}\n");
+      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n",
+      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n");
   expect_laid_out("sub main() { say(\"a  ,\n b\" , `one_word 2) ; }  // c \\\n  still  \n",
                   "sub main() { say(\"a  ,\n b\", `one_word 2); }  // c \\\n  still\n");
   expect_laid_out("sub main()\r\n{\r\nf( );\r\n}", "sub main()\r\n{\r\n  f();\r\n}\r\n");

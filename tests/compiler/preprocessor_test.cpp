@@ -2,6 +2,7 @@
 // mistake is said to be.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "support.hpp"
@@ -33,8 +34,33 @@ TEST(Preprocessor, DropsTheFirstLineAndComments) {
   EXPECT_EQ(codes(out), "T131");  // `width` is gone with its comment: the name is missing
 }
 
-TEST(Preprocessor, AOneWordCommentEndsAtABlank) {
+TEST(Preprocessor, AOneWordCommentEndsWithItsWord) {
   EXPECT_EQ(calls("sub main() { show(`ten 10); }"), "show(10)\n");
+  EXPECT_EQ(calls("sub main() { show(10`ten); }"), "show(10)\n");
+  EXPECT_EQ(calls("sub main() { show(`t_1(10)); }"), "show(10)\n");
+  EXPECT_EQ(calls("sub main() { show(`(10)); }"), "show(10)\n") << "nothing of a word";
+  EXPECT_EQ(calls("sub main() { show(10`a\\,b\\)\\ c); }"), "show(10)\n") << "a backslash takes a character along";
+  EXPECT_EQ(calls("sub main() { show(`\xc3\xa4 10); }"), "show(10)\n") << "a letter of another alphabet";
+  EXPECT_EQ(calls("#define TEN 10`ten\nsub main() { show($TEN); }"), "show(10)\n");
+  const Output out = translate_text("import f(int `width, int `height, name `out);\nsub main() { df x; f(1, 2, x); }");
+  EXPECT_TRUE(out.ok);
+  ASSERT_EQ(out.imports.size(), 1u);
+  EXPECT_EQ(out.imports[0].parameters, (std::vector<std::string>{"int", "int", "name"}));
+}
+
+TEST(Preprocessor, ForeignBlocksEndWithAnyTextAsked) {
+  for (const char* block : {"${<END} puts(\"x\"); END", "${<A B $>} puts(\"x\"); A B $>", "${<++}\n// {\n{ puts(\"x\"); }\n++",
+                            "${<END}{ puts(\"x\"); }END"}) {
+    const Output out = translate_text(std::string("C++ sub f() ") + block + "\nsub main() { f(); }");
+    EXPECT_TRUE(out.ok) << block;
+    const std::size_t body = out.kernels_cpp.find("puts");
+    ASSERT_NE(body, std::string::npos) << block;
+    const std::string around = out.kernels_cpp.substr(out.kernels_cpp.find("f()"));
+    EXPECT_EQ(std::count(around.begin(), around.end(), '}'), 1) << around;
+  }
+  for (const char* open : {"${<}\nx\n}", "${<END\n{ } END", "${<END"}) {
+    EXPECT_EQ(codes(translate_text(std::string("sub main() { }\nC++ sub f() ") + open)).substr(0, 4), "T103") << open;
+  }
 }
 
 TEST(Preprocessor, CommentSignsInsideStringsAreText) {
@@ -168,7 +194,7 @@ TEST(Preprocessor, LibraryFilesAreInsertedOnceAndMeanTheirOwnNames) {
 
 TEST(Preprocessor, ForeignBlocksPassUnchanged) {
   const Output out = translate_text(
-      "C++ head ${<--\n#define X(a) \"`\" // $NAME\n--\n"
+      "C++ head ${<--}\n#define X(a) \"`\" // $NAME\n--\n"
       "C++ sub f(int n) ${{ puts(\"/*\"); $}}\nsub main() { f(1); }");
   EXPECT_EQ(codes(out), "");
   EXPECT_NE(out.kernels_cpp.find("#define X(a) \"`\" // $NAME\n"), std::string::npos);

@@ -55,8 +55,13 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   if (random.chance(20)) parameter(Kind::string, "string", "--a word", 0);
   subs.push_back(writer.main(list, v, std::max(3, size / 2)));
   random.shuffle(subs);
+  // Of what is declared more than once the last counts, and what only says the same again is nothing new.
+  const std::string repeated = random.chance(10) && subs.size() > 1 ? random.one_of(subs) : "";
+  if (repeated.find("sub main(") == std::string::npos) subs.push_back(repeated);
+  std::string hidden;
+  if (random.chance(10)) hidden = "sub main() { show(\"hidden\", 1); }\nC++ sub mix(int a, name x) ${<END} x = a; END\n";
   result.text = random.chance(20) ? "#! /usr/bin/env tessera\n" : "";
-  result.text += reference::kernels_text();
+  result.text += hidden + reference::kernels_text();
   if (macros) result.text += kMacros;
   for (const std::string& s : subs) result.text += s;
   return result;

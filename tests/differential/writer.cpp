@@ -32,7 +32,7 @@ std::string Writer::name(const std::string& prefix, Visible& v) {
 
 std::string Writer::comment() {
   static const std::vector<std::string> kAll = {"// a comment \"with a quote\n",
-                                                "/* over\n two lines { */\n", "`one_word ",
+                                                "/* over\n two lines { */\n", "`one_word ", "`one\\ word\\; ", "`one_word\n",
                                                 "// continued \\\n   here }\n", "/* // */ "};
   return random_.chance(6) ? random_.one_of(kAll) : "";
 }
@@ -191,6 +191,20 @@ std::string Writer::pushed(const Visible& v) {
          braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
 }
 
+// `x`, `x[i]` and `x[i][j]` are different fragments.
+std::string Writer::mixed_indices(const Visible& v) {
+  Visible inner = v;
+  const std::string x = name("x", inner);
+  const Protected kept(targets_, x);
+  cost_ += 4 * weight_;
+  std::vector<std::string> parts = {"mix(" + expressions_.text(Kind::integer, inner, 1) + ", 1, " + x + ")" + advice(inner) + ";\n",
+                                    "mix(" + x + ", 2, " + x + "[0])" + advice(inner) + ";\n",
+                                    "mix(" + x + "[0], " + x + ", " + x + "[0][1])" + advice(inner) + ";\n",
+                                    "show(\"mixed\", " + x + " + " + x + "[0] + " + x + "[0][1])" + advice(inner) + ";\n"};
+  random_.shuffle(parts);
+  return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], x);
+}
+
 // Values that fragments read which may be moved meanwhile, and others when those have ended: these are the last uses.
 std::string Writer::read_again(const Visible& v) {
   Visible inner = v;
@@ -305,7 +319,7 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
     } else if (what < 13) {
       parts.push_back(freed_early(v));
     } else if (what < 14) {
-      parts.push_back(pushed(v));
+      parts.push_back(random_.chance(70) ? pushed(v) : mixed_indices(v));
     } else if (what < 15) {
       parts.push_back(with_end(v));
     } else if (what < 17 && depth > 0) {

@@ -79,6 +79,7 @@ class Writer {
   std::string show_all(const Fragment& array, const Visible& v);
   std::string freed_early(const Visible& v);
   std::string pushed(const Visible& v);
+  std::string mixed_indices(const Visible& v);
   std::string read_again(const Visible& v);
   std::string stencil(const Visible& v);
   std::string with_end(const Visible& v);

@@ -99,7 +99,7 @@ const std::unordered_map<std::string, Run>& all() {
 Run kernel(const std::string& name) { return all().at(name); }
 
 const char* kernels_text() {
-  return R"fa(C++ head ${<END
+  return R"fa(C++ head ${<END}
 extern "C" void tessera_test_line(const char *) __attribute__((weak));
 extern "C" void tessera_test_rest() __attribute__((weak));
 static void rest() {
