@@ -16,6 +16,7 @@
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/crash.hpp"
+#include "runtime/transport/whole_lines.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -93,8 +94,7 @@ int run(const abi::Program& program, const RunOptions& options,
       return complain(kExitUsage,
                       "this program was built by another version of tessera; build it again", true);
     }
-    // Whole lines appear as they are printed, also through mpirun's pipes.
-    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
+    print_whole_lines();
     set_up_logging(options);
     auto transports = make_transports(options);
     first = transports.front()->rank() == Rank{0};

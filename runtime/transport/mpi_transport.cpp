@@ -15,6 +15,7 @@
 
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/process_environment.hpp"
+#include "runtime/transport/whole_lines.hpp"
 
 namespace tessera::runtime::mpi {
 namespace {
@@ -93,7 +94,8 @@ MpiTransport::MpiTransport() {
   yield_in_mpi(false);
 }
 
-// Finds the ranks of this host, shares doorbells and rings with them, and counts the cores they have.
+// Finds the ranks of this host, shares doorbells and rings with them, counts the cores they have, and has them print into one
+// stream.
 void MpiTransport::meet_host() {
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
@@ -150,6 +152,9 @@ void MpiTransport::meet_host() {
   may_poll_ = CPU_COUNT(&cores) >= host_size_;
   envelopes_ = neighbours_.size() + 1 < peers_.size();
   in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
+  OutputPlace first = host_rank_ == 0 ? output_place() : OutputPlace{};
+  check(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host), "MPI_Bcast");
+  print_into(first);
   MPI_Comm_free(&host);
 }
 

@@ -1,0 +1,126 @@
+#include "runtime/transport/whole_lines.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ext/stdio_sync_filebuf.h>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace tessera::runtime {
+namespace {
+
+// Of longer lines the system is given several pieces. Only what the longest line needs is ever touched.
+constexpr std::size_t kLongestLine = 1 << 20;
+
+// through has the stream keep no buffer of its own beside the file's, as it is while both are synchronised.
+template <class Stream>
+void through(Stream& stream, std::FILE* file) {
+  // Never deleted: it is used until the very end of the process.
+  stream.rdbuf(new __gnu_cxx::stdio_sync_filebuf<typename Stream::char_type>(file));
+}
+
+// mpirun writes something before each line, or files per rank: it has to know whose a line is.
+bool launcher_tells_ranks_apart() {
+  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output", "OMPI_MCA_orte_output_filename",
+                           "OMPI_MCA_orte_xterm", "SLURM_LABELIO"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(in, text);
+  const std::size_t name = text.rfind(')');  // which may have anything in it
+  return name == text.npos ? 0 : std::atoi(text.c_str() + std::min(name + 3, text.size()));
+}
+
+// The number of the terminal whose other side the descriptor is, or "".
+std::string terminal_of(const fs::path& process, const fs::path& descriptor) {
+  std::ifstream in(process / "fdinfo" / descriptor);
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("tty-index:", 0) == 0) return line.substr(line.find_first_not_of(" \t", 10));
+  }
+  return "";
+}
+
+bool reads(pid_t who, const fs::path& what) {
+  const fs::path process = "/proc/" + std::to_string(who);
+  const std::string terminal = what.parent_path() == "/dev/pts" ? what.filename().string() : "";
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(process / "fd", failed)) {
+    const fs::path target = fs::read_symlink(entry.path(), failed);
+    if (failed) continue;
+    if (!terminal.empty()) {
+      if (target.filename() == "ptmx" && terminal_of(process, entry.path().filename()) == terminal) return true;
+    } else if (target == what && (fs::symlink_status(entry.path(), failed).permissions() & fs::perms::owner_read) != fs::perms::none) {
+      return true;
+    }
+  }
+  return false;
+}
+
+pid_t reader_of_stdout() {
+  struct stat s {};
+  if (fstat(STDOUT_FILENO, &s) != 0 || (!S_ISFIFO(s.st_mode) && !S_ISCHR(s.st_mode))) return 0;
+  std::error_code failed;
+  const fs::path what = fs::read_symlink("/proc/self/fd/1", failed);
+  if (failed) return 0;
+  for (pid_t p = getppid(); p > 1; p = parent_of(p)) {
+    if (reads(p, what)) return p;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void print_whole_lines() {
+  static char buffer[kLongestLine];
+  std::setvbuf(stdout, buffer, _IOLBF, kLongestLine);
+  // Here, so that a program that does it has no effect: std::cout would write whenever a buffer of its own is full.
+  if (!std::ios::sync_with_stdio(false)) return;
+  through(std::cin, stdin);
+  through(std::cout, stdout);
+  through(std::cerr, stderr);
+  through(std::clog, stderr);
+  through(std::wcin, stdin);
+  through(std::wcout, stdout);
+  through(std::wcerr, stderr);
+  through(std::wclog, stderr);
+}
+
+OutputPlace output_place() {
+  OutputPlace place;
+  place.process = getpid();
+  struct stat s {};
+  if (launcher_tells_ranks_apart() || fstat(STDOUT_FILENO, &s) != 0) return place;
+  place.reader = reader_of_stdout();
+  place.device = s.st_dev;
+  place.file = s.st_ino;
+  return place;
+}
+
+void print_into(const OutputPlace& first) {
+  if (first.reader == 0 || first.process == getpid() || output_place().reader != first.reader) return;
+  const std::string path = "/proc/" + std::to_string(first.process) + "/fd/1";
+  const int fd = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat s {};
+  if (fstat(fd, &s) == 0 && s.st_dev == first.device && s.st_ino == first.file) {
+    std::fflush(stdout);
+    dup2(fd, STDOUT_FILENO);
+  }
+  close(fd);
+}
+
+}  // namespace tessera::runtime
