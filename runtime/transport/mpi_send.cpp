@@ -96,6 +96,7 @@ void MpiTransport::post_envelope(Peer& peer) {
                   kEnvelopeTag, comm_, &request),
         "MPI_Isend");
   peer.to_ring = true;
+  if (peer.bell == nullptr && !std::exchange(peer.met, true)) connected_ = true;
   int done = 0;
   check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (done != 0) {  // the usual case: eager

@@ -12,6 +12,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/process_environment.hpp"
@@ -27,7 +28,8 @@ constexpr auto kPollAfterTraffic = 20us;
 constexpr int kLooks = 4;  // at the bell, for each at the clock
 constexpr int kFirstLooks = 64;
 constexpr std::int64_t kUnfinishedSleep[2] = {20'000, 100'000};  // MPI has to be progressed
-constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring
+constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring ...
+constexpr std::int64_t kWatchedSleep[2] = {200'000, 2'000'000};  // ... unless over sockets; a new one is not known at once
 // A sender rings when MPI has taken the message, and MPI need not show it at the first look. In Open MPI
 // a third rank may have lost its core while it linked something, a send's acknowledgement
 // say, into our queue in front of it; it knows nothing of bells.
@@ -39,6 +41,15 @@ constexpr std::uint64_t kLargestRing = 256 << 10;
 constexpr std::uint64_t kSmallestRing = 4 << 10;
 constexpr std::uint64_t kMostRing = 16 << 20;  // when asked for
 constexpr std::uint64_t kLargestInRing = 16 << 10;  // what is larger is faster through MPI, which copies it once
+
+// Null where the system has no room for it: other hosts are polled then, as where MPI uses no sockets.
+std::unique_ptr<SocketWatch> watch_sockets(Doorbell& bell) {
+  try {
+    return std::make_unique<SocketWatch>(bell);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
 
 // Of each of the rings between so many ranks; 0: none.
 std::uint64_t ring_bytes(int ranks) {
@@ -151,6 +162,7 @@ void MpiTransport::meet_host() {
   }
   may_poll_ = CPU_COUNT(&cores) >= host_size_;
   envelopes_ = neighbours_.size() + 1 < peers_.size();
+  if (other_hosts_) watch_ = watch_sockets(*bell_);
   in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
   OutputPlace first = host_rank_ == 0 ? output_place() : OutputPlace{};
   check(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host), "MPI_Bcast");
@@ -167,6 +179,7 @@ MpiTransport::~MpiTransport() {
       progress(nobody);
       sleep(Clock::now() + 1ms, false);
     }
+    watch_.reset();  // before the bell goes
     yield_in_mpi(true);
     for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) {
       MPI_Request& request = posted_[slot];
@@ -225,6 +238,9 @@ bool MpiTransport::progress(const Sink& sink) {
     const std::lock_guard lock(mpi_mutex_);
     moved |= send_outbox();
   }
+  // Something came over a connection that is not watched yet, or may have.
+  if (watch_ && (std::exchange(connected_, false) || (moved && unrung_))) watch_->find();
+  unrung_ = false;
   // To ourselves, and for the next call.
   if (!whole_.empty()) bell_->ring();
   publish(moved);
@@ -272,13 +288,17 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
       }
     }
   }
-  const auto& bounds = unfinished ? kUnfinishedSleep : other_hosts_ ? kRemoteSleep : kRungSleep;
+  const bool watched = watch_ && watch_->watches();
+  const auto& bounds = unfinished ? kUnfinishedSleep : watched ? kWatchedSleep : other_hosts_ ? kRemoteSleep : kRungSleep;
   const std::int64_t last = back_off_.load(std::memory_order_relaxed);
   const std::int64_t pause = std::clamp(last + last / 2, bounds[0], bounds[1]);
   const Clock::time_point end = Clock::now() + std::chrono::nanoseconds(pause);
   if (end <= until) back_off_.store(pause, std::memory_order_relaxed);
   if (unfinished || other_hosts_) sharpen_timers_of_this_thread();
+  // What is under way comes in many parts: looked at now and then, it takes less of the processor than being woken for each.
+  if (watch_ && !unfinished) watch_->arm();
   bell_->sleep(seen, std::min(until, end));
+  unrung_ = bell_->count() == seen;
 }
 
 void MpiTransport::wake() {

@@ -13,7 +13,7 @@
 // MPI calls for abort()'s sake alone. Sleep: wait() makes no MPI call. Each rank has a doorbell in
 // memory shared by the host; who sends to it rings. progress() notes the bell's count before it
 // looks at MPI, and wait() sleeps on that count; not for ever, since MPI may show a message
-// later than at the first look (tests/transport/late_mpi.cpp).
+// later than at the first look (tests/transport/late_mpi.cpp). For other hosts, the kernel rings (socket_watch.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -31,6 +31,7 @@
 #include "runtime/transport/barrier_protocol.hpp"
 #include "runtime/transport/byte_ring.hpp"
 #include "runtime/transport/doorbell.hpp"
+#include "runtime/transport/socket_watch.hpp"
 #include "runtime/transport/transport.hpp"
 #include "runtime/transport/wire.hpp"
 
@@ -104,6 +105,7 @@ struct Peer {
   Doorbell* bell = nullptr;  // null: on another host
   bool to_ring = false;      // something went out since its bell was rung
   bool listed = false;       // in touched_
+  bool met = false;          // another host's, and something was sent to it
   // out: a ring, or envelopes
   RingWriter ring_out;
   std::vector<std::byte> overflow;  // of a record that is in the ring in part
@@ -189,6 +191,7 @@ class MpiTransport final : public Transport {
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win shared_ = MPI_WIN_NULL;  // bells and rings
   Doorbell* bell_ = nullptr;
+  std::unique_ptr<SocketWatch> watch_;  // rings for other hosts, if there are any
 
   // Any thread.
   std::mutex outbox_mutex_;
@@ -200,6 +203,7 @@ class MpiTransport final : public Transport {
   std::atomic<bool> moved_{false};       // by the last progress(): there may be more
   std::atomic<bool> traffic_{false};     // since the last wait
   Clock::time_point latest_traffic_{};   // as a waiting thread saw it; waiting is exclusive like progress
+  bool unrung_ = false;                  // the latest sleep ended by itself; exclusive, too
   std::atomic<std::int64_t> back_off_{0};       // the next short sleep, ns; 0: start again
   std::atomic<std::thread::id> driver_{};       // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;
@@ -210,6 +214,7 @@ class MpiTransport final : public Transport {
   std::vector<Peer*> touched_;
   std::vector<Peer*> neighbours_;  // those with rings
   std::vector<Peer*> stalled_;     // of these, whose ring was full
+  bool connected_ = false;         // to somebody on another host, just now
   std::uint32_t looked_at_ = ~0u;  // rings of the bell when the neighbours' were looked at
   wire::Limits in_ring_;
   std::vector<std::unique_ptr<Envelope>> free_envelopes_;

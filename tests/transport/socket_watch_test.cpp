@@ -1,0 +1,155 @@
+// A bell that rings for sockets, with connections of this process to itself in the place of MPI's.
+#include "runtime/transport/socket_watch.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Two ends of a connection.
+class Connection {
+ public:
+  Connection() {
+    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&at), size), 0);
+    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    EXPECT_EQ(listen(listener_, 1), 0);
+    here = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    connect(here, reinterpret_cast<sockaddr*>(&at), size);
+    there = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    EXPECT_GE(there, 0);
+  }
+  ~Connection() {
+    for (const int fd : {listener_, here, there}) close(fd);
+  }
+  void send(std::size_t bytes = 1) { EXPECT_EQ(write(there, std::string(bytes, 'x').data(), bytes), static_cast<ssize_t>(bytes)); }
+  void receive() {
+    char c[256];
+    while (read(here, c, sizeof c) > 0) {
+    }
+  }
+  int here = -1, there = -1;
+
+ private:
+  int listener_ = -1;
+};
+
+struct Watched {
+  Doorbell bell;
+  Connection connection;
+  SocketWatch watch{bell};
+  Watched() {
+    watch.find();
+    settle();
+  }
+  // Reads what there is, until nothing rings any more.
+  void settle() {
+    do {
+      look();
+      connection.receive();
+    } while (rings(20ms));
+  }
+  // As the driver of communication: look() before looking for messages, rings() when there were none.
+  void look() { seen = bell.count(); }
+  bool rings(Clock::duration within) {
+    watch.arm();
+    return rung(within);
+  }
+  bool rung(Clock::duration within) {
+    const auto end = Clock::now() + within;
+    while (bell.count() == seen && Clock::now() < end) bell.sleep(seen, end);
+    return bell.count() != seen;
+  }
+  std::uint32_t seen = 0;
+};
+
+TEST(SocketWatch, WhatComesRings) {
+  Watched w;
+  EXPECT_TRUE(w.watch.watches());
+  for (int i = 0; i < 20; ++i) {
+    w.look();
+    w.connection.send();
+    EXPECT_TRUE(w.rings(20s));
+    w.connection.receive();
+  }
+}
+
+TEST(SocketWatch, WhatComesWhileNobodySleepsRingsWhenSomebodyIsAboutTo) {
+  Watched w;
+  w.connection.send();
+  EXPECT_TRUE(w.rung(20s)) << "settle() has left it armed; and now it is not";
+  w.look();
+  w.connection.send();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(w.bell.count(), w.seen);
+  EXPECT_TRUE(w.rings(20s));
+}
+
+TEST(SocketWatch, WhatWasReadDoesNotRing) {
+  Watched w;
+  w.connection.send();
+  EXPECT_TRUE(w.rings(20s));
+  w.connection.send();
+  w.settle();
+  EXPECT_FALSE(w.rings(50ms));
+}
+
+TEST(SocketWatch, WhatNobodyReadsRingsOnce) {
+  Watched w;
+  w.connection.send();
+  EXPECT_TRUE(w.rings(20s));
+  w.look();
+  const std::clock_t before = std::clock();
+  EXPECT_FALSE(w.rings(200ms));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 10) << "it spins";
+}
+
+TEST(SocketWatch, ASocketThatWasFullRingsWhenItTakesMore) {
+  Watched w;
+  const std::vector<char> much(1 << 16);
+  while (write(w.connection.here, much.data(), much.size()) > 0) {
+  }
+  do {
+    w.look();
+  } while (w.rings(20ms));
+  std::vector<char> taken(1 << 20);
+  for (int i = 0; i < 10'000 && w.bell.count() == w.seen; ++i) {
+    static_cast<void>(!read(w.connection.there, taken.data(), taken.size()));
+    w.bell.sleep(w.seen, Clock::now() + 1ms);
+  }
+  EXPECT_NE(w.bell.count(), w.seen);
+}
+
+TEST(SocketWatch, ConnectionsMadeLaterAreFound) {
+  Watched w;
+  Connection later;
+  w.watch.find();
+  w.settle();
+  later.send();
+  EXPECT_TRUE(w.rings(20s));
+}
+
+TEST(SocketWatch, AConnectionThatEndsRings) {
+  Watched w;
+  shutdown(w.connection.there, SHUT_RDWR);
+  EXPECT_TRUE(w.rings(20s));
+}
+
+}  // namespace
+}  // namespace tessera::runtime
