@@ -4,22 +4,17 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/work/group_stats.hpp"
 
 namespace tessera::runtime {
 namespace {
 
-// Payload bytes of each step; zero: latency. (Simulated: probing in balancer/simulator/simulation.cpp.)
-// The largest is sent in the last round only: it tells a third more bandwidth than the one before it, and is most of what rounds send.
-constexpr std::array<std::uint64_t, 9> kSteps{0, 0, 0, 0, 0, 16 << 10, 16 << 10, 256 << 10, 1 << 20};
-// Larger payloads than this are sent where values of a quarter of their size are made.
-constexpr std::uint64_t kAlways = 16 << 10;
-// Where a payload takes so long (s), and the one before it did, larger ones would only keep a slow link from its work.
-constexpr double kLong = 0.002;
-constexpr int kRounds = 3;
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
+// While a train comes in. When nothing has come of it for so long, nobody waits for it.
+constexpr auto kLook = std::chrono::microseconds(50);
+constexpr auto kGivenUp = std::chrono::milliseconds(200);
 
 // ns per byte of memory that is written for the first time: the best of a few pieces.
 double first_touch() {
@@ -41,96 +36,104 @@ double first_touch() {
 
 }  // namespace
 
-void LinkMeter::start(std::int32_t worker_ranks) {
+void LinkMeter::start(std::int32_t worker_ranks, const std::function<bool(Rank)>& near) {
   const std::int32_t self = balancer::index(self_);
   if (self >= worker_ranks) return;
+  const double touch = first_touch();
   for (std::int32_t d = 1; d < worker_ranks; d *= 2) {
-    peers_.push_back(Peer{Rank{(self + d) % worker_ranks}});
+    const Rank peer{(self + d) % worker_ranks};
+    peers_.push_back({peer, near(peer) ? probing_through_memory(touch) : probing_over_network()});
   }
   pause_ = kFirstPause;
-  first_touch_ = first_touch();
   if (!peers_.empty()) turn(Clock::now());
 }
 
-Clock::time_point LinkMeter::next(Clock::time_point now) const {
-  if (running_ || peers_.empty()) return now + std::chrono::hours(1);
-  return more_wanted() ? now : rounds_ == kRounds ? now + std::chrono::hours(1) : next_round_;
+bool LinkMeter::more_wanted() const {
+  const std::uint64_t largest = largest_.load(std::memory_order_relaxed);
+  return rounds_ > 0 && std::any_of(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.probing->wants_more(largest); });
 }
 
-bool LinkMeter::wanted(std::size_t step) const {
-  if (step >= kSteps.size() || (step + 1 == kSteps.size() && rounds_ < kRounds)) return false;
-  return kSteps[step] <= kAlways || largest_.load(std::memory_order_relaxed) >= kSteps[step] / 4;
+Clock::time_point LinkMeter::next(Clock::time_point now) const {
+  Clock::time_point at = now + std::chrono::hours(1);
+  for (const auto& [from, train] : trains_) {
+    if (now < train.latest + kGivenUp) at = now + kLook;
+  }
+  if (running_ || peers_.empty()) return at;
+  return more_wanted() ? now : rounds_ == Probing::kRounds ? at : std::min(at, next_round_);
 }
 
 void LinkMeter::turn(Clock::time_point now) {
   if (running_ || peers_.empty()) return;
   if (!more_wanted()) {
-    if (rounds_ == kRounds || now < next_round_) return;
+    if (rounds_ == Probing::kRounds || now < next_round_) return;
     ++rounds_;
   }
   running_ = true;
-  left_out_ = kSteps.size();
   peer_ = 0;
-  step_ = 0;
-  probe();
+  for (Peer& p : peers_) p.probing->begin_round(rounds_);
+  send_probe();
 }
 
-void LinkMeter::probe() {
-  LinkProbe p;
-  p.number = ++number_;
-  if (kSteps[step_] != 0) p.payload.value = ValueRef(abi::value_bytes(kSteps[step_]));
-  sent_ = Clock::now();
-  comm_.send(peers_[peer_].rank, p);
+// The next probe; of the next peer, when this one has had all of its round.
+void LinkMeter::send_probe() {
+  while (peer_ < peers_.size()) {
+    Peer& peer = peers_[peer_];
+    const auto probe = peer.probing->next(largest_.load(std::memory_order_relaxed));
+    if (!probe) {
+      spdlog::debug("rank {}: link to {}: {:.1f} us, {:.1f} MB/s", balancer::index(self_), balancer::index(peer.rank),
+                    static_cast<double>(peer.probing->latency()) / 1e3, peer.probing->bandwidth() / 1e6);
+      ++peer_;
+      continue;
+    }
+    probe_ = *probe;
+    ++number_;
+    sent_ = Clock::now();
+    for (std::uint32_t i = 0; i < probe_.parts; ++i) {
+      LinkProbe part{number_, probe_.parts, 2 * peer.probing->latency(), {}};
+      if (probe_.bytes != 0) part.payload.value = ValueRef(abi::value_bytes(probe_.bytes));
+      comm_.send(peer.rank, part);
+    }
+    return;
+  }
+  running_ = false;
+  next_round_ = Clock::now() + pause_;
+  pause_ *= 4;
 }
 
 void LinkMeter::on(Rank from, LinkProbe&& p) {
-  if (!p.echo) {
-    LinkProbe echo;
-    echo.number = p.number;
-    echo.echo = true;
-    return comm_.send(from, echo);
-  }
-  if (!running_ || p.number != number_) return;
+  if (p.parts == 1) return comm_.send(from, LinkAnswer{p.number});
+  const auto now = Clock::now();
+  Train& train = trains_[from];
+  if (train.number != p.number) train = {p.number, p.parts, {}, {}};
+  train.latest = now;
+  const auto since = static_cast<std::int64_t>(static_cast<double>(ticks() - looked_) * ns_per_tick());
+  const std::int64_t at = now.time_since_epoch().count();
+  train.arrivals.arrived(p.payload.value ? p.payload.value.get()->size : 0, at - since, at);
+  if (--train.missing > 0) return;
+  const TrainSpeed s = train.arrivals.speed(p.round_trip);
+  trains_.erase(from);
+  comm_.send(from, LinkAnswer{p.number, s.bandwidth, s.fastest, s.most, s.sure});
+}
+
+void LinkMeter::on(Rank, const LinkAnswer& a) {
+  if (!running_ || a.number != number_) return;
   Peer& peer = peers_[peer_];
   const std::int64_t took = (Clock::now() - sent_).count();
-  bool enough = !wanted(step_ + 1);
-  if (enough) left_out_ = step_ + 1;
-  if (kSteps[step_] == 0) {
-    peer.round_trip = std::min(peer.round_trip, took);
-  } else {
-    // The latency is no part of the transfer; but it was measured at another moment, so it may take
-    // away only so much.
-    const auto transfer = static_cast<double>(std::max(took - peer.round_trip, took / 2));
-    const auto bytes = static_cast<double>(kSteps[step_]);
-    peer.bandwidth = std::max(peer.bandwidth, bytes / (transfer + bytes * first_touch_) * 1e9);
-    if (kSteps[step_ - 1] != 0) {
-      enough = enough || bytes / peer.bandwidth > kLong;
-      result_(peer.rank, peer.round_trip / 2, peer.bandwidth);
-    }
+  if (probe_.parts > 1) {
+    spdlog::debug("rank {}: {} kB to {} in {:.0f} us: {:.1f} MB/s{}, for a while {:.1f}", balancer::index(self_), probe_.parts * probe_.bytes / 1000,
+                  balancer::index(peer.rank), static_cast<double>(took) / 1e3, a.bandwidth / 1e6, a.sure ? "" : "?", a.fastest / 1e6);
   }
-  ++step_;
-  if (enough) {
-    spdlog::debug("rank {}: link to {}: {:.1f} us, {:.0f} MB/s", balancer::index(self_),
-                  balancer::index(peer.rank), static_cast<double>(peer.round_trip) / 2e3,
-                  peer.bandwidth / 1e6);
-    step_ = 0;
-    if (++peer_ == peers_.size()) {
-      running_ = false;
-      next_round_ = Clock::now() + pause_;
-      pause_ *= 4;
-      return;
-    }
-  }
-  probe();
+  if (peer.probing->answered(probe_, took, {a.bandwidth, a.fastest, a.most, a.sure})) result_(peer.rank, peer.probing->latency(), peer.probing->bandwidth());
+  send_probe();
 }
 
 bool LinkMeter::typical(balancer::Time& latency, double& bandwidth) const {
   double n = 0, sum_latency = 0, sum_bandwidth = 0;
   for (const Peer& p : peers_) {
-    if (p.bandwidth == 0) continue;
+    if (p.probing->bandwidth() == 0) continue;
     ++n;
-    sum_latency += static_cast<double>(p.round_trip) / 2;
-    sum_bandwidth += p.bandwidth;
+    sum_latency += static_cast<double>(p.probing->latency());
+    sum_bandwidth += p.probing->bandwidth();
   }
   if (n == 0) return false;
   latency = static_cast<balancer::Time>(sum_latency / n);

@@ -1,18 +1,18 @@
-// LinkMeter: measures the links of this rank. To each of a few peers, one after the other, it sends
-// small probes (latency) and larger ones (bandwidth), up to where a link is slow and no larger than the values that are
-// made here: moving small ones costs latency, and a probe of 1 MB what 100 steps of a fine program do. Peers echo.
-// Balancers move nothing large over a link that is not measured, so the first two with a payload tell
+// LinkMeter: measures the links of this rank: to each of a few peers, one after the other, it sends probes (probing.hpp), and it answers
+// those of others, with when their parts came (train.hpp).
+// Balancers move nothing large over a link that is not measured, so the first probes with a payload tell
 // already, and larger ones correct that. The first round runs while the program starts; later ones repeat it, because a start-up
-// measured on busy cores shows the cores, not the link; the best counts. Bandwidth includes the
-// first touch of memory at the receiver, where most values that move end: probes land in memory
-// used over and over, and by themselves would promise several times too much. Communication thread.
+// measured on busy cores shows the cores, not the link. Communication thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <vector>
 
+#include "runtime/balance/probing.hpp"
 #include "runtime/comm/messages.hpp"
 
 namespace tessera::runtime {
@@ -25,16 +25,20 @@ class LinkMeter {
   LinkMeter(Communicator& comm, Rank self, Result result)
       : comm_(comm), self_(self), result_(std::move(result)) {}
 
-  // Peers at distance 1, 2, 4, ... among `worker_ranks`.
-  void start(std::int32_t worker_ranks);
+  // Peers at distance 1, 2, 4, ... among `worker_ranks`. `near`: those that share memory with this rank.
+  void start(std::int32_t worker_ranks, const std::function<bool(Rank)>& near);
   // A fragment has made a value of so many bytes. Any thread.
   void made(std::uint64_t bytes) {
     if (bytes > largest_.load(std::memory_order_relaxed)) largest_.store(bytes, std::memory_order_relaxed);
   }
   void on(Rank from, LinkProbe&&);
+  void on(Rank from, const LinkAnswer&);
   // Begins a later round when it is due.
   void turn(Clock::time_point now);
   Clock::time_point next(Clock::time_point now) const;
+
+  // A look at the transport that began then (ticks) has found nothing: what comes later was not there yet.
+  void found_nothing(std::uint64_t began) { looked_ = began; }
 
   // What moving costs from here, by the measured peers; false when nothing is measured (yet).
   bool typical(balancer::Time& latency, double& bandwidth) const;
@@ -42,24 +46,28 @@ class LinkMeter {
  private:
   struct Peer {
     Rank rank;
-    std::int64_t round_trip = INT64_MAX;  // ns, best of the small ones
-    double bandwidth = 0;                 // bytes/s, best of the larger ones; 0: not yet
+    std::unique_ptr<Probing> probing;
   };
-  bool wanted(std::size_t step) const;
+  struct Train {  // coming from one rank
+    std::uint32_t number = 0;
+    std::uint32_t missing = 0;
+    TrainArrivals arrivals;
+    Clock::time_point latest;
+  };
   // A round with what was left out is due: larger values are made now.
-  bool more_wanted() const { return rounds_ > 0 && wanted(left_out_); }
-  void probe();
+  bool more_wanted() const;
+  void send_probe();
 
   Communicator& comm_;
   Rank self_;
   Result result_;
   std::vector<Peer> peers_;
   std::size_t peer_ = 0;  // being measured
-  std::uint32_t step_ = 0;
-  std::size_t left_out_ = 0;  // the first step that the latest round was without
-  std::uint32_t number_ = 0;  // of the probe under way
+  Probe probe_;           // under way
+  std::uint32_t number_ = 0;
   Clock::time_point sent_;
-  double first_touch_ = 0;  // ns per byte of fresh memory
+  std::map<Rank, Train> trains_;
+  std::uint64_t looked_ = 0;  // ticks
   std::atomic<std::uint64_t> largest_{0};
   bool running_ = false;
   int rounds_ = 0;

@@ -102,7 +102,9 @@ void serialize(A& a, ScopeReturn& x) { a(x.scope, x.count); }
 template <class A>
 void serialize(A& a, PolicyMessage& x) { a(x.message); }
 template <class A>
-void serialize(A& a, LinkProbe& x) { a(x.number, x.echo, x.payload); }
+void serialize(A& a, LinkProbe& x) { a(x.number, x.parts, x.round_trip, x.payload); }
+template <class A>
+void serialize(A& a, LinkAnswer& x) { a(x.number, x.bandwidth, x.fastest, x.most, x.sure); }
 template <class A>
 void serialize(A& a, Entrust& x) { a(x.name, x.value); }
 template <class A>

@@ -110,10 +110,16 @@ struct ScopeReturn {    // fragments you sent me under this scope have finished,
 struct PolicyMessage {
   balancer::Message message;
 };
-struct LinkProbe {      // start-up measurement: echo it
+struct LinkProbe {      // one of so many parts of a probe; when all have come, the receiver answers
   std::uint32_t number = 0;
-  bool echo = false;
+  std::uint32_t parts = 1;
+  std::int64_t round_trip = 0;   // ns, the best so far
   Passenger payload;
+};
+struct LinkAnswer {
+  std::uint32_t number = 0;
+  double bandwidth = 0, fastest = 0, most = 0;   // bytes/s, by when the parts came (balance/train.hpp)
+  bool sure = false;
 };
 
 // ---- ranks that leave and join (node/membership.hpp, node/evacuation.hpp)
@@ -206,7 +212,7 @@ struct TracePart {      // every rank -> 0, at the end of a run with --record
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used>;
+                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -77,6 +77,8 @@ void Node::handle(Rank from, Message&& m) {
           if (policy != nullptr) policy->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkProbe>) {
           links->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, LinkAnswer>) {
+          links->on(from, x);
         } else if constexpr (std::is_same_v<T, TracePart>) {
           trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
@@ -95,8 +97,10 @@ void Node::handle(Rank from, Message&& m) {
 
 bool Node::turn(bool busy) {
   try {
+    const std::uint64_t began = ticks();
     const bool moved =
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
+    if (!moved) links->found_nothing(began);
     if (!outside->boarding.empty()) depart(*outside);
     // The rest can wait while there is something to do, a little.
     if ((moved || busy) && ticks() < next_chores_) return moved;

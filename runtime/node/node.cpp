@@ -308,7 +308,7 @@ int Node::run() {
     for (std::int32_t r = 0; r < worker_ranks; ++r) {
       if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);
     }
-    links->start(worker_ranks);
+    links->start(worker_ranks, [this](Rank r) { return transport.shares_memory(r); });
   }
   if (policy != nullptr && executes()) {
     outside_load = std::make_unique<OutsideLoad>(

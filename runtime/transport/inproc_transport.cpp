@@ -75,6 +75,9 @@ class InprocTransport final : public Transport {
   std::int32_t size() const override { return network_->options.ranks; }
   std::int32_t host_size() const override { return size(); }
   std::int32_t host_rank() const override { return index(rank_); }
+  bool shares_memory(Rank) const override {
+    return network_->options.latency.count() == 0 && network_->options.bandwidth == 0;
+  }
 
   void send(Rank to, Parcel parcel) override { put(to, Control::parcel, std::move(parcel)); }
 

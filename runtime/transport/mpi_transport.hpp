@@ -145,6 +145,7 @@ class MpiTransport final : public Transport {
   std::int32_t size() const override { return size_; }
   std::int32_t host_size() const override { return host_size_; }
   std::int32_t host_rank() const override { return host_rank_; }
+  bool shares_memory(Rank r) const override { return peers_[static_cast<std::size_t>(index(r))].bell != nullptr; }
 
   void send(Rank to, Parcel parcel) override;
   bool progress(const Sink& sink) override;

@@ -67,6 +67,8 @@ class Transport {
   // Ranks of this run on this host, and this rank's number among them: for sharing the cores.
   virtual std::int32_t host_size() const = 0;
   virtual std::int32_t host_rank() const = 0;
+  // A rank that is reached through memory, not over a network.
+  virtual bool shares_memory(Rank) const = 0;
 
   virtual void send(Rank to, Parcel parcel) = 0;
 

@@ -22,6 +22,7 @@ class Phased final : public Transport {
   std::int32_t size() const override { return inner_.size(); }
   std::int32_t host_size() const override { return inner_.host_size(); }
   std::int32_t host_rank() const override { return inner_.host_rank(); }
+  bool shares_memory(Rank r) const override { return inner_.shares_memory(r); }
 
   void send(Rank to, Parcel parcel) override {
     const std::uint32_t now = now_;
