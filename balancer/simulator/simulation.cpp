@@ -15,7 +15,7 @@ ReadyItems::Kind kind_of(const Program& p, std::size_t g) {
   return p.runs_on_the_spot() ? ReadyItems::Kind::structured : ReadyItems::Kind::stack;
 }
 
-// As the live link meter (runtime/balance/link_meter.cpp): five round trips without a payload, two with a small one, which tell, and
+// As live between ranks of one host (runtime/balance/probing.cpp; over a network it is longer by a round trip or two): five round trips without a payload, two with a small one, which tell, and
 // two with larger ones unless they take long (live only where values are large, and the largest in the last round). One peer after the other. The probes themselves
 // occupy nothing here.
 struct Probing {

@@ -15,8 +15,9 @@ constexpr std::uint64_t kLargest = kFirst * kGrows * kGrows * kGrows * kGrows;  
 constexpr std::uint64_t kSmallestPart = 1400;       // a packet
 constexpr std::uint64_t kLargestPart = 32 << 10;    // larger ones are not sent before the receiver asks for them
 constexpr std::uint64_t kParts = 16;
-// A train that would occupy the link for so long (s), and longer than two round trips, keeps it from its work.
+// A train that would occupy the link for so long (s), and longer than three round trips, keeps it from its work.
 constexpr double kLong = 0.02;
+constexpr std::uint64_t kUnseen = kFirst * kGrows;  // larger ones are sent where a train was seen to come fast enough
 constexpr double kAgrees = 1.2;
 // A train of so many times what the way holds is not slowed by a slow start any more.
 constexpr double kPastSlowStart = 4;
@@ -60,8 +61,10 @@ class OverNetwork final : public Probing {
     sure_ = speed.sure && speed.bandwidth >= least;
     now_ = std::max(speed.bandwidth, least);
     const double trip = static_cast<double>(round_trip_) / 1e9;
-    const double may_take = std::max(kLong, 2 * trip);
-    const bool may_grow = size_ < kLargest && static_cast<double>(size_ * kGrows) < may_take * std::max(fastest_, speed.most);
+    const double may_take = std::max(kLong, 3 * trip);
+    // A receiver that was busy has seen no more than that it was not slower; but that it did not see it is its own fault as well.
+    const double by = size_ <= kUnseen ? std::max(fastest_, speed.most) : fastest_;
+    const bool may_grow = size_ < kLargest && static_cast<double>(size_ * kGrows) < may_take * by;
     const bool enough = sure_ && (sent > kPastSlowStart * now_ * trip || now_ < kAgrees * before_);
     before_ = sure_ ? now_ : 0;
     if (enough || (!may_grow && (sure_ || ++in_vain_ == kInVain))) {
@@ -69,9 +72,12 @@ class OverNetwork final : public Probing {
       settle();
       return true;
     }
-    if (may_grow) size_ *= kGrows;
+    if (!sure_ && !may_grow) rough_.push_back(now_);
+    if (may_grow) {
+      size_ *= kGrows;
+      rough_.clear();  // a longer one knows better
+    }
     if (!settled_.empty()) return false;
-    rough_ = now_;
     bandwidth_ = sure_ ? now_ : now_ / 2;
     return true;
   }
@@ -81,17 +87,15 @@ class OverNetwork final : public Probing {
  private:
   static bool wanted(std::uint64_t size, std::uint64_t largest) { return size <= kFirst || largest >= size / 4; }
 
-  // Of two rounds the better, for others use the link, too; of three the middle one.
   void settle() {
-    if (sure_) settled_.push_back(now_);
-    if (settled_.empty()) {
-      rough_ = std::max(rough_, now_);
-      bandwidth_ = rough_;
-      return;
-    }
-    std::vector<double> all = settled_;
+    if (now_ == 0) return;
+    (sure_ ? settled_ : rough_).push_back(now_);
+    bandwidth_ = middle(settled_.empty() ? rough_ : settled_);
+  }
+  // Of two the better, for others use the link, too.
+  static double middle(std::vector<double> all) {
     std::sort(all.begin(), all.end());
-    bandwidth_ = all[all.size() / 2];
+    return all[all.size() / 2];
   }
 
   int trips_ = 0, in_vain_ = 0;  // in this round
@@ -102,7 +106,7 @@ class OverNetwork final : public Probing {
   double now_ = 0, fastest_ = 0;  // what the latest train says
   bool sure_ = false;
   std::vector<double> settled_;  // a figure for each round that is sure of it
-  double rough_ = 0;             // until there is one
+  std::vector<double> rough_;    // until there is one: of each train of the size that was reached
 };
 
 }  // namespace

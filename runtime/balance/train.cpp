@@ -10,6 +10,7 @@ constexpr double kDistances = 2;   // in a window, at least
 constexpr double kShare = 0.7;     // of the bytes, not faster than the figure
 constexpr std::size_t kWindows = 3;
 constexpr double kMuchFaster = 1.4;
+constexpr double kGoodPart = 0.25;  // of the train; of a slow start's, a third comes without a pause
 constexpr double kSilent = 0.25;   // of the train's time
 // Two looks closer than this say nothing: what came together is read in turns.
 constexpr double kShortest = 20'000;  // ns
@@ -67,13 +68,15 @@ std::vector<TrainArrivals::Window> TrainArrivals::windows() const {
   return out;
 }
 
-// From the look before a point: all that it found but its first part came after that.
+// Of a good part of the train: a few parts that come at once after a stall say nothing. From the look before a
+// point: all that it found but its first part came after that.
 double TrainArrivals::fastest() const {
   double best = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     for (std::size_t j = i; j < points_.size(); ++j) {
-      const double took = std::max(static_cast<double>(points_[j].latest - points_[i].earliest), kShortest);
-      best = std::max(best, (points_[j].bytes - points_[i].before - points_[i].first) / took * 1e9);
+      const double bytes = points_[j].bytes - points_[i].before - points_[i].first;
+      if (bytes < kGoodPart * points_.back().bytes) continue;
+      best = std::max(best, bytes / std::max(static_cast<double>(points_[j].latest - points_[i].earliest), kShortest) * 1e9);
     }
   }
   return best;

@@ -37,6 +37,7 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Left{}).index(), 27u);
   EXPECT_EQ(Message(TracePart{}).index(), 28u);
   EXPECT_EQ(Message(Resettled{}).index(), 29u);
+  EXPECT_EQ(Message(LinkAnswer{}).index(), 31u);
   EXPECT_EQ(Message(Used{}).index(), 30u);
   EXPECT_EQ(std::variant_size_v<Message>, 31u);
 }
