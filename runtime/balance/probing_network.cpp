@@ -17,7 +17,7 @@ constexpr std::uint64_t kLargestPart = 32 << 10;    // larger ones are not sent 
 constexpr std::uint64_t kParts = 16;
 // A train that would occupy the link for so long (s), and longer than three round trips, keeps it from its work.
 constexpr double kLong = 0.02;
-constexpr std::uint64_t kUnseen = kFirst * kGrows;  // larger ones are sent where a train was seen to come fast enough
+constexpr std::uint64_t kUnseen = kFirst * kGrows * kGrows;  // larger ones are sent where a train was seen to come fast enough
 constexpr double kAgrees = 1.2;
 // A train of so many times what the way holds is not slowed by a slow start any more.
 constexpr double kPastSlowStart = 4;
