@@ -37,7 +37,7 @@ for what in "${@:-meter matmul beside}"; do
         for c in "${!commands[@]}"; do
           case $what in
             meter)
-              run "$count" "$folder/matmul$c" -q -t 1 --balancer "$balancer" --log-level debug 2>&1 |
+              run "$count" "$folder/matmul$c" -t 1 --balancer "$balancer" --log-level debug 2>&1 |
                 grep -o 'rank [0-9]*: link to .*' | awk -v c="${commands[c]}" '{ last[$2 $5] = $6 " us, " $8 " MB/s" } END { for (l in last) print c ": rank " l " " last[l] }' | sort ;;
             matmul)
               run "$count" "$folder/matmul$c" -t 1 --balancer "$balancer" --summary "$folder/s.json" >/dev/null 2>"$folder/err" || cat "$folder/err"
