@@ -14,6 +14,7 @@
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/manifest.hpp"
+#include "files/private_folder.hpp"
 #include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;
@@ -29,11 +30,28 @@ fs::path cache_root() {
   return fs::temp_directory_path() / ("tessera-" + std::to_string(getuid()));
 }
 
+// sync has the file on the disk before its name says that it is complete. Where that can't be had, its hash tells.
+void sync(const fs::path& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
 }  // namespace
 
 Cache::Cache() : root_(cache_root()) {
+  constexpr const char* kFolders[] = {"entries", "tmp", "locks"};
   std::error_code failed;
-  for (const char* folder : {"entries", "tmp", "locks"}) {
+  fs::create_directories(root_.parent_path(), failed);
+  // What is in it gets executed.
+  const files::PrivateFolder own = files::make_private(root_);
+  if (!own.wrong.empty()) {
+    throw std::runtime_error("can't use " + root_.string() + " as compilation cache: " + own.wrong +
+                             "; set XDG_CACHE_HOME to a folder of your own");
+  }
+  for (const char* folder : kFolders) {
+    if (own.was_open) fs::remove_all(root_ / folder, failed);
     fs::create_directories(root_ / folder, failed);
     if (failed || access((root_ / folder).c_str(), W_OK) != 0) {
       throw std::runtime_error("can't write the compilation cache " + root_.string() +
@@ -50,9 +68,9 @@ std::optional<Cached> Cache::find(const std::string& key) {
   const std::optional<Manifest> m = read_manifest(manifest(key));
   if (!m) return std::nullopt;
   const fs::path result = root_ / "entries" / m->result;
-  std::error_code ignored;
-  if (!fs::exists(result, ignored)) return std::nullopt;
   if (!std::all_of(m->inputs.begin(), m->inputs.end(), unchanged)) return std::nullopt;
+  // A machine or a disk that failed may have left anything in it.
+  if (hash_file(result) != m->hash) return std::nullopt;
   utimensat(AT_FDCWD, result.c_str(), nullptr, 0);  // used now: prune() goes by this
   Cached found{result, m->note, {}};
   for (const Input& input : m->inputs) found.dependencies.push_back(input.of);
@@ -79,10 +97,14 @@ Cached Cache::store(const std::string& key, const fs::path& made, const std::str
   if (!findable) identity.add(made.string());
   m.result = identity.hex() + made.extension().string();
   const fs::path result = root_ / "entries" / m.result;
+  const std::optional<std::string> hash = findable ? hash_file(made) : std::nullopt;
+  if (hash) sync(made);
   fs::rename(made, result);
-  if (findable) {
+  if (hash) {
+    m.hash = *hash;
     const fs::path temporary = made.string() + ".manifest";
     write_manifest(temporary, m);
+    sync(temporary);
     fs::rename(temporary, manifest(key));
   }
   return {result, note, dependencies};

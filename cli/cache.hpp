@@ -2,7 +2,8 @@
 //
 // A result (an object file, a shared object, an executable) is found by a key: all that was known
 // before it was made. What was found out while making it, the files it was made from, stands in its
-// manifest with their hashes, and a hit is one whose every file still has the same contents.
+// manifest with their hashes, and a hit is one whose every file still has the same contents, and so has the result: one
+// that was damaged is made again. The folder is the user's alone, since what is in it gets executed.
 // Results appear by rename, so processes may share the cache; one that makes a result holds its
 // lock, so that others wait for it instead of doing the same work.
 #pragma once
@@ -30,7 +31,7 @@ struct Cached {
 
 class Cache {
  public:
-  // Opens (makes) the cache; throws std::runtime_error when its folder can't be written.
+  // Opens (makes) the cache; throws std::runtime_error when its folder can't be written or is not this user's.
   Cache();
 
   std::optional<Cached> find(const std::string& key);

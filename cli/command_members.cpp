@@ -108,12 +108,11 @@ struct Run {
 std::vector<Run> runs(std::optional<std::int32_t> among) {
   std::vector<Run> all;
   std::error_code ignored;
+  runtime::remove_left_over_sockets();
   for (const auto& entry : fs::directory_iterator(runtime::control_folder(), ignored)) {
     Run r{std::atoi(entry.path().filename().c_str()), entry.path(), kSilent};
     if (among && !descends(r.pid, *among)) continue;
     Connection c(r.socket, false);
-    // Its process was killed. One that answers but isn't seen is in another container.
-    if (!c.ok() && !c.late() && !fs::exists("/proc/" + std::to_string(r.pid), ignored)) fs::remove(r.socket, ignored);
     c.say("about");
     if (const auto about = c.hear()) {
       r.about = about->substr(std::min<std::size_t>(3, about->size()));

@@ -16,6 +16,7 @@
 #include "cli/failure.hpp"
 #include "cli/launched.hpp"
 #include "cli/process.hpp"
+#include "runtime/control/control_point.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
 
@@ -138,6 +139,7 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   const Foreground ended = run_foreground(command);
+  runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   std::string said(1 + static_cast<std::size_t>(ranks), '\0');
   (void)!pread(ends, said.data(), said.size(), 0);

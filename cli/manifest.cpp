@@ -11,7 +11,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr const char* kHeader = "tessera-cache 1";
+constexpr const char* kHeader = "tessera-cache 2";
 
 std::string folder_hash(const std::filesystem::path& folder) {
   Key names;
@@ -47,12 +47,12 @@ bool unchanged(const Input& input) {
 
 void write_manifest(const std::filesystem::path& file, const Manifest& m) {
   std::ostringstream out;
-  out << kHeader << "\nresult " << m.result << "\n";
+  out << kHeader << "\nresult " << m.result << " " << m.hash << "\n";
   for (const Input& i : m.inputs) {
     out << (i.of.folder ? "folder " : "file ") << i.hash << " " << i.size << " " << i.changed << " "
         << i.of.path.string() << "\n";
   }
-  out << "note\n" << m.note;
+  out << "note " << m.note.size() << "\n" << m.note;
   write_for_cache(file, out.str());
 }
 
@@ -66,11 +66,13 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& file) {
     std::string kind;
     words >> kind;
     if (kind == "note") {
+      std::size_t size = 0;
+      words >> size;
       m.note.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-      return m.result.empty() ? std::nullopt : std::optional<Manifest>(m);
+      return m.hash.empty() || m.note.size() != size ? std::nullopt : std::optional<Manifest>(m);
     }
     if (kind == "result") {
-      words >> m.result;
+      words >> m.result >> m.hash;
       continue;
     }
     Input i;

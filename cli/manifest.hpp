@@ -22,6 +22,7 @@ struct Input {
 
 struct Manifest {
   std::string result;         // file name of the result beside the manifest
+  std::string hash;           // of its contents
   std::vector<Input> inputs;
   std::string note;
 };

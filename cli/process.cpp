@@ -188,6 +188,8 @@ Foreground run_foreground(const Command& command) {
     sigprocmask(SIG_SETMASK, &before, nullptr);
     dup2(output[1], STDOUT_FILENO);
     dup2(errors[1], STDERR_FILENO);
+    // mpirun passes these on to the ranks; before it is ready to they would end it.
+    for (const int s : {SIGUSR1, SIGUSR2}) std::signal(s, SIG_IGN);
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");

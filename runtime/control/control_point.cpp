@@ -3,29 +3,48 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <utility>
+
+#include "files/private_folder.hpp"
 
 namespace tessera::runtime {
 namespace {
 
-// How long a client may take to say what it wants.
-constexpr timeval kPatience{1, 0};
+using Clock = std::chrono::steady_clock;
 
-bool private_folder(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  struct stat s {};
-  return lstat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
-         (s.st_mode & 077) == 0;
+// How long a client may take to say what it wants: all of it, for the others wait meanwhile.
+constexpr std::chrono::seconds kPatience{1};
+constexpr std::size_t kLongestRequest = 200;
+
+// The address of a socket of this name, unless the name is too long for one.
+std::optional<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+bool refused(const std::string& path) {
+  const std::optional<sockaddr_un> address = address_of(path);
+  const int client = address ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+  if (client < 0) return false;
+  const bool nobody = connect(client, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 &&
+                      errno == ECONNREFUSED;
+  close(client);
+  return nobody;
 }
 
 void send_line(int connection, const std::string& line) {
@@ -36,10 +55,16 @@ void send_line(int connection, const std::string& line) {
 }
 
 std::string receive_line(int connection) {
-  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  const Clock::time_point end = Clock::now() + kPatience;
   std::string line;
   char c = 0;
-  while (line.size() < 200 && recv(connection, &c, 1, 0) == 1 && c != '\n') line += c;
+  for (pollfd on{connection, POLLIN, 0}; line.size() < kLongestRequest;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    const int ready = left > 0 ? poll(&on, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0 || recv(connection, &c, 1, MSG_DONTWAIT) != 1 || c == '\n') break;
+    line += c;
+  }
   return line;
 }
 
@@ -51,19 +76,28 @@ std::string control_folder() {
   return "/tmp/tessera-" + std::to_string(geteuid());
 }
 
+void remove_left_over_sockets() {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(control_folder(), ignored)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    // One that answers but whose process isn't seen is in another container.
+    if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH || !refused(entry.path())) continue;
+    std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 ControlPoint::ControlPoint(std::string about, void (*wake)(void*), void* whom)
     : about_(std::move(about)), wake_(wake), whom_(whom) {
   const std::string folder = control_folder();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   path_ = folder + "/" + std::to_string(getpid());
-  if (!private_folder(folder) || path_.size() >= sizeof address.sun_path) return;
-  std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+  const std::optional<sockaddr_un> address = address_of(path_);
+  if (!files::make_private(folder).wrong.empty() || !address) return;
+  remove_left_over_sockets();
   socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   stop_ = eventfd(0, EFD_CLOEXEC);
   unlink(path_.c_str());  // of a process that had our number before
   if (socket_ < 0 || stop_ < 0 ||
-      bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      bind(socket_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       listen(socket_, 8) != 0) {
     return;
   }

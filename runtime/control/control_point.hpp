@@ -26,6 +26,9 @@ namespace tessera::runtime {
 // named by its process id.
 std::string control_folder();
 
+// remove_left_over_sockets removes those of processes that were killed.
+void remove_left_over_sockets();
+
 class ControlPoint {
  public:
   struct Request {

@@ -27,14 +27,24 @@ void on_member_signal(int number) {
   errno = error;
 }
 
-}  // namespace
-
-void catch_member_signals(Transport& transport) {
-  to_wake.store(&transport);
+void catch_signals() {
   struct sigaction action {};
   action.sa_handler = on_member_signal;
   action.sa_flags = SA_RESTART;
   for (const int number : {SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+}
+
+// A rank that is told to leave while it starts must not die of it; the wish waits. When this library is loaded, since MPI
+// takes its time to start.
+[[gnu::constructor]] void catch_signals_of_start() {
+  if (started_by_launcher()) catch_signals();
+}
+
+}  // namespace
+
+void catch_member_signals(Transport& transport) {
+  to_wake.store(&transport);
+  catch_signals();
 }
 
 void ignore_member_signals() {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace tessera::runtime {
 namespace {
@@ -21,6 +22,12 @@ bool may_read_process_memory() {
   const iovec local{&to, 1};
   const iovec remote{&from, 1};
   return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+bool all_on_this_host() {
+  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return local != nullptr && all != nullptr && std::string_view(local) == all;
 }
 
 // mpirun starts more than this many ranks of a host from helper threads that end soon, and the
@@ -38,6 +45,9 @@ void prepare_process_for_mpi() {
   // takes minutes unless the spinning ones yield. In between: yield_in_mpi(false).
   set_default("OMPI_MCA_mpi_yield_when_idle", "1");
   if (!may_read_process_memory()) set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+
+  // Ranks of one host talk through its memory: no port that other hosts could reach.
+  if (all_on_this_host()) set_default("OMPI_MCA_btl", "^tcp,ofi");
 
   const char* local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (local_ranks != nullptr && std::atoi(local_ranks) < kForkedByMainThread) {

@@ -1,5 +1,7 @@
 // Compilation happens when something changed, and only then. A compiler that leaves a note in a file
 // tells whether it was called.
+#include <unistd.h>
+
 #include "command.hpp"
 
 namespace tessera::tests {
@@ -76,6 +78,41 @@ TEST_F(Cached, ADamagedEntryIsMadeAgain) {
   calls({"run", "p.fa", "-q"}, "1\n");
   run({"sh", "-c", "for f in cache/tessera/entries/*.txt; do head -c 40 \"$f\" > x; mv x \"$f\"; done"});
   EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 4);
+}
+
+// What a full disk or a machine that lost its power leaves: files of the right name and other contents. They were
+// executed, or refused by the loader in every later run.
+TEST_F(Cached, ADamagedResultIsMadeAgain) {
+  for (const char* damage : {"truncate -s 1000 \"$f\"", "s=$(stat -c %s \"$f\"); rm \"$f\"; truncate -s $s \"$f\"",
+                             "printf 'else' | dd of=\"$f\" bs=1 seek=4096 conv=notrunc 2> /dev/null"}) {
+    calls({"run", "p.fa", "-q"}, "1\n");
+    run({"sh", "-c", std::string("for f in cache/tessera/entries/*.so cache/tessera/entries/*.o; do ") + damage + "; done"});
+    EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 4) << damage;
+    EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 0) << damage;
+  }
+}
+
+TEST_F(Cached, ItIsForItsUserOnly) {
+  using fs_perms = std::filesystem::perms;
+  const auto others = fs_perms::group_all | fs_perms::others_all;
+  const std::filesystem::path cache = path("cache/tessera");
+  calls({"run", "p.fa", "-q"}, "1\n");
+  EXPECT_EQ(std::filesystem::status(cache).permissions() & others, fs_perms::none);
+  // Whoever could write into it may have left something that looks like a result.
+  std::filesystem::permissions(cache, fs_perms::all);
+  EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 4);
+  EXPECT_EQ(std::filesystem::status(cache).permissions() & others, fs_perms::none);
+}
+
+TEST_F(Cached, AFolderOfAnotherUserIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a folder of another user";
+  // Without HOME its name is known beforehand, and anybody can make it.
+  environment_ = {"-u", "HOME", "-u", "XDG_CACHE_HOME", "TMPDIR=" + folder_.string(), "HOME=", "XDG_CACHE_HOME="};
+  const std::string name = "tessera-" + std::to_string(geteuid());
+  std::filesystem::create_directory(path(name));
+  ASSERT_EQ(chown(path(name).c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {name, "belongs to another user (uid 65534)", "XDG_CACHE_HOME"}));
+  EXPECT_TRUE(std::filesystem::is_empty(path(name)));
 }
 
 }  // namespace

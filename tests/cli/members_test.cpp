@@ -144,5 +144,18 @@ TEST_F(Members, WhoIsToLeaveAndStaysAsksForWhatIsMadeElsewhereMeanwhile) {
   EXPECT_EQ(sorted(o.out), numbers_to(4));
 }
 
+// It ended the run, for the library was ready for signals only when MPI had started. The components of MPI appear in the
+// middle of that.
+TEST_F(Members, ASignalWhileRanksStartWaits) {
+  write("p.fa", kLong);
+  write("start.sh",
+        "[ $OMPI_COMM_WORLD_RANK != 1 ] || (until grep -q /mca_ /proc/$$/maps; do :; done; kill -USR1 $$) &\n"
+        "exec ./p\n");
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  const Outcome o = run({"mpirun", "--allow-run-as-root", "--oversubscribe", "-q", "-n", "2", "sh", "./start.sh"});
+  EXPECT_TRUE(ended(o, 0, {"rank 1 leaves"}));
+  EXPECT_EQ(sorted(o.out), numbers_to(100)) << o.err;
+}
+
 }  // namespace
 }  // namespace tessera::tests
