@@ -10,7 +10,7 @@ plain() {
 # runtime_folder: where libtessera.so is.
 runtime_folder() {
   local lib
-  for lib in "$(dirname "$tessera")/../runtime" "$(dirname "$tessera")/../lib" "$root/build/release/runtime"; do
+  for lib in "$(dirname "$tessera")/../lib" "$root/build/release/lib"; do
     [ -f "$lib/libtessera.so" ] && break
   done
   echo "$lib"
