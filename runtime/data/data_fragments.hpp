@@ -137,6 +137,8 @@ class DataFragments {
     return 0;
   }
   void free_used(Shard&, DfEntry*);
+  bool leaves_scope(DfEntry*);
+  void forget_asked(Shard&, DfEntry*);
   void give_to_asking(Worker&, DfEntry*, const abi::Name&);
   bool known_here(const abi::Name&);
   void report_uses(const abi::Cf*);

@@ -39,13 +39,22 @@ bool DataFragments::count_down(Shard& shard, DfEntry* e, std::int64_t uses) {
 
 // The caller holds the shard's lock.
 void DataFragments::free_used(Shard& shard, DfEntry* e) {
+  if (!leaves_scope(e)) return;
   if (const RemoteSide* side = e->remote) {
-    if (side->linked && !node_.scopes.unlink(e)) return;  // its scope is ending, and frees it
     for (const auto* ranks : {&side->copies, &side->asking}) {
       for (const Rank r : *ranks) put_off_drop(r, e->id);
     }
   }
   free_entry(shard.remove(e->id));
+}
+
+// False: its scope is ending, and frees it. The caller holds the shard's lock.
+bool DataFragments::leaves_scope(DfEntry* e) { return e->remote == nullptr || !e->remote->linked || node_.scopes.unlink(e); }
+
+// The home of a fragment that was assigned and read elsewhere only forgets that it was asked for it. Nobody drops anything: where the
+// value is, a reader may still hold it and be moved, and then that copy is all there is. The caller holds the shard's lock.
+void DataFragments::forget_asked(Shard& shard, DfEntry* e) {
+  if (leaves_scope(e)) free_entry(shard.remove(e->id));
 }
 
 void DataFragments::put_off_drop(Rank to, const abi::Id& id) {
@@ -122,7 +131,7 @@ void DataFragments::on(Rank from, Used&& m) {
     if (e == nullptr || (e->flags & kUnlisted) == 0 || somewhere(e) || e->waiters != 0) continue;
     // Asked for elsewhere: a fragment that had it there moved while it waited for something else, and its Keep is to come.
     const bool moved = e->remote != nullptr && std::any_of(e->remote->asking.begin(), e->remote->asking.end(), [from](Rank r) { return r != from; });
-    moved ? list(e) : free_used(shard, e);
+    moved ? list(e) : forget_asked(shard, e);
   }
 }
 
