@@ -3,7 +3,7 @@
 // Statements have no order of their own; only data orders them. So a reader is known to come after
 // when it waits for something that only the deleting call (or what comes after it) assigns; it is
 // known to race when no chain of data leads from it to the deleting call. Both are warnings: a
-// reader may get hold of the fragment before it can run.
+// reader may get hold of the fragment before it can run. Loops beside the deleting call are no race: it waits for them.
 #include <algorithm>
 
 #include "compiler/analysis/checker.hpp"
@@ -39,7 +39,16 @@ class Freed {
     std::vector<NodeId> looked_at;
     const bool after = !same && d.indices == r.indices &&
                        waits(r.owner, d.owner, flow_.nodes[d.owner].parent, looked_at);
+    if (!same && !after && in_own_loop(r.owner, d.owner)) return;
     if (same || after || !may_come_before(r.owner, d.owner)) report(name, d, r, after);
+  }
+
+  // in_own_loop: stands the reader in a `for` that is not around the deleting call? That is waited for.
+  bool in_own_loop(NodeId reader, NodeId deleting) const {
+    for (NodeId k = reader; !flow_.within(deleting, k); k = flow_.nodes[k].parent) {
+      if (flow_.nodes[k].kind == Node::Kind::range) return true;
+    }
+    return false;
   }
 
   // meets: whenever both run, some instances have the same fragment (other ones than themselves,

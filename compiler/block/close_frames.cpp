@@ -82,6 +82,7 @@ class Closing {
   void body(Body& b, Mentioned& uses, std::unordered_set<const Variable*>& own) {
     for (const Declared& d : b.names) own.insert(d.variable);
     for (const NameUse& n : b.deletes) uses.add(n);
+    for (const NameUse& n : b.holds) uses.add(n);
     for (Step& step : b.steps) {
       if (auto* spawn = std::get_if<Spawn>(&step)) {
         visit(*spawn, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});

@@ -38,7 +38,7 @@ class Counting {
   struct OfName {
     std::size_t depth = 0;  // length of the path where it is declared
     bool known = true;
-    bool deleted = false;
+    std::vector<Block*> deleters;
     std::vector<std::pair<std::size_t, Uses::Reader>> readers;  // with the number of indices
     std::vector<std::size_t> dimensions;                        // that assignments have
   };
@@ -107,11 +107,11 @@ class Counting {
       for (const auto& count : b->counts) unknown(count.name.base);
       unknown(b->out);
       unknown(b->done);
-      // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it.
+      // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
       for (const NameUse& n : b->deletes) {
         const bool reads = std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
         if (!reads) unknown(n.base);
-        if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleted = true;
+        if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(b.get());
       }
       if (!b->body) continue;
       if (b->kind == Kind::loop || b->kind == Kind::branch) {
@@ -216,16 +216,30 @@ class Counting {
   void finish(const Variable* variable, OfName& n) {
     std::sort(n.dimensions.begin(), n.dimensions.end());
     auto& list = program_.uses[variable];
+    const bool deleted = !n.deleters.empty() && read_once_each(n);
+    // It goes with the last of them: a `delete` that comes sooner would be too early.
+    for (Block* b : n.deleters) {
+      if (!deleted) std::erase_if(b->deletes, [variable](const NameUse& x) { return x.base == variable; });
+    }
     for (const std::size_t d : n.dimensions) {
       Uses u;
       u.dimensions = d;
-      u.deleted = n.deleted;
+      u.deleted = deleted;
       for (auto& [dimensions, reader] : n.readers) {
         if (dimensions == d) u.readers.push_back(reader);
       }
       parameters(u);
       list.push_back(std::move(u));
     }
+  }
+
+  // One statement reads the name, and each element once: so it may as well delete it.
+  static bool read_once_each(const OfName& n) {
+    if (n.readers.size() != 1) return false;
+    const Uses::Reader& r = n.readers.front().second;
+    const auto counters = std::count_if(r.around.begin(), r.around.end(), [](const Uses::Around& a) { return a.counter != nullptr; });
+    const auto found = std::count_if(r.solved.begin(), r.solved.end(), [](const Uses::Solved& s) { return s.counter != nullptr; });
+    return counters == found;
   }
 
   static void parameters(Uses& u) {

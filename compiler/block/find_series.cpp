@@ -78,6 +78,8 @@ bool carries(const NameUse& assigned, const NameUse& read, const Variable* count
   return distance && *distance != 0;
 }
 
+}  // namespace
+
 bool runs_in_order(const Block& range) {
   const NamesInLoop uses(*range.body);
   for (const auto& [name, of] : uses.names) {
@@ -90,6 +92,8 @@ bool runs_in_order(const Block& range) {
   }
   return false;
 }
+
+namespace {
 
 class FindingSeries {
  public:

@@ -1,5 +1,6 @@
 #include "compiler/block/lower.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/block/walk.hpp"
@@ -104,10 +105,26 @@ class Lowering {
     chain->stealable = call.advice.stealable;
     Block& b = chain->last();
     b.call = KernelCall{call.kernel, call.arguments};
-    b.counts = call.advice.counts;
+    for (const semantics::ReadCount& c : call.advice.counts) {
+      const bool output = std::any_of(call.arguments.begin(), call.arguments.end(), [&](const semantics::Argument& a) {
+        return a.type == semantics::ParameterType::name && semantics::key(a.name) == semantics::key(c.name);
+      });
+      if (output && reads_itself(c)) {
+        out.steps.emplace_back(CountReads{c.name, c.count});
+      } else {
+        b.counts.push_back(c);
+      }
+    }
     b.done = call.done;
     b.deletes = call.advice.deletes;
     out.steps.emplace_back(own(std::move(chain)));
+  }
+
+  // A count that mentions what it counts is known when that is, so nothing may wait for it: it is found by a fragment of its own.
+  static bool reads_itself(const semantics::ReadCount& c) {
+    bool itself = false;
+    reads_in(c.count, [&](const ExprPtr& read) { itself = itself || semantics::key(read->name) == semantics::key(c.name); });
+    return itself;
   }
 
   void sub_call(const semantics::Call& call, Extent at, Body& out) {
@@ -116,7 +133,13 @@ class Lowering {
     spawn.chain = chain_of_.at(call.sub);
     spawn.arguments = call.arguments;
     spawn.locator = call.advice.locator;
-    spawn.counts = call.advice.counts;
+    for (const semantics::ReadCount& c : call.advice.counts) {
+      if (reads_itself(c)) {
+        out.steps.emplace_back(CountReads{c.name, c.count});
+      } else {
+        spawn.counts.push_back(c);
+      }
+    }
     spawn.done = call.done;
     spawn.deletes = call.advice.deletes;
     spawn.at = at;

@@ -40,9 +40,11 @@ void match(Block& block) {
         {[&](ExprPtr& e) { e = rewrite(e, swap); }, [&](NameUse& n) { n = rewrite(n, swap); }});
 }
 
-// A statement reads a fragment once, however many of its blocks do: the last one counts.
+// A statement reads a fragment once, however many of its blocks do: the last one counts. A count of reads that mentions what it
+// counts is no read of that.
 void count_reads(Chain& chain) {
   std::unordered_set<std::string> seen;
+  if (const NameUse* counted = chain.counted_only()) seen.insert(semantics::key(*counted));
   for (auto block = chain.blocks.rbegin(); block != chain.blocks.rend(); ++block) {
     std::uint32_t number = 0;
     for (const Input& in : (*block)->inputs) {

@@ -7,6 +7,7 @@
 #include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_chains.hpp"
+#include "compiler/block/hold_deletes.hpp"
 #include "compiler/block/inline_conditions.hpp"
 #include "compiler/block/inline_subs.hpp"
 #include "compiler/block/match_inputs.hpp"
@@ -35,6 +36,8 @@ std::vector<Pass> pipeline() {
       {"find-readers", find_readers, true},
       // Counting is done: it looks at loops.
       {"fuse-chains", fuse_chains, true},
+      // Deletes that are left are not told by counting; loops are not spread yet.
+      {"hold-deletes", hold_deletes},
       // It looks at indices of inputs.
       {"find-series", find_series, true},
       // What is fused has no locator; loops are what they will be.

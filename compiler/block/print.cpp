@@ -138,6 +138,7 @@ class Printer {
       }
     }
     if (!b.deletes.empty()) line(depth, "at its end delete " + show(b.deletes));
+    if (!b.holds.empty()) line(depth, "while it is run holds " + show(b.holds));
     for (const Step& step : b.steps) {
       if (const auto* s = std::get_if<Spawn>(&step)) {
         std::string text = "spawn #" + std::to_string(s->ordinal) + " " + spelling(s->chain->kind) +
@@ -145,6 +146,7 @@ class Printer {
         if (!s->arguments.empty()) text += "(" + show(s->arguments) + ")";
         if (!s->done.empty()) text += " >> (" + show(s->done) + ")";
         if (!s->deletes.empty()) text += " --> (" + show(s->deletes) + ")";
+        if (!s->holds.empty()) text += " holds " + show(s->holds);
         if (s->locator != nullptr) text += " locator " + show(s->locator);
         if (s->rank != nullptr) text += " if placed on rank";
         line(depth, text);

@@ -27,6 +27,13 @@ std::size_t Chain::capacity() const {
   return frame_words + inputs;
 }
 
+const NameUse* Chain::counted_only() const {
+  const Block& b = last();
+  if (b.kind != Kind::eval || !b.body || b.body->steps.size() != 1) return nullptr;
+  const auto* count = std::get_if<CountReads>(&b.body->steps[0]);
+  return count == nullptr ? nullptr : &count->name;
+}
+
 const Uses* Program::uses_of(const NameUse& assigned) const {
   const auto of_name = uses.find(assigned.base);
   if (of_name == uses.end()) return nullptr;

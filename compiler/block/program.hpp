@@ -51,6 +51,8 @@ struct Spawn {
   // Made only if the chain's locator means `rank` of `ranks`; null: always. Pass spread-loops.
   const Variable* rank = nullptr;
   const Variable* ranks = nullptr;
+  // What deletes of these names elsewhere are to wait for: everything under the CF. Pass hold-deletes.
+  std::vector<NameUse> holds;
   Extent at;
 };
 
@@ -76,6 +78,8 @@ struct Declared {
 struct Body {
   std::vector<Declared> names;
   std::vector<NameUse> deletes;     // names of scopes around it
+  // Deletes of these names wait until the body has created all there is in it. Pass hold-deletes.
+  std::vector<NameUse> holds;
   std::vector<Step> steps;
 };
 
@@ -167,6 +171,8 @@ struct Chain {
   Block& last() { return *blocks.back(); }
   const Block& last() const { return *blocks.back(); }
   std::uint32_t group() const { return blocks.front()->index; }
+  // What it counts the reads of, when it does nothing else; else null.
+  const NameUse* counted_only() const;
   std::size_t capacity() const;
 };
 
@@ -218,6 +224,9 @@ struct Program {
   // Names whose fragments are freed after their last use, with one entry for each number of
   // indices that some assignment of the name has; pass count-uses.
   std::map<const Variable*, std::vector<Uses>, ById> uses;
+
+  // Names whose deletes may have to wait; pass hold-deletes.
+  std::unordered_set<const Variable*> held;
 
   const Uses* uses_of(const NameUse& assigned) const;
 

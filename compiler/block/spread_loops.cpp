@@ -11,15 +11,16 @@ namespace {
 
 bool all_placed(const Body& body);
 
-bool all_placed(const Spawn& spawn) {
-  if (spawn.owned == nullptr || spawn.has_end()) return false;
+// What is held in the loop is held from when it is created: on all ranks at once there is no such time.
+bool all_placed(const Spawn& spawn, bool outermost = false) {
+  if (spawn.owned == nullptr || spawn.has_end() || !(outermost || spawn.holds.empty())) return false;
   const Chain& chain = *spawn.owned;
   return chain.locator != nullptr || (chain.kind == Kind::range && all_placed(*chain.last().body));
 }
 
 // Any rank can run it, and every fragment that it makes is placed.
 bool all_placed(const Body& body) {
-  if (!body.names.empty() || !body.deletes.empty() || body.steps.empty()) return false;
+  if (!body.names.empty() || !body.deletes.empty() || !body.holds.empty() || body.steps.empty()) return false;
   return std::all_of(body.steps.begin(), body.steps.end(), [](const Step& step) {
     if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) return all_placed((*when)->body);
     const auto* spawn = std::get_if<Spawn>(&step);
@@ -87,7 +88,7 @@ class Spreading {
         body((*when)->body);
       } else if (auto* spawn = std::get_if<Spawn>(&step); spawn != nullptr && spawn->owned != nullptr) {
         Chain& chain = *spawn->owned;
-        if (chain.kind == Kind::range && all_placed(*spawn)) {
+        if (chain.kind == Kind::range && all_placed(*spawn, true)) {
           spread(*spawn);
         } else {
           for (auto& block : chain.blocks) {

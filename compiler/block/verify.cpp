@@ -96,6 +96,7 @@ class Verifier {
     };
     for (const Declared& d : body.names) ordinal(d.ordinal);
     for (const NameUse& n : body.deletes) name(c, b, visible, n);
+    for (const NameUse& n : body.holds) name(c, b, visible, n);
     for (Step& step : body.steps) {
       if (auto* s = std::get_if<Spawn>(&step)) {
         ordinal(s->ordinal);

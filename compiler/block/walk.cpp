@@ -82,6 +82,7 @@ void visit(Spawn& s, const Visitor& v) {
   for (semantics::Argument& a : s.arguments) visit(a, v);
   for (NameUse& n : s.done) visit_name(n, v);
   for (NameUse& n : s.deletes) visit_name(n, v);
+  for (NameUse& n : s.holds) visit_name(n, v);
   for (semantics::ReadCount& c : s.counts) {
     visit_name(c.name, v);
     visit_expr(c.count, v);

@@ -75,7 +75,8 @@ the fragment before, so this is a warning; the run reports T403 when it has not.
 })"},
     {"T314", "delete-race", Severity::warning, "nothing orders a reader and the call that deletes",
      R"(The order of statements means nothing: if the deleting call happens to run first, the reader finds no fragment. Let the deleting
-call read something that the other readers make (`>> (done)` gives a signal), or leave the fragment to the end of its block.)",
+call read something that the other readers make (`>> (done)` gives a signal), or leave the fragment to the end of its block.
+A `for` beside the deleting call needs nothing: its readers are waited for.)",
      R"(sub main() {
   df x;
   init(1, x);

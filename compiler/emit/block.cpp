@@ -178,7 +178,7 @@ class Writer {
              ";\n" + BodyWriter(context_, environment_, block_.index).write(*block_.body);
     }
     if (!block_.call) {
-      for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
+      for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     }
     return out + next() + "}\n";
   }
@@ -266,7 +266,7 @@ class Writer {
       out += "  hint_reads(w, c, " + expr_.name(c.name) + ", " + expr_.integer(*c.count) + ");\n";
     }
     // Before the outputs: what they set going is to find it gone, on every run.
-    for (const auto& n : block_.deletes) out += "  hint_delete(w, c, " + expr_.name(n) + ");\n";
+    for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     out += after;
     for (const auto& n : block_.done) {
       out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) +

@@ -17,6 +17,22 @@ std::string slot(const block::FrameVariable& f, const std::string& cf) {
   return kind + cf + ", " + std::to_string(f.word) + ")";
 }
 
+std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name, const std::string& function,
+                     const std::string& arguments, const std::string& indent) {
+  if (context.program.held.count(name.base) == 0) return indent + function + "(" + arguments + ", " + expr.name(name) + ");\n";
+  std::string parts;
+  semantics::NameUse part{name.base, {}, name.at};
+  for (std::size_t k = 0;; ++k) {
+    parts += (k == 0 ? "" : ", ") + expr.name(part);
+    if (k == name.indices.size()) break;
+    part.indices.push_back(name.indices[k]);
+  }
+  // Whoever passed it on may hold more than this sub knows the name of.
+  const char* all = name.base->kind == semantics::Variable::Kind::parameter ? ", true" : ", false";
+  return indent + "{\n" + indent + "  const Name parts[] = {" + parts + "};\n" + indent + "  " + function + "_held(" + arguments + ", parts, " +
+         std::to_string(name.indices.size() + 1) + all + ");\n" + indent + "}\n";
+}
+
 std::string BodyWriter::write(const block::Body& body) {
   out_.clear();
   depth_ = 0;
@@ -37,9 +53,11 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
       environment_.set(d.variable, known ? "uses_known(" + name + ")" : name);
     }
     for (const auto& n : body.deletes) {
-      out_ += indent + "scope_delete(w, " + scope + ", " + expr_.name(n) + ");\n";
+      out_ += deleting(context_, expr_, n, "scope_delete", "w, " + scope, indent);
     }
   }
+  const std::string by = "mix(" + id + ", kBodyHolds)";
+  for (const auto& n : body.holds) out_ += indent + "hold(w, " + expr_.name(n) + ", " + by + ");\n";
   for (const block::Step& step : body.steps) {
     if (const auto* s = std::get_if<block::Spawn>(&step)) {
       spawn(*s, id, scope, indent);
@@ -61,6 +79,7 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
       --depth_;
     }
   }
+  for (const auto& n : body.holds) out_ += indent + "hold_ends(w, " + expr_.name(n) + ", " + by + ");\n";
   if (has_scope) out_ += indent + "scope_close(w, " + scope + ");\n";
 }
 
@@ -80,11 +99,15 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
             "  if (first <= last) {\n";
   }
   const std::string inside = indent + (range ? "    " : "  ");
-  if (s.has_end()) {
+  const bool own_scope = s.has_end() || !s.holds.empty();
+  if (own_scope) {
     scope = "d";
-    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.end_ordinal) + ");\n";
+    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.has_end() ? s.end_ordinal : s.ordinal) + ");\n";
+    for (const auto& n : s.holds) {
+      out_ += inside + "scope_hold(w, d, " + expr_.name(n) + ");\n";
+    }
     for (const auto& n : s.deletes) {
-      out_ += inside + "scope_delete(w, d, " + expr_.name(n) + ");\n";
+      out_ += deleting(context_, expr_, n, "scope_delete", "w, d", inside);
     }
     for (const auto& n : s.done) {
       out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
@@ -106,7 +129,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
     copy(s.chain->frame[s.chain->parameters.size() + k]);
   }
   out_ += inside + "cf_submit(w, t);\n";
-  if (s.has_end()) out_ += inside + "scope_close(w, d);\n";
+  if (own_scope) out_ += inside + "scope_close(w, d);\n";
   if (range) out_ += indent + "  }\n";
   out_ += indent + "}\n";
 }

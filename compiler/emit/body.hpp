@@ -33,4 +33,8 @@ class BodyWriter {
 // slot is the left side of an assignment to a variable in the frame of CF `cf`.
 std::string slot(const block::FrameVariable& f, const std::string& cf);
 
+// deleting calls `function` for a name; for one that may be held, with all that it is part of.
+std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name, const std::string& function,
+                     const std::string& arguments, const std::string& indent);
+
 }  // namespace tessera::compiler::emit

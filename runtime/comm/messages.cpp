@@ -82,6 +82,14 @@ void serialize(A& a, Drop& x) { a(x.ids); }
 template <class A>
 void serialize(A& a, DeleteHint& x) { a(x.name, x.block); }
 template <class A>
+void serialize(A& a, Hold& x) { a(x.name, x.by, x.ends); }
+template <class A>
+void serialize(A& a, HeldDelete& x) { a(x.name, x.block, x.parts, x.all); }
+template <class A>
+void serialize(A&, Settle&) {}
+template <class A>
+void serialize(A&, Settled&) {}
+template <class A>
 void serialize(A& a, ReadsHint& x) { a(x.name, x.reads, x.block, x.ack); }
 template <class A>
 void serialize(A& a, ReadDone& x) { a(x.name, x.block, x.slot, x.ack); }

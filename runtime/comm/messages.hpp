@@ -54,6 +54,19 @@ struct DeleteHint {     // advice `delete` carried out on another rank -> home
   abi::Name name;
   std::uint32_t block = 0;
 };
+struct Hold {           // a rank -> home: something holds the name, or does so no longer (data/holds.hpp)
+  abi::Name name;
+  abi::Id by;
+  bool ends = false;
+};
+struct HeldDelete {     // a rank -> home: the same as DeleteHint, of a name that may be held
+  abi::Name name;
+  std::uint32_t block = 0;
+  std::vector<abi::Id> parts;  // it, and what it is part of
+  bool all = false;            // it may be held as part of something else, too
+};
+struct Settle {};       // home -> all: answer, so that what you have said before is here
+struct Settled {};
 struct ReadsHint {      // advice `req_count` evaluated on another rank -> home
   abi::Name name;
   std::int64_t reads = 0;
@@ -212,7 +225,8 @@ struct TracePart {      // every rank -> 0, at the end of a run with --record
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer>;
+                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
+                             HeldDelete, Settle, Settled>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

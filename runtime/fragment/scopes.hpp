@@ -43,7 +43,10 @@ inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
 struct AtEnd {
   abi::Name name;
   std::uint32_t block = 0;  // whose statement said so
-  bool frees = false;       // `--> (x)`, `delete`; else `>> (y)`: assign 1
+  enum class Does : std::uint8_t { assigns, frees, ends_hold };  // `>> (y)`: 1; `--> (x)`, `delete`; data/holds.hpp
+  Does does = Does::assigns;
+  std::vector<abi::Id> parts;  // frees what may be held: as HeldDelete
+  bool all = false;
 };
 
 struct ScopeRecord : abi::Scope {

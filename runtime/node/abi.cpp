@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/fragment/cf.hpp"
@@ -12,6 +13,7 @@
 
 namespace tessera::abi {
 
+using runtime::AtEnd;
 using runtime::ScopeRecord;
 
 Cf* cf_new(Worker*, const Block& block, Scope* scope, Id id) {
@@ -30,11 +32,42 @@ Scope* scope_open(Worker* w, Scope* parent, Id id) {
 }
 void scope_close(Worker* w, Scope* s) { w->node.leave_scope(*w, static_cast<ScopeRecord*>(s)); }
 void scope_notify(Worker* w, Scope* s, Name done) {
-  static_cast<ScopeRecord*>(s)->at_end.push_back({done, w->current->block->index, false});
+  static_cast<ScopeRecord*>(s)->at_end.push_back({done, w->current->block->index, AtEnd::Does::assigns, {}, false});
   if (w->trace != nullptr) w->trace->ends(*s, done.id);
 }
 void scope_delete(Worker* w, Scope* s, Name x) {
-  static_cast<ScopeRecord*>(s)->at_end.push_back({x, w->current->block->index, true});
+  static_cast<ScopeRecord*>(s)->at_end.push_back({x, w->current->block->index, AtEnd::Does::frees, {}, false});
+}
+void scope_hold(Worker* w, Scope* s, Name x) {
+  hold(w, x, s->id);
+  static_cast<ScopeRecord*>(s)->at_end.push_back({x, 0, AtEnd::Does::ends_hold, {}, false});
+}
+void hold(Worker* w, Name x, Id by) {
+  w->node.holds.take(x, by);
+  w->sent = w->sent || w->node.ranks() > 1;
+}
+void hold_ends(Worker* w, Name x, Id by) {
+  w->node.holds.end(x, by);
+  w->sent = w->sent || w->node.ranks() > 1;
+}
+
+namespace {
+
+std::vector<Id> ids_of(const Name* parts, std::uint32_t count) {
+  std::vector<Id> ids;
+  for (std::uint32_t k = 0; k < count; ++k) ids.push_back(parts[k].id);
+  return ids;
+}
+
+}  // namespace
+
+void scope_delete_held(Worker* w, Scope* s, const Name* parts, std::uint32_t count, bool all) {
+  static_cast<ScopeRecord*>(s)->at_end.push_back(
+      {parts[count - 1], w->current->block->index, AtEnd::Does::frees, ids_of(parts, count), all});
+}
+void hint_delete_held(Worker* w, Cf* c, const Name* parts, std::uint32_t count, bool all) {
+  w->node.holds.free({parts[count - 1], c->block->index, ids_of(parts, count), all});
+  w->sent = w->sent || w->node.ranks() > 1;
 }
 
 namespace {

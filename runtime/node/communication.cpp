@@ -87,6 +87,8 @@ void Node::handle(Rank from, Message&& m) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
           end->on(from, std::move(x));
+        } else if constexpr (requires { holds.on(from, std::move(x)); }) {
+          holds.on(from, std::move(x));
         } else {
           data.on(from, std::move(x));
         }

@@ -52,11 +52,19 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
     for (const AtEnd& at_end : scope->at_end) {
       // The names belong to a scope around this one, which our count still keeps alive.
       try {
-        if (at_end.frees) {
-          data.free_now(w, at_end.name, at_end.block);
-        } else {
-          data.assign(w, {at_end.block, parent}, at_end.name, abi::value_int(1));
+        switch (at_end.does) {
+          case AtEnd::Does::assigns:
+            data.assign(w, {at_end.block, parent}, at_end.name, abi::value_int(1));
+            break;
+          case AtEnd::Does::frees:
+            at_end.parts.empty() ? data.free_now(w, at_end.name, at_end.block)
+                                 : holds.free({at_end.name, at_end.block, at_end.parts, at_end.all});
+            break;
+          case AtEnd::Does::ends_hold:
+            holds.end(at_end.name, scope->id);
+            break;
         }
+        w.sent = w.sent || ranks() > 1;
       } catch (const ProgramError& e) {
         return fail(fmt::format("{}: error: {}",
                                 runtime::place(program, program.blocks[at_end.block]->pos), e.what()),
@@ -65,6 +73,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
     }
     scopes.retire(scope);
     if (data.free_scope(scope)) w.sent = true;
+    holds.scope_ended(scope->ref);
     scopes.free_retired(scope);
     if (parent == nullptr) return end->root_finished();
     scope = parent;

@@ -77,6 +77,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       comm(transport_),
       scopes(transport_.rank()),
       data(*this),
+      holds(*this),
       moved_by_group(program_.block_count),
       block_count_(program_.block_count) {
   visible = ranks() > 1 ? balancer::kVisible : 0;

@@ -17,6 +17,7 @@
 
 #include "runtime/comm/communicator.hpp"
 #include "runtime/data/data_fragments.hpp"
+#include "runtime/data/holds.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/node/members.hpp"
 #include "runtime/node/retained.hpp"
@@ -152,6 +153,7 @@ class Node {
   Communicator comm;
   Scopes scopes;
   DataFragments data;
+  Holds holds;
   Sleepers sleepers;
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<Worker> outside;      // the communication thread's

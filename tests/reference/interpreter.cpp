@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <utility>
 
 #include "compiler/block/walk.hpp"
 #include "evaluate.hpp"
@@ -35,7 +36,9 @@ class Interpreter {
     Outcome outcome;
     try {
       start(arguments);
-      while (!ready_.empty() && left_ > 0) step();
+      while (left_ > 0 && (!ready_.empty() || free_deleted())) {
+        if (!ready_.empty()) step();
+      }
       if (left_ == 0) {
         outcome.end = Outcome::End::endless;
       } else if (!waiting_.empty()) {
@@ -78,9 +81,15 @@ class Interpreter {
     leave(task.region);
   }
 
+  // A `delete` waits for readers in loops that were created before it: here, for all that can run. True: there was one.
+  bool free_deleted() {
+    for (const Name& n : deleted_) store_.free(n);
+    return !std::exchange(deleted_, {}).empty();
+  }
+
   void leave(RegionPtr region) {
     while (region != nullptr && --region->tasks == 0) {
-      for (const Name& n : region->frees) store_.free(n);
+      for (const Name& n : region->frees) deleted_.push_back(n);
       for (const Name& n : region->done) assign(n, 1);
       region = region->outer;
     }
@@ -148,6 +157,7 @@ class Interpreter {
       seen_.insert(inputs->back());
     }
     // An eval's body holds steps that wait for themselves, in the form before the passes.
+    if (const NameUse* counted = cf.chain->counted_only()) seen_.erase(e.name(*counted));
     if (b.kind != block::Kind::eval) {
       block::visit(b,
                    {[&](block::ExprPtr& x) { need(e, x); }, [&](NameUse& n) { e.need(n, seen_); }});
@@ -189,7 +199,7 @@ class Interpreter {
     }
     for (const NameUse& n : b.done) assign(e.name(n), 1);
     count_reads();
-    for (const NameUse& n : b.deletes) store_.free(e.name(n));
+    for (const NameUse& n : b.deletes) deleted_.push_back(e.name(n));
   }
 
   void call(const block::Block& b, const Evaluator& e) {
@@ -284,6 +294,7 @@ class Interpreter {
     if (const auto* count = std::get_if<block::CountReads>(&step)) {
       e.need(count->name, seen_);
       need(e, count->count);
+      seen_.erase(e.name(count->name));  // that it is mentioned in its own count is no read
       count_reads();
       return store_.free_after(e.name(count->name), e.integer(*count->count));
     }
@@ -340,6 +351,7 @@ class Interpreter {
   std::size_t left_;
   Store store_;
   std::deque<Task> ready_;
+  std::vector<Name> deleted_;
   std::map<Name, std::vector<Task>> waiting_;
   std::set<Name> seen_;  // what the task that runs has read
   std::uint64_t bases_ = 0;

@@ -39,7 +39,9 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Resettled{}).index(), 29u);
   EXPECT_EQ(Message(LinkAnswer{}).index(), 31u);
   EXPECT_EQ(Message(Used{}).index(), 30u);
-  EXPECT_EQ(std::variant_size_v<Message>, 32u);
+  EXPECT_EQ(Message(Hold{}).index(), 32u);
+  EXPECT_EQ(Message(Settled{}).index(), 35u);
+  EXPECT_EQ(std::variant_size_v<Message>, 36u);
 }
 
 TEST(Messages, BytesAreFrozen) {

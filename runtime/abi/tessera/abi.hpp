@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 6;
+inline constexpr std::uint32_t kAbiVersion = 7;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -255,6 +255,15 @@ void scope_close(Worker*, Scope*);
 // `--> (x)` and `delete`). Any number of each.
 void scope_notify(Worker*, Scope*, Name done);
 void scope_delete(Worker*, Scope*, Name x);
+// Deletes of the name, or of parts of it, wait: until everything under the scope has finished; between the two calls.
+void scope_hold(Worker*, Scope*, Name);
+void hold(Worker*, Name, Id by);
+void hold_ends(Worker*, Name, Id by);
+inline constexpr std::uint64_t kBodyHolds = std::uint64_t{1} << 40;  // no number of a statement
+// The same for names that may be held: parts[0] is the name, the others are it with one index more, the last is what is freed. `all`: it may be
+// held under names that are not among these.
+void scope_delete_held(Worker*, Scope*, const Name* parts, std::uint32_t count, bool all);
+void hint_delete_held(Worker*, Cf*, const Name* parts, std::uint32_t count, bool all);
 TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
