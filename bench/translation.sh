@@ -2,11 +2,30 @@
 # programs disturb less; on idle processors the parts take about as long.
 
 # statements SHAPE N: a program of about N statements. `chain`: one body of calls. `names`: the same
-# with a name declared for each. `subs`: subs of ten statements of all kinds.
+# with a name declared for each. `subs`: subs of ten statements of all kinds. `deep`: 30 subs, each of 50 loops and conditions inside one another
+# with calls at every level.
 statements() {
   awk -v shape="$1" -v n="$2" 'BEGIN {
     print "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub add(int a, int b, name x) ${{ x = a + b; $}}"
     print "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}"
+    if (shape == "deep") {
+      calls = int(n / 1500) - 2
+      for (k = 0; k < 30; k++) {
+        printf "sub part%d(int n, name a, name r) {\n", k
+        for (d = 0; d < 50; d++) {
+          e = d - d % 2
+          if (d % 2 == 0) printf "for i%d = %d..n {\n", d, d
+          else printf "if a[i%d] < n + %d {\n", e, d
+          for (c = 0; c < calls; c++) printf "add(a[i%d], i%d + %d, r[%d][i%d][%d]);\n", e, e, c, c, e, d
+        }
+        for (d = 0; d < 50; d++) print "}"
+        print "}"
+      }
+      print "sub main() {\n  df a, r;\n  for i = 0..60 init(i, a[i]);"
+      for (k = 0; k < 30; k++) printf "  part%d(0, a, r[%d]);\n", k, k
+      print "}"
+      exit
+    }
     if (shape == "subs") {
       for (k = 0; k < n / 10; k++) {
         printf "sub part%d(int n, name a, name result) {\n  df t, u, w;\n  init(n, t[0]);\n", k
@@ -57,6 +76,9 @@ translation() {
       "$(repeat "$runs" processor "$tessera" check --emit-cpp "$work/$shape.fa" | scaled 1 '%.2f') s" "1 s" \
       "tessera check --emit-cpp $shape.fa"
   done
+  statements deep 12000 >"$work/deep.fa"
+  line "12000 lines (deep): all, linking and running included" \
+    "$(repeat "$runs" from_nothing "$work/deep.fa" | scaled 1 '%.1f') s" "40 s" "tessera run deep.fa, with an empty cache"
   for shape in chain subs; do
     statements $shape 300 >"$work/$shape.fa"
     line "300 statements ($shape): translation" \

@@ -57,6 +57,7 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
                            const std::vector<fs::path>& kernels) {
   const std::string name = r.program.string();
   std::vector<Unit> units = {{Unit::Kind::program, name, {}, program.program_cpp}};
+  for (const std::string& part : program.program_parts) units.push_back({Unit::Kind::program, name, {}, part});
   if (!program.kernels_cpp.empty())
     units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
   for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});

@@ -30,7 +30,11 @@ int run(const CheckCommand& c) {
     std::fputs(render_all(out.diagnostics, colour_on_stderr()).c_str(), stderr);
   }
   std::fputs(out.dump.c_str(), stdout);
-  if (c.emit) std::fputs((out.program_cpp + out.kernels_cpp).c_str(), stdout);
+  if (c.emit) {
+    std::fputs(out.program_cpp.c_str(), stdout);
+    for (const std::string& part : out.program_parts) std::fputs(part.c_str(), stdout);
+    std::fputs(out.kernels_cpp.c_str(), stdout);
+  }
   return out.ok ? runtime::kExitOk : runtime::kExitProgram;
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "cli/cache.hpp"
 #include "cli/failure.hpp"
 #include "cli/process.hpp"
 #include "runtime/launch/words.hpp"
@@ -16,6 +17,10 @@ namespace fs = std::filesystem;
 
 namespace tessera::cli {
 namespace {
+
+constexpr const char* kAdvice =
+    "Programs are translated to C++ and compiled on this machine. On Debian or Ubuntu: "
+    "apt-get install g++; or name a compiler in the environment variable CXX";
 
 std::vector<std::string> words_of(const char* variable) {
   const char* text = std::getenv(variable);
@@ -41,13 +46,10 @@ Compiler describe(std::vector<std::string> command, const fs::path& found) {
 }  // namespace
 
 Compiler find_compiler() {
-  constexpr const char* kAdvice =
-      "Programs are translated to C++ and compiled on this machine. On Debian or Ubuntu: "
-      "apt-get install g++; or name a compiler in the environment variable CXX";
   std::vector<std::string> asked = words_of("CXX");
   if (!asked.empty()) {
     if (const auto found = find_program(asked[0])) return describe(asked, *found);
-    throw environment_error("the C++ compiler `" + asked[0] + "` named by CXX is not there.\n" + kAdvice);
+    throw environment_error("the C++ compiler `" + asked[0] + "` named by CXX is not there, or can't be executed.\n" + kAdvice);
   }
   for (const char* name : {"c++", "g++", "clang++"}) {
     if (const auto found = find_program(name)) return describe({name}, *found);
@@ -111,6 +113,28 @@ void check_disk(const std::string& output) {
                               fs::temp_directory_path(ignored).string() + " (TMPDIR). It says:\n" + line);
     }
   }
+}
+
+void check_compiler(const Compiler& c, int exit_code, const std::string& output, const fs::path& folder) {
+  const std::string name = "the C++ compiler `" + c.command.front() + "`";
+  const auto says = [](const std::string& text) { return text.empty() ? " It says nothing." : " It says:\n" + text; };
+  if (exit_code > 128 || output.find("signal terminated program") != std::string::npos) {
+    throw environment_error(name + " was ended by a signal, perhaps for want of memory." + says(output));
+  }
+  const fs::path source = folder / "right.cpp", object = folder / "right.o";
+  write_for_cache(source, "int main() { return 0; }\n");
+  Command command = c.command;
+  for (const std::string& f : base_flags()) command.push_back(f);
+  command.insert(command.end(), {"-c", source.string(), "-o", object.string()});
+  const Finished made = run_all({command}).front();
+  std::error_code ignored;
+  if (made.exit_code == 0 && fs::exists(object, ignored)) return;
+  check_disk(made.output);
+  const std::string what = made.exit_code == 0 ? "makes nothing of C++, though it ends with exit code 0."
+                           : made.exit_code == 127 ? "can't be started."
+                                                   : "does not compile C++: it ends with exit code " + std::to_string(made.exit_code) + ".";
+  throw environment_error(name + " " + what + says(made.output) + (made.output.empty() || made.output.back() == '\n' ? "" : "\n") +
+                          (made.output.empty() ? "\n" : "") + kAdvice);
 }
 
 std::vector<std::string> environment_cxxflags() {

@@ -111,8 +111,15 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     Object& object = objects[pending[k]];
     const fs::path base = s.workspace / std::to_string(pending[k]);
     if (results[k].left) continue;
+    std::error_code ignored;
+    if (results[k].exit_code == 0 && !fs::exists(base.string() + ".o", ignored)) {
+      check_compiler(s.compiler, 0, results[k].output, s.workspace);
+    }
     if (results[k].exit_code != 0) {
       check_disk(results[k].output);
+      if (!written(u) || results[k].output.empty() || results[k].exit_code > 125) {
+        check_compiler(s.compiler, results[k].exit_code, results[k].output, s.workspace);
+      }
       wrong += failure_text(u, results[k].output);
       if (u.kind == Unit::Kind::program || u.kind == Unit::Kind::main) code = runtime::kExitInternal;
       continue;

@@ -68,6 +68,7 @@ struct Output {
   bool ok = false;                     // no errors among the diagnostics
   std::vector<Diagnostic> diagnostics; // in order of position
   std::string program_cpp;             // generated; includes tessera/abi.hpp only
+  std::vector<std::string> program_parts;  // of a large program: further files, to be compiled and linked with the first
   std::string kernels_cpp;             // in-place kernels with #line; includes ucenv.h; may be empty
   std::vector<Import> imports;         // one per symbol
   std::vector<std::filesystem::path> files;                // every source read (for the cache key)

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 
@@ -148,8 +149,9 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
   output.kernels_cpp = emit::kernels_text(context, model);
   const std::string hashed = text.text + output.kernels_cpp;
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
-  output.program_cpp =
-      emit::program_text(context, model, {hash.low64, hash.high64}, options.by_reference);
+  std::vector<std::string> texts = emit::program_texts(context, model, {hash.low64, hash.high64}, options.by_reference);
+  output.program_cpp = std::move(texts.front());
+  output.program_parts.assign(std::make_move_iterator(texts.begin() + 1), std::make_move_iterator(texts.end()));
   list_imports(program, diagnostics, output);
 }
 
@@ -164,7 +166,8 @@ Output translate(const std::filesystem::path& source, const Options& options, co
   Sources sources(&options.unsaved);
   MappedText text;
   Diagnostics diagnostics(sources, text);
-  if (sources.load(source)) {
+  std::string why;
+  if (sources.load(source, &why)) {
     run_stages(sources, text, diagnostics, options, look, output);
     for (std::uint32_t k = 0; k < sources.size(); ++k) {
       if (!sources.file(k).path.empty()) output.files.push_back(sources.file(k).path);
@@ -173,7 +176,9 @@ Output translate(const std::filesystem::path& source, const Options& options, co
     std::error_code ignored;
     const bool exists = std::filesystem::exists(source, ignored);
     diagnostics.error("T100", Span{source.string(), 0, 0, 1},
-                      exists ? "this file can't be read" : "there is no such file");
+                      !why.empty() ? "this can't be read: it is " + why
+                      : exists     ? "this file can't be read"
+                                   : "there is no such file");
   }
   output.diagnostics = diagnostics.take();
   options.warnings.apply(output.diagnostics);

@@ -130,6 +130,7 @@ const Program& Workspace::program(const fs::path& root) {
   p.index = p.output.index != nullptr ? p.output.index : std::make_shared<const compiler::Index>();
   if (p.index->complete) p.complete = p.index;
   p.output.program_cpp.clear();
+  p.output.program_parts.clear();
   p.output.kernels_cpp.clear();
   return p;
 }

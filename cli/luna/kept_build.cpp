@@ -42,6 +42,9 @@ fs::path keep_build(const Options& o, const fs::path& library) {
   };
   const compiler::Output text = compiler::translate(o.build.program, o.build.translation);
   put(text.program_cpp, "program.cpp");
+  for (std::size_t k = 0; k < text.program_parts.size(); ++k) {
+    put(text.program_parts[k], ("program" + std::to_string(k + 2) + ".cpp").c_str());
+  }
   put(text.kernels_cpp, "kernels.cpp");
   install_file(library, folder / "libucodes.so", "--build-dir");
   return folder / "libucodes.so";

@@ -12,6 +12,7 @@ constexpr std::size_t kMostNodes = 60'000;
 
 Facts analyse(const semantics::Model& model, Diagnostics& diagnostics) {
   check_conditions(model, diagnostics);
+  check_numbers(model, diagnostics);
   check_recursion(model, diagnostics);
   const Flow flow = build_flow(model, kMostNodes);
   Checker checker(flow, diagnostics);

@@ -2,7 +2,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "compiler/analysis/decide.hpp"
 #include "compiler/analysis/lint.hpp"
+#include "compiler/analysis/written.hpp"
 
 namespace tessera::compiler::analysis {
 namespace {
@@ -38,14 +40,9 @@ class Conditions {
   void body(const Body& b) {
     for (const auto& s : b.statements) {
       if (const auto* f = std::get_if<semantics::For>(&s.node)) {
-        if (as_written(*f->first, f->first->at) && as_written(*f->last, f->last->at)) {
-          counters_[f->counter] = {value(*f->first).low, value(*f->last).high};
-        }
-        body(*f->body);
+        range(*f);
       } else if (const auto* w = std::get_if<semantics::While>(&s.node)) {
-        if (as_written(*w->start, w->start->at)) counters_[w->counter] = {value(*w->start).low, {}};
-        condition(*w->condition, true);
-        body(*w->body);
+        loop(*w);
       } else if (const auto* i = std::get_if<semantics::If>(&s.node)) {
         condition(*i->condition, false);
         body(*i->body);
@@ -54,22 +51,51 @@ class Conditions {
   }
 
  private:
-  // as_written: nothing of the expression comes from a macro or from a `let` elsewhere.
-  bool as_written(const Expr& e, Extent all) const {
-    return !diagnostics_.from_macro(all) && inside(e, all);
-  }
-  static bool inside(const Expr& e, Extent all) {
-    return e.at.begin >= all.begin && e.at.end <= all.end &&
-           std::all_of(e.kids.begin(), e.kids.end(),
-                       [&](const ExprPtr& k) { return inside(*k, all); });
+  bool as_written(const Expr& e, Extent all) const { return analysis::as_written(diagnostics_, e, all); }
+
+  void range(const semantics::For& f) {
+    if (as_written(*f.first, f.first->at) && as_written(*f.last, f.last->at)) {
+      if (decider_.is_empty(*f.first, *f.last)) {
+        diagnostics_.warning("T320", join(f.first->at, f.last->at),
+                             "this range is empty: the last value is less than the first, so the body never runs");
+        return;
+      }
+      counters_[f.counter] = {value(*f.first).low, value(*f.last).high};
+      decider_.range(f.counter, *f.first, f.last.get());
+    }
+    body(*f.body);
   }
 
-  void condition(const Expr& e, bool loop) {
+  void loop(const semantics::While& w) {
+    if (as_written(*w.start, w.start->at)) {
+      counters_[w.counter] = {value(*w.start).low, {}};
+      decider_.range(w.counter, *w.start, nullptr);
+      const bool told = condition(*w.condition, true);
+      if (!told && as_written(*w.condition, w.condition->at) &&
+          decider_.decide_for(*w.condition, w.counter, *w.start) == Truth::never) {
+        diagnostics_.warning("T320", w.condition->at,
+                             "this is false for the first value of " + quote(w.counter->name) +
+                                 " already: the body never runs");
+        return;
+      }
+    } else {
+      condition(*w.condition, true);
+    }
+    body(*w.body);
+  }
+
+  // condition reports what is always the same; false when it is not.
+  bool condition(const Expr& e, bool loop) {
     const bool number = e.kind == Expr::Kind::integer || e.kind == Expr::Kind::real;
-    if ((number && !loop) || !as_written(e, e.at)) return;
+    if ((number && !loop) || !as_written(e, e.at)) return false;
     const Interval v = value(e);
-    const bool never = v.is_point() && *v.low == 0;
-    const bool always = (v.low && *v.low > 0) || (v.high && *v.high < 0);
+    bool never = v.is_point() && *v.low == 0;
+    bool always = (v.low && *v.low > 0) || (v.high && *v.high < 0);
+    if (!never && !always) {
+      const Truth truth = decider_.decide(e);
+      never = truth == Truth::never;
+      always = truth == Truth::always;
+    }
     if (always && loop) {
       diagnostics_.warning("T318", e.at, "this condition is always true: the `while` never ends");
     } else if (always) {
@@ -77,6 +103,7 @@ class Conditions {
     } else if (never && !number) {
       diagnostics_.warning("T318", e.at, "this condition is always false: the body never runs");
     }
+    return always || (never && !number);
   }
 
   Interval value(const Expr& e) const {
@@ -177,6 +204,7 @@ class Conditions {
 
   Diagnostics& diagnostics_;
   std::unordered_map<const semantics::Variable*, Interval> counters_;
+  Decider decider_;
 };
 
 }  // namespace

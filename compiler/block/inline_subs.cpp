@@ -21,6 +21,8 @@ using semantics::Type;
 constexpr std::size_t kMostStatements = 64;
 // An argument is written wherever its parameter stood; expressions do not become larger than this by it.
 constexpr std::uint32_t kMostNodes = 64;
+// A statement keeps so many of the calls that it was inlined through, the outermost always: a longer list helps nobody.
+constexpr std::size_t kMostCallers = 16;
 
 template <class F>
 void for_each_call(Body& body, const F& f) {
@@ -218,7 +220,11 @@ class Copy {
     out->callers = c.callers;
     // Messages name parameters, so they also tell the calls; of what is the library's only the user's.
     out->inlined = c.inlined || !diagnostics_.in_library(c.at) || from_library(c.at);
-    if (out->inlined) out->callers.push_back(call_.at);
+    if (out->inlined && out->callers.size() < kMostCallers) {
+      out->callers.push_back(call_.at);
+    } else if (out->inlined) {
+      out->callers.back() = call_.at;
+    }
     out->locator = expr(c.locator);
     out->stealable = c.stealable;
     for (const Variable* v : c.parameters) out->parameters.push_back(fresh(v));
@@ -256,10 +262,11 @@ class Inlining {
     for (auto& sub : program_.subs) {
       for_each_call(*sub->last().body, [&](Spawn& call) {
         ++calls_[call.chain];
-        callees_[sub.get()].insert(call.chain);
+        callees_[sub.get()].push_back(call.chain);
       });
     }
-    for (auto& sub : program_.subs) visit_sub(*sub);
+    for (auto& sub : program_.subs) order(sub.get());
+    for (Chain* sub : order_) body(*sub->last().body);
     std::set<const Chain*> called = {program_.subs.front().get()};
     for (auto& sub : program_.subs) {
       for_each_call(*sub->last().body, [&](Spawn& call) { called.insert(call.chain); });
@@ -269,31 +276,57 @@ class Inlining {
   }
 
  private:
-  void visit_sub(Chain& sub) {
-    if (!visited_.insert(&sub).second) return;
-    Body& own = *sub.last().body;
-    for_each_call(own, [&](Spawn& call) { visit_sub(*call.chain); });
-    body(own);
-  }
-
-  bool calls_itself(const Chain* sub) {
-    std::set<const Chain*> seen;
-    std::vector<const Chain*> waiting = {sub};
-    while (!waiting.empty()) {
-      const Chain* next = waiting.back();
-      waiting.pop_back();
-      for (const Chain* c : callees_[next]) {
-        if (c == sub) return true;
-        if (seen.insert(c).second) waiting.push_back(c);
+  // order lists callees before callers, and finds the subs that call themselves through others (Tarjan's algorithm; without
+  // recursion, for calls may be nested as deeply as there are subs).
+  void order(Chain* root) {
+    if (seen_.count(root) != 0) return;
+    struct Visit {
+      Chain* sub;
+      std::vector<Chain*>::const_iterator next;
+    };
+    std::vector<Visit> path;
+    const auto enter = [&](Chain* sub) {
+      const auto number = static_cast<std::uint32_t>(seen_.size());
+      seen_[sub] = {number, number, true};
+      open_.push_back(sub);
+      path.push_back({sub, callees_[sub].begin()});
+    };
+    enter(root);
+    while (!path.empty()) {
+      Visit& at = path.back();
+      Chain* const sub = at.sub;
+      if (at.next != callees_[sub].end()) {
+        Chain* const to = *at.next++;
+        if (to == sub) recursive_.insert(sub);
+        const auto known = seen_.find(to);
+        if (known == seen_.end()) {
+          enter(to);
+        } else if (known->second.open) {
+          seen_[sub].low = std::min(seen_[sub].low, known->second.number);
+        }
+        continue;
       }
+      path.pop_back();
+      if (!path.empty()) seen_[path.back().sub].low = std::min(seen_[path.back().sub].low, seen_[sub].low);
+      order_.push_back(sub);
+      if (seen_[sub].low == seen_[sub].number) close(sub);
     }
-    return false;
+  }
+  // close takes the group of subs that all call each other, of which `first` was entered first, from the open ones.
+  void close(Chain* first) {
+    const bool several = open_.back() != first;
+    for (Chain* sub = nullptr; sub != first;) {
+      sub = open_.back();
+      open_.pop_back();
+      seen_[sub].open = false;
+      if (several) recursive_.insert(sub);
+    }
   }
 
   bool fits(const Spawn& call) {
     if (call.owned != nullptr || call.locator != nullptr || call.has_end() || !call.counts.empty()) return false;
     Chain& sub = *call.chain;
-    if (&sub == program_.subs.front().get() || calls_itself(&sub)) return false;
+    if (&sub == program_.subs.front().get() || recursive_.count(&sub) != 0) return false;
     for (std::size_t k = 0; k < sub.parameters.size(); ++k) {
       if (!can_stand_for(call.arguments[k], *sub.parameters[k])) return false;
     }
@@ -345,8 +378,14 @@ class Inlining {
   Program& program_;
   const Diagnostics& diagnostics_;
   std::map<const Chain*, std::size_t> calls_;
-  std::map<const Chain*, std::set<const Chain*>> callees_;
-  std::set<const Chain*> visited_;
+  struct Seen {
+    std::uint32_t number = 0, low = 0;
+    bool open = false;
+  };
+  std::map<const Chain*, std::vector<Chain*>> callees_;
+  std::map<const Chain*, Seen> seen_;
+  std::vector<Chain*> open_, order_;
+  std::set<const Chain*> recursive_;
 };
 
 }  // namespace

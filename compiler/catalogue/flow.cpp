@@ -146,6 +146,11 @@ sub main() { down(3); })",
   if n > 0 down(n - 1);
 }
 sub main() { down(3); })"},
+    {"T320", "empty-range", Severity::warning, "the body of a loop never runs",
+     R"(The last value of a `for` is less than its first one, or the condition of a `while` is false for its first value,
+whatever the values of the names in them are. Bounds are inclusive: `0..n - 1` has n values. What comes from macros or `let` is
+not reported: it is there to be changed.)",
+     R"(for i = 5..3 show(i);)", R"(for i = 3..5 show(i);)"},
 };
 
 std::span<const Entry> flow_entries() { return kFlowEntries; }

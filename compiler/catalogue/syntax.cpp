@@ -11,6 +11,10 @@ static constexpr Entry kSyntaxEntries[] = {
      R"(The language has no such sign. There is no `!` (write `e == 0`), `&&` and `||` are doubled, strings stand in
 double quotes, a range is written `first .. last`.)",
      R"(if !0 show(1);)", R"(if 0 show(1);)"},
+    {"T122", "too-many-includes", Severity::error, "includes never end, or bring too much text",
+     R"(A program has at most 10000 includes and 16 MiB of included text. Files that include others twice double the text at
+each step: put `#ifndef NAME`, `#define NAME`, `#endif` around the text of a file, so that it is inserted once.)",
+     R"(tessera check a_file_that_includes_others_twice.fa)", "", Entry::By::command},
     {"T130", "nested-too-deeply", Severity::error,
      "brackets, blocks or an expression are nested too deeply",
      R"(At most 200 constructs may stand inside each other, and an expression has as many levels at most. Name parts of

@@ -24,14 +24,38 @@ class Writer {
         position_(position),
         block_(*chain.blocks[position]),
         number_(std::to_string(block_.index)),
+        own_(hole(Hole::index, number_)),
         environment_(chain),
         expr_(context, environment_, block_.index) {}
 
-  std::string all() {
-    std::string out = inputs() + locator() + series() + maker() + indices();
-    out += block_.kind == Kind::range ? iterate() : run_function();
-    out += slots() + variables() + groups() + callers();
-    return out + descriptor();
+  std::string functions() {
+    const std::string out = inputs() + locator() + series() + maker() + indices();
+    return out + (block_.kind == Kind::range ? iterate() : run_function());
+  }
+  std::string declarations(const std::string& of) const {
+    std::string out;
+    const auto declare = [&](bool present, const char* start, const char* list) {
+      if (present) out += start + of + list + ";\n";
+    };
+    const bool range = block_.kind == Kind::range;
+    declare(!block_.inputs.empty(), "void in", "(const Cf*, Name*)");
+    declare(chain_.locator != nullptr, "std::int64_t loc", "(const Cf*)");
+    declare(!chain_.series.empty(), "std::uint64_t se", "(const Cf*)");
+    declare(has_makers(), "std::int64_t mk", "(const Cf*, std::uint32_t)");
+    declare(index_count() != 0, "void ix", "(const Cf*, std::int64_t*)");
+    declare(range, "void it", "(Worker*, Cf*, std::int64_t)");
+    declare(!range, "Next run", "(Worker*, Cf*)");
+    return out;
+  }
+  std::string tables(const Alike::Written& written) {
+    std::string out = slots() + variables() + groups() + callers();
+    const auto table = [&](const char* start, const std::string& list) {
+      if (!list.empty()) out += start + number_ + "[] = {" + list + "};\n";
+    };
+    table("const std::int64_t nu", written.numbers);
+    table("const Block* const ma", written.makes);
+    table("const char* const te", written.texts);
+    return out + descriptor(written);
   }
 
  private:
@@ -80,20 +104,20 @@ class Writer {
       list += "  n[" + std::to_string(k) + "] = " +
               (in.when == nullptr ? name : expr_.condition(*in.when) + " ? " + name + " : not_needed()") + ";\n";
     }
-    return "void in" + number_ + "(const Cf* c, Name* n) {\n" + rows + list + "}\n";
+    return "void in" + own_ + "(const Cf* c, Name* n) {\n" + rows + list + "}\n";
   }
 
   std::string locator() const {
     if (chain_.locator == nullptr) return "";
-    return "std::int64_t loc" + number_ + "([[maybe_unused]] const Cf* c) { return " +
+    return "std::int64_t loc" + own_ + "([[maybe_unused]] const Cf* c) { return " +
            expr_.integer(*chain_.locator) + "; }\n";
   }
 
   std::string series() const {
     if (chain_.series.empty()) return "";
-    std::string key = std::to_string(chain_.group());
+    std::string key = hole(Hole::number, std::to_string(chain_.group()));
     for (const semantics::Variable* v : chain_.series) key = "series_key(" + key + ", " + environment_[v] + ")";
-    return "std::uint64_t se" + number_ + "(const Cf* c) { return " + key + "; }\n";
+    return "std::uint64_t se" + own_ + "(const Cf* c) { return " + key + "; }\n";
   }
 
   bool has_makers() const {
@@ -101,7 +125,7 @@ class Writer {
   }
   std::string maker() const {
     if (!has_makers()) return "";
-    std::string out = "std::int64_t mk" + number_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
+    std::string out = "std::int64_t mk" + own_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
     for (std::size_t k = 0; k < block_.makers.size(); ++k) {
       const block::Maker& m = block_.makers[k];
       if (m.place == nullptr) continue;
@@ -126,7 +150,7 @@ class Writer {
 
   std::string indices() const {
     if (index_count() == 0) return "";
-    std::string out = "void ix" + number_ + "([[maybe_unused]] const Cf* c, std::int64_t* o) {\n";
+    std::string out = "void ix" + own_ + "([[maybe_unused]] const Cf* c, std::int64_t* o) {\n";
     std::size_t k = 0;
     std::size_t slot = 0;
     for (const auto* n : all_slots()) {
@@ -144,7 +168,7 @@ class Writer {
 
   std::string iterate() {
     environment_.set(block_.counter, "(int)i");  // `int(i)` can read as a declaration
-    return "void it" + number_ +
+    return "void it" + own_ +
            "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c, std::int64_t i) {\n"
            "  [[maybe_unused]] const Id id = mix(c->id, i);\n" +
            BodyWriter(context_, environment_, block_.index).write(*block_.body) + "}\n";
@@ -152,7 +176,7 @@ class Writer {
 
   std::string run_function() {
     std::string out =
-        "Next run" + number_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
+        "Next run" + own_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
     for (const std::uint32_t k : block_.counted) {
       out += "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + std::to_string(k) +
              ");\n";
@@ -195,7 +219,7 @@ class Writer {
   std::string next() const {
     if (block_.kind == Kind::loop) {
       return "  " + slot(place(block_.counter), "c") + " = add(" + environment_[block_.counter] +
-             ", 1, " + context_.pos(chain_.at) + ");\n" + wait_for(*chain_.blocks.front());
+             ", 1, " + hole(Hole::place, context_.pos(chain_.at)) + ");\n" + wait_for(*chain_.blocks.front());
     }
     if (block_.last != nullptr) {
       return "  if (" + environment_[block_.counter] + " == " + environment_[block_.last] +
@@ -207,7 +231,7 @@ class Writer {
   }
 
   static std::string wait_for(const block::Block& b) {
-    return "  c->block = &B" + std::to_string(b.index) + ";\n  return Next::wait;\n";
+    return "  c->block = &" + hole(Hole::block, "B" + std::to_string(b.index)) + ";\n  return Next::wait;\n";
   }
 
   // A loop comes here again: what the word held goes first.
@@ -237,7 +261,7 @@ class Writer {
           break;
         case ParameterType::string:
           if (a.value->kind == semantics::Expr::Kind::string) {
-            list += literal(a.value->text);
+            list += hole(Hole::text, literal(a.value->text));
             break;
           }
           before += "  const Hold " + name + "(" + expr_.new_string(*a.value) + ");\n";
@@ -250,12 +274,12 @@ class Writer {
             value = "h" + name + ".v";
           }
           before +=
-              "  DfHold " + name + "(" + value + ", " + context_.written(a.value->at) + ");\n";
+              "  DfHold " + name + "(" + value + ", " + hole(Hole::text, context_.written(a.value->at)) + ");\n";
           list += "&" + name;
           break;
         }
         case ParameterType::name:
-          before += "  DfHold " + name + "(" + context_.written(a.name.at) + ");\n";
+          before += "  DfHold " + name + "(" + hole(Hole::text, context_.written(a.name.at)) + ");\n";
           list += "&" + name;
           after += assign(a.name, output++, name);
           break;
@@ -280,7 +304,7 @@ class Writer {
         "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
     const block::Uses* uses = context_.program.uses_of(to);
     if (uses == nullptr) return "  assign" + start + ");\n";
-    const std::string used = "assign_used" + start + ", " + uses_call(*uses, to, expr_, environment_);
+    const std::string used = "assign_used" + start + ", " + uses_call(context_, *uses, to, expr_, environment_);
     return uses->sends() ? "  {\n    Places* const to = places(w);\n    " + used + ", to);\n  }\n" : "  " + used + ");\n";
   }
 
@@ -354,9 +378,13 @@ class Writer {
     return out + "0};\n";
   }
 
-  std::string descriptor() const {
+  std::string descriptor(const Alike::Written& written) const {
     const auto name = [&](bool present, const char* prefix) {
       return present ? prefix + number_ : std::string("nullptr");
+    };
+    const std::string of = std::to_string(written.of);
+    const auto function = [&](bool present, const char* prefix) {
+      return present ? prefix + of : std::string("nullptr");
     };
     const bool range = block_.kind == Kind::range;
     std::string layout;
@@ -366,16 +394,20 @@ class Writer {
         ", Kind::" + block::spelling(block_.kind) + ", " + flags() +
         ", " + std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) +
         ", " + std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
-    out += name(!block_.inputs.empty(), "in") + ", " + name(!range, "run") + ", " +
-           name(range, "it") + ", " + name(chain_.locator != nullptr, "loc") + ", " +
-           name(index_count() != 0, "ix") + ",\n  ";
+    out += function(!block_.inputs.empty(), "in") + ", " + function(!range, "run") + ", " +
+           function(range, "it") + ", " + function(chain_.locator != nullptr, "loc") + ", " +
+           function(index_count() != 0, "ix") + ",\n  ";
     out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) +
            ",\n  ";
     out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
            ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
            name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca") + ", " +
-           name(!chain_.series.empty(), "se") + ", " + name(has_makers(), "mk") + ", " +
+           function(!chain_.series.empty(), "se") + ", " + function(has_makers(), "mk") + ", " +
            std::to_string(block_.awaited) + "u, " + std::to_string(block_.expects) + "u";
+    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty()) {
+      out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
+             name(!written.texts.empty(), "te");
+    }
     return out + "};\n\n";
   }
 
@@ -384,6 +416,7 @@ class Writer {
   const std::size_t position_;
   const block::Block& block_;
   const std::string number_;
+  const std::string own_;  // the same in names of functions
   Environment environment_;
   ExpressionWriter expr_;
   std::size_t shown_ = 0;
@@ -391,8 +424,14 @@ class Writer {
 
 }  // namespace
 
-std::string block_text(const Context& context, const block::Chain& chain, std::size_t position) {
-  return Writer(context, chain, position).all();
+std::string block_functions(const Context& context, const block::Chain& chain, std::size_t position) {
+  return Writer(context, chain, position).functions();
+}
+
+BlockText block_text(const Context& context, const block::Chain& chain, std::size_t position, const Alike& alike) {
+  Writer writer(context, chain, position);
+  const Alike::Written written = alike.write(chain.blocks[position]->index, writer.functions());
+  return {written.functions, writer.tables(written), written.of, writer.declarations(std::to_string(written.of))};
 }
 
 }  // namespace tessera::compiler::emit

@@ -113,7 +113,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
       out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
     }
   }
-  out_ += inside + "Cf* t = cf_new(w, B" + std::to_string(s.chain->group()) + ", " + scope + ", " +
+  out_ += inside + "Cf* t = cf_new(w, " + hole(Hole::block, "B" + std::to_string(s.chain->group())) + ", " + scope + ", " +
           mixed(id, s.ordinal) + ");\n";
   for (std::size_t k = 0; k < s.chain->parameters.size(); ++k) {
     const block::FrameVariable& to = s.chain->frame[k];

@@ -41,7 +41,7 @@ std::string ExpressionWriter::name(const semantics::NameUse& n) const {
 
 std::string ExpressionWriter::borrowed(const Expr& e) const {
   if (e.kind == Expr::Kind::input) {
-    return "input(c, B" + std::to_string(block_) + ", " + std::to_string(e.integer) + ")";
+    return "input(c, " + hole(Hole::known, "B" + std::to_string(block_), "*c->block") + ", " + std::to_string(e.integer) + ")";
   }
   if (e.kind == Expr::Kind::variable && !is_number(e.type)) return environment_[e.variable];
   return "";
@@ -129,7 +129,7 @@ std::string ExpressionWriter::binary(const Expr& e) const {
 std::string ExpressionWriter::native(const Expr& e) const {
   switch (e.kind) {
     case Expr::Kind::integer:
-      return e.integer == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(e.integer);
+      return hole(Hole::number, e.integer == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(e.integer));
     case Expr::Kind::real: return e.text;
     case Expr::Kind::string:
       return "dyn_string(" + literal(e.text) + ", " + std::to_string(e.text.size()) + ")";

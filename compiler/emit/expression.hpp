@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/block/program.hpp"
+#include "compiler/emit/alike.hpp"
 #include "compiler/emit/text.hpp"
 
 namespace tessera::compiler::emit {
@@ -22,7 +23,7 @@ class Environment {
   std::unordered_map<const semantics::Variable*, std::string> text_;
 };
 
-// ExpressionWriter writes expressions of one block. The static type decides the C++ type: int and
+// ExpressionWriter writes expressions of one block, with holes (alike.hpp). The static type decides the C++ type: int and
 // real are plain C++, string and dynamic are Dyn; the functions convert to what is asked for.
 class ExpressionWriter {
  public:
@@ -43,7 +44,7 @@ class ExpressionWriter {
   std::string native(const semantics::Expr& e) const;  // in the C++ type of e.type
   std::string binary(const semantics::Expr& e) const;
   std::string number(const semantics::Expr& e, bool real) const;
-  std::string pos(const semantics::Expr& e) const { return context_.pos(e.at); }
+  std::string pos(const semantics::Expr& e) const { return hole(Hole::place, context_.pos(e.at)); }
 
   const Context& context_;
   const Environment& environment_;

@@ -8,11 +8,15 @@
 
 namespace tessera::compiler::emit {
 
-// uses_text returns them for all names whose uses are known.
-std::string uses_text(const Context& context, const block::Program& program);
+// uses_functions writes them for all names whose uses are known. Those that count alike are one.
+struct UsesFunctions {
+  std::string text;
+  UsesNames names;
+};
+UsesFunctions uses_functions(const Context& context, const block::Program& program);
 
 // uses_call is the call for one assignment: the number of fragments that will read it.
-std::string uses_call(const block::Uses& uses, const semantics::NameUse& assigned,
+std::string uses_call(const Context& context, const block::Uses& uses, const semantics::NameUse& assigned,
                       const ExpressionWriter& expr, const Environment& environment);
 
 }  // namespace tessera::compiler::emit

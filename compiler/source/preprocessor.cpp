@@ -8,6 +8,7 @@ namespace tessera::compiler {
 namespace {
 
 constexpr std::size_t kDeepestInclude = 64;
+constexpr std::size_t kMostIncludes = 10'000;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -48,7 +49,7 @@ void Preprocessor::error(std::string_view code, Place place, std::uint32_t lengt
 bool Preprocessor::run(std::uint32_t number) {
   file(number);
   flush();
-  return !macros_.too_much();
+  return !macros_.too_much() && !cut_short_;
 }
 
 void Preprocessor::flush() {
@@ -63,7 +64,7 @@ void Preprocessor::file(std::uint32_t number) {
   std::size_t k = 0;
   if (text.compare(0, 2, "#!") == 0) k = std::min(text.find('\n'), text.size());
   bool line_start = true;
-  while (k < text.size()) {
+  while (k < text.size() && !cut_short_) {
     const char c = text[k];
     const Place here{number, static_cast<std::uint32_t>(k)};
     std::size_t end = k + 1;
@@ -105,7 +106,7 @@ void Preprocessor::file(std::uint32_t number) {
   // Keep the last word of one file apart from the first word of the next.
   if (!text.empty()) pending_.add('\n', {number, static_cast<std::uint32_t>(text.size() - 1)});
   while (conditions_.size() > outer_conditions) {
-    error("T104", conditions_.back().place, 1, "this condition is never closed by `#endif`");
+    if (!cut_short_) error("T104", conditions_.back().place, 1, "this condition is never closed by `#endif`");
     conditions_.pop_back();
   }
   including_.pop_back();
@@ -275,7 +276,21 @@ void Preprocessor::include_library(const MappedText& line, std::size_t k) {
   }
   if (*number < known) return;
   sources_.mark_library(*number);
-  file(*number);
+  insert(*number, line.at[k], static_cast<std::uint32_t>(end - k + 1));
+}
+
+void Preprocessor::insert(std::uint32_t number, Place place, std::uint32_t length) {
+  inserted_ += sources_.file(number).text.size();
+  if (++includes_ > kMostIncludes || inserted_ > Sources::kMostText) {
+    error("T122", place, length,
+          "with this the program has " +
+              (includes_ > kMostIncludes ? "more than " + std::to_string(kMostIncludes) + " includes"
+                                         : "more than " + std::to_string(Sources::kMostText >> 20) + " MiB of included text") +
+              ": do files include others twice? `#ifndef NAME`, `#define NAME` and `#endif` around a file's text insert it once");
+    cut_short_ = true;
+    return;
+  }
+  file(number);
   flush();
 }
 
@@ -300,7 +315,8 @@ void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t 
   }
   std::string tried;
   for (const auto& candidate : places) {
-    if (const auto number = sources_.load(candidate)) {
+    std::string why;
+    if (const auto number = sources_.load(candidate, &why)) {
       if (std::find(including_.begin(), including_.end(), *number) != including_.end()) {
         error(
             "T118", place, length,
@@ -308,12 +324,11 @@ void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t 
       } else if (including_.size() >= kDeepestInclude) {
         error("T118", place, length, "includes are nested too deeply: does a file include itself?");
       } else {
-        file(*number);
-        flush();
+        insert(*number, place, length);
       }
       return;
     }
-    tried += (tried.empty() ? "" : ", ") + candidate.string();
+    tried += (tried.empty() ? "" : ", ") + candidate.string() + (why.empty() ? "" : ", which is " + why);
   }
   error("T119", place, length,
         "can't read " + quote(path.string()) + " (tried " + tried + "); --path DIR adds a folder");

@@ -45,6 +45,9 @@ class Preprocessor {
   void define(const MappedText& line, std::size_t pos);
   void include(const MappedText& line, std::size_t pos, std::uint32_t from);
   void include_library(const MappedText& line, std::size_t pos);
+  // insert puts an included file here, unless includes have taken too much (T122): files that include others twice double the
+  // text at each step.
+  void insert(std::uint32_t number, Place place, std::uint32_t length);
   void condition(const std::string& word, const std::string& name, const MappedText& line);
   bool reading() const { return conditions_.empty() || conditions_.back().taken; }
   void flush();
@@ -58,6 +61,8 @@ class Preprocessor {
   MappedText pending_;  // read since the last directive, macros not substituted yet
   std::vector<Condition> conditions_;
   std::vector<std::uint32_t> including_;
+  std::size_t includes_ = 0, inserted_ = 0;  // files and bytes
+  bool cut_short_ = false;
   std::vector<std::pair<std::string, Place>> defined_;
   std::string skipped_;
 };

@@ -3,29 +3,54 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <iterator>
 
 namespace tessera::compiler {
 
-std::optional<std::uint32_t> Sources::load(const std::filesystem::path& path) {
-  for (std::uint32_t k = 0; k < files_.size(); ++k) {
-    if (files_[k].path == path) return k;
+namespace {
+
+std::string not_a_file(std::filesystem::file_type type) {
+  using Type = std::filesystem::file_type;
+  switch (type) {
+    case Type::directory: return "a folder";
+    case Type::fifo: return "a FIFO";
+    case Type::socket: return "a socket";
+    case Type::block:
+    case Type::character: return "a device";
+    default: return "";
   }
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> Sources::load(const std::filesystem::path& path, std::string* why) {
+  const auto refused = [&](const std::string& reason) {
+    if (why != nullptr) *why = reason;
+    return std::nullopt;
+  };
+  if (const auto known = loaded_.find(path); known != loaded_.end()) return known->second;
   std::error_code ignored;
   if (unsaved_ != nullptr && !unsaved_->empty()) {
     const auto text = unsaved_->find(std::filesystem::weakly_canonical(path, ignored));
     if (text != unsaved_->end()) {
       const std::uint32_t number = add(path.string(), text->second);
       files_[number].path = path;
+      loaded_[path] = number;
       return number;
     }
   }
-  if (std::filesystem::is_directory(path, ignored)) return std::nullopt;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::is_regular_file(status)) return refused(not_a_file(status.type()));
   std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) return refused("");
+  // No more than is looked at: files of /proc do not tell how large they are.
+  std::string text;
+  for (char piece[1 << 14]; in.read(piece, sizeof piece), in.gcount() > 0 && text.size() <= kMostText;) {
+    text.append(piece, static_cast<std::size_t>(in.gcount()));
+  }
+  if (text.size() > kMostText) return refused("larger than " + std::to_string(kMostText >> 20) + " MiB");
   const std::uint32_t number = add(path.string(), std::move(text));
   files_[number].path = path;
+  loaded_[path] = number;
   return number;
 }
 

@@ -32,8 +32,12 @@ class Sources {
   explicit Sources(const std::map<std::filesystem::path, std::string>* unsaved = nullptr)
       : unsaved_(unsaved) {}
 
-  // load reads a file; nothing when it can't be read. A file loaded twice gets one number.
-  std::optional<std::uint32_t> load(const std::filesystem::path& path);
+  // So much text a program may consist of, what is included twice counted twice: places are kept for each byte.
+  static constexpr std::size_t kMostText = std::size_t{16} << 20;
+
+  // load reads a file; nothing when it can't be read, and then `why` says in a few words what it is instead, or "". A file
+  // loaded twice gets one number. Devices and FIFOs are not opened: reading them may never end.
+  std::optional<std::uint32_t> load(const std::filesystem::path& path, std::string* why = nullptr);
   std::uint32_t add(std::string name, std::string text);  // a text that is not a file
 
   const SourceFile& file(std::uint32_t number) const { return files_[number]; }
@@ -48,6 +52,7 @@ class Sources {
  private:
   const std::map<std::filesystem::path, std::string>* unsaved_;
   std::vector<SourceFile> files_;
+  std::map<std::filesystem::path, std::uint32_t> loaded_;
 };
 
 }  // namespace tessera::compiler

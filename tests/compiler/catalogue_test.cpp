@@ -25,6 +25,16 @@ Output of_command(const Entry& e) {
   if (e.code == "T100") return translate("no_such_file.fa", options);
   if (e.code == "T101") options.defines.emplace_back("N-1", "5");
   if (e.code == "T190") options.dump_after = "no-such-pass";
+  if (e.code == "T122") {
+    const Workspace w;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      std::string text;
+      for (int k = 0; k < 10; ++k) text += std::string("#include \"") + static_cast<char>(*name + 1) + ".fa\"\n";
+      w.write(std::string(name) + ".fa", text);
+    }
+    w.write("e.fa", "");
+    return translate(w.folder() / "a.fa", options);
+  }
   std::string parameters = "int n";
   for (int k = 0; e.code == "T230" && k < 60000; ++k) parameters += ", int n" + std::to_string(k);
   return translate_text(complete("sub main(" + parameters + ") { show(n); }"), options);

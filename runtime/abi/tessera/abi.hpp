@@ -211,6 +211,10 @@ struct Block {
   std::uint64_t awaited;
   // By input number: whoever assigns it sends it to where this fragment is placed (Places).
   std::uint64_t expects;
+  // What functions that many blocks share find of this one. The runtime does not look at them.
+  const std::int64_t* numbers = nullptr;  // and places
+  const Block* const* makes = nullptr;
+  const char* const* texts = nullptr;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;

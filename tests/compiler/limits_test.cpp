@@ -1,0 +1,138 @@
+// Programs made to be hard: what they cost is bounded, or grows as they do, and they are told why not.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+
+#include "support.hpp"
+
+namespace tessera::compiler::testing {
+namespace {
+
+constexpr const char* kShow = "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n";
+
+std::string first_text(const Output& out) { return out.diagnostics.empty() ? "" : out.diagnostics[0].text; }
+
+TEST(Limits, DevicesFifosAndFoldersAreNotIncluded) {
+  const Workspace w;
+  ASSERT_EQ(mkfifo((w.folder() / "fifo").c_str(), 0600), 0);
+  for (const auto& [name, is] : {std::pair{"/dev/zero", "a device"}, {"/dev/full", "a device"}, {"fifo", "a FIFO"}, {".", "a folder"}}) {
+    const auto program = w.write("prog.fa", std::string("#include \"") + name + "\"\n" + kShow + "sub main() { show(1); }\n");
+    const Output out = translate(program, {});
+    EXPECT_EQ(codes(out), "T119") << name;
+    EXPECT_NE(first_text(out).find(std::string("which is ") + is), std::string::npos) << first_text(out);
+  }
+  const Output fifo = translate(w.folder() / "fifo", {});
+  EXPECT_EQ(codes(fifo), "T100");
+  EXPECT_NE(first_text(fifo).find("a FIFO"), std::string::npos);
+}
+
+// Each file includes the next one twice: 2^40 includes.
+TEST(Limits, IncludesThatDoubleAreEnded) {
+  const Workspace w;
+  for (int k = 0; k < 40; ++k) {
+    const std::string next = "#include \"f" + std::to_string(k + 1) + ".fa\"\n";
+    w.write("f" + std::to_string(k) + ".fa", next + next);
+  }
+  w.write("f40.fa", "");
+  const auto program = w.write("prog.fa", std::string("#include \"f0.fa\"\n") + kShow + "sub main() { show(1); }\n");
+  const Output out = translate(program, {});
+  EXPECT_EQ(codes(out), "T122");
+  EXPECT_NE(first_text(out).find("more than 10000 includes"), std::string::npos) << first_text(out);
+}
+
+TEST(Limits, IncludedTextIsBounded) {
+  const Workspace w;
+  w.write("large.fa", std::string(9 << 20, '\n'));
+  const auto program =
+      w.write("prog.fa", std::string("#include \"large.fa\"\n#include \"large.fa\"\n") + kShow + "sub main() { show(1); }\n");
+  const Output out = translate(program, {});
+  EXPECT_EQ(codes(out), "T122");
+  EXPECT_NE(first_text(out).find("16 MiB"), std::string::npos) << first_text(out);
+  EXPECT_EQ(codes(translate(w.write("huge.fa", std::string((16 << 20) + 1, '\n')), {})), "T100");
+}
+
+double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double seconds_for(const std::string& text) {
+  double least = 1e9;
+  for (int k = 0; k < 3; ++k) {
+    const double begin = processor_seconds();
+    const Output out = translate_text(text);
+    least = std::min(least, processor_seconds() - begin);
+    EXPECT_TRUE(out.ok) << first_text(out);
+  }
+  return least;
+}
+
+// Four times the size is at most eight times the work; it would be sixteen if it grew with the square.
+void expect_linear(const std::function<std::string(int)>& program, int n) {
+  EXPECT_LT(seconds_for(program(4 * n)), 8 * seconds_for(program(n)));
+}
+
+TEST(Limits, SubsThatCallTheNextOne) {
+  expect_linear(
+      [](int n) {
+        std::string text = kShow;
+        for (int k = 0; k < n; ++k) {
+          text += "sub s" + std::to_string(k) + "(int n) { s" + std::to_string(k + 1) + "(n); }\n";
+        }
+        return text + "sub s" + std::to_string(n) + "(int n) { show(n); }\nsub main() { s0(1); }\n";
+      },
+      5000);
+}
+
+TEST(Limits, SubsCalledOneAfterTheOther) {
+  expect_linear(
+      [](int n) {
+        std::string text = kShow, calls;
+        for (int k = 0; k < n; ++k) {
+          text += "sub s" + std::to_string(k) + "(int n) { show(n); }\n";
+          calls += "  s" + std::to_string(k) + "(" + std::to_string(k) + ");\n";
+        }
+        return text + "sub main() {\n" + calls + "}\n";
+      },
+      5000);
+}
+
+TEST(Limits, ManyIncludedFiles) {
+  const Workspace w;
+  std::string all = kShow;
+  for (int k = 0; k < 2000; ++k) {
+    const std::string name = "part" + std::to_string(k);
+    w.write(name + ".fa", "sub " + name + "(int n) { show(n); }\n");
+    all += "#include \"" + name + ".fa\"\n";
+  }
+  const Output out = translate(w.write("prog.fa", all + "sub main() { part0(1); }\n"), {});
+  EXPECT_TRUE(out.ok);
+  EXPECT_EQ(out.files.size(), 2001u);
+}
+
+// Statements that are alike share functions: the C++ grows by tables only.
+TEST(Limits, StatementsThatAreAlikeShareFunctions) {
+  const auto program = [](int n) {
+    std::string text = "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\nsub main() {\n  df x;\n  add(0, 0, x[0]);\n";
+    for (int k = 1; k <= n; ++k) {
+      text += "  add(x[" + std::to_string(k - 1) + "], " + std::to_string(k * k) + ", x[" + std::to_string(k) + "]);\n";
+    }
+    return text + "  add(x[" + std::to_string(n) + "], 0, x[" + std::to_string(n + 1) + "]) @ { drop x[" +
+           std::to_string(n + 1) + "]; };\n}\n";
+  };
+  const auto functions = [&](int n) {
+    const std::string text = translate_text(program(n)).program_cpp;
+    int count = 0;
+    for (std::size_t at = text.find("\nNext run"); at != std::string::npos; at = text.find("\nNext run", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(functions(5), 8);  // few: each its own; main is one of them
+  EXPECT_EQ(functions(100), functions(1000));
+}
+
+}  // namespace
+}  // namespace tessera::compiler::testing
