@@ -39,6 +39,7 @@ class Conditions {
 
   void body(const Body& b) {
     for (const auto& s : b.statements) {
+      statement_ = s.at;
       if (const auto* f = std::get_if<semantics::For>(&s.node)) {
         range(*f);
       } else if (const auto* w = std::get_if<semantics::While>(&s.node)) {
@@ -51,7 +52,9 @@ class Conditions {
   }
 
  private:
-  bool as_written(const Expr& e, Extent all) const { return analysis::as_written(diagnostics_, e, all); }
+  bool as_written(const Expr& e, Extent all) const {
+    return e.at.begin >= statement_.begin && analysis::as_written(diagnostics_, e, all);
+  }
 
   void range(const semantics::For& f) {
     if (as_written(*f.first, f.first->at) && as_written(*f.last, f.last->at)) {
@@ -70,8 +73,9 @@ class Conditions {
     if (as_written(*w.start, w.start->at)) {
       counters_[w.counter] = {value(*w.start).low, {}};
       decider_.range(w.counter, *w.start, nullptr);
+      const bool plain = w.condition->kind == Expr::Kind::integer;  // as `if 0`
       const bool told = condition(*w.condition, true);
-      if (!told && as_written(*w.condition, w.condition->at) &&
+      if (!told && !plain && as_written(*w.condition, w.condition->at) &&
           decider_.decide_for(*w.condition, w.counter, *w.start) == Truth::never) {
         diagnostics_.warning("T320", w.condition->at,
                              "this is false for the first value of " + quote(w.counter->name) +
@@ -205,6 +209,7 @@ class Conditions {
   Diagnostics& diagnostics_;
   std::unordered_map<const semantics::Variable*, Interval> counters_;
   Decider decider_;
+  Extent statement_;  // `let` stands before it
 };
 
 }  // namespace

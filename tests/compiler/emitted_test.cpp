@@ -27,6 +27,23 @@ TEST(Emitted, ProgramsCompileWithoutWarnings) {
   }
 }
 
+// Statements of many shapes: what can't be shared is compiled side by side.
+TEST(Emitted, LargeProgramsAreSeveralFiles) {
+  std::string text = "C++ sub set(int i, name x) ${{ x = i; $}}\nsub main(int n) {\n  df x;\n";
+  for (int k = 0; k < 1500; ++k) {
+    std::string e = "n";
+    for (int bit = 0; bit < 11; ++bit) e += (k >> bit & 1) != 0 ? " + n" : " - n * n";
+    text += "  set(" + e + ", x[" + std::to_string(k) + "]);\n";
+  }
+  const Output out = translate_text(text + "  set(0, x[1500]) @ { drop x; };\n}\n");
+  ASSERT_TRUE(out.ok);
+  ASSERT_FALSE(out.program_parts.empty());
+  const Workspace w;
+  std::string files = "'" + w.write("first.cpp", out.program_cpp).string() + "'";
+  files += " '" + w.write("last.cpp", out.program_parts.back()).string() + "'";
+  EXPECT_EQ(run(compiler() + "-Wall -Wextra -Werror " + files), 0);
+}
+
 TEST(Emitted, ProgramsIncludeTheAbiOnly) {
   for (const auto& path : inputs("programs", ".fa")) {
     const std::string text = translate(path, {}).program_cpp;
