@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/semantics/expression.hpp"
+
 namespace tessera::compiler::analysis {
 namespace {
 
@@ -10,13 +12,9 @@ using semantics::Expr;
 using semantics::Operator;
 using semantics::Type;
 
-constexpr std::size_t kMostAlternatives = 16;
-constexpr std::int64_t kEffort = 20'000;
-constexpr std::uint32_t kLargest = 500;  // nodes of an expression
-
-bool is_logical(const Expr& e) {
-  return e.kind == Expr::Kind::binary && (syntax::is_comparison(e.op) || syntax::is_logic(e.op));
-}
+constexpr std::size_t kMostCases = 16;
+constexpr std::int64_t kDecideEffort = 20'000;
+constexpr std::uint32_t kLargestDecided = 500;  // nodes of an expression
 
 Operator opposite(Operator op) {
   switch (op) {
@@ -55,7 +53,7 @@ Linear Decider::opaque(const Expr& e) {
 }
 
 Linear Decider::binary(const Expr& e) {
-  if (is_logical(e) || e.type == Type::string) return opaque(e);
+  if (semantics::is_logical(e) || e.type == Type::string) return opaque(e);
   const Linear a = form(*e.kids[0]), b = form(*e.kids[1]);
   bool ok = true;
   Linear r;
@@ -95,11 +93,11 @@ Linear Decider::form(const Expr& e) {
 Decider::Alternatives Decider::compare(const Expr& e, bool negated) {
   const Expr &left = *e.kids[0], &right = *e.kids[1];
   const bool to_zero = right.kind == Expr::Kind::integer && right.integer == 0;
-  if (to_zero && is_logical(left) && (e.op == Operator::eq || e.op == Operator::ne)) {
+  if (to_zero && semantics::is_logical(left) && (e.op == Operator::eq || e.op == Operator::ne)) {
     return alternatives(left, negated != (e.op == Operator::eq));
   }
   if (left.type == Type::string || right.type == Type::string) return {{}};
-  if (is_logical(left) || is_logical(right)) return {{}};  // T224 says what is wrong with it
+  if (semantics::is_logical(left) || semantics::is_logical(right)) return {{}};  // T224 says what is wrong with it
   bool ok = true;
   const Linear d = sum(form(left), form(right), -1, ok);
   const Linear down = scaled(d, -1, ok);
@@ -127,12 +125,12 @@ Decider::Alternatives Decider::alternatives(const Expr& e, bool negated) {
           r.push_back(x);
           r.back().insert(r.back().end(), y.begin(), y.end());
         }
-        if (r.size() > kMostAlternatives) return {{}};
+        if (r.size() > kMostCases) return {{}};
       }
     } else {
       r = a;
       r.insert(r.end(), b.begin(), b.end());
-      if (r.size() > kMostAlternatives) return {{}};
+      if (r.size() > kMostCases) return {{}};
     }
     return r;
   }
@@ -184,12 +182,12 @@ bool Decider::possible(const Conjunction& all) {
     row.c = -1;
     system.positive.push_back(std::move(row));
   }
-  Effort effort{kEffort};
+  Effort effort{kDecideEffort};
   return solve(system, effort) != Answer::no;
 }
 
 void Decider::range(const semantics::Variable* counter, const Expr& first, const Expr* last) {
-  if (first.size + (last == nullptr ? 0 : last->size) > kLargest) return;
+  if (first.size + (last == nullptr ? 0 : last->size) > kLargestDecided) return;
   const Linear own = atom("v" + std::to_string(counter->id), true);
   Conjunction range;
   bool ok = true;
@@ -201,13 +199,13 @@ void Decider::range(const semantics::Variable* counter, const Expr& first, const
 }
 
 Truth Decider::decide(const Expr& condition) {
-  if (condition.size > kLargest) return Truth::open;
+  if (condition.size > kLargestDecided) return Truth::open;
   if (!possible(alternatives(condition, false))) return Truth::never;
   return possible(alternatives(condition, true)) ? Truth::open : Truth::always;
 }
 
 Truth Decider::decide_for(const Expr& condition, const semantics::Variable* counter, const Expr& value) {
-  if (condition.size > kLargest || value.size > kLargest || value.type != Type::integer) return Truth::open;
+  if (condition.size > kLargestDecided || value.size > kLargestDecided || value.type != Type::integer) return Truth::open;
   values_[counter] = form(value);
   const Truth result = decide(condition);
   values_.erase(counter);
@@ -215,7 +213,7 @@ Truth Decider::decide_for(const Expr& condition, const semantics::Variable* coun
 }
 
 bool Decider::is_empty(const Expr& first, const Expr& last) {
-  if (first.size + last.size > kLargest) return false;
+  if (first.size + last.size > kLargestDecided) return false;
   if (first.type == Type::string || last.type == Type::string || first.type == Type::real || last.type == Type::real) return false;
   bool ok = true;
   const Linear length = sum(form(last), form(first), -1, ok);

@@ -1,6 +1,7 @@
 // T224, T225: what stands where an int is meant, and is none: results of comparisons, reals.
 #include "compiler/analysis/lint.hpp"
 #include "compiler/analysis/written.hpp"
+#include "compiler/semantics/expression.hpp"
 
 namespace tessera::compiler::analysis {
 namespace {
@@ -10,10 +11,6 @@ using semantics::Expr;
 using semantics::NameUse;
 using semantics::Operator;
 using semantics::Type;
-
-bool is_logical(const Expr& e) {
-  return e.kind == Expr::Kind::binary && (syntax::is_comparison(e.op) || syntax::is_logic(e.op));
-}
 
 class Numbers {
  public:
@@ -66,7 +63,7 @@ class Numbers {
   }
 
   void number(const Expr& e, const char* what) {
-    if (is_logical(e)) told(e, std::string(what) + " is");
+    if (semantics::is_logical(e)) told(e, std::string(what) + " is");
     expression(e);
   }
 
@@ -74,7 +71,7 @@ class Numbers {
     if (e.kind == Expr::Kind::read) name(e.name);
     const bool sum = e.kind == Expr::Kind::binary && (e.op == Operator::add || e.op == Operator::sub) && e.type != Type::string;
     for (const auto& kid : e.kids) {
-      if (sum && is_logical(*kid)) told(*kid, "a part of a sum is");
+      if (sum && semantics::is_logical(*kid)) told(*kid, "a part of a sum is");
       expression(*kid);
     }
   }

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "compiler/analysis/flow_builder.hpp"
+#include "compiler/semantics/expression.hpp"
 
 namespace tessera::compiler::analysis {
 namespace {
@@ -89,10 +90,6 @@ Condition negated(const Condition& c) {
     r = both(r, some);
   }
   return r;
-}
-
-bool is_logical(const Expr& e) {
-  return e.kind == Expr::Kind::binary && (syntax::is_comparison(e.op) || syntax::is_logic(e.op));
 }
 
 bool holds(Operator op, std::int64_t d) {
@@ -318,7 +315,7 @@ Value Values::passed(const semantics::Argument& a) {
 
 Condition Values::compare(const Expr& e) {
   const bool to_zero = e.kids[1]->kind == Expr::Kind::integer && e.kids[1]->integer == 0;
-  if (to_zero && is_logical(*e.kids[0]) && (e.op == Operator::eq || e.op == Operator::ne)) {
+  if (to_zero && semantics::is_logical(*e.kids[0]) && (e.op == Operator::eq || e.op == Operator::ne)) {
     const Condition c = condition(*e.kids[0]);
     return e.op == Operator::ne ? c : negated(c);
   }

@@ -46,7 +46,7 @@ Shape shape_of(std::string_view functions) {
   return s;
 }
 
-std::pair<std::uint64_t, std::uint64_t> key_of(const Shape& s) {
+std::pair<std::uint64_t, std::uint64_t> shape_key(const Shape& s) {
   const XXH128_hash_t h = XXH3_128bits(s.text.data(), s.text.size());
   return {h.low64, h.high64};
 }
@@ -70,7 +70,7 @@ std::string without_holes(std::string_view text) {
 
 void Alike::add(std::uint32_t block, std::string_view functions) {
   Shape s = shape_of(functions);
-  Group& g = groups_[key_of(s)];
+  Group& g = groups_[shape_key(s)];
   if (g.members++ == 0) {
     g.first = block;
     g.differ.resize(s.holes.size());
@@ -81,7 +81,7 @@ void Alike::add(std::uint32_t block, std::string_view functions) {
 }
 
 Alike::Written Alike::write(std::uint32_t block, std::string_view functions) const {
-  const Group& g = groups_.at(key_of(shape_of(functions)));
+  const Group& g = groups_.at(shape_key(shape_of(functions)));
   if (g.members < kAlike) return {block, without_holes(functions), "", "", ""};
   Written out{g.first, "", "", "", ""};
   std::size_t numbers = 0, makes = 0, texts = 0, next = 0;

@@ -26,4 +26,9 @@ void check_index(const Expr& e, std::string_view what, Diagnostics& diagnostics)
 std::string key(const Expr& e);
 std::string key(const NameUse& name);
 
+// is_logical: its value is 0 or 1.
+inline bool is_logical(const Expr& e) {
+  return e.kind == Expr::Kind::binary && (syntax::is_comparison(e.op) || syntax::is_logic(e.op));
+}
+
 }  // namespace tessera::compiler::semantics
