@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMostOfProfile = 200'000;
 
 struct AdviseCommand {
-  std::string input, cluster, ranks, json;
+  std::string input, cluster = "uniform", ranks, json;
   std::vector<std::string> balancers;
   std::uint64_t seed = 1;
 };
@@ -106,8 +106,7 @@ void add_advise(CLI::App& app, Action& action) {
                   "a trace (run --record), a profile (run --save-groups), or a workload of `tessera simulate --list`")
       ->required()
       ->option_text("TRACE|PROFILE");
-  sub->add_option("-c,--cluster", c->cluster, "where: a name of `tessera simulate --list`, or FILE.toml")
-      ->required()
+  sub->add_option("-c,--cluster", c->cluster, "where: a name of `tessera simulate --list`, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
   sub->add_option("-n,--ranks", c->ranks, "numbers of ranks to try: 2,4,8, or 2..64*2 (1, 2, 4, ... up to the cluster's)")
       ->option_text("N,...");

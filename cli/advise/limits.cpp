@@ -24,6 +24,39 @@ struct Lost {
   double share(double other) const { return std::clamp((time - other) / (time - by_work), 0.0, 1.0); }
 };
 
+// The fragments of a group, or of all where groups are not known beforehand.
+struct Kind {
+  std::string label;
+  std::int64_t count = 0;
+  Time work = 0;
+  Time mean() const { return count > 0 ? work / count : 0; }
+};
+std::vector<Kind> kinds(const Study& study, const sim::Outcome& o) {
+  if (!study.trace) return {{"", o.executed, o.work}};
+  std::vector<Kind> all;
+  for (const balancer::GroupInfo& g : study.trace->work.groups) all.push_back({g.label, 0, 0});
+  for (const sim::Fragment& f : study.trace->work.fragments) {
+    Kind& k = all[balancer::index(f.group)];
+    ++k.count;
+    k.work += f.weight;
+  }
+  return all;
+}
+
+// What to say of fragments that are short beside a message: of the group that has most of them. A mean over groups would tell of
+// none of them.
+std::string granularity_text(const std::vector<Kind>& all, Time fine, Time message) {
+  const Kind* most = nullptr;
+  for (const Kind& k : all) {
+    if (k.mean() < fine && (most == nullptr || k.count > most->count)) most = &k;
+  }
+  if (most == nullptr || most->count == 0) {
+    return fmt::format("fragments wait for messages, which take {} each: have more of them ready at a time", duration_text(message));
+  }
+  return fmt::format("a fragment{} takes {} in the mean ({} of them), a message {}: make fewer, longer ones",
+                     most->label.empty() ? "" : " of " + most->label, duration_text(most->mean()), most->count, duration_text(message));
+}
+
 Time longest_fragment(const Study& study) {
   Time longest = 0;
   if (study.trace) {
@@ -31,6 +64,9 @@ Time longest_fragment(const Study& study) {
   }
   return longest;
 }
+
+// What moves without inputs to speak of is the fragments themselves.
+bool moves_data(const sim::Outcome& o) { return o.bytes_moved + o.bytes_fetched > kFragmentBytes * o.moved; }
 
 // The part of the time that threads have nothing in which fragments wait on other ranks.
 double idle_beside_ready(const sim::Outcome& o, std::int32_t threads) {
@@ -47,11 +83,25 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
                                const Progress& progress, int& simulations) {
   const sim::Outcome& o = *tried.row.outcome;
   sim::Options options;
-  const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
-    const StudyRow row = run_row(study, tried.balancer, count, kMostEventsOfAdvice, change);
+  const auto run_of = [&](const Study::Balancer& b, const std::function<void(sim::Options&)>& change) {
+    StudyRow row = run_row(study, b, count, kMostEventsOfAdvice, change);
     progress(++simulations);
-    return row.outcome && row.outcome->ended ? static_cast<double>(row.outcome->finished)
-                                             : static_cast<double>(o.finished);
+    if (row.outcome && !row.outcome->ended) row.outcome.reset();
+    return std::move(row.outcome);
+  };
+  bool data = moves_data(o);
+  // How long it would take. A balancer that leaves all where it is may be the best one just because of what is to be made free: the
+  // default is asked, too. What it would save without that, too, is not saved by that.
+  const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
+    double least = static_cast<double>(o.finished);
+    if (const auto free = run_of(tried.balancer, change)) least = std::min(least, static_cast<double>(free->finished));
+    if (!usual || words_of(usual->balancer) == words_of(tried.balancer)) return least;
+    const auto free = run_of(usual->balancer, change);
+    if (!free) return least;
+    const double saved = static_cast<double>(std::min(o.finished, usual->time()) - free->finished);
+    if (saved <= static_cast<double>(o.finished) - least) return least;
+    data = data || moves_data(*free);
+    return static_cast<double>(o.finished) - saved;
   };
   const double no_processing = run_with([&](sim::Options& x) {
     options = x;
@@ -80,8 +130,6 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
                       fmt::format("the longest chain of fragments that wait for each other takes {}",
                                   duration_text(o.critical_path))});
   }
-  // What moves without inputs to speak of is the fragments themselves.
-  const bool data = o.bytes_moved + o.bytes_fetched > kFragmentBytes * o.moved;
   limits.push_back({"transfers", data ? lost.share(no_transfer) : 0,
                     fmt::format("with links of endless bandwidth it would take {}",
                                 duration_text(static_cast<Time>(no_transfer)))});
@@ -98,12 +146,14 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
                       fmt::format("work waits while ranks have none; under {} it would take {}", usual->row.balancer,
                                   duration_text(usual->time()))});
   }
-  const Time mean = o.executed > 0 ? o.work / o.executed : 0;
-  const bool fine = mean < 2 * (2 * options.latency + options.processing.event + options.processing.send);
+  const Time two_round_trips = 2 * (2 * options.latency + options.processing.event + options.processing.send);
+  const std::vector<Kind> all = kinds(study, o);
+  Time work_of_fine = 0;
+  for (const Kind& k : all) work_of_fine += k.mean() < two_round_trips ? k.work : 0;
+  const bool fine = 2 * work_of_fine > o.work;
   const double explained = largest();
   limits.push_back({"granularity", std::max({data ? 0 : lost.share(no_transfer), lost.share(no_latency), fine && explained < kCounts ? 1 - explained : 0}),
-                    fmt::format("a fragment takes {} in the mean, a message {}: make fewer, longer ones",
-                                duration_text(mean), duration_text(options.latency))});
+                    granularity_text(all, two_round_trips, options.latency)});
   std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
   std::erase_if(limits, [](const Limit& l) { return l.share < kCounts; });
   if (!limits.empty()) return limits;

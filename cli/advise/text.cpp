@@ -58,7 +58,9 @@ std::string text_of(const Study& study, const Advice& advice, const Source& sour
                         duration_text(whole(advice.default_time, every)),
                         advice.default_time < best.time() ? ", which was not to be tried" : "");
   }
-  if (advice.best + 1 == advice.by_count.size()) {
+  if (advice.by_count.size() == 1) {
+    text += fmt::format("ranks:  only {} were tried\n", last.row.ranks);
+  } else if (advice.best + 1 == advice.by_count.size()) {
     text += fmt::format("ranks:  more pay up to {}; beyond was not tried\n", last.row.ranks);
   } else {
     text += fmt::format("ranks:  more than {} do not pay: {} take {}\n", best.row.ranks, last.row.ranks,
@@ -102,7 +104,7 @@ std::string json_of(const Study& study, const Advice& advice, const Source& sour
   j["best"] = tried(advice.by_count[advice.best]);
   if (advice.faster) j["faster"] = tried(*advice.faster);
   j["default"] = {{"balancer", advice.default_name}, {"seconds", seconds(advice.default_time)}};
-  j["more_ranks_pay"] = advice.best + 1 == advice.by_count.size();
+  if (advice.by_count.size() > 1) j["more_ranks_pay"] = advice.best + 1 == advice.by_count.size();
   auto& limits = j["limits"] = nlohmann::ordered_json::array();
   for (const Limit& l : advice.limits) limits.push_back({{"name", l.name}, {"share", l.share}, {"text", l.text}});
   for (const Tried& t : advice.by_count) j["by_ranks"].push_back(tried(t));

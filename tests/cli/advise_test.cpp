@@ -89,6 +89,36 @@ TEST_F(Advise, WorkThatNobodyMovesIsNotWorkThatIsNotReady) {
   EXPECT_GT(j["limits"][0]["share"], 0.9);
 }
 
+// The best that a balancer can do is to leave the rows where they are: since they are large.
+TEST_F(Advise, WhatIsNotMovedSinceItIsLargeIsAMatterOfTransfers) {
+  const auto j = advice({"rowreduce:rows=30", "-c", "chaparro", "-n", "1,8"});
+  EXPECT_EQ(first_limit(j), "transfers");
+}
+
+TEST_F(Advise, OneNumberOfRanksTellsNothingOfMore) {
+  EXPECT_FALSE(advice({"loop:items=200", "-c", "mustafin", "-n", "16"}).contains("more_ranks_pay"));
+  const Outcome o = tessera({"advise", "loop:items=200", "-c", "mustafin", "-n", "16"});
+  EXPECT_NE(o.out.find("ranks:  only 16 were tried\n"), std::string::npos) << o.out;
+}
+
+// The mean over both groups would be that of none.
+TEST_F(Advise, TheFragmentsThatAreShortAreNamed) {
+  std::string trace = "tessera-trace 1\ngroup 0 : long\ngroup 1 : brief\n";
+  int n = 0;
+  for (int i = 0; i < 30; ++i) trace += "f " + std::to_string(n++) + " 0 - - 70000 0\n";
+  for (int i = 0; i < 3000; ++i) trace += "f " + std::to_string(n++) + " 1 - - 1000 0\n";
+  write("two.trace", trace + "end " + std::to_string(n) + "\n");
+  const auto j = advice({"two.trace", "-c", "uniform", "-n", "1,16"});
+  ASSERT_EQ(first_limit(j), "granularity");
+  EXPECT_NE(j["limits"][0]["text"].get<std::string>().find("a fragment of brief takes 1.00 us in the mean (3000 of them)"), std::string::npos)
+      << j["limits"][0]["text"];
+}
+
+// Without a word on where it is the same cluster that `tessera simulate` takes.
+TEST_F(Advise, WithoutAClusterItIsTheUniformOne) {
+  EXPECT_EQ(advice({"loop:items=200", "-n", "2"})["cluster"], "uniform");
+}
+
 // Of balancers between which the simulator can't tell, the default.
 TEST_F(Advise, AnotherThanTheDefaultIsBetterByMoreThanCanBeTold) {
   for (const char* workload : {"matmul:blocks=6", "loop:items=300,weight=5ms", "loop:items=500,weights=heavy", "iterate:iterations=5", "queens_loop:n=9"}) {
@@ -153,7 +183,6 @@ TEST_F(Advise, SaysWhatIsWrong) {
   write("cut.trace", "tessera-trace 1\ngroup 0 : g\n");
   write("none.trace", "tessera-trace 1\nend 0\n");
   EXPECT_TRUE(wrong({}, {"program"}));
-  EXPECT_TRUE(wrong({"loop"}, {"--cluster"}));
   EXPECT_TRUE(wrong({"absent.trace", "-c", "uniform"}, {"absent.trace"}));
   EXPECT_TRUE(wrong({"text", "-c", "uniform"}, {"text", "tessera-trace"}));
   EXPECT_TRUE(wrong({"cut.trace", "-c", "uniform"}, {"cut off"}));
