@@ -8,7 +8,7 @@
 #include "cli/check_signatures.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
-#include "cli/launched.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "cli/link.hpp"
 #include "cli/toolchain.hpp"
 #include "cli/units.hpp"
@@ -133,7 +133,7 @@ Built build(const BuildRequest& r) {
   Cache cache;
   const std::string key = key_of(r, s);
   if (const auto hit = cache.find(key)) return {hit->file, hit->note};
-  if (launcher_follows()) {
+  if (runtime::launcher_local_rank() != 0) {
     if (const auto made = cache.await(key, kStart)) return {made->file, made->note};
   }
   const Cache::Lock lock = cache.lock(key);

@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
-#include "cli/launched.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -59,7 +59,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   c.build.colour = colour_on_stderr();
   c.build.quiet = c.options.quiet;
   const Built program = build(c.build);
-  if (!c.options.quiet && launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
+  if (!c.options.quiet && runtime::launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;
   return c.ranks ? run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments)
                  : run_here(program.file, c.options, arguments);

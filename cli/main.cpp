@@ -14,7 +14,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "cli/launched.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/words.hpp"
@@ -145,7 +145,7 @@ int main(int argc, char** argv) {
     if (lost.empty() || code == tessera::runtime::kExitEnvironment) return code;
     throw tessera::cli::environment_error(lost);
   } catch (const tessera::cli::Failure& e) {
-    tessera::cli::let_rank_0_speak();
+    tessera::runtime::let_rank_0_speak();
     std::string text = e.what();
     if (text.empty() || text.back() != '\n') text += '\n';
     std::fputs(text.c_str(), stderr);

@@ -19,9 +19,9 @@
 #include <cstdlib>
 #include <map>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "runtime/cores/share.hpp"
 #include "runtime/run.hpp"
 
 namespace tessera::cli {
@@ -78,7 +78,8 @@ std::string read_all(int fd) {
 }  // namespace
 
 std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t depending) {
-  const std::size_t limit = std::max(1u, std::thread::hardware_concurrency());
+  const cores::Allowance allowed = cores::find_allowance();
+  const auto limit = static_cast<std::size_t>(cores::share_host({{allowed, true}}, 0, 0).threads);
   const pid_t self = getpid();
   std::vector<Finished> results(commands.size());
   std::map<pid_t, std::pair<std::size_t, int>> running;  // pid -> command, its output's file
@@ -128,13 +129,12 @@ struct Relay {
   bool open = true;
   bool spoke = false;
   int error = 0;  // what became of writing
-  // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals.
-  std::array<char, PIPE_BUF> text{};
-  std::size_t held = 0;
+  const Filter* filter = nullptr;
+  std::string held{};  // read, and not written yet
 
-  pollfd next() const { return held > 0 ? pollfd{to, POLLOUT, 0} : pollfd{open ? from : -1, POLLIN, 0}; }
+  pollfd next() const { return !held.empty() ? pollfd{to, POLLOUT, 0} : pollfd{open ? from : -1, POLLIN, 0}; }
   void step() {
-    if (held > 0) {
+    if (!held.empty()) {
       put();
     } else {
       take();
@@ -142,7 +142,7 @@ struct Relay {
   }
   // As much as goes at once.
   void drain() {
-    for (pollfd out{to, POLLOUT, 0}; held > 0 || take();) {
+    for (pollfd out{to, POLLOUT, 0}; !held.empty() || take();) {
       if (poll(&out, 1, 0) <= 0) return;
       put();
     }
@@ -150,25 +150,27 @@ struct Relay {
 
  private:
   bool take() {
-    const ssize_t n = read(from, text.data(), text.size());
+    std::array<char, PIPE_BUF> piece;
+    const ssize_t n = read(from, piece.data(), piece.size());
+    const bool ends = n == 0 && open;
     if (n == 0) open = false;
-    held = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-    spoke = spoke || held > 0;
-    return held > 0;
+    const std::string_view text(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    held = filter == nullptr ? std::string(text) : ends ? filter->rest() : filter->pass(text);
+    spoke = spoke || !held.empty();
+    return n > 0 || !held.empty();
   }
   void put() {
-    const ssize_t n = write(to, text.data(), held);
+    // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals.
+    const ssize_t n = write(to, held.data(), std::min<std::size_t>(held.size(), PIPE_BUF));
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (n < 0) error = errno;
-    const std::size_t done = n < 0 ? held : static_cast<std::size_t>(n);
-    std::copy(text.begin() + static_cast<std::ptrdiff_t>(done), text.begin() + static_cast<std::ptrdiff_t>(held), text.begin());
-    held -= done;
+    held.erase(0, n < 0 ? held.npos : static_cast<std::size_t>(n));
   }
 };
 
 }  // namespace
 
-Foreground run_foreground(const Command& command) {
+Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
   sigset_t waited, blocked, before;
   sigemptyset(&waited);
@@ -194,6 +196,7 @@ Foreground run_foreground(const Command& command) {
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
+  passed[1].filter = errors_filter;
   for (const int fd : {output[1], errors[1]}) close(fd);
   for (const Relay& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
 
@@ -210,7 +213,7 @@ Foreground run_foreground(const Command& command) {
     ended = ended || waitpid(child, &status, WNOHANG) != 0;
     if (ended) {
       for (Relay& p : passed) p.drain();
-      if (ending || passed[0].held + passed[1].held == 0) break;
+      if (ending || (passed[0].held.empty() && passed[1].held.empty())) break;
     }
     pollfd fds[3] = {passed[0].next(), passed[1].next(), {signals, POLLIN, 0}};
     if (poll(fds, 3, ending ? 100 : -1) <= 0) continue;
@@ -228,7 +231,7 @@ Foreground run_foreground(const Command& command) {
   }
   for (const int fd : {output[0], errors[0], signals}) close(fd);
   sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
-  return {interrupted ? runtime::kExitInterrupted : exit_code(status), passed[1].spoke, passed[0].error};
+  return {interrupted ? runtime::kExitInterrupted : exit_code(status), !interrupted && WIFSIGNALED(status), passed[1].spoke, passed[0].error};
 }
 
 }  // namespace tessera::cli

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::cli {
@@ -29,13 +31,20 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
 
 struct Foreground {
   int exit_code = 0;   // as in Finished; kExitInterrupted
-  bool spoke = false;  // it wrote something to stderr
+  bool signalled = false;  // a signal ended it
+  bool spoke = false;  // it wrote something to stderr, and the filter showed it
   int unwritten = 0;   // errno of our stdout when that did not take all; then it was ended
+};
+
+// What stands between the command's stderr and ours.
+struct Filter {
+  std::function<std::string(std::string_view)> pass;  // what of a piece is shown, and when
+  std::function<std::string()> rest;                  // at the end
 };
 
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
 // to us when it has ended.
-Foreground run_foreground(const Command& command);
+Foreground run_foreground(const Command& command, const Filter* errors = nullptr);
 
 }  // namespace tessera::cli

@@ -8,14 +8,18 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "files/whole_file.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/balance/profiles.hpp"
+#include "runtime/launch/options.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/crash.hpp"
+#include "runtime/start/agree.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "runtime/transport/whole_lines.hpp"
 
 namespace tessera::runtime {
@@ -26,9 +30,12 @@ int complain(int code, const std::string& text, bool first_rank) {
   return code;
 }
 
+// Several processes were started together: they are the ranks, whatever the options say.
+bool side_by_side() { return launcher_size() > 1; }
+
 std::vector<std::unique_ptr<Transport>> make_transports(const RunOptions& o) {
   std::vector<std::unique_ptr<Transport>> all;
-  if (o.transport == "mpi" || (o.transport == "auto" && started_by_launcher())) {
+  if (o.transport == "mpi" || (o.transport == "auto" && started_by_launcher()) || side_by_side()) {
     all.push_back(make_mpi_transport());
     return all;
   }
@@ -49,22 +56,71 @@ void set_up_logging(const RunOptions& o) {
   spdlog::set_level(o.quiet ? spdlog::level::err : spdlog::level::from_str(o.log_level));
 }
 
-// run_ranks runs the ranks of this process. Wrong arguments are refused by all ranks alike.
-int run_ranks(const abi::Program& program, const RunOptions& options,
-              const std::vector<std::string>& arguments,
+// What is wrong with options and arguments on so many ranks, for a person; empty: nothing. Reads the profile.
+std::string refusal(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
+                    std::int32_t ranks, balancer::Profile& profile) {
+  if (side_by_side() && options.transport == "inproc") {
+    return fmt::format("--inproc-ranks, --transport inproc: {} processes were started together, and each of them is a rank", launcher_size());
+  }
+  if (std::string wrong = check_arguments(program, arguments); !wrong.empty()) return wrong;
+  try {
+    if (options.policy == nullptr) launch::check_ranks(options, ranks - options.spares);
+  } catch (const launch::OptionsError& e) {
+    return e.what();
+  }
+  return options.load_groups.empty() ? "" : read_profile(program, options, profile);
+}
+
+// What counts for the ranks of this process, or for all of them.
+struct Begin {
+  int exit_code = kExitOk;
+  RunOptions options;
+  balancer::Profile profile;
+  Agreed agreed;
+};
+
+Begin agreed_begin(const abi::Program& program, const RunOptions& given, const std::vector<std::string>& arguments, const std::string& wrong,
+            Transport& transport, bool alone) {
+  const bool first = transport.rank() == Rank{0};
+  Begin b{kExitOk, given, {}, {}};
+  Card card = card_of(program, arguments);
+  if (first && card.refusal_code == 0) {
+    card.refusal = !wrong.empty() ? wrong : refusal(program, given, arguments, transport.size(), b.profile);
+    card.refusal_code = card.refusal.empty() ? kExitOk : kExitUsage;
+  }
+  if (alone) {
+    b.exit_code = card.refusal_code == kExitOk ? kExitOk : complain(card.refusal_code, card.refusal, true);
+    return b;
+  }
+  Verdict mine;
+  if (first) {
+    mine.options = launch::format_options(given);
+    mine.profile = b.profile;
+  }
+  b.agreed = agree(transport, std::move(card), std::move(mine), given.quiet);
+  const Verdict& v = b.agreed.verdict;
+  if (v.exit_code != kExitOk) {
+    b.exit_code = complain(v.exit_code, v.text, first);
+    return b;
+  }
+  if (first) return b;
+  b.options = launch::parse_options(v.options, launch::Files::of_others);
+  b.profile = v.profile;
+  set_up_logging(b.options);
+  return b;
+}
+
+int run_ranks(const abi::Program& program, Begin b, const std::vector<std::string>& arguments,
               const std::vector<std::unique_ptr<Transport>>& transports, bool first) {
-  if (const std::string wrong = check_arguments(program, arguments); !wrong.empty()) {
-    return complain(kExitUsage, wrong, first);
-  }
+  const RunOptions& options = b.options;
   std::vector<balancer::GroupInfo> infos = group_infos(program);
-  if (!options.load_groups.empty()) {
-    const std::string wrong = load_profile(program, options, infos);
-    if (!wrong.empty()) return complain(kExitUsage, wrong, first);
-  }
+  balancer::apply_profile(b.profile, infos);
   std::vector<std::unique_ptr<Node>> nodes;
   for (auto& t : transports) {
     nodes.push_back(std::make_unique<Node>(program, options, *t, arguments));
     nodes.back()->infos = infos;
+    nodes.back()->hosts = b.agreed.verdict.hosts;
+    nodes.back()->early = std::move(b.agreed.early);
   }
   if (nodes.front()->worker_ranks < 1) {
     return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates",
@@ -87,20 +143,19 @@ int run_ranks(const abi::Program& program, const RunOptions& options,
 }  // namespace
 
 int run(const abi::Program& program, const RunOptions& options,
-        const std::vector<std::string>& arguments) {
+        const std::vector<std::string>& arguments, const std::string& wrong) {
   bool first = true;
   try {
-    if (program.abi_version != abi::kAbiVersion) {
-      return complain(kExitUsage,
-                      "this program was built by another version of tessera; build it again", true);
-    }
     print_whole_lines();
     set_up_logging(options);
     auto transports = make_transports(options);
     first = transports.front()->rank() == Rank{0};
+    const bool alone = transports.size() > 1 || transports.front()->size() == 1;
+    Begin b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
+    if (b.exit_code != kExitOk) return b.exit_code;
     const LastWords last_words(program);
     try {
-      const int code = run_ranks(program, options, arguments, transports, first);
+      const int code = run_ranks(program, std::move(b), arguments, transports, first);
       const std::string lost = files::stdout_error();
       return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
     } catch (const std::invalid_argument&) {
@@ -115,8 +170,28 @@ int run(const abi::Program& program, const RunOptions& options,
     }
   } catch (const std::invalid_argument& e) {
     return complain(kExitUsage, e.what(), first);
+  } catch (const SameOnAllRanks& e) {
+    let_rank_0_speak();
+    return complain(kExitEnvironment, e.what(), launcher_rank() == 0);
   } catch (const std::exception& e) {
     return complain(kExitEnvironment, e.what(), first);
+  }
+}
+
+int refuse(int exit_code, const std::string& why) {
+  try {
+    const auto transports = make_transports({});
+    Transport& transport = *transports.front();
+    Card card;
+    card.version = exchange_version();
+    card.host = host_name();
+    card.refusal_code = exit_code;
+    card.refusal = why;
+    if (transport.size() == 1) return complain(exit_code, why, true);
+    const Verdict v = agree(transport, std::move(card), {}, true).verdict;
+    return complain(v.exit_code, v.text, transport.rank() == Rank{0});
+  } catch (const std::exception& e) {
+    return complain(exit_code, why + "\n" + e.what(), true);
   }
 }
 

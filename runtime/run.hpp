@@ -53,6 +53,7 @@ struct RunOptions {
 
   std::int32_t spares = 0;              // of the ranks that can execute, the last ones only when asked
   std::vector<MemberPlan> member_plan;
+  std::int64_t silence_limit = 0;       // s that a rank may be silent before the run ends; 0: any
 
   std::string summary_json;             // --summary FILE.json
   bool quiet = false;                   // no summary, no warnings on stderr
@@ -63,7 +64,13 @@ struct RunOptions {
   std::int64_t eager_bytes = 4096;      // values up to this size travel to their home when assigned elsewhere
 };
 
-// Runs `program` to its end; returns an exit code on every rank. Never throws.
-int run(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments);
+// Runs `program` to its end; returns an exit code on every rank. Never throws. Of several ranks the options and arguments of rank 0
+// count. `wrong` is what this process already knows to be wrong with them, for a person.
+int run(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
+        const std::string& wrong = {});
+
+// refuse tells the other ranks that this process can't run the program, and why; returns the exit code. For what is found
+// out before there is anything to run.
+int refuse(int exit_code, const std::string& why);
 
 }  // namespace tessera::runtime

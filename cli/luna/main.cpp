@@ -14,7 +14,7 @@
 #include "cli/failure.hpp"
 #include "cli/install_file.hpp"
 #include "cli/launch_ranks.hpp"
-#include "cli/launched.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "cli/luna/kept_build.hpp"
 #include "cli/luna/options.hpp"
 #include "files/whole_file.hpp"
@@ -58,7 +58,7 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
   launch::prepare_process();
   const abi::Program& program = load_program(library);
   const std::vector<std::string> ours = options_among(o.arguments);
-  if (program.main_params != o.arguments.size() && !ours.empty() && launcher_rank() == 0) {
+  if (program.main_params != o.arguments.size() && !ours.empty() && runtime::launcher_rank() == 0) {
     std::fprintf(
         stderr,
         "luna: note: `%s` stands behind %s, so it is an argument of the program; options of "
@@ -68,7 +68,7 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
   const auto from = std::chrono::steady_clock::now();
   const int code = run_here(library, options, o.arguments);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - from;
-  if (o.time && launcher_rank() == 0)
+  if (o.time && runtime::launcher_rank() == 0)
     std::fprintf(stderr, "Execution time: %.3f s\n", time.count());
   if (o.usage) {
     rusage used{};
@@ -78,7 +78,7 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
     std::fprintf(
         stderr,
         "CPU usage of rank %d: %.0f %% of a core (%.3f s in the program, %.3f s in the system)\n",
-        launcher_rank(), 100 * (user + system) / time.count(), user, system);
+        runtime::launcher_rank(), 100 * (user + system) / time.count(), user, system);
   }
   return code;
 }
@@ -91,7 +91,7 @@ int build_and_run(const Options& o) {
   BuildRequest request = o.build;
   request.colour = colour_on_stderr();
   request.quiet = o.quiet;
-  const bool first = launcher_rank() == 0;
+  const bool first = runtime::launcher_rank() == 0;
   if (o.verbose && first) std::fprintf(stderr, "luna: compiling %s\n", o.build.program.c_str());
   const Built built = build(request);
   if (!o.quiet && first) std::fputs(built.warnings.c_str(), stderr);
@@ -142,7 +142,7 @@ int main(const std::vector<std::string>& words) {
     if (code == runtime::kExitOk && !lost.empty()) throw environment_error(lost);
     return code == runtime::kExitOk ? 0 : 1;
   } catch (const Failure& e) {
-    let_rank_0_speak();
+    runtime::let_rank_0_speak();
     std::fputs(spoken_by_luna(e.what()).c_str(), stderr);
     // Tools look for this text, which the old command printed when such a program hung.
     if (cannot_finish(e.what())) {
@@ -150,7 +150,7 @@ int main(const std::vector<std::string>& words) {
                  stderr);
     }
   } catch (const std::exception& e) {
-    let_rank_0_speak();
+    runtime::let_rank_0_speak();
     std::fprintf(stderr, "luna: error: %s\n", e.what());
   }
   return 1;

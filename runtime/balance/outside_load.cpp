@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "runtime/transport/process_environment.hpp"
+#include "runtime/cores/allowance.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -18,8 +18,7 @@ constexpr auto kInterval = std::chrono::seconds(1);
 constexpr double kBusyEnough = 0.05;
 
 std::int32_t cores() {
-  const cpu_set_t set = allowed_cores();
-  return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<std::int32_t>(cores::find_allowance().mask.count()));
 }
 
 }  // namespace

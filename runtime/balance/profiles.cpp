@@ -12,15 +12,12 @@ std::array<std::uint64_t, 2> hash_of(const abi::Program& p) { return {p.hash[0],
 
 }  // namespace
 
-std::string load_profile(const abi::Program& program, const RunOptions& options,
-                         std::vector<balancer::GroupInfo>& infos) {
+std::string read_profile(const abi::Program& program, const RunOptions& options, balancer::Profile& profile) {
   try {
-    const balancer::Profile p = balancer::load_profile(options.load_groups, hash_of(program),
-                                                       program.name, options.load_groups_anyway);
-    balancer::apply_profile(p, infos);
+    profile = balancer::load_profile(options.load_groups, hash_of(program), program.name, options.load_groups_anyway);
     return {};
   } catch (const balancer::ProfileError& e) {
-    return e.what();
+    return std::string("--load-groups: ") + e.what();
   }
 }
 

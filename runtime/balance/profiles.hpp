@@ -2,9 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "balancer/policy.hpp"
+#include "balancer/profile.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/run.hpp"
 
@@ -13,7 +12,7 @@ namespace tessera::runtime {
 class Node;
 
 // Both return what is wrong, for a person; empty when all is well.
-std::string load_profile(const abi::Program&, const RunOptions&, std::vector<balancer::GroupInfo>&);
+std::string read_profile(const abi::Program&, const RunOptions&, balancer::Profile&);
 std::string save_profile(Node&, const Summary&);
 
 }  // namespace tessera::runtime

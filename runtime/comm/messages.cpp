@@ -138,6 +138,8 @@ void serialize(A& a, Failed& x) { a(x.text, x.exit_code); }
 template <class A>
 void serialize(A& a, Stop& x) { a(x.exit_code); }
 template <class A>
+void serialize(A& a, Beat& x) { a(x.kind); }
+template <class A>
 void serialize(A& a, GroupTotals& x) {
   a(x.group, x.count, x.weight, x.variance, x.bytes, x.moved_away);
 }

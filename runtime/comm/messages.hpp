@@ -10,6 +10,7 @@
 
 #include "balancer/message.hpp"
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/comm/silence.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -220,13 +221,16 @@ struct TracePart {      // every rank -> 0, at the end of a run with --record
   double ns_per_tick = 1;
   std::vector<std::uint64_t> words;     // trace/trace_buffer.hpp
 };
+struct Beat {           // rank 0 -> all: are you there? And their answer; a rank -> all: I have said that rank 0 is not (comm/silence.hpp)
+  BeatKind kind = BeatKind::ask;
+};
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
                              Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
                              AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
                              Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                             HeldDelete, Settle, Settled>;
+                             HeldDelete, Settle, Settled, Beat>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -230,6 +230,19 @@ void add_nodes(CLI::App& app, runtime::RunOptions& options, const std::shared_pt
         ->allow_extra_args(false)
         ->group(group);
   };
+  app.add_option("--silence-limit", options.silence_limit,
+                 "end the run when a rank has been silent for S seconds, because its process is stopped or its host out of reach; 5 or more; "
+                 "default 0: wait for it, and say so after 10 s")
+      ->option_text("S")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            char* end = nullptr;
+            const long s = std::strtol(text.c_str(), &end, 10);
+            return !text.empty() && *end == '\0' && (s == 0 || (s >= 5 && s <= 100'000'000)) ? std::string()
+                                                                                          : "write 0, or 5 seconds or more, not `" + text + "`";
+          },
+          ""))
+      ->group(group);
   at("--leave", flags->leaves, "this rank leaves at that time of the run; may be repeated");
   at("--join", flags->joins, "this rank joins at that time of the run; may be repeated");
 }
@@ -294,11 +307,11 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
 
 }  // namespace
 
-void add_run_options(CLI::App& app, runtime::RunOptions& options) {
+void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("-t,--threads", flags->threads,
-                 "threads that run fragments, per rank; 0, the default: the cores of the host are "
-                 "shared between its ranks")
+                 "threads that run fragments, per rank; 0, the default: the cores that the ranks of a host may use are "
+                 "shared between them")
       ->option_text("N")
       ->check(CLI::Range(0, 4096));
   app.add_option("--record", options.record,
@@ -310,10 +323,10 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options) {
   add_balancing(app, options, flags);
   add_nodes(app, options, flags);
   add_advanced(app, options, flags);
-  app.parse_complete_callback([flags, &options] {
+  app.parse_complete_callback([flags, files, &options] {
     try {
       merge(*flags, options);
-      check_files(options);
+      if (files == Files::mine) check_files(options);
     } catch (const OptionsError& e) {
       throw CLI::ValidationError(e.what());
     }

@@ -21,10 +21,13 @@ struct OptionsError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Files that options name: looked at, or left to the process that was given the options.
+enum class Files { mine, of_others };
+
 // add_run_options adds every run option to `app`. When `app` has parsed them, `options` is complete:
 // the --config file is read (flags win over it), and balancer, parameters and files are checked.
 // Mistakes come out of app.parse() as CLI::ValidationError. `options` must outlive the parse.
-void add_run_options(CLI::App& app, runtime::RunOptions& options);
+void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files = Files::mine);
 
 // check_given throws CLI::ValidationError when an option or argument that `app` has parsed is empty, as "$FILE" is where
 // nobody has set FILE. Lists of flags may be.
@@ -35,7 +38,7 @@ void check_given(const CLI::App& app);
 std::vector<std::string> normalise_flags(std::vector<std::string> words);
 
 // parse_options reads run options from a text in the shell's quoting; throws OptionsError.
-runtime::RunOptions parse_options(std::string_view text);
+runtime::RunOptions parse_options(std::string_view text, Files files = Files::mine);
 
 // parse_environment_options reads them from TESSERA_OPTIONS: a built program has no flags of its own,
 // so that none of its arguments is ever eaten. Unset means the defaults; throws OptionsError.

@@ -20,11 +20,11 @@ std::vector<std::string> normalise_flags(std::vector<std::string> words) {
   return words;
 }
 
-runtime::RunOptions parse_options(std::string_view text) {
+runtime::RunOptions parse_options(std::string_view text, Files files) {
   runtime::RunOptions options;
   CLI::App app;
   app.set_help_flag();
-  add_run_options(app, options);
+  add_run_options(app, options, files);
   try {
     std::vector<std::string> words = normalise_flags(split_words(text));
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -88,6 +88,7 @@ std::string format_options(const runtime::RunOptions& o) {
   number("--record-limit-mb", o.record_limit_mb, d.record_limit_mb);
   text("--record-policy", o.record_policy, d.record_policy);
   number("--spare", o.spares, d.spares);
+  number("--silence-limit", o.silence_limit, d.silence_limit);
   for (const runtime::MemberPlan& p : o.member_plan) {
     char buffer[64];  // exact
     std::snprintf(buffer, sizeof buffer, "%d@%lld.%09lld", balancer::index(p.rank),

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -31,21 +30,13 @@ void prepare_process() {
 
 int run_with_environment(const abi::Program& program, const std::vector<std::string>& arguments) {
   runtime::RunOptions options;
+  std::string wrong;  // told by the first rank: the others may not even have these options
   try {
-    if (program.abi_version != abi::kAbiVersion) {
-      throw OptionsError("the program was built for another version of Tessera (its interface is " +
-                         std::to_string(program.abi_version) + ", this one's " +
-                         std::to_string(abi::kAbiVersion) + "): build it again");
-    }
     options = parse_environment_options();
-    if (!runtime::started_by_launcher() && options.transport != "mpi") {
-      check_ranks(options, options.transport == "inproc" ? options.ranks - options.spares : 1);
-    }
   } catch (const OptionsError& e) {
-    std::fprintf(stderr, "%s: error: %s\n", program.name, e.what());
-    return runtime::kExitUsage;
+    wrong = e.what();
   }
-  return runtime::run(program, options, arguments);
+  return runtime::run(program, options, arguments, wrong);
 }
 
 }  // namespace tessera::launch

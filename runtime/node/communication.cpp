@@ -24,6 +24,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/watch.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/totals.hpp"
 
@@ -79,6 +80,8 @@ void Node::handle(Rank from, Message&& m) {
           links->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkAnswer>) {
           links->on(from, x);
+        } else if constexpr (std::is_same_v<T, Beat>) {
+          if (watch != nullptr) watch->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, TracePart>) {
           trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
@@ -116,6 +119,7 @@ bool Node::turn(bool busy) {
     links->turn(now);
     if (outside_load != nullptr) outside_load->turn(now);
     progress->turn(now);
+    if (watch != nullptr) watch->turn(now);
     data.trim_copies(now);
     data.tell_uses_now(now);
     return moved;
@@ -131,6 +135,7 @@ bool Node::turn(bool busy) {
 void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
   until = std::min({until, end->next(now), progress->next(now), links->next(now), membership->next(now)});
+  if (watch != nullptr) until = std::min(until, watch->next());
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
   until = std::min(until, data.next_telling(until));

@@ -15,12 +15,14 @@
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
+#include "runtime/cores/share.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/moving.hpp"
+#include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/summary.hpp"
@@ -82,19 +84,14 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       block_count_(program_.block_count) {
   visible = ranks() > 1 ? balancer::kVisible : 0;
 
-  const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-  std::int32_t threads = options.threads;
-  if (threads <= 0) {
-    // The cores of this host, shared fairly between its ranks that execute.
-    // Spares are there to take the place of ranks that leave, hardly ever to work beside them.
-    const std::int32_t sharing = std::max(
-        1, transport.host_size() == ranks() ? members.placed() : transport.host_size());
-    threads = std::max(1, cores / sharing);
-  }
+  std::vector<cores::HostRank> host;
+  for (const OnHost& r : transport.host()) host.push_back({r.allowed, balancer::index(r.rank) < members.placed()});
+  const cores::Share share = cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), options.threads);
+  std::int32_t threads = share.threads;
   several_ = ranks() > 1;
-  looks_on_ = threads > 1 && threads * transport.host_size() <= cores;
-  spare_core_ = threads * transport.host_size() < cores;
-  looks_ahead_ = (several_ || threads > 1) && threads * transport.host_size() <= cores;
+  looks_on_ = threads > 1 && share.core_for_each;
+  spare_core_ = share.spare_core;
+  looks_ahead_ = (several_ || threads > 1) && share.core_for_each;
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
@@ -322,8 +319,10 @@ int Node::run() {
         [this](double tasks) { policy->outside_load(tasks); });
   }
   progress = std::make_unique<Progress>(*this);
+  if (!hosts.empty()) watch = std::make_unique<Watch>(*this, started);
   if (self() == Rank{0} && ranks() > 1) membership->listen();
   if (self() == Rank{0}) start_main();
+  for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
   for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
   communication_loop();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();

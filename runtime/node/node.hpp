@@ -38,6 +38,7 @@ class LinkMeter;
 class OutsideLoad;
 class TotalsOfAll;
 class Progress;
+class Watch;
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -165,7 +166,11 @@ class Node {
   std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
-  std::vector<balancer::GroupInfo> infos;    // set before run(), with what a profile knows
+  std::unique_ptr<Watch> watch;              // of several processes
+  // Set before run().
+  std::vector<balancer::GroupInfo> infos;    // with what a profile knows
+  std::vector<std::string> hosts;            // by rank; empty: this one
+  std::vector<std::pair<Rank, Parcel>> early;  // came before this rank knew that the run begins
   std::vector<std::pair<Rank, TracePart>> trace_parts;  // rank 0, after a run with --record
   double elapsed = 0;                        // s, of the finished run
   std::atomic<bool> stopping{false};

@@ -37,7 +37,9 @@ struct Network {
       return (std::uint64_t{seeds[used - 2]} << 32) | seeds[used - 1];
     };
     for (Link& link : links) link.random.seed(next_seed());
+    const cores::Allowance allowed = cores::find_allowance();
     for (std::int32_t r = 0; r < o.ranks; ++r) {
+      host.push_back({Rank{r}, allowed});
       boxes.push_back(std::make_unique<Mailbox>(o.ranks, o.seed == 0 ? 0 : next_seed() | 1, timed));
     }
   }
@@ -55,6 +57,7 @@ struct Network {
   const bool timed;
   std::vector<Link> links;
   std::vector<std::unique_ptr<Mailbox>> boxes;
+  std::vector<OnHost> host;
 };
 
 std::uint64_t size_of(const Parcel& parcel) {
@@ -73,7 +76,7 @@ class InprocTransport final : public Transport {
 
   Rank rank() const override { return rank_; }
   std::int32_t size() const override { return network_->options.ranks; }
-  std::int32_t host_size() const override { return size(); }
+  const std::vector<OnHost>& host() const override { return network_->host; }
   std::int32_t host_rank() const override { return index(rank_); }
   bool shares_memory(Rank) const override {
     return network_->options.latency.count() == 0 && network_->options.bandwidth == 0;

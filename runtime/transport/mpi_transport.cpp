@@ -6,15 +6,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <type_traits>
 
+#include "runtime/cores/share.hpp"
 #include "runtime/transport/flush_output.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/whole_lines.hpp"
 
@@ -68,6 +70,23 @@ std::uint64_t ring_bytes(int ranks) {
   return share < kSmallestRing ? 0 : std::min(std::bit_floor(share), kLargestRing);
 }
 
+// Another MPI's mpirun starts processes each of which MPI takes for a run of its own.
+void check_launcher(int size) {
+  const int started = launcher_size();
+  if (started <= 1 || started == size) return;
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string version(text.data(), static_cast<std::size_t>(length));
+  MPI_Finalize();
+  const bool slurm = std::getenv("SLURM_STEP_ID") != nullptr && std::getenv("PMI_SIZE") == nullptr;
+  throw SameOnAllRanks("MPI failed: " + std::to_string(started) + " processes were started together, but to MPI there " +
+                       (size == 1 ? "is 1" : "are " + std::to_string(size)) + ", so each would run the whole program. This is " +
+                       version.substr(0, version.find(',')) + ": " +
+                       (slurm ? "srun must speak with it, as by `srun --mpi=pmix` (`srun --mpi=list` shows what there is), or use mpirun"
+                              : "start it by the mpirun that belongs to it, not by another MPI's"));
+}
+
 }  // namespace
 
 void check(int code, const char* call) {
@@ -95,6 +114,7 @@ MpiTransport::MpiTransport() {
   check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
+  check_launcher(size_);
   peers_.resize(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
   meet_host();
@@ -111,14 +131,15 @@ void MpiTransport::meet_host() {
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
         "MPI_Comm_split_type");
-  MPI_Comm_size(host, &host_size_);
+  int host_size = 1;
+  MPI_Comm_size(host, &host_size);
   MPI_Comm_rank(host, &host_rank_);
-  other_hosts_ = host_size_ < size_;
+  other_hosts_ = host_size < size_;
 
   // All in the first rank's part, so that the lines are consecutive; one more to align them.
-  std::uint64_t capacity = ring_bytes(host_size_);
+  std::uint64_t capacity = ring_bytes(host_size);
   check(MPI_Bcast(&capacity, 1, MPI_UINT64_T, 0, host), "MPI_Bcast");
-  const auto ranks = static_cast<std::size_t>(host_size_);
+  const auto ranks = static_cast<std::size_t>(host_size);
   const std::size_t ring_size = capacity == 0 ? 0 : ByteRing::footprint(capacity);
   const auto bytes = static_cast<MPI_Aint>(sizeof(Doorbell) * (ranks + 1) + ring_size * ranks * ranks);
   void* mine = nullptr;
@@ -136,31 +157,26 @@ void MpiTransport::meet_host() {
   const auto ring = [&](int from, int to) {
     return reinterpret_cast<std::byte*>(bells + ranks) + ring_size * (static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to));
   };
-  for (int h = 0; capacity != 0 && h < host_size_; ++h) new (ring(host_rank_, h)) ByteRing(capacity);
+  for (int h = 0; capacity != 0 && h < host_size; ++h) new (ring(host_rank_, h)) ByteRing(capacity);
 
-  struct Card {
-    int rank;
-    cpu_set_t cores;
-  };
-  const Card card{rank_, allowed_cores()};
-  std::vector<Card> cards(static_cast<std::size_t>(host_size_));
+  static_assert(std::is_trivially_copyable_v<OnHost>);
+  const OnHost card{Rank{rank_}, cores::find_allowance()};
+  host_.resize(ranks);
   // Also the point after which all doorbells are there.
-  check(MPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, host),
-        "MPI_Allgather");
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  for (int h = 0; h < host_size_; ++h) {
-    const Card& c = cards[static_cast<std::size_t>(h)];
-    Peer& peer = peers_[static_cast<std::size_t>(c.rank)];
+  check(MPI_Allgather(&card, sizeof card, MPI_BYTE, host_.data(), sizeof card, MPI_BYTE, host), "MPI_Allgather");
+  std::vector<cores::HostRank> sharing;
+  for (int h = 0; h < host_size; ++h) {
+    const OnHost& c = host_[static_cast<std::size_t>(h)];
+    Peer& peer = peers_[static_cast<std::size_t>(index(c.rank))];
     peer.bell = bells + h;
     if (capacity != 0 && h != host_rank_) {
       peer.ring_out = RingWriter(*reinterpret_cast<ByteRing*>(ring(host_rank_, h)));
       peer.ring_in = RingReader(*reinterpret_cast<ByteRing*>(ring(h, host_rank_)));
       neighbours_.push_back(&peer);
     }
-    CPU_OR(&cores, &cores, &c.cores);
+    sharing.push_back({c.allowed, true});
   }
-  may_poll_ = CPU_COUNT(&cores) >= host_size_;
+  may_poll_ = cores::core_for_each_rank(std::move(sharing));
   envelopes_ = neighbours_.size() + 1 < peers_.size();
   if (other_hosts_) watch_ = watch_sockets(*bell_);
   in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
@@ -197,7 +213,6 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::abort(int exit_code) {
   flush_output();
-  std::signal(SIGTERM, SIG_DFL);  // the launcher's answer to this: no signal that somebody sent (cli/launch_ranks.cpp)
   // Whoever is inside MPI now leaves it in microseconds; or it is this very thread, or stuck.
   const bool locked = mpi_mutex_.try_lock_for(200ms);
   static_cast<void>(locked);

@@ -143,7 +143,7 @@ class MpiTransport final : public Transport {
 
   Rank rank() const override { return Rank{rank_}; }
   std::int32_t size() const override { return size_; }
-  std::int32_t host_size() const override { return host_size_; }
+  const std::vector<OnHost>& host() const override { return host_; }
   std::int32_t host_rank() const override { return host_rank_; }
   bool shares_memory(Rank r) const override { return peers_[static_cast<std::size_t>(index(r))].bell != nullptr; }
 
@@ -184,7 +184,7 @@ class MpiTransport final : public Transport {
 
   int rank_ = 0;
   int size_ = 1;
-  int host_size_ = 1;
+  std::vector<OnHost> host_;
   int host_rank_ = 0;
   bool other_hosts_ = false;
   bool envelopes_ = false;  // some rank is not reached by a ring

@@ -64,11 +64,4 @@ void yield_in_mpi(bool yield) {
   if (set != nullptr) set(yield);
 }
 
-cpu_set_t allowed_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_SET(0, &cores);
-  return cores;
-}
-
 }  // namespace tessera::runtime

@@ -2,10 +2,6 @@
 // not need mpi.h.
 #pragma once
 
-#include <sched.h>
-
-#include <cstdint>
-
 namespace tessera::runtime {
 
 // Before MPI_Init. Sets MPI's parameters unless the user did, and has the kernel end this process
@@ -16,8 +12,5 @@ void prepare_process_for_mpi();
 // none. Right while it spins inside MPI_Init and MPI_Finalize; wrong in progress(), which looks once
 // and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice.
 void yield_in_mpi(bool yield);
-
-// Cores this process may run on.
-cpu_set_t allowed_cores();
 
 }  // namespace tessera::runtime

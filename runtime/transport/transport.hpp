@@ -15,11 +15,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/cores/allowance.hpp"
 
 namespace tessera::runtime {
 
@@ -59,16 +61,22 @@ struct Parcel {
   std::vector<ValueRef> values;
 };
 
+struct OnHost {
+  Rank rank{0};
+  cores::Allowance allowed;
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual Rank rank() const = 0;
   virtual std::int32_t size() const = 0;
-  // Ranks of this run on this host, and this rank's number among them: for sharing the cores.
-  virtual std::int32_t host_size() const = 0;
+  // Ranks of this run on this host, in order, and this rank's number among them: for sharing the cores.
+  virtual const std::vector<OnHost>& host() const = 0;
   virtual std::int32_t host_rank() const = 0;
   // A rank that is reached through memory, not over a network.
   virtual bool shares_memory(Rank) const = 0;
+  std::int32_t host_size() const { return static_cast<std::int32_t>(host().size()); }
 
   virtual void send(Rank to, Parcel parcel) = 0;
 
@@ -88,6 +96,11 @@ class Transport {
   virtual void barrier(const Sink& sink) = 0;
   // Ends the whole run at once, from any thread, also while other ranks hang in user code.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+// What is wrong is the same for each of the processes that were started together: one of them is to say it.
+struct SameOnAllRanks : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // ---- MPI. True when this process was started by mpirun or srun.

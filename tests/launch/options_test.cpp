@@ -79,6 +79,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.seed = 17;
   o.link_bandwidth = 1.5e9;
   o.spares = 1;
+  o.silence_limit = 60;
   o.powers = {3, 0.1};
   o.member_plan = {{balancer::Rank{2}, false, std::chrono::nanoseconds(1'500'000'001)},
                    {balancer::Rank{1}, false, std::chrono::seconds(1'000'000'000)},
@@ -98,6 +99,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_EQ(back.seed, 17u);
   EXPECT_EQ(back.link_bandwidth, 1.5e9);
   EXPECT_EQ(back.spares, 1);
+  EXPECT_EQ(back.silence_limit, 60);
   EXPECT_EQ(back.powers, o.powers);
   EXPECT_EQ(back.member_plan, o.member_plan);
   EXPECT_EQ(format_options(runtime::RunOptions{}), "");

@@ -41,7 +41,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Used{}).index(), 30u);
   EXPECT_EQ(Message(Hold{}).index(), 32u);
   EXPECT_EQ(Message(Settled{}).index(), 35u);
-  EXPECT_EQ(std::variant_size_v<Message>, 36u);
+  EXPECT_EQ(Message(Beat{}).index(), 36u);
+  EXPECT_EQ(std::variant_size_v<Message>, 37u);
 }
 
 TEST(Messages, BytesAreFrozen) {

@@ -20,7 +20,7 @@ class Phased final : public Transport {
 
   Rank rank() const override { return inner_.rank(); }
   std::int32_t size() const override { return inner_.size(); }
-  std::int32_t host_size() const override { return inner_.host_size(); }
+  const std::vector<OnHost>& host() const override { return inner_.host(); }
   std::int32_t host_rank() const override { return inner_.host_rank(); }
   bool shares_memory(Rank r) const override { return inner_.shares_memory(r); }
 

@@ -1,0 +1,56 @@
+#include "runtime/start/card.hpp"
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/comm/messages.hpp"
+#include "runtime/comm/wire.hpp"
+
+namespace tessera::balancer {
+
+template <class Archive>
+void serialize(Archive& a, ProfileGroup& g) {
+  a(g.position, g.label, g.count, g.mean, g.variance, g.bytes, g.moved, g.worth_moving);
+}
+template <class Archive>
+void serialize(Archive& a, Profile& p) {
+  a(p.hash[0], p.hash[1], p.program, p.groups);
+}
+
+}  // namespace tessera::balancer
+
+namespace tessera::runtime {
+
+std::string exchange_version() {
+  return TESSERA_VERSION "/" + std::to_string(abi::kAbiVersion) + "/" + std::to_string(std::variant_size_v<Message>);
+}
+
+Parcel encode(const Card& c) {
+  Parcel parcel;
+  WireWriter out(parcel.bytes);
+  out(c.version, c.host, c.hash[0], c.hash[1], c.program, c.arguments, c.environment, c.refusal_code, c.refusal);
+  return parcel;
+}
+
+Card decode_card(const Parcel& parcel) {
+  Card c;
+  WireReader in(parcel.bytes.data(), parcel.bytes.size());
+  in(c.version, c.host);
+  if (c.version == exchange_version()) in(c.hash[0], c.hash[1], c.program, c.arguments, c.environment, c.refusal_code, c.refusal);
+  return c;
+}
+
+Parcel encode(const Verdict& v) {
+  Parcel parcel;
+  WireWriter out(parcel.bytes);
+  out(v.exit_code, v.text, v.options, v.profile, v.hosts);
+  return parcel;
+}
+
+Verdict decode_verdict(const Parcel& parcel) {
+  Verdict v;
+  WireReader in(parcel.bytes.data(), parcel.bytes.size());
+  in(v.exit_code, v.text);
+  if (v.exit_code == 0) in(v.options, v.profile, v.hosts);
+  return v;
+}
+
+}  // namespace tessera::runtime

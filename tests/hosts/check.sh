@@ -1,0 +1,107 @@
+#!/bin/bash
+# check.sh WHAT TESSERA: on h1 of over_hosts.sh with two hosts. Exit code 0 when it is as it should be.
+set -u
+what=$1 tessera=$2
+work=$(mktemp -d) # on the machine's disk: all hosts see it; /dev/shm is each host's own
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_CACHE_HOME=${TESSERA_TEST_CACHE:-$work/cache}
+mpirun="mpirun --allow-run-as-root -n 2 --bind-to none"
+
+cat >where.fa <<'X'
+C++ sub where(int i, name x) ${{ x = i; $}}
+C++ sub fin(int s) ${{ printf("sum %d\n", s); $}}
+sub main() { df a; for i = 0..3 where(i, a[i]) @ { locator_cyclic: i; }; fin(a[0] + a[1] + a[2] + a[3]); }
+X
+cat >nap.fa <<'X'
+C++ sub nap(int i, int s) ${{ printf("napping\n"); fflush(stdout); sleep(s); $}}
+sub main(int s) { for i = 0..1 nap(i, s) @ { locator_cyclic: i; }; }
+X
+limit() { timeout 240 "$@"; }
+said() { grep -qF -- "$1" "$work/said" || { echo "stderr lacks: $1"; cat "$work/said"; exit 1; }; }
+silent() { ! grep -qF -- "$1" "$work/said" || { echo "stderr has: $1"; cat "$work/said"; exit 1; }; }
+code() { [ "$1" = "$2" ] || { echo "exit code $1, not $2"; cat "$work/said"; exit 1; }; }
+build() { limit "$tessera" build "$1.fa" -o "$1" || exit 1; }
+# during EVENT SECONDS [OPTIONS...]: nap.fa on both hosts, and the event when both nap
+during() {
+  local event=$1 seconds=$2
+  shift 2
+  limit "$tessera" run nap.fa -n 2 --balancer none "$@" -- "$seconds" >out 2>said &
+  local pid=$!
+  until [ "$(grep -c napping out)" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+  eval "$event"
+  wait $pid
+}
+
+case $what in
+  options)  # those of rank 0 are known to all, though mpirun does not pass them on
+    build where
+    TESSERA_OPTIONS="-t 3" limit $mpirun ./where >out 2>said
+    code $? 0
+    said "on 2 ranks (6 worker threads)" ;;
+  profile)  # that only the first host has
+    build where
+    TESSERA_OPTIONS="--save-groups /dev/shm/p" limit $mpirun ./where >out 2>said
+    code $? 0
+    TESSERA_OPTIONS="--load-groups /dev/shm/p" limit $mpirun ./where >out 2>said
+    code $? 0
+    TESSERA_OPTIONS="--load-groups /dev/shm/q" limit $mpirun ./where >out 2>said
+    code $? 2
+    said "no such file: /dev/shm/q"
+    echo garbage >/dev/shm/p
+    TESSERA_OPTIONS="--load-groups /dev/shm/p" limit $mpirun ./where >out 2>said
+    code $? 2 ;;
+  programs)  # another program, and none
+    build where
+    sed 's/3 where/2 where/; s/ + a\[3\]//' where.fa >other.fa
+    build other
+    mkdir -p /dev/shm/bin && cp where /dev/shm/bin/p
+    "$OVER_HOSTS/agent" h2 "mkdir -p /dev/shm/bin && cp $work/other /dev/shm/bin/p"
+    limit $mpirun /dev/shm/bin/p >out 2>said
+    code $? 2
+    said "different programs"
+    said "rank 1 on h2"
+    XDG_CACHE_HOME=/dev/shm/cache limit "$tessera" run where.fa -n 2 >out 2>said
+    code $? 3
+    said "rank 1 on h2: can't load the program" ;;
+  absent)  # Tessera itself
+    "$OVER_HOSTS/agent" h2 "mount -t tmpfs none $(dirname "$tessera")"
+    limit "$tessera" run where.fa -n 2 >out 2>said
+    code $? 3
+    said "host h2 can't start $tessera" ;;
+  lost)  # the daemon of a host
+    during '"$OVER_HOSTS/signal" h2 KILL orted' 30
+    code $? 3
+    said "host h2 is lost" ;;
+  signals)
+    during '"$OVER_HOSTS/signal" h2 KILL tessera' 30
+    code $? 137
+    said "rank 1 on h2 was killed"
+    during '"$OVER_HOSTS/signal" h2 TERM tessera' 30
+    code $? 143
+    said "rank 1 on h2 was ended by signal 15"
+    during '"$OVER_HOSTS/signal" h1 TERM mpirun' 30
+    code $? 130
+    said "mpirun was ended by a signal" ;;
+  stopped)  # is said, and waited for
+    during '"$OVER_HOSTS/signal" h2 STOP tessera; sleep 14; "$OVER_HOSTS/signal" h2 CONT tessera' 3
+    code $? 0
+    said "rank 1 on h2 has been silent for 1"
+    said "rank 1 on h2 answers again"
+    during '"$OVER_HOSTS/signal" h2 STOP tessera' 30 --silence-limit 5
+    code $? 3
+    said "rank 1 on h2 has been silent for 5 s: the run ends (--silence-limit 5)"
+    build nap  # rank 0 is missed by another
+    TESSERA_OPTIONS="--silence-limit 5" limit $mpirun ./nap 30 >out 2>said &
+    pid=$!
+    until [ "$(grep -c napping out)" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+    "$OVER_HOSTS/signal" h1 STOP nap
+    wait $pid
+    code $? 3
+    said "rank 0 on h1 has been silent for 5 s" ;;
+  busy)  # is not silent
+    during : 13 -t 1 --silence-limit 5
+    code $? 0
+    silent "silent" ;;
+  *) echo "no check $what"; exit 2 ;;
+esac
