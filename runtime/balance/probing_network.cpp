@@ -16,7 +16,7 @@ constexpr std::uint64_t kSmallestPart = 1400;       // a packet
 constexpr std::uint64_t kLargestPart = 32 << 10;    // larger ones are not sent before the receiver asks for them
 constexpr std::uint64_t kParts = 16;
 // A train that would occupy the link for so long (s), and longer than three round trips, keeps it from its work.
-constexpr double kLong = 0.02;
+constexpr double kLongPath = 0.02;
 constexpr std::uint64_t kUnseen = kFirst * kGrows * kGrows;  // larger ones are sent where a train was seen to come fast enough
 constexpr double kAgrees = 1.2;
 // A train of so many times what the way holds is not slowed by a slow start any more.
@@ -61,7 +61,7 @@ class OverNetwork final : public Probing {
     sure_ = speed.sure && speed.bandwidth >= least;
     now_ = std::max(speed.bandwidth, least);
     const double trip = static_cast<double>(round_trip_) / 1e9;
-    const double may_take = std::max(kLong, 3 * trip);
+    const double may_take = std::max(kLongPath, 3 * trip);
     // A receiver that was busy has seen no more than that it was not slower; but that it did not see it is its own fault as well.
     const double by = size_ <= kUnseen ? std::max(fastest_, speed.most) : fastest_;
     const bool may_grow = size_ < kLargest && static_cast<double>(size_ * kGrows) < may_take * by;
