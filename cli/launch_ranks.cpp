@@ -86,7 +86,9 @@ fs::path find_mpirun() {
 int run_here(const fs::path& program, const runtime::RunOptions& options,
              const std::vector<std::string>& arguments) {
   launch::prepare_process();
-  return runtime::run(load_program(program), options, arguments);
+  const int code = runtime::run(load_program(program), options, arguments);
+  launch::bound_exit();
+  return code;
 }
 
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {

@@ -18,6 +18,8 @@
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/crash.hpp"
+#include "runtime/report/descriptors.hpp"
+#include "runtime/report/forks.hpp"
 #include "runtime/start/agree.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/whole_lines.hpp"
@@ -148,7 +150,9 @@ int run(const abi::Program& program, const RunOptions& options,
   try {
     print_whole_lines();
     set_up_logging(options);
+    note_open_descriptors();
     auto transports = make_transports(options);
+    guard_new_descriptors();
     first = transports.front()->rank() == Rank{0};
     const bool alone = transports.size() > 1 || transports.front()->size() == 1;
     Begin b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
@@ -156,6 +160,11 @@ int run(const abi::Program& program, const RunOptions& options,
     const LastWords last_words(program);
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
+      guard_no_descriptors();
+      if (const std::string word = late_word_of_child(); !word.empty() && code == kExitOk) {
+        std::fprintf(stderr, "%s\n", word.c_str());
+        return kExitProgram;
+      }
       const std::string lost = files::stdout_error();
       return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
     } catch (const std::invalid_argument&) {

@@ -128,8 +128,9 @@ sub main() { for i = 1..3 work(i); })",
 sub main() { for i = 1..3 work(i); })",
      kRun},
     {"T410", "kernel-crash", Severity::error, "a kernel crashed",
-     R"(A wild pointer, an index outside an array, endless recursion, or `abort()`. To find it, run `gdb
---args tessera run prog.fa --cxxflags -g`.)",
+     R"(A wild pointer, an index outside an array, endless recursion, `abort()`, or an exception where nobody can catch it:
+in a thread that the kernel has started, in a destructor. `tessera run -g --sanitize address` shows where memory is misused; a debugger
+is started with `gdb --args tessera run -g prog.fa`.)",
      R"(C++ sub work(int i) ${{ if (i == 2) std::abort(); $}}
 sub main() { for i = 1..3 work(i); })",
      R"(C++ sub work(int i) ${{ printf("%d\n", i); $}}
@@ -177,13 +178,30 @@ reads it once; passing its name on to a sub is no read.)",
   show(x + x);
 })",
      kRun},
-    {"T414", "kernel-exit", Severity::error, "a kernel ended the process",
-     R"(A kernel called `exit()`, or something it uses did. The program ends by itself when all its fragments have run; a
-kernel that must give up throws an exception.)",
+    {"T414", "kernel-exit", Severity::error, "a kernel ended the process, or took what it needs",
+     R"(A kernel called `exit()` or `_exit()`, or something it uses did; or closed file descriptors that it had not opened; or
+left something for the end of the process, with `atexit()`, that does not return. The program ends by itself when all its fragments have run;
+a kernel that must give up throws an exception.)",
      R"(C++ sub work(int i) ${{ if (i == 2) std::exit(0); $}}
 sub main() { for i = 1..3 work(i); })",
      R"(C++ sub work(int i) ${{ if (i == 2) printf("no data for 2\n"); $}}
 sub main() { for i = 1..3 work(i); })",
+     kRun},
+    {"T415", "kernel-overrun", Severity::error, "a kernel wrote outside its output",
+     R"(Behind its last or before its first byte. What lies there belongs to others and may be damaged, so the run ends at
+once. `tessera run -g --sanitize address` shows the statement that does it, also where only reading leaves the bytes.)",
+     R"(C++ sub fill(int n, name x) ${{ int *p = x.create<int>(n); for (int i = 0; i <= n; i++) p[i] = i; $}}
+sub main() { df x; fill(5, x); })",
+     R"(C++ sub fill(int n, name x) ${{ int *p = x.create<int>(n); for (int i = 0; i < n; i++) p[i] = i; $}}
+sub main() { df x; fill(5, x); })",
+     kRun},
+    {"T416", "kernel-fork", Severity::error, "a child that a kernel forked came back",
+     R"(After `fork()` there are two processes in the kernel, and only one may return from it. A child ends with `_exit()`, or
+becomes another program. It is ended with the run at the latest.)",
+     R"(C++ sub helper(int v, name x) ${{ fork(); sleep(1); x = v; $}}
+sub main() { df x; helper(1, x); })",
+     R"(C++ sub helper(int v, name x) ${{ if (fork() == 0) _exit(0); x = v; $}}
+sub main() { df x; helper(1, x); })",
      kRun},
 };
 

@@ -2,17 +2,42 @@
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
+#include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::launch {
+namespace {
+
+constexpr std::chrono::seconds kForExit{5};
+
+}  // namespace
+
+void bound_exit() {
+  try {
+    std::thread([] {
+      std::this_thread::sleep_for(kForExit);
+      constexpr std::string_view kText =
+          "tessera: error: the run has ended, but the process does not: what a kernel has left for the end of the process (atexit(), the "
+          "destructor of a global object) has not returned for 5 s [T414]\n";
+      (void)!write(STDERR_FILENO, kText.data(), kText.size());
+      runtime::end_process(runtime::kExitProgram);
+    }).detach();
+  } catch (const std::system_error&) {  // no more threads: then without
+  }
+}
 
 void prepare_process() {
   // A rank must not outlive the launcher that started it, however that one ends.
@@ -36,7 +61,9 @@ int run_with_environment(const abi::Program& program, const std::vector<std::str
   } catch (const OptionsError& e) {
     wrong = e.what();
   }
-  return runtime::run(program, options, arguments, wrong);
+  const int code = runtime::run(program, options, arguments, wrong);
+  bound_exit();
+  return code;
 }
 
 }  // namespace tessera::launch

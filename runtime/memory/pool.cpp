@@ -8,11 +8,21 @@
 #include <new>
 #include <vector>
 
+#include "runtime/memory/no_memory.hpp"
+
 #ifndef TESSERA_PLAIN_MALLOC
 #include <oneapi/tbb/scalable_allocator.h>
 #endif
 
 namespace tessera::runtime {
+
+void no_memory(std::uint64_t bytes) {
+  try {
+    if (const auto handler = std::get_new_handler(); handler != nullptr) handler();  // as operator new does
+  } catch (const std::bad_alloc&) {
+  }
+  throw NoMemory(bytes);
+}
 
 #ifdef TESSERA_PLAIN_MALLOC
 void* block_allocate(std::size_t bytes) { return ::operator new(bytes); }
@@ -22,10 +32,7 @@ void release_unused_memory() {}
 
 void* block_allocate(std::size_t bytes) {
   void* p = scalable_malloc(bytes);
-  if (p == nullptr) {
-    if (const auto handler = std::get_new_handler(); handler != nullptr) handler();  // as operator new does
-    throw std::bad_alloc();
-  }
+  if (p == nullptr) no_memory(bytes);
   return p;
 }
 void block_free(void* memory) { scalable_free(memory); }

@@ -1,8 +1,12 @@
 // Values: how they are allocated and freed (abi.hpp says what they are).
 #include "runtime/memory/value.hpp"
 
-#include <cstring>
+#include <sys/sysinfo.h>
 
+#include <cstring>
+#include <limits>
+
+#include "runtime/memory/no_memory.hpp"
 #include "runtime/memory/pool.hpp"
 
 namespace tessera::abi {
@@ -21,14 +25,34 @@ Value* scalar(Type type) {
   return v;
 }
 
-// One block: header, the ranks that have the value, the payload on the next 64-byte boundary.
+// One block: header, the ranks that have the value, a guard, the payload on the next 64-byte boundary, a guard.
 struct LargeValue {
   Value value;
   std::uint64_t ranks;
 };
 
+// Nobody writes there but a kernel that leaves its output.
+constexpr std::uint64_t kGuard = 0xB5A96E3D17C2F48Bu;
+char* payload(const Value* v) { return static_cast<char*>(v->data); }
+std::size_t room(const Value* v) { return v->size + (v->type == Type::string ? 1 : 0); }
+void set_guards(Value* v) {
+  std::memcpy(payload(v) - sizeof kGuard, &kGuard, sizeof kGuard);
+  std::memcpy(payload(v) + room(v), &kGuard, sizeof kGuard);
+}
+bool is_guard(const char* at) { return std::memcmp(at, &kGuard, sizeof kGuard) == 0; }
+
+// The system may promise more than there is, and kill who then uses it.
+constexpr std::uint64_t kAskFirst = std::uint64_t{1} << 30;
+bool there_is(std::uint64_t size) {
+  if (size < kAskFirst) return true;
+  struct sysinfo machine {};
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) || sysinfo(&machine) != 0) return false;
+  return size / machine.mem_unit < std::uint64_t{machine.totalram} + machine.totalswap;
+}
+
 Value* block(Type type, std::uint64_t size, std::size_t extra) {
-  auto* b = static_cast<LargeValue*>(runtime::block_allocate(sizeof(LargeValue) + kAlign + size + extra));
+  if (!there_is(size)) runtime::no_memory(size);
+  auto* b = static_cast<LargeValue*>(runtime::block_allocate(sizeof(LargeValue) + 2 * sizeof kGuard + kAlign + size + extra));
   b->ranks = 0;
   Value* v = &b->value;
   v->refs = 1;
@@ -36,8 +60,9 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   v->pool = kBlock;
   v->borne = 0;
   v->size = size;
-  const auto at = reinterpret_cast<std::uintptr_t>(v) + sizeof(LargeValue);
+  const auto at = reinterpret_cast<std::uintptr_t>(v) + sizeof(LargeValue) + sizeof kGuard;
   v->data = reinterpret_cast<void*>((at + kAlign - 1) & ~(kAlign - 1));
+  set_guards(v);
   return v;
 }
 
@@ -85,6 +110,12 @@ std::uint64_t bit(balancer::Rank r) { return std::uint64_t{1} << (balancer::inde
 std::uint16_t small_bit(balancer::Rank r) { return static_cast<std::uint16_t>(2u << (balancer::index(r) % 14)); }
 
 }  // namespace
+
+Overrun overrun_of_block(const abi::Value* v) {
+  static_assert(abi::kPooled == 0);
+  if (!abi::is_guard(abi::payload(v) + abi::room(v))) return Overrun::behind;
+  return abi::is_guard(abi::payload(v) - sizeof abi::kGuard) ? Overrun::none : Overrun::before;
+}
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 

@@ -9,6 +9,9 @@
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/ending.hpp"
+#include "runtime/report/forks.hpp"
 #include "runtime/report/program_error.hpp"
 
 namespace tessera::abi {
@@ -72,8 +75,18 @@ void hint_delete_held(Worker* w, Cf* c, const Name* parts, std::uint32_t count, 
 
 namespace {
 
+// The memory of others is damaged, too: nothing may go on.
+[[noreturn, gnu::noinline, gnu::cold]] void end_overrun(const Cf* c, std::uint32_t output, const Value* v, runtime::Overrun where) {
+  const std::string text = fmt::format(
+      "the kernel wrote {} its output `{}`, which has {} bytes, into memory that belongs to others; `tessera run -g --sanitize address` shows where [T415]",
+      where == runtime::Overrun::behind ? "behind the end of" : "before the start of",
+      runtime::slot_text(c, c->block->input_count + output), v->size);
+  runtime::end_saying(text, "tessera: error: " + text, runtime::kExitProgram);
+}
+
 // The value that a kernel gave its output.
-Value* taken(Df& df) {
+Value* taken(const Cf* c, std::uint32_t output, Df& df) {
+  runtime::no_child();
   if (df.value == nullptr) {
     throw runtime::ProgramError(
         0, runtime::coded(
@@ -81,6 +94,9 @@ Value* taken(Df& df) {
                            "every path",
                            df.label),
                "T411"));
+  }
+  if (const runtime::Overrun where = runtime::overrun(df.value); where != runtime::Overrun::none) [[unlikely]] {
+    end_overrun(c, output, df.value, where);
   }
   return std::exchange(df.value, nullptr);
 }
@@ -101,7 +117,7 @@ void note_output(Worker* w, const Cf* c, const Name& n, const Value* v) {
 }  // namespace
 
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
-  assign_value(w, c, output, n, taken(df));
+  assign_value(w, c, output, n, taken(c, output, df));
 }
 Places* places(Worker* w) {
   if (w->node.ranks() == 1) return nullptr;
@@ -109,7 +125,7 @@ Places* places(Worker* w) {
   return &w->places;
 }
 void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
-  Value* v = taken(df);
+  Value* v = taken(c, output, df);
   note_output(w, c, n, v);
   w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
@@ -119,9 +135,11 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
 }
 
 void hint_delete(Worker* w, Cf* c, const Name& n) {
+  runtime::no_child();
   w->node.data.free_now(*w, n, c->block->index);
 }
 void hint_reads(Worker* w, Cf* c, const Name& n, std::int64_t reads) {
+  runtime::no_child();
   w->node.data.hint_reads(*w, c, n, reads);
 }
 void read_done(Worker* w, Cf* c, const Name& n, std::uint32_t slot) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "runtime/node/node.hpp"
+#include "runtime/report/forks.hpp"
 #include "runtime/report/stuck.hpp"
 
 namespace tessera::runtime {
@@ -44,6 +45,7 @@ void EndOfRun::stop_all(int exit_code) {
 
 void EndOfRun::turn(Clock::time_point now) {
   if (stopped_) return;
+  if (const std::string word = word_of_child(); !word.empty()) node_.fail(word, kExitProgram);
   if (has_failure_.exchange(false)) {
     Failed m;
     {

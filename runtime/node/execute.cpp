@@ -10,8 +10,10 @@
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/crash.hpp"
+#include "runtime/memory/no_memory.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/ending.hpp"
+#include "runtime/report/forks.hpp"
 #include "runtime/report/program_error.hpp"
 
 namespace tessera::runtime {
@@ -161,6 +163,7 @@ void Node::execute(Worker& w, Cf* c) {
       const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
       const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
+      no_child();
       if (measure) w.stats.measured(block->group, ticks() - from);
       if ((c->flags & kGathered) != 0) {
         if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
@@ -196,6 +199,9 @@ void Node::execute(Worker& w, Cf* c) {
   } catch (const KernelError& e) {
     c->block = block;
     fail_in(c, 0, coded(e.what(), "T405"));
+  } catch (const NoMemory& e) {
+    c->block = block;
+    fail_in(c, 0, not_enough_memory(e.bytes()), kExitEnvironment);
   } catch (const std::bad_alloc&) {
     c->block = block;
     fail_in(c, 0, not_enough_memory(), kExitEnvironment);

@@ -1,20 +1,20 @@
 #include "runtime/report/crash.hpp"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <string>
 
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/ending.hpp"
+#include "runtime/report/forks.hpp"
+#include "runtime/transport/flush_output.hpp"
+#include "runtime/transport/process_environment.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -23,6 +23,8 @@ constexpr std::size_t kStack = 64 * 1024;
 const abi::Program* running_program = nullptr;
 pid_t running_process = 0;
 std::atomic_flag reporting = ATOMIC_FLAG_INIT;
+thread_local bool reports = false;
+thread_local bool own = false;
 
 const char* what(int signal) {
   switch (signal) {
@@ -34,83 +36,99 @@ const char* what(int signal) {
   }
 }
 
-// Says what ended which fragment, and ends the process. It is lost anyway: formatting allocates, which a signal's
-// handler may not, so an alarm ends it if that should hang.
-[[noreturn]] void report(const std::string& in_kernel, const std::string& outside, int code_outside) {
-  if (reporting.test_and_set()) {
-    for (;;) pause();  // another thread reports
-  }
-  ::signal(SIGALRM, SIG_DFL);
-  alarm(2);
+void put(const char* text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
+
+// In damaged memory nothing can be put together.
+[[noreturn]] void end_in_few_words() {
+  put("tessera: error: memory is damaged beyond telling more");
   const Worker* w = thread_worker;
-  std::string text;
-  int code = kExitProgram;
   if (w != nullptr && w->current != nullptr) {
-    const abi::Cf* c = w->current;
-    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " +
-           describe(*running_program, c) + "\n";
-  } else {
-    text = outside + "\n";
-    code = code_outside;
+    put("; in `");
+    put(w->current->block->text);
+    put("`");
   }
-  ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
-  (void)ignored;
-  fflush(stdout);
-  _exit(code);
+  put(" [T410]\n");
+  end_process(kExitProgram);
 }
+
+constexpr const char* kInThread = "; it happened in a thread that a kernel has started [T410]";
+constexpr const char* kOutside =
+    " outside any fragment: memory that a kernel has damaged before (`tessera run -g --sanitize address` shows where), or a bug in Tessera";
 
 void on_crash(int signal) {
-  report(std::string(what(signal)) + " in a kernel [T410]",
-         std::string("tessera: internal error: ") + what(signal) +
-             " outside any fragment: a bug in Tessera, or a thread that a kernel started",
-         kExitInternal);
+  if (getpid() != running_process) {  // a child that a kernel has forked
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
+  if (own_thread()) end_saying(std::string(what(signal)) + " in a kernel [T410]", std::string("tessera: internal error: ") + what(signal) + kOutside, kExitInternal);
+  end_saying("", std::string("tessera: error: ") + what(signal) + kInThread, kExitProgram);
 }
 
-void on_exit();
-int catch_exit() { return std::atexit(on_exit) | std::at_quick_exit(on_exit); }
-
-void on_exit() {
-  if (running_program == nullptr || getpid() != running_process) return;  // or a child that a kernel has forked
-  // A handler is called once: another kernel that calls exit() now would end the process, with its own code, before this is told.
-  (void)catch_exit();
-  report("the kernel ended the process: exit() is for the end of the program, which comes by itself; "
-         "throw an exception to give up [T414]",
-         "tessera: error: a thread that a kernel started has called exit() [T414]", kExitProgram);
+// What was thrown and nobody caught, or nothing.
+std::string uncaught() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return std::string("an exception that nobody catches: ") + e.what();
+  } catch (...) {
+    return "something was thrown that is not a std::exception, and nobody catches it";
+  }
+  return "";
 }
 
-// Held back for what has to be said when there is no more.
-constexpr std::size_t kReserve = 1 << 20;
-std::atomic<void*> reserve{nullptr};
-std::new_handler handler_before = nullptr;
-
-thread_local bool own_thread = false;
-
-void on_no_memory() {
-  // In a fragment: Node::execute says whose. Threads that kernels start, and processes, may know what to do.
-  if (!own_thread || (thread_worker != nullptr && thread_worker->current != nullptr) || getpid() != running_process) throw std::bad_alloc();
-  static std::atomic_flag told = ATOMIC_FLAG_INIT;
-  if (told.test_and_set()) _exit(kExitEnvironment);  // telling needs more than the reserve
-  report("", "tessera: error: " + not_enough_memory(), kExitEnvironment);
+void on_terminate() {
+  const std::string thrown = uncaught();
+  if (program_running() == nullptr) {
+    put("terminate called");
+    put(thrown.empty() ? "" : ": ");
+    put(thrown.c_str());
+    put("\n");
+    std::abort();
+  }
+  const std::string text = thrown.empty() ? "std::terminate was called, by a thread that is neither joined nor detached for one" : thrown;
+  if (own_thread()) {
+    end_saying(text + (thrown.empty() ? "" : "; it was thrown where nothing may be: out of a destructor or a noexcept function") + " [T410]",
+               "tessera: internal error: " + text, kExitInternal);
+  }
+  end_saying("", "tessera: error: " + text + kInThread, kExitProgram);
 }
 
 }  // namespace
 
-void mark_own_thread() { own_thread = true; }
-
-std::string not_enough_memory() {
-  free(reserve.exchange(nullptr));
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return fmt::format("out of memory: this process has held up to {} MB; is there a limit (`ulimit -a`)? More hosts have more", used.ru_maxrss >> 10);
+// The process is lost anyway: formatting allocates, which a signal's handler may not, so an alarm ends it if that should hang.
+void end_saying(const std::string& in_kernel, const std::string& outside, int code_outside) {
+  if (reports) end_in_few_words();
+  if (reporting.test_and_set()) {
+    for (;;) pause();  // another thread reports
+  }
+  reports = true;
+  ::signal(SIGALRM, [](int) { end_in_few_words(); });
+  alarm(2);
+  const Worker* w = thread_worker;
+  std::string text = outside + "\n";
+  int code = code_outside;
+  if (in_fragment() && running_program != nullptr) {
+    const abi::Cf* c = w->current;
+    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " + describe(*running_program, c) + "\n";
+    code = kExitProgram;
+  }
+  put(text.c_str());
+  flush_output();
+  end_process(code);
 }
 
-LastWords::LastWords(const abi::Program& program) {
+const abi::Program* program_running() { return getpid() == running_process ? running_program : nullptr; }
+void mark_own_thread() { own = true; }
+bool own_thread() { return own; }
+bool in_fragment() { return thread_worker != nullptr && thread_worker->current != nullptr; }
+
+LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_terminate(on_terminate)) {
   running_program = &program;
   running_process = getpid();
-  static const int registered = catch_exit();
-  (void)registered;
-  reserve = malloc(kReserve);
-  handler_before = std::set_new_handler(on_no_memory);
+  catch_exits();
+  watch_forks();
+  watch_memory(true);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -120,8 +138,8 @@ LastWords::LastWords(const abi::Program& program) {
 #endif
 }
 LastWords::~LastWords() {
-  std::set_new_handler(handler_before);
-  free(reserve.exchange(nullptr));
+  watch_memory(false);
+  std::set_terminate(terminate_before_);
   running_program = nullptr;
 }
 

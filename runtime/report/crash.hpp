@@ -1,8 +1,9 @@
-// Kernels that crash or call exit(): the process says which fragment ran and ends with exit code 1. Want of memory: who asks for it gets
-// a std::bad_alloc; but where the runtime itself does, the process says so and ends with exit code 3. The launcher ends the other ranks.
+// Kernels that crash, call exit() or terminate(): the process says which fragment ran and ends with exit code 1. Want of memory: who asks
+// for it gets a std::bad_alloc; but where the runtime itself does, the process says so and ends with exit code 3. The launcher ends the
+// other ranks.
 #pragma once
 
-#include <string>
+#include <exception>
 
 #include "runtime/abi/tessera/abi.hpp"
 
@@ -15,11 +16,12 @@ class LastWords {
   ~LastWords();
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
+
+ private:
+  std::terminate_handler terminate_before_;
 };
 // A thread of the runtime.
 void mark_own_thread();
-// What to say then. Gives back what is held in reserve for that.
-std::string not_enough_memory();
 
 // Each worker: a stack of its own for the handler, so that stack overflows are reported too.
 class CrashStack {

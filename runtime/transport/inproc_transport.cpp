@@ -11,6 +11,7 @@
 #include "runtime/transport/barrier_protocol.hpp"
 #include "runtime/transport/doorbell.hpp"
 #include "runtime/transport/flush_output.hpp"
+#include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/inproc_mailbox.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -118,7 +119,7 @@ class InprocTransport final : public Transport {
 
   [[noreturn]] void abort(int exit_code) override {
     flush_output();
-    _exit(exit_code);
+    end_process(exit_code);
   }
 
  private:

@@ -220,7 +220,7 @@ void MpiTransport::abort(int exit_code) {
   // process.
   alarm(10);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
-  _exit(exit_code);
+  end_process(exit_code);
 }
 
 bool MpiTransport::progress(const Sink& sink) {

@@ -13,4 +13,7 @@ void prepare_process_for_mpi();
 // and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice.
 void yield_in_mpi(bool yield);
 
+// Ends the process at once; _exit() is what kernels call (report/kernel_exits.cpp).
+[[noreturn]] void end_process(int code);
+
 }  // namespace tessera::runtime

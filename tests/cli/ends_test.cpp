@@ -45,6 +45,35 @@ TEST_F(Command, AChildOfAKernelMayExit) {
   EXPECT_EQ(o.err, "");
 }
 
+// What is left for the end of the process comes after the run, and may keep nobody.
+TEST_F(Command, AnExitHandlerThatDoesNotReturnEndsNoRun) {
+  write("p.fa",
+        "C++ sub bad(int v, name x) ${{ std::atexit([] { for (;;) pause(); }); x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "sub main() { df x; bad(3, x) @ { locator_cyclic: 1; }; show(x); }\n");
+  const Outcome o = tessera({"run", "p.fa", "-q"});
+  EXPECT_TRUE(ended(o, 1, {"atexit()", "has not returned for 5 s [T414]"}));
+  EXPECT_EQ(o.out, "3");
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  EXPECT_TRUE(ended(run({"mpirun", "-q", "-n", "2", "--oversubscribe", "--allow-run-as-root", "./p"}), 1, {"has not returned for 5 s [T414]"}));
+}
+
+// All that it finds: among them what MPI has opened.
+TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
+  const auto program = [](const std::string& what) {
+    return "C++ head ${{\n#include <fcntl.h>\n#include <unistd.h>\n$}}\n"
+           "C++ sub f(int v, name x) ${{ " + what + "; x = v; $}}\n"
+           "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+           "sub main() { df x; f(3, x) @ { locator_cyclic: 1; }; show(x); }\n";
+  };
+  for (const char* what : {"for (int i = 3; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)", "for (int i = 3; i < 64; ++i) dup2(1, i)"}) {
+    write("p.fa", program(what));
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1, {"p.fa:7: error: the kernel closes file descriptor ", "[T414]"})) << what;
+  }
+  write("p.fa", program("close(open(\"/dev/null\", O_RDONLY)); if (fork() == 0) { closefrom(3); _exit(0); }"));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
+}
+
 TEST_F(Command, WhoStartsItMayIgnoreChildren) {
   write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,

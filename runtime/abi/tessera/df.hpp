@@ -114,6 +114,7 @@ class DF : public abi::Df {
 
   // ---- bytes: zeroed and 64-byte aligned
   void* create(std::size_t bytes) {
+    if (bytes > kMostBytes) throw_size(bytes, "bytes");
     take(abi::value_bytes(bytes));
     return value->data;
   }
@@ -122,10 +123,7 @@ class DF : public abi::Df {
     static_assert(std::is_trivially_copyable_v<T>,
                   "a value travels between ranks as bytes: T must be trivially copyable");
     static_assert(alignof(T) <= 64, "values are aligned to 64 bytes");
-    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
-      throw KernelError("create: " + std::to_string(count) + " elements for " + detail::shown(label) +
-                        " are more than memory can have");
-    }
+    if (count > kMostBytes / sizeof(T)) throw_size(count, "elements");
     return static_cast<T*>(create(count * sizeof(T)));
   }
   template <class T>
@@ -181,6 +179,13 @@ class DF : public abi::Df {
   friend bool operator&&(const DF& a, const DF& b) { return a.truth(abi::Op::land, b); }
 
  private:
+  // What a processor can address. A negative number, as a size_t, is more.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+  [[noreturn]] void throw_size(std::size_t count, const char* unit) const {
+    const auto negative = static_cast<std::ptrdiff_t>(count);
+    throw KernelError("create: " + (negative < 0 ? std::to_string(negative) : std::to_string(count)) + " " + unit + " for " +
+                      detail::shown(label) + (negative < 0 ? ": a size is not negative" : " are more than memory can have"));
+  }
   // Takes over one reference of v; the old value goes last, for v may live in it.
   void take(abi::Value* v) noexcept {
     abi::Value* old = value;

@@ -1,0 +1,29 @@
+// Ending the process from anywhere, with a word about why: for what can't be reported as a failure of the run any more.
+#pragma once
+
+#include <string>
+
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime {
+
+// Says what ended the fragment that this thread runs, with its place; where it runs none `outside`, and ends with that
+// exit code. The first thread that calls it speaks, others never return.
+[[noreturn]] void end_saying(const std::string& in_kernel, const std::string& outside, int code_outside);
+
+// The program that runs in this process; null: none, or this is a child that a kernel has forked.
+const abi::Program* program_running();
+// Is this a thread of the runtime, rather than one that a kernel has started?
+bool own_thread();
+// Does this thread run a fragment?
+bool in_fragment();
+
+// What to say where there is no more memory, `wanted` bytes being asked for (0: nobody knows how many). Gives back what is held in reserve
+// for that.
+std::string not_enough_memory(std::uint64_t wanted = 0);
+
+// The parts of LastWords.
+void catch_exits();           // kernel_exits.cpp
+void watch_memory(bool yes);  // memory_end.cpp
+
+}  // namespace tessera::runtime

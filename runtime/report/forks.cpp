@@ -1,0 +1,87 @@
+#include "runtime/report/forks.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/ending.hpp"
+#include "runtime/transport/process_environment.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr int kTries = 50;  // of a millisecond
+
+// Seen by both.
+struct Word {
+  std::atomic<std::uint32_t> state;  // 0: nothing; 1: being written; 2: there; 3: taken
+  char text[4000];
+};
+Word* word = nullptr;
+const abi::Program* program = nullptr;
+pid_t parent = 0;
+
+std::atomic<bool> forked{false};
+
+void before_fork() {
+  program = program_running();
+  if (program != nullptr && own_thread()) forked.store(true);
+}
+
+void in_child() {
+  if (program == nullptr || !own_thread()) return;
+  is_forked_child = true;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+}  // namespace
+
+bool is_forked_child = false;
+
+void watch_forks() {
+  parent = getpid();
+  if (word != nullptr) {
+    word->state = 0;
+    return;
+  }
+  void* shared = mmap(nullptr, sizeof(Word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return;
+  word = new (shared) Word{};
+  pthread_atfork(before_fork, nullptr, in_child);
+}
+
+void child_came_back() {
+  std::uint32_t nothing = 0;
+  if (in_fragment() && word->state.compare_exchange_strong(nothing, 1)) {
+    const abi::Cf* c = thread_worker->current;
+    const std::string text = place(*program, c->block->pos) +
+                             ": error: a child that the kernel has forked came back from it: a child ends with _exit(), or becomes another "
+                             "program [T416]\n  in " + describe(*program, c);
+    std::strncpy(word->text, text.c_str(), sizeof word->text - 1);
+    word->state = 2;
+  }
+  end_process(kExitProgram);
+}
+
+std::string word_of_child() {
+  std::uint32_t there = 2;
+  if (word == nullptr || word->state.load(std::memory_order_relaxed) != there || !word->state.compare_exchange_strong(there, 3)) return "";
+  return word->text;
+}
+
+std::string late_word_of_child() {
+  for (int tries = 0; forked.load() && tries < kTries; ++tries) {
+    if (std::string text = word_of_child(); !text.empty()) return text;
+    usleep(1000);
+  }
+  return word_of_child();
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,59 @@
+// There is no more memory.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include <atomic>
+#include <new>
+
+#include "runtime/report/ending.hpp"
+#include "runtime/run.hpp"
+#include "runtime/transport/process_environment.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// Held back for what has to be said when there is no more.
+constexpr std::size_t kReserve = 1 << 20;
+std::atomic<void*> reserve{nullptr};
+std::new_handler handler_before = nullptr;
+
+void on_no_memory() {
+  // In a fragment: Node::execute says whose. Threads that kernels start, and processes, may know what to do.
+  if (!own_thread() || in_fragment() || program_running() == nullptr) throw std::bad_alloc();
+  static std::atomic_flag told = ATOMIC_FLAG_INIT;
+  if (told.test_and_set()) end_process(kExitEnvironment);  // telling needs more than the reserve
+  end_saying("", "tessera: error: " + not_enough_memory(), kExitEnvironment);
+}
+
+// Megabytes, so that what is small does not look like nothing.
+std::uint64_t mb(std::uint64_t bytes) { return bytes >> 20; }
+
+}  // namespace
+
+std::string not_enough_memory(std::uint64_t wanted) {
+  free(reserve.exchange(nullptr));
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::string text = "out of memory: ";
+  if (mb(wanted) > 0) text += fmt::format("{} MB were asked for at once; ", mb(wanted));
+  text += fmt::format("this process has held up to {} MB", used.ru_maxrss >> 10);
+  struct sysinfo machine {};
+  if (mb(wanted) > 0 && sysinfo(&machine) == 0) {
+    text += fmt::format(", and this machine has {} MB", mb(std::uint64_t{machine.totalram} * machine.mem_unit));
+  }
+  return text + "; is there a limit (`ulimit -a`)? More hosts have more";
+}
+
+void watch_memory(bool yes) {
+  if (yes) {
+    reserve = malloc(kReserve);
+    handler_before = std::set_new_handler(on_no_memory);
+  } else {
+    std::set_new_handler(handler_before);
+    free(reserve.exchange(nullptr));
+  }
+}
+
+}  // namespace tessera::runtime
