@@ -112,7 +112,23 @@ std::string failure_text(std::vector<compiler::Diagnostic> all, const BuildReque
 
 }  // namespace
 
-Built build(const BuildRequest& r) {
+namespace {
+
+BuildRequest with_checks(BuildRequest r) {
+  std::vector<std::string> flags;
+  if (r.debug) flags.insert(flags.end(), {"-O1", "-fno-omit-frame-pointer", "-fstack-protector-strong", "-D_GLIBCXX_ASSERTIONS"});
+  if (!r.sanitize.empty()) {
+    flags.insert(flags.end(), {"-fno-omit-frame-pointer", "-fsanitize=" + r.sanitize});
+    r.ldflags.push_back("-fsanitize=" + r.sanitize);
+  }
+  r.cxxflags.insert(r.cxxflags.begin(), flags.begin(), flags.end());
+  return r;
+}
+
+}  // namespace
+
+Built build(const BuildRequest& request) {
+  const BuildRequest r = with_checks(request);
   const auto started = std::chrono::system_clock::now();
   check_program(r.program);
   std::error_code ignored;

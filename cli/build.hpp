@@ -23,6 +23,8 @@ struct BuildRequest {
   std::vector<std::string> cxxflags;           // after those of the environment
   std::vector<std::string> ldflags;
   std::vector<std::string> libraries;          // names as for -l
+  bool debug = false;                          // for finding mistakes in kernels
+  std::string sanitize;                        // "address", or nothing
   Target target = Target::shared_object;
   bool colour = false;
   bool quiet = false;  // what fails tells errors only

@@ -92,6 +92,15 @@ void add_build_options(CLI::App& app, BuildRequest& request) {
   };
   words("--cxxflags", "more flags for the C++ compiler, after those in CXXFLAGS", request.cxxflags);
   words("--ldflags", "more flags for the linker, after those in LDFLAGS", request.ldflags);
+  app.add_flag("-g,--debug", request.debug,
+               "for finding mistakes in kernels: assertions of the C++ library, little optimisation; `run` also looks whether kernels "
+               "write to their inputs")
+      ->group(group);
+  app.add_option("--sanitize", request.sanitize,
+                 "compile kernels with AddressSanitizer, which shows where they use memory wrongly")
+      ->option_text("address")
+      ->check(CLI::IsMember({"address"}))
+      ->group(group);
   app.add_option("-l", request.libraries, "link with this library; may be repeated")
       ->option_text("LIB")
       ->allow_extra_args(false)

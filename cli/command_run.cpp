@@ -4,12 +4,14 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
-#include "runtime/transport/launcher.hpp"
+#include "cli/toolchain.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::cli {
@@ -61,8 +63,12 @@ int run(RunCommand& c, const Arguments& arguments) {
   const Built program = build(c.build);
   if (!c.options.quiet && runtime::launcher_rank() == 0) std::fputs(program.warnings.c_str(), stderr);
   c.options.progress = !c.options.quiet && isatty(STDERR_FILENO) != 0;
-  return c.ranks ? run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments)
-                 : run_here(program.file, c.options, arguments);
+  c.options.check_inputs = c.options.check_inputs || c.build.debug;
+  // Where Tessera itself is compiled with one, it is there.
+  const bool preload = !c.build.sanitize.empty() && std::string_view(TESSERA_SANITIZE_FLAGS).empty();
+  const std::filesystem::path sanitizer = preload ? find_sanitizer(c.build.sanitize) : std::filesystem::path();
+  if (c.ranks) return run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments, sanitizer);
+  return preload ? run_sanitized(program.file, c.options, arguments, sanitizer) : run_here(program.file, c.options, arguments);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,11 +15,11 @@
 #include "balancer/profile.hpp"
 #include "cli/failure.hpp"
 #include "cli/mpirun_notes.hpp"
-#include "runtime/transport/launcher.hpp"
 #include "cli/process.hpp"
 #include "runtime/control/control_point.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
+#include "runtime/transport/launcher.hpp"
 
 namespace fs = std::filesystem;
 
@@ -91,6 +92,29 @@ int run_here(const fs::path& program, const runtime::RunOptions& options,
   return code;
 }
 
+namespace {
+
+// Of it all only the kernels are looked at: MPI keeps memory until the end.
+constexpr const char* kSanitizerOptions = "detect_leaks=0:exitcode=1";
+
+}  // namespace
+
+int run_sanitized(const fs::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments, const fs::path& sanitizer) {
+  setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
+  setenv("LD_PRELOAD", sanitizer.c_str(), 1);
+  setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
+  std::error_code ignored;
+  const std::string self = fs::read_symlink("/proc/self/exe", ignored).string();
+  std::vector<std::string> words = {self, "exec-program", program.string(), "--"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  execv(self.c_str(), argv.data());
+  throw environment_error("can't start " + self + ": " + strerror(errno));
+}
+
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
   open_ends();
@@ -107,14 +131,18 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
 }
 
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
-                 const std::vector<std::string>& arguments) {
-  check_profile(load_program(program), options);
+                 const std::vector<std::string>& arguments, const fs::path& sanitizer) {
+  if (sanitizer.empty()) check_profile(load_program(program), options);
   check_room_for_mpi();
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-n", std::to_string(ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
   command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  if (!sanitizer.empty()) {
+    setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
+    command.insert(command.end(), {"-x", "LD_PRELOAD=" + sanitizer.string(), "-x", "ASAN_OPTIONS"});
+  }
   command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(),
                                  "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());

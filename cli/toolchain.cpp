@@ -102,6 +102,20 @@ std::vector<std::string> base_flags() {
 
 std::vector<std::string> kernel_flags() { return {"-g"}; }
 
+fs::path find_sanitizer(const std::string& name) {
+  const Compiler compiler = find_compiler();
+  const std::string library = compiler.gcc ? "lib" + std::string(name == "address" ? "asan" : name) + ".so" : "libclang_rt.asan-x86_64.so";
+  Command command = compiler.command;
+  command.push_back("-print-file-name=" + library);
+  std::string found = run_all({command}).front().output;
+  while (!found.empty() && found.back() == '\n') found.pop_back();
+  std::error_code ignored;
+  const fs::path file = fs::canonical(found, ignored);
+  if (!ignored && file.is_absolute() && fs::is_regular_file(file, ignored)) return file;
+  throw environment_error("--sanitize " + name + ": the compiler " + compiler.program.string() + " has no " + library +
+                          ", which kernels need then. On Debian or Ubuntu: apt-get install g++");
+}
+
 void check_disk(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {

@@ -38,6 +38,9 @@ std::vector<std::string> base_flags();
 // against the imports (cli/signatures.hpp), and debuggers are for kernels.
 std::vector<std::string> kernel_flags();
 
+// find_sanitizer is the library of that sanitizer, which has to be loaded first. Throws Failure (environment) when there is none.
+std::filesystem::path find_sanitizer(const std::string& name);
+
 // Flags from the environment: CXX_FLAGS and CXXFLAGS; LDFLAGS.
 std::vector<std::string> environment_cxxflags();
 std::vector<std::string> environment_ldflags();

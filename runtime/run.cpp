@@ -20,6 +20,7 @@
 #include "runtime/report/crash.hpp"
 #include "runtime/report/descriptors.hpp"
 #include "runtime/report/forks.hpp"
+#include "runtime/report/interrupts.hpp"
 #include "runtime/start/agree.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/whole_lines.hpp"
@@ -158,6 +159,7 @@ int run(const abi::Program& program, const RunOptions& options,
     Begin b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
     if (b.exit_code != kExitOk) return b.exit_code;
     const LastWords last_words(program);
+    const Interrupts interrupts(options.quiet);
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
       guard_no_descriptors();

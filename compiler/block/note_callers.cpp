@@ -33,6 +33,21 @@ void add(std::vector<Extent>& places, Extent at) {
   if (std::none_of(places.begin(), places.end(), same)) places.push_back(at);
 }
 
+// A sub of the user's: its calls. What has been inlined into it knows the calls up to here.
+void note_own(Chain& sub, const std::vector<Extent>& calls) {
+  sub.callers = calls;
+  for (const auto& b : sub.blocks) {
+    if (!b->body) continue;
+    for_each_chain(*b->body, [&](Chain& chain) {
+      if (!chain.inlined) {
+        chain.callers = calls;
+      } else if (calls.size() == 1) {
+        chain.callers.push_back(calls.front());
+      }
+    });
+  }
+}
+
 }  // namespace
 
 void note_callers(Program& program, Diagnostics& diagnostics) {
@@ -42,7 +57,6 @@ void note_callers(Program& program, Diagnostics& diagnostics) {
     for (const auto& b : sub->blocks) {
       if (!b->body) continue;
       calls_in(*b->body, [&](const Spawn& call) {
-        if (!diagnostics.in_library(call.chain->at)) return;
         if (diagnostics.in_library(call.at)) {
           callers[call.chain].insert(sub.get());
         } else {
@@ -52,7 +66,10 @@ void note_callers(Program& program, Diagnostics& diagnostics) {
     }
   }
   for (const auto& sub : program.subs) {
-    if (!diagnostics.in_library(sub->at)) continue;
+    if (!diagnostics.in_library(sub->at)) {
+      note_own(*sub, places[sub.get()]);
+      continue;
+    }
     std::vector<const Chain*> waiting = {sub.get()};
     Chains seen = {sub.get()};
     std::vector<Extent> all;

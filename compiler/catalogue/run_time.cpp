@@ -8,8 +8,8 @@ static constexpr auto kRun = Entry::By::run;
 static constexpr Entry kRunTimeEntries[] = {
     {"T401", "deadlock", Severity::error, "the program cannot finish",
      R"(Everything that could run has run, and some fragments still wait for data that nothing will produce. The report
-says which fragment waits, for which data fragment with which indices, and which statements could assign it. Often an
-index is off by one, or two fragments wait for each other.)",
+shows what is at the root of that: a data fragment, with its indices, that nothing will assign, not even what waits; who waits for it first;
+which statements assign others of that name; and how many fragments wait behind it. Or fragments that wait for each other. Often an index is off by one.)",
      R"(sub main() {
   df x, last;
   init(2, last);
@@ -198,10 +198,28 @@ sub main() { df x; fill(5, x); })",
     {"T416", "kernel-fork", Severity::error, "a child that a kernel forked came back",
      R"(After `fork()` there are two processes in the kernel, and only one may return from it. A child ends with `_exit()`, or
 becomes another program. It is ended with the run at the latest.)",
-     R"(C++ sub helper(int v, name x) ${{ fork(); sleep(1); x = v; $}}
+     R"(C++ sub helper(int v, name x) ${{ if (fork() > 0) sleep(1); x = v; $}}
 sub main() { df x; helper(1, x); })",
      R"(C++ sub helper(int v, name x) ${{ if (fork() == 0) _exit(0); x = v; $}}
 sub main() { df x; helper(1, x); })",
+     kRun},
+    {"T417", "kernel-writes-input", Severity::error, "a kernel wrote to its input",
+     R"(Others read the same bytes, before or after: which, differs from run to run. Take inputs as `const`, and write to a copy.
+Looked for by `tessera run -g`, and where `--check-inputs` is among the options of the run.)",
+     R"(C++ sub make(name x) ${{ x.create<double>(2); $}}
+C++ sub twice(value v, name y) ${{ double *p = const_cast<double *>(v.getData<double>()); p[0] = 2; y = 1; $}}
+sub main() {
+  df x, y;
+  make(x);
+  twice(x, y);
+})",
+     R"(C++ sub make(name x) ${{ x.create<double>(2); $}}
+C++ sub twice(value v, name y) ${{ const double *p = v.getData<double>(); y = 2 * p[0]; $}}
+sub main() {
+  df x, y;
+  make(x);
+  twice(x, y);
+})",
      kRun},
 };
 

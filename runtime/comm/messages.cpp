@@ -130,9 +130,9 @@ void serialize(A& a, Wave& x) { a(x.number); }
 template <class A>
 void serialize(A& a, WaveAnswer& x) { a(x.number, x.idle, x.sent, x.received); }
 template <class A>
-void serialize(A&, AskWaiting&) {}
+void serialize(A& a, AskWaiting& x) { a(x.describe); }
 template <class A>
-void serialize(A& a, Waiting& x) { a(x.count, x.lines); }
+void serialize(A& a, Waiting& x) { a(x.count, x.listed, x.words, x.ends, x.lines); }
 template <class A>
 void serialize(A& a, Failed& x) { a(x.text, x.exit_code); }
 template <class A>
@@ -147,7 +147,7 @@ template <class A>
 void serialize(A& a, UnreadCounts& x) { a(x.block, x.times, x.limit, x.reads); }
 template <class A>
 void serialize(A& a, Totals& x) {
-  a(x.final, x.finished, x.ready, x.busy, x.threads, x.moved_in, x.moved_out, x.shipments_out,
+  a(x.final, x.finished, x.ready, x.longest, x.longest_for, x.busy, x.threads, x.moved_in, x.moved_out, x.shipments_out,
     x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.partly, x.left,
     x.groups, x.decisions, x.unread);
 }

@@ -172,10 +172,14 @@ struct WaveAnswer {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
 };
-struct AskWaiting {};   // rank 0 -> all, when the program is stuck
-struct Waiting {        // answer: lines for the report
-  std::int64_t count = 0;
-  std::vector<std::string> lines;
+struct AskWaiting {     // rank 0 -> all, when the program is stuck: what waits?
+  std::vector<std::uint64_t> describe;   // or, then: a line of each of these pairs (fragment, name)
+};
+struct Waiting {        // answer (report/stuck.hpp)
+  std::int64_t count = 0, listed = 0;
+  std::vector<std::uint64_t> words;      // of the fragments that are listed
+  std::vector<std::uint64_t> ends;       // names that are assigned when a block has ended
+  std::vector<std::string> lines;        // or: those asked for
 };
 struct Failed {         // any rank -> 0: the program failed here
   std::string text;
@@ -201,6 +205,8 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   bool final = false;
   std::int64_t finished = 0;
   std::int64_t ready = 0;
+  std::string longest;      // while it runs: what one of its workers has run for so long, in seconds
+  double longest_for = 0;
   double busy = 0;          // s, sum over this rank's workers
   std::int64_t threads = 0;
   std::int64_t moved_in = 0, moved_out = 0, shipments_out = 0;

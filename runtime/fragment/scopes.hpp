@@ -89,6 +89,17 @@ class Scopes {
   void retire(ScopeRecord*);
   void free_retired(ScopeRecord*);
 
+  // The home records; while nothing runs.
+  template <class F>
+  void for_each_home(F f) {
+    for (Part& part : parts_) {
+      const std::lock_guard hold(part.mutex);
+      for (const Slot& s : part.slots) {
+        if (s.record != nullptr) f(*s.record);
+      }
+    }
+  }
+
   // The first other rank that our counts of this scope return to, or -1 if they end here.
   Rank way_home(const ScopeRecord* scope) const;
 

@@ -301,6 +301,9 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("B")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
+  app.add_flag("--check-inputs", options.check_inputs,
+               "look whether kernels write to their inputs, which others read; `tessera run -g` does")
+      ->group(group);
   // Set by `tessera run` for its ranks, which can't see the terminal behind mpirun.
   app.add_flag("--progress", options.progress)->group("");
 }

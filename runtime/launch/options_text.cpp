@@ -97,6 +97,7 @@ std::string format_options(const runtime::RunOptions& o) {
   }
   text("--summary", o.summary_json, d.summary_json);
   flag("--quiet", o.quiet);
+  flag("--check-inputs", o.check_inputs);
   flag("--progress", o.progress);
   text("--log-level", o.log_level, d.log_level);
   number("--cache-limit-mb", o.cache_limit_mb, d.cache_limit_mb);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/memory/no_memory.hpp"
+#include "runtime/memory/sanitizer.hpp"
 
 #ifndef TESSERA_PLAIN_MALLOC
 #include <oneapi/tbb/scalable_allocator.h>
@@ -30,12 +31,22 @@ void block_free(void* memory) { ::operator delete(memory); }
 void release_unused_memory() {}
 #else
 
+namespace {
+
+// Kernels are compiled with a sanitizer, which knows malloc only.
+bool plain() {
+  static const bool yes = sanitizer_loaded();
+  return yes;
+}
+
+}  // namespace
+
 void* block_allocate(std::size_t bytes) {
-  void* p = scalable_malloc(bytes);
+  void* p = plain() ? malloc(bytes) : scalable_malloc(bytes);
   if (p == nullptr) no_memory(bytes);
   return p;
 }
-void block_free(void* memory) { scalable_free(memory); }
+void block_free(void* memory) { plain() ? free(memory) : scalable_free(memory); }
 void release_unused_memory() {
   // A rank may leave before its first block. oneTBB (2021.8) has no key of its own for thread data until then, and looks
   // under key 0, which is another library's: what it finds there it takes for locks, and waits for them for ever.

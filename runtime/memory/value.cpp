@@ -8,6 +8,7 @@
 
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/memory/pool.hpp"
+#include "runtime/memory/sanitizer.hpp"
 
 namespace tessera::abi {
 namespace {
@@ -52,7 +53,8 @@ bool there_is(std::uint64_t size) {
 
 Value* block(Type type, std::uint64_t size, std::size_t extra) {
   if (!there_is(size)) runtime::no_memory(size);
-  auto* b = static_cast<LargeValue*>(runtime::block_allocate(sizeof(LargeValue) + 2 * sizeof kGuard + kAlign + size + extra));
+  const std::size_t bytes = sizeof(LargeValue) + 2 * sizeof kGuard + kAlign + size + extra;
+  auto* b = static_cast<LargeValue*>(runtime::block_allocate(bytes));
   b->ranks = 0;
   Value* v = &b->value;
   v->refs = 1;
@@ -63,6 +65,8 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   const auto at = reinterpret_cast<std::uintptr_t>(v) + sizeof(LargeValue) + sizeof kGuard;
   v->data = reinterpret_cast<void*>((at + kAlign - 1) & ~(kAlign - 1));
   set_guards(v);
+  runtime::forbid(b + 1, v->data);
+  runtime::forbid(payload(v) + room(v), reinterpret_cast<char*>(b) + bytes);
   return v;
 }
 

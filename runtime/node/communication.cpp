@@ -26,6 +26,7 @@
 #include "runtime/node/node.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/progress.hpp"
+#include "runtime/report/running.hpp"
 #include "runtime/report/totals.hpp"
 
 namespace tessera::runtime {
@@ -118,6 +119,7 @@ bool Node::turn(bool busy) {
     end->turn(now);
     links->turn(now);
     if (outside_load != nullptr) outside_load->turn(now);
+    running->turn(now);
     progress->turn(now);
     if (watch != nullptr) watch->turn(now);
     data.trim_copies(now);
@@ -134,7 +136,7 @@ bool Node::turn(bool busy) {
 
 void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
-  until = std::min({until, end->next(now), progress->next(now), links->next(now), membership->next(now)});
+  until = std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
   if (watch != nullptr) until = std::min(until, watch->next());
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "runtime/node/node.hpp"
 #include "runtime/report/forks.hpp"
@@ -17,6 +18,7 @@ constexpr auto kSlowestPace = std::chrono::milliseconds(100);
 }  // namespace
 
 EndOfRun::EndOfRun(Node& node) : node_(node), waves_(node.ranks()), pace_(kFirstPace) {}
+EndOfRun::~EndOfRun() = default;
 
 bool EndOfRun::leads() const { return node_.self() == Rank{0}; }
 
@@ -98,20 +100,34 @@ void EndOfRun::on(Rank, WaveAnswer&& m) {
     case Waves::Verdict::quiet:
       if (root_finished_.load()) return;
       asked_waiting_ = true;
+      stuck_ = std::make_unique<StuckReport>(node_.program);
+      waiting_answers_ = static_cast<std::size_t>(node_.ranks());
       for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, AskWaiting{});
-      on(Rank{0}, list_waiting(node_));
+      on(Rank{0}, waiting_answer({}));
   }
 }
 
-void EndOfRun::on(Rank from, AskWaiting&&) { node_.comm.send(from, list_waiting(node_)); }
+Waiting EndOfRun::waiting_answer(const AskWaiting& asked) {
+  if (waiting_here_ == nullptr) waiting_here_ = std::make_unique<WaitingHere>(node_);
+  return asked.describe.empty() ? waiting_here_->list() : waiting_here_->describe(asked);
+}
 
-void EndOfRun::on(Rank, Waiting&& m) {
-  waiting_count_ += m.count;
-  for (std::string& line : m.lines) waiting_lines_.push_back(std::move(line));
-  if (++waiting_answers_ < node_.ranks()) return;
+void EndOfRun::on(Rank from, AskWaiting&& m) { node_.comm.send(from, waiting_answer(m)); }
+
+void EndOfRun::on(Rank from, Waiting&& m) {
+  listed_ ? stuck_->described(from, m) : stuck_->listed(from, m);
+  if (--waiting_answers_ > 0) return;
+  if (!std::exchange(listed_, true)) {
+    const std::map<Rank, AskWaiting> questions = stuck_->questions();
+    waiting_answers_ = questions.size();
+    for (const auto& [rank, question] : questions) {
+      if (rank != Rank{0}) node_.comm.send(rank, question);
+    }
+    if (questions.contains(Rank{0})) return on(Rank{0}, waiting_answer(questions.at(Rank{0})));
+    if (waiting_answers_ > 0) return;
+  }
   std::fflush(stdout);
-  const std::string report = stuck_report(node_.program, waiting_count_, waiting_lines_);
-  std::fputs(report.c_str(), stderr);
+  std::fputs(stuck_->text().c_str(), stderr);
   stop_all(kExitProgram);
 }
 

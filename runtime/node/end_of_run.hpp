@@ -2,12 +2,13 @@
 //
 //   all well:  the root scope's count reaches zero on rank 0 (fragment/scopes.hpp) -> Stop(0)
 //   stuck:     waves (comm/waves.hpp) find the run quiet and the root scope alive -> every rank lists
-//              what waits -> rank 0 prints the report -> Stop(1)
+//              what waits, and describes what of it rank 0 asks for -> rank 0 prints the report -> Stop(1)
 //   failed:    some rank tells rank 0 -> rank 0 prints -> Stop(code)
 // After Stop every rank sends its totals, and all leave together through a barrier.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,10 +19,13 @@
 namespace tessera::runtime {
 
 class Node;
+class StuckReport;
+class WaitingHere;
 
 class EndOfRun {
  public:
   explicit EndOfRun(Node& node);
+  ~EndOfRun();
 
   void root_finished();                                  // rank 0
   void failed(const std::string& text, int exit_code);  // any rank; the first one counts
@@ -45,7 +49,7 @@ class EndOfRun {
  private:
   bool leads() const;
   void stop_all(int exit_code);
-  void report_stuck();
+  Waiting waiting_answer(const AskWaiting&);
   WaveAnswer wave_answer(std::uint64_t number);
 
   Node& node_;
@@ -58,9 +62,10 @@ class EndOfRun {
   int failure_code_ = 0;
   std::atomic<bool> has_failure_{false};
   bool asked_waiting_ = false;
-  std::int32_t waiting_answers_ = 0;
-  std::int64_t waiting_count_ = 0;
-  std::vector<std::string> waiting_lines_;
+  std::unique_ptr<WaitingHere> waiting_here_;
+  std::unique_ptr<StuckReport> stuck_;    // rank 0
+  bool listed_ = false;                   // ... by all; now they describe
+  std::size_t waiting_answers_ = 0;       // still to come
   std::atomic<bool> stopped_{false};
   int exit_code_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/memory/no_memory.hpp"
+#include "runtime/node/input_sums.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
@@ -28,6 +29,20 @@ constexpr std::int64_t kEnoughReady = 64;
 bool structured(const Cf* c) {
   return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
 }
+
+[[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
+  const abi::Block* block = c->block;
+  InputSums inputs;
+  if (w.node.options.check_inputs) inputs.note(c);
+  const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
+  if (inputs.noted()) {
+    no_child();
+    inputs.compare(block, c);
+  }
+  return next;
+}
+
+void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RELAXED); }
 
 }  // namespace
 
@@ -150,7 +165,7 @@ Worker& Node::any_worker() {
 
 void Node::execute(Worker& w, Cf* c) {
   Cf* const outer = w.current;
-  w.current = c;
+  set_current(w, c);
   ++w.depth;
   const abi::Block* block = c->block;
   bool finished = false;
@@ -162,7 +177,7 @@ void Node::execute(Worker& w, Cf* c) {
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
       const std::uint64_t from = measure ? ticks() : 0;
-      const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
+      const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
       if (measure) w.stats.measured(block->group, ticks() - from);
       if ((c->flags & kGathered) != 0) {
@@ -213,7 +228,7 @@ void Node::execute(Worker& w, Cf* c) {
     fail_in(c, 0, coded("the kernel threw something that is not a std::exception", "T409"));
   }
   --w.depth;
-  w.current = outer;
+  set_current(w, outer);
   if (!finished) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   const bool enrolled = (c->flags & kEnrolled) != 0;
@@ -224,7 +239,7 @@ void Node::execute(Worker& w, Cf* c) {
 void Node::run_chunk(Worker& w, const Work& work) {
   Cf* c = work.cf;
   Cf* const outer = w.current;
-  w.current = c;
+  set_current(w, c);
   ++w.depth;
   const std::uint64_t queued = w.queued;
   const std::int64_t waits = w.waits.load(std::memory_order_relaxed);
@@ -248,7 +263,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
     w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
   }
   --w.depth;
-  w.current = outer;
+  set_current(w, outer);
   if (w.lead.held()) beside_.fetch_add(w.waits.load(std::memory_order_relaxed) - waits, std::memory_order_relaxed);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);

@@ -25,6 +25,7 @@
 #include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/progress.hpp"
+#include "runtime/report/running.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/report/unread.hpp"
@@ -95,6 +96,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
+    workers.back()->watched = options.check_inputs || !options.record.empty();
     if (options.record.empty()) continue;
     workers.back()->trace = std::make_unique<TraceBuffer>(
         members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
@@ -320,6 +322,7 @@ int Node::run() {
   }
   progress = std::make_unique<Progress>(*this);
   if (!hosts.empty()) watch = std::make_unique<Watch>(*this, started);
+  running = std::make_unique<RunningNow>(*this);
   if (self() == Rank{0} && ranks() > 1) membership->listen();
   if (self() == Rank{0}) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
@@ -351,6 +354,7 @@ int Node::finish(int exit_code) {
   // Only now: a worker may have held the communication role, and been in the middle of a turn.
   membership->stop_listening();
   progress->clear();
+  running.reset();
   if (self() == Rank{0}) {
     totals->take(Rank{0}, own_totals(*this, true));
   } else {

@@ -39,6 +39,7 @@ class OutsideLoad;
 class TotalsOfAll;
 class Progress;
 class Watch;
+class RunningNow;
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -53,7 +54,7 @@ struct Worker {
   runtime::GroupStats stats;
   runtime::ReadyQueue queue;
   Cf* chained = nullptr;        // to run right after the current fragment, before the queue
-  Cf* current = nullptr;        // for crash reports
+  Cf* current = nullptr;        // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
   int depth = 0;                // structured fragments being run inside one another
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
@@ -75,6 +76,7 @@ struct Worker {
   std::atomic<std::int64_t> waits{0}, wakes{0};  // fragments that began / ceased to wait
   std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
+  bool watched = false;         // there is a trace, or inputs are checked
   std::thread thread;
 };
 
@@ -166,6 +168,7 @@ class Node {
   std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
+  std::unique_ptr<RunningNow> running;
   std::unique_ptr<Watch> watch;              // of several processes
   // Set before run().
   std::vector<balancer::GroupInfo> infos;    // with what a profile knows

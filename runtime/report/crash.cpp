@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "runtime/memory/sanitizer.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
@@ -94,6 +95,21 @@ void on_terminate() {
   end_saying("", "tessera: error: " + text + kInThread, kExitProgram);
 }
 
+// It has said what happened where in the C++, and ends the process when this returns.
+void on_report() {
+  if (program_running() == nullptr) return;
+  std::string text = "tessera: error: the sanitizer's report above is about";
+  if (in_fragment()) {
+    const abi::Cf* c = thread_worker->current;
+    text = place(*running_program, c->block->pos) + ": error: the sanitizer's report above is about this kernel [T410]\n  in " +
+           describe(*running_program, c) + "\n";
+  } else {
+    text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n" : " a thread that a kernel has started [T410]\n";
+  }
+  put(text.c_str());
+  flush_output();
+}
+
 }  // namespace
 
 // The process is lost anyway: formatting allocates, which a signal's handler may not, so an alarm ends it if that should hang.
@@ -130,6 +146,10 @@ LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_t
   watch_forks();
   watch_memory(true);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (sanitizer_loaded()) {
+    on_sanitizer_report(on_report);
+    return;
+  }
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_crash;
@@ -138,6 +158,7 @@ LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_t
 #endif
 }
 LastWords::~LastWords() {
+  if (sanitizer_loaded()) on_sanitizer_report(nullptr);
   watch_memory(false);
   std::set_terminate(terminate_before_);
   running_program = nullptr;

@@ -25,18 +25,17 @@ struct Word {
   char text[4000];
 };
 Word* word = nullptr;
-const abi::Program* program = nullptr;
-pid_t parent = 0;
+const abi::Program* forking_program = nullptr;
 
 std::atomic<bool> forked{false};
 
 void before_fork() {
-  program = program_running();
-  if (program != nullptr && own_thread()) forked.store(true);
+  forking_program = program_running();
+  if (forking_program != nullptr && own_thread()) forked.store(true);
 }
 
 void in_child() {
-  if (program == nullptr || !own_thread()) return;
+  if (forking_program == nullptr || !own_thread()) return;
   is_forked_child = true;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -46,7 +45,6 @@ void in_child() {
 bool is_forked_child = false;
 
 void watch_forks() {
-  parent = getpid();
   if (word != nullptr) {
     word->state = 0;
     return;
@@ -61,9 +59,9 @@ void child_came_back() {
   std::uint32_t nothing = 0;
   if (in_fragment() && word->state.compare_exchange_strong(nothing, 1)) {
     const abi::Cf* c = thread_worker->current;
-    const std::string text = place(*program, c->block->pos) +
+    const std::string text = place(*forking_program, c->block->pos) +
                              ": error: a child that the kernel has forked came back from it: a child ends with _exit(), or becomes another "
-                             "program [T416]\n  in " + describe(*program, c);
+                             "program [T416]\n  in " + describe(*forking_program, c);
     std::strncpy(word->text, text.c_str(), sizeof word->text - 1);
     word->state = 2;
   }

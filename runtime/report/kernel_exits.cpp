@@ -12,7 +12,7 @@
 namespace tessera::runtime {
 namespace {
 
-[[noreturn]] void report(const char* function) {
+[[noreturn]] void report_exit(const char* function) {
   const std::string name = function;
   end_saying("the kernel ended the process: " + name + "() is for the end of the program, which comes by itself; throw an exception to give up [T414]",
              "tessera: error: a thread that a kernel started has called " + name + "() [T414]", kExitProgram);
@@ -25,12 +25,12 @@ void on_exit() {
   if (program_running() == nullptr) return;  // or a child that a kernel has forked
   // A handler is called once: another kernel that calls exit() now would end the process, with its own code, before this is told.
   (void)catch_them();
-  report("exit");
+  report_exit("exit");
 }
 
 // MPI ends a process that has failed in its own threads, too; that is no success at least.
-[[noreturn]] void leave(int code) {
-  if (program_running() != nullptr && (in_fragment() || (!own_thread() && code == 0))) report("_exit");
+[[noreturn]] void leave_process(int code) {
+  if (program_running() != nullptr && (in_fragment() || (!own_thread() && code == 0))) report_exit("_exit");
   end_process(code);
 }
 
@@ -44,6 +44,6 @@ void catch_exits() {
 }  // namespace tessera::runtime
 
 extern "C" {
-void _exit(int code) { tessera::runtime::leave(code); }
-void _Exit(int code) noexcept { tessera::runtime::leave(code); }
+void _exit(int code) { tessera::runtime::leave_process(code); }
+void _Exit(int code) noexcept { tessera::runtime::leave_process(code); }
 }

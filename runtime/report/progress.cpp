@@ -1,6 +1,8 @@
 #include "runtime/report/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -11,7 +13,16 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(500);
+constexpr std::size_t kColumns = 79;   // where the terminal is behind mpirun
 constexpr const char* kWipe = "\033[J";  // from the cursor to the end of the screen
+
+constexpr double kLong = 2;  // s: a fragment that has run for so long is worth a word
+
+// A line that does not fit would take two.
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : kColumns;
+}
 
 }  // namespace
 
@@ -28,17 +39,22 @@ void Progress::turn(Clock::time_point now) {
   next_ = now + kInterval;
   if (node_.self() != Rank{0}) return node_.comm.send(Rank{0}, own_totals(node_, false));
   node_.totals->take(Rank{0}, own_totals(node_, false));
-  std::int64_t finished = 0, ready = 0, moved = 0;
-  for (const Totals& t : node_.totals->by_rank()) {
+  std::int64_t finished = 0, ready = 0, moved = 0, longest = 0;
+  const auto& all = node_.totals->by_rank();
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const Totals& t = all[r];
+    if (t.longest_for > all[static_cast<std::size_t>(longest)].longest_for) longest = static_cast<std::int64_t>(r);
     finished += t.finished;
     ready += t.ready;
     moved += t.moved_out;
   }
   const double s = std::chrono::duration<double>(now - start_).count();
+  std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
+  const Totals& slow = all[static_cast<std::size_t>(longest)];
+  if (slow.longest_for >= kLong) line += fmt::format("; rank {}, {:.0f} s: {}", longest, slow.longest_for, slow.longest);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
-  std::fputs(fmt::format("{}\n\r{:6.1f} s  {} fragments done, {} ready, {} moved\033[A\r", kWipe, s,
-                         finished, ready, moved).c_str(), stderr);
+  std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, line.substr(0, columns())).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }

@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 
 #include "runtime/fragment/input_slot.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/waits.hpp"
 
 namespace tessera::runtime {
 namespace {
 
+constexpr std::size_t kMostRoots = 8;
+constexpr std::size_t kMostOfCircle = 6;
+// What all ranks may list together: half a gigabyte on rank 0.
+constexpr std::size_t kMostWords = std::size_t{1} << 26;
+
 // Numbers by their values: f(9) before f(10).
-bool before(const std::string& a, const std::string& b) {
+bool comes_before(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](const std::string& s, std::size_t at) {
     const auto from = s.begin() + static_cast<std::ptrdiff_t>(at);
@@ -31,54 +36,131 @@ bool before(const std::string& a, const std::string& b) {
   }
   return a.size() < b.size();
 }
-bool before(const abi::Id& a, const abi::Id& b) { return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo; }
+
+// As they are written, and made.
+bool earlier(const abi::Cf* a, const abi::Cf* b) {
+  if (a->block != b->block) return a->block->index < b->block->index;
+  for (unsigned i = 0; i < a->block->var_count; ++i) {
+    const abi::VarInfo& v = a->block->vars[i];
+    if (v.kind != 'i') continue;
+    const std::int64_t x = abi::frame_int(a, v.word), y = abi::frame_int(b, v.word);
+    if (x != y) return x < y;
+  }
+  return a->id.hi != b->id.hi ? a->id.hi < b->id.hi : a->id.lo < b->id.lo;
+}
+
+std::string behind_text(std::int64_t others) {
+  return others <= 0 ? "" : fmt::format("; {} more wait{} behind it", others, others == 1 ? "s" : "");
+}
 
 }  // namespace
 
-Waiting list_waiting(Node& node) {
-  // fragment -> its slots that lack a value; a fragment may wait for several.
-  std::map<abi::Id, std::pair<abi::Cf*, std::vector<unsigned>>, bool (*)(const abi::Id&, const abi::Id&)> fragments(&before);
+WaitingHere::WaitingHere(Node& node) : node_(node) {
   for (Shard& shard : node.data.table().shards()) {
     const std::lock_guard hold(shard.mutex);
     shard.for_each([&](DfEntry& e) {
       for (std::uint64_t link = e.waiters; link != 0;) {
         const Waiter w = waiter_of(link);
         link = slot_word(w.cf, w.slot);
-        auto& [cf, slots] = fragments[w.cf->id];
-        cf = w.cf;
-        slots.push_back(w.slot);
+        links_.push_back({w.cf, w.slot});
       }
     });
   }
+  std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) {
+    return a.cf == b.cf ? a.slot < b.slot : earlier(a.cf, b.cf);
+  });
+  for (std::size_t k = 0; k < links_.size(); ++k) {
+    if (k == 0 || links_[k].cf != links_[k - 1].cf) first_.push_back(k);
+  }
+}
+
+Waiting WaitingHere::list() const {
   Waiting m;
-  m.count = static_cast<std::int64_t>(fragments.size());
-  for (auto& [id, fragment] : fragments) {
-    if (m.lines.size() == kMostLines) break;
-    auto& [cf, slots] = fragment;
-    std::sort(slots.begin(), slots.end());
-    std::string text;
-    for (const unsigned s : slots) {
-      const char* producers = cf->block->slots[s].producers;
-      text += fmt::format("{}`{}` ({})", text.empty() ? "" : ", and for ", slot_text(cf, s),
-                          producers == nullptr ? "nothing assigns it" : producers);
+  m.count = static_cast<std::int64_t>(first_.size());
+  const std::size_t most = kMostWords / static_cast<std::size_t>(node_.ranks());
+  for (std::size_t f = 0; f < first_.size() && m.words.size() < most; ++f) {
+    const std::size_t end = f + 1 < first_.size() ? first_[f + 1] : links_.size();
+    std::vector<unsigned> slots;
+    for (std::size_t k = first_[f]; k < end; ++k) slots.push_back(links_[k].slot);
+    waits_of(node_.program, links_[first_[f]].cf, slots).write(m.words);
+    ++m.listed;
+  }
+  node_.scopes.for_each_home([&](const ScopeRecord& scope) {
+    for (const AtEnd& at_end : scope.at_end) {
+      if (!at_end.frees) m.ends.push_back(at_end.name.id.lo);
     }
-    m.lines.push_back(fmt::format("  {}\n      waits for {}", describe(node.program, cf), text));
+  });
+  return m;
+}
+
+Waiting WaitingHere::describe(const AskWaiting& asked) const {
+  Waiting m;
+  for (std::size_t k = 0; k + 1 < asked.describe.size(); k += 2) {
+    const std::size_t f = asked.describe[k];
+    abi::Cf* c = links_[first_[f]].cf;
+    unsigned slot = links_[first_[f]].slot;
+    const std::size_t end = f + 1 < first_.size() ? first_[f + 1] : links_.size();
+    for (std::size_t l = first_[f]; l < end; ++l) {
+      if (name_of_input(c, links_[l].slot) == asked.describe[k + 1]) slot = links_[l].slot;
+    }
+    const char* producers = c->block->slots[slot].producers;
+    m.lines.push_back(fmt::format("  {}\n      waits for `{}` ({})", runtime::describe(node_.program, c), slot_text(c, slot),
+                                  producers == nullptr ? "nothing assigns it" : producers));
   }
   return m;
 }
 
-std::string stuck_report(const abi::Program& program, std::int64_t count,
-                         std::vector<std::string> lines) {
-  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) { return before(a, b); });
-  if (lines.size() > kMostLines) lines.resize(kMostLines);
+void StuckReport::listed(Rank from, const Waiting& m) {
+  count_ += m.count;
+  unlisted_ += m.count - m.listed;
+  graph_.add(balancer::index(from), m.words);
+  for (const std::uint64_t name : m.ends) graph_.add_end(name);
+}
+
+std::map<Rank, AskWaiting> StuckReport::questions() {
+  found_ = graph_.find(kMostRoots);
+  if (found_.circle.size() > kMostOfCircle) found_.circle.resize(kMostOfCircle);
+  const auto ask = [&](const WaitGraph::Place& p) {
+    std::vector<std::uint64_t>& words = asked_[Rank{p.rank}].describe;
+    words.insert(words.end(), {p.fragment, p.name});
+  };
+  for (const WaitGraph::Root& r : found_.roots) std::for_each(r.first.begin(), r.first.end(), ask);
+  std::for_each(found_.circle.begin(), found_.circle.end(), ask);
+  return asked_;
+}
+
+void StuckReport::described(Rank from, const Waiting& m) {
+  const std::vector<std::uint64_t>& words = asked_[from].describe;
+  for (std::size_t k = 0; k < m.lines.size() && 2 * k + 1 < words.size(); ++k) {
+    lines_[{balancer::index(from), {words[2 * k], words[2 * k + 1]}}] = m.lines[k];
+  }
+}
+
+const std::string& StuckReport::line(const WaitGraph::Place& p) const { return lines_.at({p.rank, {p.fragment, p.name}}); }
+
+std::string StuckReport::text() const {
   std::string text = fmt::format(
       "{}: error: the program cannot finish: {} fragment{} wait{} for data that nothing will "
       "produce [T401]\n  System is idle, but unfinished CFs: {}\n",
-      program.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "", count);
-  for (const std::string& line : lines) text += line + "\n";
-  if (count > static_cast<std::int64_t>(lines.size())) {
-    text += fmt::format("  ... and {} more\n", count - static_cast<std::int64_t>(lines.size()));
+      program_.name, count_, count_ == 1 ? "" : "s", count_ == 1 ? "s" : "", count_);
+  std::vector<std::string> roots;
+  for (const WaitGraph::Root& r : found_.roots) {
+    std::string first;
+    for (const WaitGraph::Place& p : r.first) {
+      if (first.empty() || comes_before(line(p), first)) first = line(p);
+    }
+    roots.push_back(first + ", which nothing will assign" + behind_text(r.waiting - 1));
   }
+  std::sort(roots.begin(), roots.end(), comes_before);
+  for (const std::string& r : roots) text += r + "\n";
+  if (found_.more > 0) text += fmt::format("  ... and {} more data fragment{} that nothing will assign\n", found_.more, found_.more == 1 ? "" : "s");
+  if (!found_.circle.empty()) {
+    text += "  These wait for each other, each for what the next one would assign, the last one for the first:\n";
+    for (const WaitGraph::Place& p : found_.circle) text += line(p) + "\n";
+    const std::int64_t others = found_.behind - static_cast<std::int64_t>(found_.circle.size());
+    if (others > 0) text += fmt::format("  ... and {} more in this circle, or behind it\n", others);
+  }
+  if (unlisted_ > 0) text += fmt::format("  ({} of the fragments were too many to be looked at)\n", unlisted_);
   return text;
 }
 

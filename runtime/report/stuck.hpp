@@ -1,20 +1,57 @@
-// The report of a program that cannot finish: what waits for which data fragment, and who could
-// have produced it.
+// The report of a program that cannot finish: what nothing will assign, who needs it, and how many wait behind that.
+//
+// Rank 0 asks each rank for all that waits there, as words (wait_graph.hpp), and then for a line of what is worth showing.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/report/wait_graph.hpp"
 
 namespace tessera::runtime {
 
 class Node;
 
-// What waits on this rank; at most kMostLines lines, smallest ids first so that runs compare.
-inline constexpr std::size_t kMostLines = 20;
-Waiting list_waiting(Node&);
-std::string stuck_report(const abi::Program&, std::int64_t count, std::vector<std::string> lines);
+// What waits on this rank. Nothing runs any more, so it stays as it is.
+class WaitingHere {
+ public:
+  explicit WaitingHere(Node& node);
+  Waiting list() const;
+  // A line for each pair (fragment, name).
+  Waiting describe(const AskWaiting&) const;
+
+ private:
+  struct Link {
+    abi::Cf* cf;
+    unsigned slot;
+  };
+  Node& node_;
+  std::vector<Link> links_;           // sorted: those of a fragment one after the other
+  std::vector<std::size_t> first_;    // link of each fragment
+};
+
+// Rank 0: from both answers to the text.
+class StuckReport {
+ public:
+  explicit StuckReport(const abi::Program& program) : program_(program) {}
+  void listed(Rank from, const Waiting&);
+  // When all have listed: what to ask whom.
+  std::map<Rank, AskWaiting> questions();
+  void described(Rank from, const Waiting&);
+  std::string text() const;
+
+ private:
+  const std::string& line(const WaitGraph::Place&) const;
+  const abi::Program& program_;
+  WaitGraph graph_;
+  WaitGraph::Found found_;
+  std::int64_t count_ = 0, unlisted_ = 0;
+  std::map<Rank, AskWaiting> asked_;
+  std::map<std::pair<std::int32_t, std::pair<std::uint64_t, std::uint64_t>>, std::string> lines_;  // rank, (fragment, name)
+};
 
 }  // namespace tessera::runtime

@@ -10,6 +10,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/running.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -77,7 +78,12 @@ Totals own_totals(Node& node, bool final) {
       t.decisions.push_back(fmt::format("{}|{}", why, times));
     }
   }
-  if (final) t.unread = node.data.unread();
+  if (final) {
+    t.unread = node.data.unread();
+  } else if (const auto all = node.running->fragments(); !all.empty()) {
+    t.longest = all.front().text;
+    t.longest_for = all.front().seconds;
+  }
   return t;
 }
 

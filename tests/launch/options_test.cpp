@@ -71,6 +71,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.summary_json = (folder_ / "s.json").string();
   o.quiet = true;
   o.progress = true;
+  o.check_inputs = true;
   o.eager_bytes = 0;
   o.relay_bytes = 1;
   o.log_level = "debug";
@@ -90,7 +91,7 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_EQ(back.save_groups, o.save_groups);
   EXPECT_EQ(back.summary_json, o.summary_json);
   EXPECT_TRUE(back.quiet);
-  EXPECT_TRUE(back.progress);
+  EXPECT_TRUE(back.progress && back.check_inputs);
   EXPECT_EQ(back.eager_bytes, o.eager_bytes);
   EXPECT_EQ(back.relay_bytes, o.relay_bytes);
   EXPECT_EQ(back.log_level, "debug");

@@ -120,6 +120,15 @@ TEST(Messages, RoundTripResettled) {
   EXPECT_TRUE(r.series == 77 && r.to == Rank{3});
 }
 
+TEST(Messages, RoundTripAboutWaiting) {
+  EXPECT_EQ(round_trip(AskWaiting{{1, 2}}).describe, (std::vector<std::uint64_t>{1, 2}));
+  const Waiting w = round_trip(Waiting{3, 2, {4, 5}, {6}, {"line"}});
+  EXPECT_TRUE(w.count == 3 && w.listed == 2);
+  EXPECT_EQ(w.words, (std::vector<std::uint64_t>{4, 5}));
+  EXPECT_EQ(w.ends, std::vector<std::uint64_t>{6});
+  EXPECT_EQ(w.lines, std::vector<std::string>{"line"});
+}
+
 TEST(Messages, RoundTripTotals) {
   Totals t;
   t.final = true;

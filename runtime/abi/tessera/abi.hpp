@@ -200,7 +200,7 @@ struct Block {
   const VarInfo* vars;
   // range: groups of the atomic calls directly in one iteration (for weights); ends with ~0u
   const std::uint32_t* body_groups;
-  // In subs of the library: where the user calls them; ends with 0. Elsewhere null.
+  // In subs: where the user calls them; ends with 0. Elsewhere null.
   const Pos* callers;
   // Of atomic fragments with a locator that do the same in one step after the other of a loop that runs in order: equal for
   // those of one series. Else null.

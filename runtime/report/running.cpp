@@ -1,0 +1,112 @@
+#include "runtime/report/running.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr auto kLookInterval = std::chrono::milliseconds(500);
+constexpr double kWorthAWord = 1;           // s
+constexpr std::size_t kMostOfRank = 4;  // of a rank
+constexpr std::size_t kMostCopied = 1000;
+
+// The ranks of this process.
+std::mutex nodes_mutex;
+std::vector<RunningNow*> nodes;
+
+const abi::Cf* current_of(const Worker& w) { return __atomic_load_n(&w.current, __ATOMIC_ACQUIRE); }
+// Calls of kernels it has begun.
+std::uint64_t calls_begun(const Worker& w) {
+  std::uint64_t n = 0;
+  for (std::uint32_t g = 0; g < w.stats.size(); ++g) n += w.stats.read(g).count;
+  return n;
+}
+
+// A copy, for the fragment may end meanwhile: then it is nothing. Without its strings, which would be gone then.
+std::string text_of(const abi::Program& program, const Worker& w) {
+  const std::uint64_t before = calls_begun(w);
+  const abi::Cf* c = current_of(w);
+  if (c == nullptr) return "";
+  struct {
+    abi::Cf head;
+    std::array<std::uint64_t, kMostCopied> words;
+  } copy{};
+  const abi::Block* block = __atomic_load_n(&c->block, __ATOMIC_RELAXED);
+  std::memcpy(&copy.head, c, sizeof(abi::Cf));
+  if (copy.head.capacity > kMostCopied) return "";
+  std::memcpy(copy.words.data(), c->words(), copy.head.capacity * sizeof(std::uint64_t));
+  if (current_of(w) != c || calls_begun(w) != before || copy.head.block != block) return "";
+  for (unsigned i = 0; i < block->var_count; ++i) {
+    if (block->vars[i].kind == 's') copy.words[block->vars[i].word] = 0;
+  }
+  return describe(program, &copy.head);
+}
+
+std::string own_host() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
+
+}  // namespace
+
+RunningNow::RunningNow(Node& node) : node_(node), next_(Clock::now() + kLookInterval), looks_(node.workers.size()) {
+  const std::lock_guard hold(nodes_mutex);
+  nodes.push_back(this);
+}
+RunningNow::~RunningNow() {
+  const std::lock_guard hold(nodes_mutex);
+  std::erase(nodes, this);
+}
+
+void RunningNow::turn(Clock::time_point now) {
+  if (now < next_) return;
+  next_ = now + kLookInterval;
+  const std::lock_guard hold(mutex_);
+  for (std::size_t i = 0; i < looks_.size(); ++i) {
+    const Worker& w = *node_.workers[i];
+    const bool ran = current_of(w) != nullptr;
+    const std::uint64_t count = calls_begun(w);
+    if (!looks_[i].ran || !ran || looks_[i].runs != count) looks_[i].since = now;
+    looks_[i].ran = ran;
+    looks_[i].runs = count;
+  }
+}
+
+std::vector<RunningNow::Fragment> RunningNow::fragments() {
+  const auto now = Clock::now();
+  std::vector<Fragment> found;
+  const std::lock_guard hold(mutex_);
+  for (std::size_t i = 0; i < looks_.size(); ++i) {
+    const Worker& w = *node_.workers[i];
+    const bool same = looks_[i].ran && looks_[i].runs == calls_begun(w);
+    std::string text = text_of(node_.program, w);
+    if (text.empty()) continue;
+    found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Fragment& a, const Fragment& b) { return a.seconds > b.seconds; });
+  return found;
+}
+
+std::string RunningNow::all() {
+  std::string text;
+  const std::lock_guard hold(nodes_mutex);
+  for (RunningNow* n : nodes) {
+    std::vector<Fragment> found = n->fragments();
+    std::erase_if(found, [](const Fragment& f) { return f.seconds < kWorthAWord; });
+    for (std::size_t i = 0; i < std::min(found.size(), kMostOfRank); ++i) {
+      text += fmt::format("  rank {} ({}) has run {} for {:.1f} s\n", balancer::index(n->node_.self()), own_host(), found[i].text, found[i].seconds);
+    }
+    if (found.size() > kMostOfRank) text += fmt::format("  ... and {} more there\n", found.size() - kMostOfRank);
+  }
+  return text;
+}
+
+}  // namespace tessera::runtime

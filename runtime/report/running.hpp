@@ -1,0 +1,45 @@
+// What runs on a rank just now, and since when: for who waits for a kernel that does not return.
+//
+// Nothing is noted per fragment: the communication thread looks at the workers twice a second, and a fragment is as old as the looks
+// that have seen it.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+class RunningNow {
+ public:
+  explicit RunningNow(Node& node);
+  ~RunningNow();
+  void turn(Clock::time_point now);
+  Clock::time_point next() const { return next_; }
+
+  struct Fragment {
+    std::string text;
+    double seconds = 0;
+  };
+  // Longest first; any thread.
+  std::vector<Fragment> fragments();
+  // A line of each fragment that has run for long on the ranks of this process.
+  static std::string all();
+
+ private:
+  struct Look {
+    std::uint64_t runs = 0;
+    bool ran = false;
+    Clock::time_point since{};
+  };
+  Node& node_;
+  Clock::time_point next_;
+  std::mutex mutex_;
+  std::vector<Look> looks_;  // by worker
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,112 @@
+// What nothing will assign is found among all that waits.
+#include "runtime/report/wait_graph.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::runtime {
+namespace {
+
+using Need = WaitingFragment::Need;
+
+// Names are numbers here; an array is a multiple of 1000000000, an element of it is the sum of both.
+constexpr std::uint64_t kX = 1'000'000'000, kY = 2'000'000'000;
+
+struct Rank0 {
+  std::vector<std::uint64_t> words;
+  void add(std::vector<Need> needs, std::vector<std::uint64_t> gives, std::vector<std::uint64_t> may_give = {}) {
+    WaitingFragment{std::move(needs), std::move(gives), std::move(may_give)}.write(words);
+  }
+};
+
+TEST(WaitGraph, OfAChainOneIsTheCause) {
+  constexpr std::uint64_t kLinks = 1'000'000;
+  Rank0 even, odd;
+  for (std::uint64_t i = 0; i < kLinks; ++i) (i % 2 == 0 ? even : odd).add({{kX + i, kX}}, {kX + i + 1});
+  WaitGraph graph;
+  graph.add(0, even.words);
+  graph.add(1, odd.words);
+  const WaitGraph::Found found = graph.find(8);
+  ASSERT_EQ(found.roots.size(), 1u);
+  EXPECT_EQ(found.roots[0].first, (std::vector<WaitGraph::Place>{{0, 0, kX}}));
+  EXPECT_EQ(found.roots[0].waiting, std::int64_t{kLinks});
+  EXPECT_EQ(found.more, 0);
+  EXPECT_TRUE(found.circle.empty());
+}
+
+TEST(WaitGraph, WhoWaitsFirstOnEachRank) {
+  Rank0 a, b;
+  for (int i = 0; i < 3; ++i) a.add({{kX, kX}}, {});
+  b.add({{kY, kY}}, {});
+  b.add({{kX, kX}}, {});
+  WaitGraph graph;
+  graph.add(0, a.words);
+  graph.add(3, b.words);
+  const WaitGraph::Found found = graph.find(8);
+  ASSERT_EQ(found.roots.size(), 2u);
+  EXPECT_EQ(found.roots[0].first, (std::vector<WaitGraph::Place>{{0, 0, kX}, {3, 1, kX}})) << "most wait for it";
+  EXPECT_EQ(found.roots[0].waiting, 4);
+  EXPECT_EQ(found.roots[1].first, (std::vector<WaitGraph::Place>{{3, 0, kY}}));
+}
+
+// An `if` that waits for y may assign x[3] or not; it is not what should be looked at.
+TEST(WaitGraph, WhatMayBeAssignedIsBehindWhatKeepsThatWaiting) {
+  Rank0 r;
+  r.add({{kX + 3, kX}}, {});
+  r.add({{kY, kY}}, {}, {kX, kY});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  const WaitGraph::Found found = graph.find(8);
+  ASSERT_EQ(found.roots.size(), 1u);
+  EXPECT_EQ(found.roots[0].first[0].name, kY);
+  EXPECT_EQ(found.roots[0].waiting, 2) << "also who waits for an element of what may be assigned";
+}
+
+TEST(WaitGraph, OneThatMayAssignWhatItWaitsForIsNoHelp) {
+  Rank0 r;
+  r.add({{kX + 1, kX}}, {}, {kX});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  ASSERT_EQ(graph.find(8).roots.size(), 1u);
+}
+
+TEST(WaitGraph, ACircle) {
+  Rank0 r;
+  r.add({{5, 5}}, {6});  // behind it
+  r.add({{1, 1}}, {2});
+  r.add({{2, 2}}, {3});
+  r.add({{3, 3}}, {1, 5});
+  WaitGraph graph;
+  graph.add(2, r.words);
+  const WaitGraph::Found found = graph.find(8);
+  EXPECT_TRUE(found.roots.empty());
+  EXPECT_EQ(found.circle, (std::vector<WaitGraph::Place>{{2, 3, 3}, {2, 2, 2}, {2, 1, 1}}));
+  EXPECT_EQ(found.behind, 4);
+}
+
+TEST(WaitGraph, TheEndOfABlockIsNoCause) {
+  Rank0 r;
+  r.add({{7, 7}}, {8});   // waits until a block has ended
+  r.add({{8, 8}}, {});
+  r.add({{kX, kX}}, {});  // is in it
+  WaitGraph graph;
+  graph.add(0, r.words);
+  graph.add_end(7);
+  const WaitGraph::Found found = graph.find(8);
+  ASSERT_EQ(found.roots.size(), 1u);
+  EXPECT_EQ(found.roots[0].first[0].name, kX);
+  EXPECT_TRUE(found.circle.empty());
+}
+
+TEST(WaitGraph, ShowsSoManyAndCountsTheRest) {
+  Rank0 r;
+  for (std::uint64_t i = 0; i < 20; ++i) r.add({{kX + i, kX}}, {});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  const WaitGraph::Found found = graph.find(8);
+  EXPECT_EQ(found.roots.size(), 8u);
+  EXPECT_EQ(found.roots[0].first[0].fragment, 0u);
+  EXPECT_EQ(found.more, 12);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
