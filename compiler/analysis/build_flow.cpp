@@ -120,8 +120,16 @@ class Builder {
     if (id != kNone) (flow_.nodes[owner].*list).push_back(id);
   }
 
+  // used: a count of reads wants what it mentions, though nothing waits for that here.
+  void used(const Expr& e) {
+    if (!e.reads) return;
+    if (e.kind == Expr::Kind::read) flow_.names[values_.resolve(e.name).name].read = true;
+    for (const auto& k : e.kids) used(*k);
+  }
+
   void counts(const std::vector<semantics::ReadCount>& all, NodeId owner) {
     for (const auto& c : all) {
+      used(*c.count);
       const Linear n = values_.integer(*c.count);
       const AccessId id = access(Access::Kind::count, owner, owner, c.name);
       if (id != kNone) flow_.accesses[id].count = n.is_constant() ? n.constant : -1;
