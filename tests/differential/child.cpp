@@ -25,10 +25,8 @@ namespace {
 std::mutex lines_mutex;
 std::vector<std::string> printed;
 
-// Kernels rest until so many have; long runs would take seconds.
-constexpr int kMostRests = 40;
 std::atomic<int> rests{0};
-int longest_rest_us = 0;
+int longest_rest_us = 0, most_rests = 0;  // of the configuration
 }  // namespace
 
 // The kernels of the programs print by this (tests/reference/kernels.hpp).
@@ -42,7 +40,7 @@ extern "C" void tessera_test_rest() {
   if (longest_rest_us == 0) return;
   const int n = rests.fetch_add(1, std::memory_order_relaxed);
   tessera::balancer::Random random(static_cast<std::uint64_t>(n));
-  if (n >= kMostRests || random.below(2) == 0) return;
+  if (n >= most_rests || random.below(2) == 0) return;
   usleep(static_cast<useconds_t>(random.below(static_cast<std::uint64_t>(longest_rest_us))));
 }
 
@@ -120,6 +118,7 @@ void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path
       printed.clear();
       rests = 0;
       longest_rest_us = all[at].longest_rest_us;
+      most_rests = all[at].most_rests;
       const fs::path summary = report.string() + ".summary";
       fs::remove(summary);
       all[at].options.summary_json = summary;

@@ -25,7 +25,12 @@ Configuration make(int ranks, int threads, std::uint64_t seed, const balancer::P
   c.options.max_delay_us = 100;
   c.options.policy = &policy;
   c.options.quiet = true;
-  if (&policy == &restless_info()) rest(c);
+  if (&policy == &restless_info()) {
+    rest(c);
+    // Long enough for fragments to go to and fro meanwhile, and for what is told later (once in a millisecond) to catch up with them.
+    c.longest_rest_us = 600;
+    c.most_rests = 120;
+  }
   return c;
 }
 

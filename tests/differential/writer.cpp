@@ -163,7 +163,8 @@ std::string Writer::freed_early(const Visible& v) {
                                        : last + " --> (" + t + ");\n");
   } else {
     parts = {
-        "mix(" + value + ", 1, " + t + ")" + advice(inner, " req_count " + t + " = 3;") + ";\n",
+        "mix(" + value + ", 1, " + t + ")" +
+            advice(inner, " req_count " + t + " = " + (random_.chance(50) ? "3;" : "(" + t + " > " + a + " ? 3 : 4 - 1);")) + ";\n",
         "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n",
         "show(\"counted\", " + t + ")" + advice(inner) + ";\n",
         "show(\"both\", " + t + " + " + a + ")" + advice(inner) + ";\n"};
@@ -315,9 +316,12 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
       v.fragments.push_back(f);
       if (random_.chance(60)) parts.push_back(f.sizes.empty() ? show(v) : show_all(f, v));
     } else if (what < 12) {
-      parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v) : random_.chance(50) ? read_again(v) : stencil(v));
+      parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v)
+                      : random_.chance(35)                         ? read_again(v)
+                      : random_.chance(50)                         ? stencil(v)
+                                                                   : cells(v));
     } else if (what < 13) {
-      parts.push_back(freed_early(v));
+      parts.push_back(random_.chance(50) ? freed_early(v) : held(v));
     } else if (what < 14) {
       parts.push_back(random_.chance(70) ? pushed(v) : mixed_indices(v));
     } else if (what < 15) {

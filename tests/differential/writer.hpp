@@ -82,6 +82,8 @@ class Writer {
   std::string mixed_indices(const Visible& v);
   std::string read_again(const Visible& v);
   std::string stencil(const Visible& v);
+  std::string cells(const Visible& v);
+  std::string held(const Visible& v);
   std::string with_end(const Visible& v);
   std::string only_if(const Visible& v, int depth);
   std::string body(Visible v, int statements, int depth,
