@@ -87,7 +87,7 @@ Waiting WaitingHere::list() const {
   }
   node_.scopes.for_each_home([&](const ScopeRecord& scope) {
     for (const AtEnd& at_end : scope.at_end) {
-      if (!at_end.frees) m.ends.push_back(at_end.name.id.lo);
+      if (at_end.does == AtEnd::Does::assigns) m.ends.push_back(at_end.name.id.lo);
     }
   });
   return m;
