@@ -39,6 +39,7 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
 
 // Memory of `tessera run` for the ranks of its host. At 0: rank 0 says that the run has ended well, on all ranks; on a busy machine
 // Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended well, and ends with code 1. At 1: a rank has begun.
+// At 2: a rank has failed, perhaps after that: a kernel's handler of atexit() that does not return.
 constexpr const char* kEnds = "TESSERA_ENDS";
 constexpr const char* kEndsFile = "tessera-ends";
 int ends = -1;
@@ -52,6 +53,7 @@ void open_ends() {
   if (file.rfind(std::string("/memfd:") + kEndsFile, 0) == 0) ends = open(path, O_WRONLY | O_CLOEXEC);
   (void)!pwrite(ends, "b", 1, 1);
 }
+void say_ended_badly() { (void)!pwrite(ends, "x", 1, 2); }
 
 // What Open MPI writes to files for each run, 8 MB and a little; with less it says so in its own words, or hangs.
 constexpr std::uintmax_t kForMpi = 16 << 20;
@@ -118,6 +120,7 @@ int run_sanitized(const fs::path& program, const runtime::RunOptions& options, c
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
   open_ends();
+  launch::when_exit_hangs = say_ended_badly;
   const abi::Program* loaded = nullptr;
   try {
     loaded = &load_program(program);
@@ -126,7 +129,11 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
     return runtime::refuse(e.exit_code(), std::string(text.substr(text.rfind("error: ") == text.npos ? 0 : text.rfind("error: ") + 7)));
   }
   const int code = launch::run_with_environment(*loaded, arguments);
-  if (code == 0 && runtime::launcher_rank() == 0) (void)!pwrite(ends, "y", 1, 0);
+  if (code != 0) {
+    say_ended_badly();
+  } else if (runtime::launcher_rank() == 0) {
+    (void)!pwrite(ends, "y", 1, 0);
+  }
   return code;
 }
 
@@ -154,9 +161,9 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   const Foreground ended = run_foreground(command, &filter);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
-  char said[2] = {};
+  char said[3] = {};
   (void)!pread(ends, said, sizeof said, 0);
-  if (ended.exit_code == 1 && said[0] != 0) return 0;
+  if (ended.exit_code == 1 && said[0] != 0 && said[2] == 0) return 0;
   const MpirunNotes::Meaning meaning = notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0});
   if (!meaning.text.empty()) throw Failure(meaning.exit_code, "tessera: error: " + meaning.text);
   return meaning.exit_code;

@@ -163,7 +163,7 @@ int run(const abi::Program& program, const RunOptions& options,
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
       guard_no_descriptors();
-      if (const std::string word = late_word_of_child(); !word.empty() && code == kExitOk) {
+      if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
         std::fprintf(stderr, "%s\n", word.c_str());
         return kExitProgram;
       }

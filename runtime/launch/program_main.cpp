@@ -25,6 +25,8 @@ constexpr std::chrono::seconds kForExit{5};
 
 }  // namespace
 
+void (*when_exit_hangs)() = nullptr;
+
 void bound_exit() {
   try {
     std::thread([] {
@@ -33,6 +35,7 @@ void bound_exit() {
           "tessera: error: the run has ended, but the process does not: what a kernel has left for the end of the process (atexit(), the "
           "destructor of a global object) has not returned for 5 s [T414]\n";
       (void)!write(STDERR_FILENO, kText.data(), kText.size());
+      if (when_exit_hangs != nullptr) when_exit_hangs();
       runtime::end_process(runtime::kExitProgram);
     }).detach();
   } catch (const std::system_error&) {  // no more threads: then without

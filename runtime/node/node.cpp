@@ -24,6 +24,7 @@
 #include "runtime/node/moving.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
+#include "runtime/report/forks.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/report/summary.hpp"
@@ -333,6 +334,7 @@ int Node::run() {
 }
 
 int Node::finish(int exit_code) {
+  if (exit_code == 0) await_children();
   stopping.store(true);
   if (exit_code != 0) failed.store(true);
   sleepers.wake_all();

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,7 +18,7 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr int kTries = 50;  // of a millisecond
+constexpr int kTries = 1000;  // of a millisecond
 
 // Seen by both.
 struct Word {
@@ -74,12 +75,12 @@ std::string word_of_child() {
   return word->text;
 }
 
-std::string late_word_of_child() {
-  for (int tries = 0; forked.load() && tries < kTries; ++tries) {
-    if (std::string text = word_of_child(); !text.empty()) return text;
+void await_children() {
+  for (int tries = 0; forked.load() && word->state.load() != 2 && tries < kTries; ++tries) {
+    siginfo_t ended{};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return;  // there are none, or it has ended
     usleep(1000);
   }
-  return word_of_child();
 }
 
 }  // namespace tessera::runtime

@@ -20,7 +20,8 @@ TESSERA_HOT void no_child() {
 
 // What a child had to say that came back, once; nothing: none has.
 std::string word_of_child();
-// At the end of the run, waiting a moment for children that are not there yet.
-std::string late_word_of_child();
+// At the end of the run, while the threads that forked are there (their children end with them): waits a moment for a child that has
+// not had a core yet.
+void await_children();
 
 }  // namespace tessera::runtime
