@@ -22,7 +22,7 @@ constexpr int kTries = 1000;  // of a millisecond
 
 // Seen by both.
 struct Word {
-  std::atomic<std::uint32_t> state;  // 0: nothing; 1: being written; 2: there; 3: taken
+  std::atomic<std::uint32_t> state;  // 0: nothing; 1: being written; 2: there
   char text[4000];
 };
 Word* word = nullptr;
@@ -69,11 +69,7 @@ void child_came_back() {
   end_process(kExitProgram);
 }
 
-std::string word_of_child() {
-  std::uint32_t there = 2;
-  if (word == nullptr || word->state.load(std::memory_order_relaxed) != there || !word->state.compare_exchange_strong(there, 3)) return "";
-  return word->text;
-}
+std::string word_of_child() { return word == nullptr || word->state.load(std::memory_order_acquire) != 2 ? "" : word->text; }
 
 void await_children() {
   for (int tries = 0; forked.load() && word->state.load() != 2 && tries < kTries; ++tries) {

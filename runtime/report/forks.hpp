@@ -18,7 +18,8 @@ TESSERA_HOT void no_child() {
   if (is_forked_child) [[unlikely]] child_came_back();
 }
 
-// What a child had to say that came back, once; nothing: none has.
+// What a child had to say that came back; nothing: none has. Whoever says it on another rank may come too late for that: the rank itself
+// looks again when its run has ended well.
 std::string word_of_child();
 // At the end of the run, while the threads that forked are there (their children end with them): waits a moment for a child that has
 // not had a core yet.
