@@ -69,22 +69,24 @@ void Host::report(Time now) {
     told_idle_ = false;
     tell(WentBusy{});
   }
-  report_load(went_busy);
-  if (!told_idle_ && rank_.idle()) {
+  if (report_load(went_busy) && !told_idle_) {
     told_idle_ = true;
     tell(WentIdle{});
   }
 }
 
-void Host::report_load(bool went_busy) {
+bool Host::report_load(bool went_busy) {
   LoadChanged event;
   rank_.look(event.ready, event.finished);
+  // Asked now: who gives all away in answer to this goes idle with the report that says so.
+  const bool idle = rank_.idle();
   std::erase_if(event.ready, [this](const GroupLoad& load) {
     return std::exchange(told_[index(load.group)], load) == load;
   });
-  if (event.ready.empty() && event.finished.empty() && !moved_ && !went_busy) return;
+  if (event.ready.empty() && event.finished.empty() && !moved_ && !went_busy) return idle;
   moved_ = false;
   tell(std::move(event));
+  return idle;
 }
 
 void Host::fire_until(Time now) {

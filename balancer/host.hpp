@@ -62,7 +62,7 @@ class Host {
 
  private:
   void carry_out(const Action&);
-  void report_load(bool went_busy);
+  bool report_load(bool went_busy);  // whether the rank was idle then
 
   std::unique_ptr<Policy> policy_;
   HostedRank& rank_;

@@ -129,10 +129,14 @@ void check_disk(const std::string& output) {
   }
 }
 
+bool died(int exit_code, const std::string& output) {
+  return exit_code > 128 || output.find("signal terminated program") != std::string::npos;
+}
+
 void check_compiler(const Compiler& c, int exit_code, const std::string& output, const fs::path& folder) {
   const std::string name = "the C++ compiler `" + c.command.front() + "`";
   const auto says = [](const std::string& text) { return text.empty() ? " It says nothing." : " It says:\n" + text; };
-  if (exit_code > 128 || output.find("signal terminated program") != std::string::npos) {
+  if (died(exit_code, output)) {
     throw environment_error(name + " was ended by a signal, perhaps for want of memory." + says(output));
   }
   const fs::path source = folder / "right.cpp", object = folder / "right.o";

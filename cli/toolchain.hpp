@@ -48,6 +48,8 @@ std::vector<std::string> environment_ldflags();
 // check_disk throws Failure (environment) when what a compiler or linker said is that a disk is full.
 void check_disk(const std::string& output);
 
+// Whether a signal has ended the compiler, or a part of it, as its driver says.
+bool died(int exit_code, const std::string& output);
 // check_compiler is for when the compiler failed at what is certainly right, or said nothing: it throws Failure (environment)
 // when it was ended by a signal, could not start, or does not compile a program of one line in `folder` either.
 void check_compiler(const Compiler&, int exit_code, const std::string& output, const std::filesystem::path& folder);

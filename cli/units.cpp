@@ -117,7 +117,7 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     }
     if (results[k].exit_code != 0) {
       check_disk(results[k].output);
-      if (!written(u) || results[k].output.empty() || results[k].exit_code > 125) {
+      if (!written(u) || results[k].output.empty() || results[k].exit_code > 125 || died(results[k].exit_code, results[k].output)) {
         check_compiler(s.compiler, results[k].exit_code, results[k].output, s.workspace);
       }
       wrong += failure_text(u, results[k].output);

@@ -166,8 +166,8 @@ void Simulation::happen(const Happening& h) {
       serve(n);
       break;
     case Kind::timer:
-      // Cancelled, or set anew: nothing happens.
-      if (n.host->take(Timer{h.a, 0, h.b})) tell(n, TimerFired{h.a});
+      if (!n.host->take(Timer{h.a, 0, h.b})) return;  // cancelled, or set anew: nothing happens
+      tell(n, TimerFired{h.a});
       break;
     case Kind::incoming: {
       const Parcel& p = parcels_[h.a];

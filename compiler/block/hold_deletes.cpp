@@ -216,7 +216,6 @@ class Holding {
       const Variable* v = a.name.base;
       if (bound.count(v) == 0 && covered.count(v) == 0 && deleted_.count(of(v)) != 0) by_name[v].push_back(&a);
     }
-    if (by_name.empty()) return;
     for (const auto& [v, list] : by_name) {
       if (must_hold(s, list, bound, forced.count(v) != 0)) {
         hold(s, around, list, bound);

@@ -123,13 +123,14 @@ TEST_F(HostTest, WhatAnActionCausesIsToldAfterItsStep) {
 }
 
 // All was given away in answer to the report that told of it, and nothing runs.
-TEST_F(HostTest, WhoGivesAllAwayIsIdleInTheSameReport) {
+TEST_F(HostTest, WhoGivesAllAwayIsIdleWithTheReportThatSaysSo) {
   rank.ready[0] = 4;
   told.answer = [](const Event& e, Actions& out) {
     const auto* load = std::get_if<LoadChanged>(&e);
-    if (load != nullptr && !load->ready.empty()) out.push_back(Ship{1, kOther, {{Group{0}, 4}}});
+    if (load != nullptr && !load->ready.empty() && load->ready[0].ready > 0) out.push_back(Ship{1, kOther, {{Group{0}, 4}}});
   };
-  EXPECT_EQ(report_at(0), "busy, load 0:4, shipped, idle");
+  EXPECT_EQ(report_at(0), "busy, load 0:4, shipped");
+  EXPECT_EQ(report_at(kUrgentInterval), "load 0:0, idle");
 }
 
 TEST_F(HostTest, ReportsKeepTheirDistance) {

@@ -87,11 +87,8 @@ TEST(Reference, FindsDoubleAssignment) {
             End::failed);
 }
 
+// A `delete` waits here for all that can run, so only counts can be too small.
 TEST(Reference, FindsWhatIsReadTooLate) {
-  EXPECT_EQ(
-      run("sub main() { df a, b; same(1, a); same(a, b) @ { delete a; }; show(\"a\", a + b); }")
-          .end,
-      End::failed);
   EXPECT_EQ(run("sub main() { df a; same(1, a) @ { req_count a = 2; }; "
                 "for i = 1..3 show(\"a\", a); }")
                 .end,
