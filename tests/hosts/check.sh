@@ -83,8 +83,8 @@ case $what in
     during '"$OVER_HOSTS/signal" h1 TERM mpirun' 30
     code $? 130
     said "mpirun was ended by a signal" ;;
-  stopped)  # is said, and waited for
-    during '"$OVER_HOSTS/signal" h2 STOP tessera; sleep 14; "$OVER_HOSTS/signal" h2 CONT tessera' 3
+  stopped)  # is said, and waited for; the run goes on for some seconds after that
+    during '"$OVER_HOSTS/signal" h2 STOP tessera; sleep 14; "$OVER_HOSTS/signal" h2 CONT tessera' 20
     code $? 0
     said "rank 1 on h2 has been silent for 1"
     said "rank 1 on h2 answers again"
