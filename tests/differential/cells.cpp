@@ -8,13 +8,8 @@ namespace tessera::differential {
 std::string Writer::cells(const Visible& v) {
   Visible inner = v;
   std::vector<Protected> kept;
-  const auto declared = [&](const std::string& prefix) {
-    const std::string text = name(prefix, inner);
-    kept.emplace_back(targets_, text);
-    return text;
-  };
-  const std::string p = declared("p"), stay = declared("s"), leave = declared("l");
-  const std::string t = declared("i"), i = declared("i"), j = declared("i");
+  const std::string p = declared("p", inner, kept), stay = declared("s", inner, kept), leave = declared("l", inner, kept);
+  const std::string t = declared("i", inner, kept), i = declared("i", inner, kept), j = declared("i", inner, kept);
   const int n = random_.between(2, 4), steps = random_.between(3, 6);
   const std::string size = std::to_string(n), at = "[" + i + "][" + j + "]";
   const std::string loops = "for " + i + " = 0 .. " + size + " - 1 for " + j + " = 0 .. " + size + " - 1 ";
@@ -48,12 +43,7 @@ std::string Writer::cells(const Visible& v) {
 std::string Writer::held(const Visible& v) {
   Visible inner = v;
   std::vector<Protected> kept;
-  const auto declared = [&](const std::string& prefix) {
-    const std::string text = name(prefix, inner);
-    kept.emplace_back(targets_, text);
-    return text;
-  };
-  const std::string x = declared("x"), y = declared("x"), i = declared("i"), j = declared("i");
+  const std::string x = declared("x", inner, kept), y = declared("x", inner, kept), i = declared("i", inner, kept), j = declared("i", inner, kept);
   const int n = random_.between(2, 8);
   const std::string last = std::to_string(n);
   cost_ += 3.0 * n * weight_;

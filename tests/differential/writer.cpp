@@ -206,16 +206,17 @@ std::string Writer::mixed_indices(const Visible& v) {
   return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], x);
 }
 
+std::string Writer::declared(const std::string& prefix, Visible& v, std::vector<Protected>& kept) {
+  std::string text = name(prefix, v);
+  kept.emplace_back(targets_, text);
+  return text;
+}
+
 // Values that fragments read which may be moved meanwhile, and others when those have ended: these are the last uses.
 std::string Writer::read_again(const Visible& v) {
   Visible inner = v;
   std::vector<Protected> kept;
-  const auto declared = [&](const std::string& prefix) {
-    const std::string text = name(prefix, inner);
-    kept.emplace_back(targets_, text);
-    return text;
-  };
-  const std::string t = declared("t"), a = declared("t"), b = declared("t"), i = declared("i");
+  const std::string t = declared("t", inner, kept), a = declared("t", inner, kept), b = declared("t", inner, kept), i = declared("i", inner, kept);
   const int size = random_.between(3, 8);
   const auto each = [&](const std::string& from, const std::string& second, const std::string& to, const std::string& advised) {
     return "for " + i + " = 0 .. " + std::to_string(size - 1) + " mix(" + from + ", " + second + ", " + to + "[" + i + "])" +

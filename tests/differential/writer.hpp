@@ -91,6 +91,8 @@ class Writer {
 
   // ---- small parts
   std::string name(const std::string& prefix, Visible& v);  // of a new declaration, hidden in v
+  // The same, protected as long as what is kept lives.
+  std::string declared(const std::string& prefix, Visible& v, std::vector<Protected>& kept);
   std::string advice(const Visible& v, const std::string& more = "");
   std::string block_advice(const std::vector<Fragment>& declared, const Visible& v);
   std::string pragma();
