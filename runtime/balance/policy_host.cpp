@@ -112,13 +112,13 @@ void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balan
     const GroupStats::Snapshot s = stats(g);
     ready.push_back({balancer::Group{g}, ready_[g], bytes_[g] + ready_[g] * s.mean_bytes_out()});
     if (!calls_kernel(node_.program, g)) continue;
-    // Sampled groups: what was not measured weighs like what was.
-    const Done now{static_cast<std::int64_t>(s.samples), s.sum * ns, s.squares * ns * ns};
+    const Done now{static_cast<std::int64_t>(s.known), s.sum * ns, s.squares * ns * ns};
     Done& last = last_done_[g];
     if (now.count > last.count) {
+      // What is known of those before may have become less (GroupStats).
       finished.push_back({balancer::Group{g}, now.count - last.count,
-                          static_cast<balancer::Time>(now.weight - last.weight),
-                          now.squares - last.squares,
+                          static_cast<balancer::Time>(std::max(now.weight - last.weight, 0.0)),
+                          std::max(now.squares - last.squares, 0.0),
                           (now.count - last.count) * s.mean_bytes_out()});
       last = now;
     }

@@ -177,6 +177,7 @@ bool Node::drive(Worker& w, Work& work) {
       if (found) break;
       w.leave_by = ticks() + kLongestBrief;
       run_work(w, work);
+      w.stats.pause();
       w.leave_by = 0;
       w.sent = false;  // the next turn pushes it out
       continue;

@@ -26,6 +26,13 @@ constexpr int kMaxDepth = 64;
 // made waits, and takes memory, until they have run.
 constexpr std::int64_t kEnoughReady = 64;
 
+// Whether its time is to be taken. What only computes arguments is no part of the call's weight.
+inline bool begin(Worker& w, const abi::Block& b) {
+  if (b.kind == abi::Kind::atomic) return w.stats.begin(b.group);
+  if (b.kind != abi::Kind::eval) w.stats.begin_making(b.group);
+  return false;
+}
+
 bool structured(const Cf* c) {
   return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
 }
@@ -172,14 +179,13 @@ void Node::execute(Worker& w, Cf* c) {
   try {
     for (;;) {
       block = c->block;
-      // What only computes arguments is no part of the call's weight.
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
-      const bool measure = block->kind != abi::Kind::eval && w.stats.begin(block->group);
-      const std::uint64_t from = measure ? ticks() : 0;
+      const bool timed = begin(w, *block);
+      const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
-      if (measure) w.stats.measured(block->group, ticks() - from);
+      if (timed) w.stats.timed(block->group, from, ticks());
       if ((c->flags & kGathered) != 0) {
         if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         // The slots belong to the block that ran, which may not be c->block any more.
@@ -240,6 +246,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   Cf* c = work.cf;
   Cf* const outer = w.current;
   set_current(w, c);
+  w.stats.pause();
   ++w.depth;
   const std::uint64_t queued = w.queued;
   const std::int64_t waits = w.waits.load(std::memory_order_relaxed);

@@ -72,6 +72,7 @@ void Node::place(Worker& w, Cf* c, Rank to) {
 }
 
 void Node::depart(Worker& w) {
+  w.stats.pause();
   for (Worker::Boarding& b : w.boarding) {
     comm.send(b.to, std::move(b.ship));
     // Not before: a value given now must not come there before the fragments.
@@ -163,7 +164,7 @@ void Node::resettle(const Cf* c, Rank to) {
 bool Node::too_light_to_settle(std::uint32_t group) const {
   GroupStats::Snapshot s;
   for (const auto& w : workers) s += w->stats.read(group);
-  return s.samples > 0 && s.sum * ns_per_tick() < 2.0 * kShipCost * static_cast<double>(s.samples);
+  return s.known > 0 && s.sum * ns_per_tick() < 2.0 * kShipCost * static_cast<double>(s.known);
 }
 
 Rank Node::settled(const Cf* c) const {

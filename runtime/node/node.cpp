@@ -236,6 +236,7 @@ void Node::worker_loop(Worker& w) {
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
     if (!find_work(w, work, w.chunk)) {
+      w.stats.pause();
       if (look_on(w)) continue;
       w.steals_from = 0;
       const std::uint32_t ticket = sleepers.announce();

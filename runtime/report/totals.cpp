@@ -37,14 +37,7 @@ Totals own_totals(Node& node, bool final) {
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < node.program.block_count; ++g) {
     GroupStats::Snapshot all;
-    for (const auto& w : node.workers) {
-      const GroupStats::Snapshot s = w->stats.read(g);
-      all.count += s.count;
-      all.samples += s.samples;
-      all.sum += s.sum;
-      all.squares += s.squares;
-      all.bytes += s.bytes;
-    }
+    for (const auto& w : node.workers) all += w->stats.read(g);
     if (all.count == 0) continue;
     const bool atomic = calls_kernel(node.program, g);
     GroupTotals x;
@@ -53,11 +46,11 @@ Totals own_totals(Node& node, bool final) {
     x.bytes = all.bytes;
     x.moved_away = node.moved_by_group[g];
     // The time of a structured fragment is that of the fragments it ran on the spot.
-    if (atomic && all.samples > 0) {
-      const auto n = static_cast<double>(all.samples);
+    if (atomic && all.known > 0) {
+      const auto n = static_cast<double>(all.known);
       x.weight = all.sum / n * ns;
       x.variance = std::max(0.0, (all.squares / n) * ns * ns - x.weight * x.weight);
-      t.busy += x.weight * 1e-9 * static_cast<double>(all.count);
+      t.busy += all.sum * ns * 1e-9;
     }
     t.finished += x.count;
     t.groups.push_back(x);

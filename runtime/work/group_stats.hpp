@@ -1,69 +1,86 @@
-// GroupStats: what one worker has measured of each group. Written by its worker, read by anybody
-// (each number on its own is consistent; a reader may see the last fragment half counted).
+// GroupStats: how long the kernels' fragments of each group take, on one worker. Written by its worker, read by
+// anybody (each number on its own is consistent; a reader may see the last fragment half counted). In ticks.
 //
-// Weights are time-stamp-counter ticks here; node/ticks.hpp converts. Groups whose fragments are so
-// short that measuring would cost more than 5 % of them are sampled, one fragment in kSample.
+// A fragment is timed: the clock is read before it and after it. Unless its group is brisk, that is, timing would
+// cost more than 5 % of what it takes. Of brisk ones every twentieth or so is timed, at random, so that no pattern
+// in the program is in step with that; those between, the *gap*, are taken to have lasted as long as those timed.
+// The readings around a gap tell how long it was. Where that is more than brisk fragments take, one of them was not:
+// what it took goes to the group it was of. Then all groups of the gap are timed for a while, for which the long one
+// pays, so that of long ones that come again each is timed.
+//
+// The time of a gap is that of its fragments and of the runtime between them, with fragments that make others. What else
+// a worker does is no part of it: it calls pause() before.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
-namespace tessera::runtime {
+#include "runtime/work/ticks.hpp"
 
-inline std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
-double ns_per_tick();  // measured over the time since the process started
+namespace tessera::runtime {
 
 class GroupStats {
  public:
-  static constexpr std::uint64_t kSample = 16;
+  // What it takes to read the clock, and to time a fragment. Ticks.
+  struct Cost {
+    std::uint64_t reading = 0, timing = 0;
+  };
+  static Cost cost_here();
 
-  explicit GroupStats(std::uint32_t groups) : groups_(groups) {}
+  explicit GroupStats(std::uint32_t groups, Cost cost = cost_here());
 
-  // Counts a fragment about to run; true when it is to be measured.
+  // Counts a kernel's fragment that is about to run; true: it is to be timed.
   bool begin(std::uint32_t group) {
     One& g = groups_[group];
-    const std::uint64_t n = g.count.load(std::memory_order_relaxed);
-    g.count.store(n + 1, std::memory_order_relaxed);
-    return !g.short_lived || n % kSample == 0;
+    count(g);
+    if (!g.brisk || left_ == 0) return true;
+    gap_[--left_] = group;
+    return false;
   }
-  void measured(std::uint32_t group, std::uint64_t t) {
-    One& g = groups_[group];
-    const double w = static_cast<double>(t);
-    const std::uint64_t n = g.samples.load(std::memory_order_relaxed) + 1;
-    const double sum = g.sum.load(std::memory_order_relaxed) + w;
-    g.sum.store(sum, std::memory_order_relaxed);
-    g.squares.store(g.squares.load(std::memory_order_relaxed) + w * w, std::memory_order_relaxed);
-    g.samples.store(n, std::memory_order_relaxed);
-    // By a vote of the latest fragments, not by the mean: a cold start or a fragment that lost its
-    // core for milliseconds says nothing of the others.
-    vote(g.votes, t < kShortTicks);
-    vote(g.brief_votes, t < kBriefTicks);
-    g.short_lived = g.votes >= 3;
+  // It ran from then to then.
+  void timed(std::uint32_t group, std::uint64_t from, std::uint64_t to);
+
+  // Counts a fragment that is about to make others (its time is that of those it runs on the spot).
+  void begin_making(std::uint32_t group) {
+    count(groups_[group]);
+    ++making_since_;
   }
+  // What the worker does next is no fragment's time.
+  void pause() { pause(left_ != opened_ ? ticks() : 0); }
+  void pause(std::uint64_t now) {
+    if (left_ != opened_) end_gap(now);
+    rest_ += left_;
+    left_ = opened_ = 0;
+    last_ = 0;
+    making_since_ = 0;
+  }
+
   void add_bytes(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes, n); }
   void add_bytes_out(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes_out, n); }
   // Known to take a few microseconds at most: cheaper to run at once than to queue.
-  bool tiny(std::uint32_t group) const { return groups_[group].short_lived; }
+  bool tiny(std::uint32_t group) const { return groups_[group].tiny_votes >= kEnough; }
   // ... a fraction of a millisecond: messages may wait for its end.
-  bool brief(std::uint32_t group) const { return groups_[group].brief_votes >= 3; }
+  bool brief(std::uint32_t group) const { return groups_[group].brief_votes >= kEnough; }
 
-  // Ticks of one, 0 while none has been measured.
+  // Ticks of one, 0 while none has been timed.
   double mean(std::uint32_t group) const {
-    const std::uint64_t n = groups_[group].samples.load(std::memory_order_relaxed);
+    const std::uint64_t n = groups_[group].known.load(std::memory_order_relaxed);
     return n == 0 ? 0 : groups_[group].sum.load(std::memory_order_relaxed) / static_cast<double>(n);
   }
 
   struct Snapshot {
-    std::uint64_t count = 0, samples = 0;
+    std::uint64_t count = 0;      // begun
+    std::uint64_t known = 0;      // those whose time is in what follows
     double sum = 0, squares = 0;  // ticks
     std::int64_t bytes = 0;       // of inputs, where somebody weighs them
     std::int64_t bytes_out = 0;   // of outputs, likewise
     std::uint64_t ended = 0;
 
     Snapshot& operator+=(const Snapshot& s) {
-      count += s.count, samples += s.samples, ended += s.ended;
+      count += s.count, known += s.known, ended += s.ended;
       sum += s.sum, squares += s.squares;
       bytes += s.bytes, bytes_out += s.bytes_out;
       return *this;
@@ -74,33 +91,76 @@ class GroupStats {
     }
   };
   // In this order: outputs are counted before their fragment has ended. One may be running.
-  Snapshot read(std::uint32_t group) const {
-    const One& g = groups_[group];
-    Snapshot s{g.count.load(std::memory_order_relaxed), g.samples.load(std::memory_order_relaxed),
-               g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
-               g.bytes.load(std::memory_order_relaxed), g.bytes_out.load(std::memory_order_relaxed)};
-    s.ended = std::max(s.samples, s.count - std::min<std::uint64_t>(s.count, 1));
-    return s;
-  }
+  Snapshot read(std::uint32_t group) const;
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
  private:
-  static void add(std::atomic<std::int64_t>& to, std::int64_t n) {
-    to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  static void vote(int& votes, bool yes) {
-    votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0);
-  }
-  static constexpr std::uint64_t kShortTicks = 20000;   // about 8 us
-  static constexpr std::uint64_t kBriefTicks = 500000;  // about 200 us
+  static constexpr std::uint32_t kMaking = ~std::uint32_t{0};  // no group
+  static constexpr std::uint32_t kShortestGap = 12, kLongestGap = 28;
+  // How often what is as long as shows in a gap: so far.
+  struct How {
+    std::uint64_t timed = 0, long_ones = 0;
+    double often() const {
+      // Who has had none yet may have had the first.
+      return (static_cast<double>(long_ones) + 0.25) / static_cast<double>(timed + 1);
+    }
+  };
   struct One {
-    std::atomic<std::uint64_t> count{0}, samples{0};
+    std::atomic<std::uint64_t> count{0}, known{0};
     std::atomic<double> sum{0}, squares{0};
     std::atomic<std::int64_t> bytes{0}, bytes_out{0};
-    int votes = 0, brief_votes = 0;  // its worker only, as is:
-    bool short_lived = false;
+    // What short ones take: mean, and mean of the squares.
+    std::atomic<double> usual{0}, usual_squares{0};
+    std::atomic<bool> brisk{false};
+    // Its worker only:
+    std::int32_t tiny_votes = 0, brief_votes = 0;
+    std::int32_t owed = kFirst;   // so many more are timed, brisk or not
+    How how;
+    double learnt = 0;            // of how many `usual` is
   };
+  // A long one of a gap of several groups none of which had had one. It is given to each by the odds that it was theirs.
+  struct Doubtful {
+    double took;
+    std::vector<std::pair<std::uint32_t, double>> odds;
+  };
+
+  static void count(One& g) {
+    g.count.store(g.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  template <class T>
+  static void add(std::atomic<T>& to, T n) {
+    to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  void end_gap(std::uint64_t at);
+  void draw_gap();
+  static void settle(One&, double took, double squares);
+  static void learn(One&, double took);
+  void long_one(double took);
+  void since_last(double between, double took);
+  void give(std::uint32_t group, double took, double part);
+  void first_long_one(std::uint32_t group);
+  double shows_in_gap() const;
+  void keep_pace(double took);
+  void owe(One&, double took) const;
+
+  static constexpr std::uint64_t kShortTicks = 20000;   // about 8 us
+  static constexpr std::uint64_t kBriefTicks = 500000;  // about 200 us
+  static constexpr std::int32_t kEnough = 3;            // votes
+  static constexpr std::int32_t kFirst = 32;            // of each group are timed
+
   std::vector<One> groups_;
+  const Cost cost_;
+  const double brisk_below_;
+  // The gap: its fragments' groups are at left_ .. opened_ - 1.
+  std::array<std::uint32_t, kLongestGap> gap_{};
+  std::uint32_t left_ = 0, opened_ = 0;
+  std::uint32_t rest_ = 0;   // left of a gap that was interrupted
+  std::uint64_t last_ = 0;   // when the gap began; 0: paused
+  double pace_ = 0;          // ticks from one fragment of a gap to the next
+  std::uint64_t making_since_ = 0;  // fragments that made others, since then
+  How making_;
+  std::uint64_t random_ = 0x9E3779B97F4A7C15u;
+  std::vector<Doubtful> doubtful_;
 };
 
 }  // namespace tessera::runtime

@@ -138,7 +138,7 @@ TEST(ReadyQueue, TheGroupThatBecameReadyLastGoesFirst) {
 
 // What takes long is shared out by the balancer; what is brief may make more of it ready.
 TEST(ReadyQueue, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
-  GroupStats weights(4);
+  GroupStats weights(4, {});
   ReadyQueue q(4, &weights, 3);
   const auto fill = [&](int heavy) {
     q.push(fragment(0, 1));
@@ -151,11 +151,15 @@ TEST(ReadyQueue, WhatIsMuchLighterGoesFirstUntilThereIsPlenty) {
   };
   fill(2);
   EXPECT_EQ(order(), (std::vector<std::int64_t>{10, 11, 1})) << "nobody knows";
-  weights.measured(0, 1000);
-  weights.measured(1, 3000);
+  const auto took = [&](std::uint32_t group, std::uint64_t ticks) {
+    weights.begin(group);
+    weights.timed(group, 1, 1 + ticks);
+  };
+  took(0, 1000);
+  took(1, 3000);
   fill(2);
   EXPECT_EQ(order(), (std::vector<std::int64_t>{10, 11, 1})) << "not much lighter";
-  weights.measured(1, 9000);
+  took(1, 9000);
   fill(2);
   EXPECT_EQ(order(), (std::vector<std::int64_t>{1, 10, 11}));
   fill(4);

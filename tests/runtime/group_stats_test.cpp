@@ -1,0 +1,230 @@
+// The time of fragments that are too short to be timed one by one.
+#include "runtime/work/group_stats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace tessera::runtime {
+namespace {
+
+constexpr double kTicksOfUs = 2500;
+constexpr std::uint64_t kReading = 25, kTiming = 70;
+
+// A worker whose clock is ours.
+class Clockwork {
+ public:
+  explicit Clockwork(std::uint32_t groups) : stats(groups, {kReading, kTiming}), sums(groups), squares(groups), counts(groups) {}
+  // A fragment of so many microseconds; the runtime takes 0.05 to 0.15 before it.
+  void run(std::uint32_t group, double us) {
+    now += 125 + random() % 250;
+    const auto took = static_cast<std::uint64_t>(us * kTicksOfUs);
+    const bool timed = stats.begin(group);
+    if (timed) now += kReading;
+    const std::uint64_t from = now - (timed ? kReading : 0);
+    now += took;
+    if (timed) stats.timed(group, from, now), ++readings;
+    sums[group] += static_cast<double>(took);
+    squares[group] += static_cast<double>(took) * static_cast<double>(took);
+    ++counts[group];
+  }
+  double sum_error(std::uint32_t g) const { return stats.read(g).sum / sums[g] - 1; }
+  double variance_error(std::uint32_t g) const {
+    const GroupStats::Snapshot s = stats.read(g);
+    const auto n = static_cast<double>(s.known);
+    const double mean = sums[g] / counts[g];
+    return (s.squares / n - s.sum / n * s.sum / n) / (squares[g] / counts[g] - mean * mean) - 1;
+  }
+  double all() const {
+    double sum = 0;
+    for (const double s : sums) sum += s;
+    return sum;
+  }
+  double all_known() const {
+    double sum = 0;
+    for (std::uint32_t g = 0; g < stats.size(); ++g) sum += stats.read(g).sum;
+    return sum;
+  }
+
+  GroupStats stats;
+  std::mt19937_64 random{7};
+  std::uint64_t now = 1'000'000;
+  std::vector<double> sums, squares, counts;
+  std::int64_t readings = 0;
+};
+
+// One in `period` of n, from `phase` on, takes `heavy` us, the others 0.1; with another group between them, if `mixed`.
+void bimodal(int n, int period, int phase, double heavy, bool mixed) {
+  SCOPED_TRACE(testing::Message() << n << " of which one in " << period << " takes " << heavy << " us, from " << phase
+                                  << (mixed ? ", mixed" : ""));
+  Clockwork c(2);
+  for (int i = 0; i < n; ++i) {
+    c.run(0, i % period == phase ? heavy : 0.1);
+    if (mixed) c.run(1, 0.05);
+  }
+  EXPECT_EQ(c.stats.read(0).known, static_cast<std::uint64_t>(n));
+  EXPECT_NEAR(c.sum_error(0), 0, 0.02);
+  EXPECT_NEAR(c.variance_error(0), 0, 0.05);
+  EXPECT_NEAR(c.all_known() / c.all(), 1, 0.02);
+}
+
+TEST(GroupStats, ShortAndLongOnesInOneGroup) {
+  for (const bool mixed : {false, true}) {
+    for (const int phase : {0, 5, 15}) {
+      bimodal(2000, 16, phase, 20'000, mixed);
+      bimodal(2000, 10, phase % 10, 2'000, mixed);
+    }
+    bimodal(20'000, 1000, 999, 2'000, mixed);
+    bimodal(20'000, 16, 5, 200, mixed);
+    bimodal(20'000, 5000, 4000, 400'000, mixed);
+  }
+}
+
+// Longer than a brisk one, shorter than what is sure to be seen in a gap: the estimate is noisy, but not biased.
+TEST(GroupStats, WhatIsNeitherShortNorLong) {
+  for (const double heavy : {1.0, 5.0, 12.0, 20.0, 35.0, 60.0}) {
+    for (const int period : {3, 16, 100}) {
+      Clockwork c(2);
+      for (int i = 0; i < 1'000'000; ++i) c.run(i % 7 == 0 ? 1 : 0, c.random() % static_cast<std::uint64_t>(period) == 0 ? heavy : 0.1);
+      EXPECT_NEAR(c.sum_error(0), 0, 0.06) << heavy << " us, one in " << period;
+      EXPECT_NEAR(c.sum_error(1), 0, 0.1) << heavy << " us, one in " << period;
+    }
+  }
+}
+
+TEST(GroupStats, HeavyTail) {
+  Clockwork c(1);
+  std::uniform_real_distribution<double> u(1e-7, 1);
+  for (int i = 0; i < 200'000; ++i) c.run(0, 0.1 * std::pow(u(c.random), -1 / 1.5));
+  EXPECT_NEAR(c.sum_error(0), 0, 0.03);
+  EXPECT_NEAR(c.variance_error(0), 0, 0.3);
+}
+
+TEST(GroupStats, OfSeveralGroupsEachHasItsOwn) {
+  Clockwork c(3);
+  std::exponential_distribution<double> e(1);
+  for (int i = 0; i < 300'000; ++i) {
+    c.run(0, 0.2 * e(c.random));
+    c.run(1, 0.3);
+    if (i % 3 == 0) c.run(2, 12);
+  }
+  for (const std::uint32_t g : {0u, 1u, 2u}) EXPECT_NEAR(c.sum_error(g), 0, 0.02) << g;
+}
+
+// Pauses are in step with the program: the first one each time is a short one.
+TEST(GroupStats, PausesInStep) {
+  for (const int period : {2, 4, 10, 40}) {
+    Clockwork c(3);
+    for (int i = 0; i < 400'000; ++i) {
+      if (i % period == 0) {
+        c.stats.pause(c.now);
+        c.now += 5'000'000;
+      }
+      c.run(0, i % period == 0 ? 0.02 : 0.2);
+      if (i % period == 1) c.run(1, 0.3);
+    }
+    EXPECT_NEAR(c.sum_error(0), 0, 0.02) << period;
+    EXPECT_NEAR(c.sum_error(1), 0, 0.02) << period;
+  }
+}
+
+// Fragments that make others run between, so long.
+TEST(GroupStats, WhatMakesFragmentsIsNobodys) {
+  for (const double making : {0.1, 1.0, 20.0, 300.0, 5000.0}) {
+    for (const double heavy : {0.1, 100.0, 3000.0}) {
+      for (const int period : {1, 2, 10, 70}) {
+        SCOPED_TRACE(testing::Message() << making << " us for each " << period << ", one in 300 is " << heavy << " us");
+        Clockwork c(3);
+        for (int i = 0; i < 400'000; ++i) {
+          if (i % period == 0) {
+            c.stats.begin_making(2);
+            c.now += static_cast<std::uint64_t>(making * kTicksOfUs);
+          }
+          c.run(0, c.random() % 300 == 0 ? heavy : 0.1);
+          c.run(1, 0.3);
+        }
+        // The first may be taken for somebody's long one.
+        for (const std::uint32_t g : {0u, 1u}) EXPECT_NEAR(c.sum_error(g), 0, 0.05 + making * kTicksOfUs / c.sums[g]) << g;
+      }
+    }
+  }
+}
+
+// The one whose long fragments are rare is long for the first time between equals.
+TEST(GroupStats, TheFirstLongOneIsFoundOutLater) {
+  Clockwork c(4);
+  for (int i = 0; i < 4000; ++i) {
+    for (const std::uint32_t g : {0u, 1u, 2u, 3u}) c.run(g, g == 2 && i >= 1000 && i % 100 == 0 ? 1000 : 0.1);
+  }
+  for (const std::uint32_t g : {0u, 1u, 2u, 3u}) EXPECT_NEAR(c.sum_error(g), 0, 0.05) << g;
+}
+
+// It becomes longer or shorter for good.
+TEST(GroupStats, TheProgramChanges) {
+  Clockwork c(2);
+  for (const double us : {0.1, 0.3, 3.0, 0.05, 30.0, 0.1, 3000.0, 0.2}) {
+    for (int i = 0; i < 5000; ++i) c.run(0, us), c.run(1, 0.1);
+  }
+  EXPECT_NEAR(c.sum_error(0), 0, 0.02);
+  EXPECT_NEAR(c.sum_error(1), 0, 0.05);
+}
+
+TEST(GroupStats, FewAreTimed) {
+  Clockwork c(2);
+  for (int i = 0; i < 100'000; ++i) c.run(static_cast<std::uint32_t>(i % 2), 0.1);
+  EXPECT_LT(c.readings, 100'000 / 18);
+  EXPECT_TRUE(c.stats.tiny(0));
+}
+
+// A long one lets others be timed, but for no more than a part of what it took.
+TEST(GroupStats, ALongOnePaysForReadings) {
+  Clockwork c(1);
+  for (int i = 0; i < 1'000'000; ++i) c.run(0, i % 1000 == 0 ? 40 : 0.1);
+  EXPECT_LT(static_cast<double>(c.readings) - 1'000'000 / 18., 0.03 * 1000 * 40 * kTicksOfUs / kTiming);
+}
+
+TEST(GroupStats, PausesAreNobodys) {
+  Clockwork c(1);
+  for (int i = 0; i < 100'000; ++i) {
+    c.run(0, 0.3);
+    if (i % 5 != 0) continue;
+    c.stats.pause(c.now);
+    c.now += 1'000'000;
+  }
+  EXPECT_NEAR(c.sum_error(0), 0, 0.02);
+}
+
+TEST(GroupStats, ACoreLostOnceMakesNoGroupLong) {
+  Clockwork c(1);
+  for (int i = 0; i < 10'000; ++i) {
+    c.run(0, i % 500 == 499 ? 4000 : 0.1);
+    EXPECT_TRUE(i < 10 || c.stats.tiny(0));
+  }
+}
+
+TEST(GroupStats, WhereManyAreLongNoneIsTiny) {
+  Clockwork c(1);
+  for (int i = 0; i < 200; ++i) c.run(0, i % 2 == 0 ? 2000 : 0.1);
+  EXPECT_FALSE(c.stats.tiny(0));
+  EXPECT_FALSE(c.stats.brief(0));
+  for (int i = 0; i < 200; ++i) c.run(0, 0.1);
+  EXPECT_TRUE(c.stats.tiny(0));
+}
+
+TEST(GroupStats, OneThatRunsIsNotKnownYet) {
+  GroupStats stats(1, {kReading, kTiming});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(stats.begin(0));
+    stats.timed(0, 1000, 1000 + kReading + 1'000'000);
+  }
+  ASSERT_TRUE(stats.begin(0));
+  const GroupStats::Snapshot s = stats.read(0);
+  EXPECT_EQ(s.count, 4u);
+  EXPECT_EQ(s.known, 3u);
+  EXPECT_EQ(s.sum, 3'000'000);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
