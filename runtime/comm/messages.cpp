@@ -141,15 +141,17 @@ template <class A>
 void serialize(A& a, Beat& x) { a(x.kind); }
 template <class A>
 void serialize(A& a, GroupTotals& x) {
-  a(x.group, x.count, x.weight, x.variance, x.bytes, x.moved_away);
+  a(x.group, x.count, x.weight, x.variance, x.bytes, x.moved_away, x.followed);
 }
 template <class A>
 void serialize(A& a, UnreadCounts& x) { a(x.block, x.times, x.limit, x.reads); }
 template <class A>
+void serialize(A& a, HeldBytes& x) { a(x.block, x.output, x.bytes); }
+template <class A>
 void serialize(A& a, Totals& x) {
   a(x.final, x.finished, x.ready, x.longest, x.longest_for, x.busy, x.threads, x.moved_in, x.moved_out, x.shipments_out,
     x.bytes_sent, x.messages_sent, x.peak_memory_kb, x.cpu, x.here, x.partly, x.left,
-    x.groups, x.decisions, x.unread);
+    x.groups, x.decisions, x.unread, x.held);
 }
 template <class A>
 void serialize(A& a, TracePart& x) { a(x.worker, x.full, x.ns_per_tick, x.words); }

@@ -195,11 +195,17 @@ struct GroupTotals {
   double variance = 0;      // ns^2
   std::int64_t bytes = 0;   // input bytes, sum
   std::int64_t moved_away = 0;
+  std::int64_t followed = 0;  // ran elsewhere since those before them in their series had been moved
 };
 struct UnreadCounts {     // `req_count` of one statement that said more reads than there were
   std::uint32_t block = 0;
   std::int64_t times = 0;
   std::int64_t limit = 0, reads = 0;  // of the first one
+};
+struct HeldBytes {        // what the values of one name held at their peak, about
+  std::uint32_t block = 0;   // of a statement that assigns it, and which of its outputs
+  std::uint32_t output = 0;
+  std::int64_t bytes = 0;
 };
 struct Totals {         // every rank -> 0, at the end and for the progress line
   bool final = false;
@@ -219,7 +225,8 @@ struct Totals {         // every rank -> 0, at the end and for the progress line
   std::int64_t left = 0;    // fragments it gave away when it left, or passed on after
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;   // "reason|count"
-  std::vector<UnreadCounts> unread;     // final ones only
+  std::vector<UnreadCounts> unread;     // final ones only, as
+  std::vector<HeldBytes> held;          // those that held most
 };
 struct TracePart {      // every rank -> 0, at the end of a run with --record
   std::int32_t worker = 0;

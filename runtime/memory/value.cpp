@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/memory/held.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/memory/sanitizer.hpp"
@@ -13,7 +14,9 @@
 namespace tessera::abi {
 namespace {
 
-enum Pool : std::uint8_t { kPooled = 0, kBlock = 1 };
+enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2 };  // kSampled beside one of the others
+
+bool is_block(const Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kBlock) != 0; }
 
 constexpr std::size_t kAlign = 64;
 
@@ -97,11 +100,9 @@ Value* value_bytes(std::uint64_t size) {
   return v;
 }
 void value_free(Value* v) {
-  if (v->pool == kPooled) {
-    runtime::pool_free(v, sizeof(Value));
-  } else {
-    runtime::block_free(v);
-  }
+  if (v->pool == kPooled) return runtime::pool_free(v, sizeof(Value));
+  if ((v->pool & kSampled) != 0) runtime::no_longer_held(v);
+  is_block(v) ? runtime::block_free(v) : runtime::pool_free(v, sizeof(Value));
 }
 
 }  // namespace tessera::abi
@@ -120,24 +121,25 @@ Overrun overrun_of_block(const abi::Value* v) {
   if (!abi::is_guard(abi::payload(v) + abi::room(v))) return Overrun::behind;
   return abi::is_guard(abi::payload(v) - sizeof abi::kGuard) ? Overrun::none : Overrun::before;
 }
+void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 
 void believe_on(abi::Value* v, balancer::Rank r) {
-  if (v->pool == abi::kBlock) {
+  if (abi::is_block(v)) {
     __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->ranks, bit(r), __ATOMIC_RELAXED);
   } else {
     __atomic_fetch_or(&v->borne, small_bit(r), __ATOMIC_RELAXED);
   }
 }
 bool believed_on(const abi::Value* v, balancer::Rank r) {
-  if (v->pool != abi::kBlock) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & small_bit(r)) != 0;
+  if (!abi::is_block(v)) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & small_bit(r)) != 0;
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & bit(r)) != 0;
 }
 
 bool believed_on_others(const abi::Value* v, balancer::Rank r) {
   constexpr std::uint16_t kRanks = 0x7ffe;  // of `borne`
-  if (v->pool != abi::kBlock) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks & ~small_bit(r)) != 0;
+  if (!abi::is_block(v)) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks & ~small_bit(r)) != 0;
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & ~bit(r)) != 0;
 }
 

@@ -6,6 +6,9 @@
 
 namespace tessera::runtime {
 
+// It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
+void mark_sampled(abi::Value*);
+
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);
 

@@ -106,7 +106,13 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
   w->trace->made(n.id, v->size);
 }
 
-void note_output(Worker* w, const Cf* c, const Name& n, const Value* v) {
+[[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
+  w->held.again();
+  w->node.held->sample(c->block->index, output, v);
+}
+
+void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v) {
+  if (w->held.next(v)) [[unlikely]] sample_output(w, c, output, v);
   if (w->node.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
     w->node.links->made(v->size);
@@ -126,11 +132,11 @@ Places* places(Worker* w) {
 }
 void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
   Value* v = taken(c, output, df);
-  note_output(w, c, n, v);
+  note_output(w, c, output, n, v);
   w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
-  note_output(w, c, n, v);
+  note_output(w, c, output, n, v);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
 }
 

@@ -28,6 +28,7 @@
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -127,7 +128,7 @@ bool Node::turn(bool busy) {
     return moved;
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
-    std::fprintf(stderr, "tessera: internal error on rank %d: %s\n", balancer::index(self()), e.what());
+    std::fprintf(stderr, "tessera: internal error on %s: %s\n", rank_name(self(), hosts).c_str(), e.what());
     std::fflush(nullptr);
     transport.abort(kExitInternal);
     return false;

@@ -16,6 +16,7 @@
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/program_error.hpp"
+#include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -153,7 +154,10 @@ bool Node::in_place(const Worker& w, const Cf* c) const {
 void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (may_run_now && in_place(w, c)) return execute(w, c);
   if (!retained.empty()) {
-    if (const Rank to = settled(c); to != self()) return place(w, c, to);
+    if (const Rank to = settled(c); to != self()) {
+      follow_by_group[c->block->group].fetch_add(1, std::memory_order_relaxed);
+      return place(w, c, to);
+    }
   }
   enroll(c);
   Worker& to = w.number >= 0 ? w : any_worker();
@@ -283,7 +287,7 @@ void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_
   // neither does the program before the failure is known to rank 0.
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
   const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
-  fail(fmt::format("{}: error: {}\n  in {}", where, text, describe(program, c)), exit_code);
+  fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(program, c), on_which_host(self(), hosts)), exit_code);
 }
 
 }  // namespace tessera::runtime

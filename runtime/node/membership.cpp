@@ -11,6 +11,7 @@
 #include "runtime/control/control_point.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -76,20 +77,21 @@ std::string Membership::refusal(Rank rank, bool joins) const {
   if (r < 0 || r >= node_.ranks()) {
     return fmt::format("there is no rank {}: this run has ranks 0 to {}", r, node_.ranks() - 1);
   }
+  const std::string name = rank_name(rank, node_.hosts);
   if (r >= members.workers()) {
     return fmt::format(
-        "rank {} coordinates ({}) and runs no fragments, so it can neither leave nor "
+        "{} coordinates ({}) and runs no fragments, so it can neither leave nor "
         "join; with --set coordinator=colocated the last rank works as well and can leave",
-        r, node_.policy_info->name);
+        name, node_.policy_info->name);
   }
-  if (joins) return members.takes_part(rank) ? fmt::format("rank {} takes part already", r) : "";
-  if (!members.takes_part(rank)) return fmt::format("rank {} takes no part now", r);
+  if (joins) return members.takes_part(rank) ? name + " takes part already" : "";
+  if (!members.takes_part(rank)) return name + " takes no part now";
   bool replaced = false;
   for (std::int32_t s = members.placed(); s < members.workers(); ++s) {
     replaced = replaced || (Rank{s} != rank && !members.takes_part(Rank{s}));
   }
   if (!replaced && members.others(rank).empty()) {
-    return fmt::format("rank {} is the last one that runs fragments: it can't leave", r);
+    return name + " is the last one that runs fragments: it can't leave";
   }
   return "";
 }
@@ -100,18 +102,18 @@ void Membership::request(Rank rank, bool joins, const Answer& to) {
     // Whoever still waits for it to have left waits in vain.
     answer_all(
         rank,
-        fmt::format("rank {} was asked to join again before it had left", balancer::index(rank)),
+        rank_name(rank, node_.hosts) + " was asked to join again before it had left",
         false);
     change(rank, true);
-    return to(fmt::format("rank {} joins", balancer::index(rank)), true, true);
+    return to(rank_name(rank, node_.hosts) + " joins", true, true);
   }
   // A spare takes the place of the rank: first, so that there is always somebody to send to.
-  std::string text = fmt::format("rank {} leaves", balancer::index(rank));
+  std::string text = rank_name(rank, node_.hosts) + " leaves";
   const Members& members = node_.members;
   for (std::int32_t s = members.placed(); s < members.workers(); ++s) {
     if (Rank{s} == rank || members.takes_part(Rank{s})) continue;
     change(Rank{s}, true);
-    text += fmt::format(", spare rank {} joins", s);
+    text += ", spare " + rank_name(Rank{s}, node_.hosts) + " joins";
     break;
   }
   waiting_.emplace(rank, to);
@@ -142,10 +144,10 @@ void Membership::on(Rank, MemberChange&& m) {
 
 void Membership::on(Rank from, Left&& m) {
   const std::string text = fmt::format(
-      "rank {} has left: {} fragments and {} values ({} bytes) went to others; {} names stay in "
+      "{} has left: {} fragments and {} values ({} bytes) went to others; {} names stay in "
       "its "
       "directory, with {} bytes of small values",
-      balancer::index(from), m.fragments, m.values, m.bytes, m.names_kept, m.bytes_kept);
+      rank_name(from, node_.hosts), m.fragments, m.values, m.bytes, m.names_kept, m.bytes_kept);
   answer_all(from, text, true);
 }
 

@@ -83,6 +83,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       data(*this),
       holds(*this),
       moved_by_group(program_.block_count),
+      follow_by_group(program_.block_count),
       block_count_(program_.block_count) {
   visible = ranks() > 1 ? balancer::kVisible : 0;
 
@@ -274,6 +275,7 @@ void Node::worker_loop(Worker& w) {
       wake_communication();
     }
   }
+  w.stats.pause();
   left_.fetch_add(1);
   pass_baton();
 }

@@ -19,6 +19,7 @@
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/data/holds.hpp"
 #include "runtime/fragment/scopes.hpp"
+#include "runtime/memory/held.hpp"
 #include "runtime/node/members.hpp"
 #include "runtime/node/retained.hpp"
 #include "runtime/run.hpp"
@@ -70,6 +71,7 @@ struct Worker {
   std::vector<Boarding> boarding;  // fragments it has placed elsewhere
   std::uint64_t departs_by = 0;   // ticks; when these have to leave
   Places places;                  // of readers of what it is assigning
+  runtime::HeldCountdown held;    // to the next of its outputs by which held bytes are counted
   bool sent = false;            // something went to the outbox since the last flush
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
@@ -157,6 +159,7 @@ class Node {
   Scopes scopes;
   DataFragments data;
   Holds holds;
+  const std::shared_ptr<Held> held = std::make_shared<Held>();
   Sleepers sleepers;
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<Worker> outside;      // the communication thread's
@@ -180,6 +183,7 @@ class Node {
   std::atomic<bool> failed{false};
   std::atomic<std::int64_t> moved_in{0}, moved_out{0}, shipments_out{0};
   std::vector<std::int64_t> moved_by_group;  // communication thread
+  std::vector<std::atomic<std::int64_t>> follow_by_group;  // ran where the policy had moved those before them (settled)
 
  private:
   friend class EndOfRun;

@@ -14,6 +14,7 @@
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
+#include "runtime/start/agreement.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/process_environment.hpp"
 
@@ -102,7 +103,7 @@ void on_report() {
   if (in_fragment()) {
     const abi::Cf* c = thread_worker->current;
     text = place(*running_program, c->block->pos) + ": error: the sanitizer's report above is about this kernel [T410]\n  in " +
-           describe(*running_program, c) + "\n";
+           describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
   } else {
     text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n" : " a thread that a kernel has started [T410]\n";
   }
@@ -126,7 +127,7 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
   int code = code_outside;
   if (in_fragment() && running_program != nullptr) {
     const abi::Cf* c = w->current;
-    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " + describe(*running_program, c) + "\n";
+    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " + describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
     code = kExitProgram;
   }
   put(text.c_str());

@@ -8,6 +8,7 @@
 
 #include "runtime/node/node.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -39,11 +40,12 @@ void Progress::turn(Clock::time_point now) {
   next_ = now + kInterval;
   if (node_.self() != Rank{0}) return node_.comm.send(Rank{0}, own_totals(node_, false));
   node_.totals->take(Rank{0}, own_totals(node_, false));
-  std::int64_t finished = 0, ready = 0, moved = 0, longest = 0;
+  std::int64_t finished = 0, ready = 0, moved = 0;
+  std::int32_t longest = 0;
   const auto& all = node_.totals->by_rank();
   for (std::size_t r = 0; r < all.size(); ++r) {
     const Totals& t = all[r];
-    if (t.longest_for > all[static_cast<std::size_t>(longest)].longest_for) longest = static_cast<std::int64_t>(r);
+    if (t.longest_for > all[static_cast<std::size_t>(longest)].longest_for) longest = static_cast<std::int32_t>(r);
     finished += t.finished;
     ready += t.ready;
     moved += t.moved_out;
@@ -51,7 +53,7 @@ void Progress::turn(Clock::time_point now) {
   const double s = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
   const Totals& slow = all[static_cast<std::size_t>(longest)];
-  if (slow.longest_for >= kLong) line += fmt::format("; rank {}, {:.0f} s: {}", longest, slow.longest_for, slow.longest);
+  if (slow.longest_for >= kLong) line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, node_.hosts), slow.longest_for, slow.longest);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
   std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, line.substr(0, columns())).c_str(), stderr);

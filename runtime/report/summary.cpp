@@ -13,14 +13,20 @@
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
 namespace {
 
+std::string host_of(const Summary& s, std::int32_t rank) {
+  return s.hosts.empty() ? "" : s.hosts[static_cast<std::size_t>(rank)];
+}
+
 // Which ranks only balance: those after the executing ones.
-std::string coordinators_text(std::int32_t executing, std::int32_t ranks) {
+std::string coordinators_text(const Summary& s) {
+  const std::int32_t executing = s.worker_ranks, ranks = static_cast<std::int32_t>(s.ranks.size());
   if (executing >= ranks) return "";
-  if (executing == ranks - 1) return fmt::format(", rank {} coordinates", ranks - 1);
+  if (executing == ranks - 1) return fmt::format(", {} coordinates", rank_name(Rank{ranks - 1}, s.hosts));
   return fmt::format(", ranks {} to {} coordinate", executing, ranks - 1);
 }
 
@@ -48,8 +54,8 @@ double kernel_seconds(const GroupTotals& g) {
   return g.weight * 1e-9 * static_cast<double>(g.count);
 }
 
-// Where less than this share of the work was moved, and more was refused for its cost, that is the
-// verdict.
+// Where what was moved can have saved no more than this part of the time, and more was refused for its cost, that is
+// the verdict.
 constexpr double kHardly = 0.1;
 constexpr const char* kCosts = "transfer costs more than it saves";
 
@@ -132,16 +138,14 @@ double Summary::optimum() const {
 
 std::string Summary::decision() const {
   const auto all = decisions(ranks);
-  double work = 0, moved = 0;
-  for (const GroupTotals& g : groups) {
-    work += kernel_seconds(g);
-    moved += g.weight * 1e-9 * static_cast<double>(g.moved_away);
-  }
+  // Had all of it stayed, on one thread of the rank that was last, and run there one after the other.
+  double saved = 0;
+  for (const GroupTotals& g : groups) saved += g.weight * 1e-9 * static_cast<double>(g.moved_away + g.followed);
   // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
   bool any = false;
   for (const char* why : kMoves) any = any || all.contains(why);
   const bool costly = all.contains(kCosts);
-  if (any && !(costly && moved < kHardly * work)) {
+  if (any && !(costly && saved < kHardly * seconds)) {
     std::string list;
     for (const auto& [reason, times] : all) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", reason, times);
@@ -149,8 +153,8 @@ std::string Summary::decision() const {
     return "decisions: " + list;
   }
   if (any) {
-    return fmt::format("hardly anything worth moving: {} ({:.1f} % of the work moved)", kCosts,
-                       100 * moved / work);
+    return fmt::format("hardly anything worth moving: {} (what moved took {:.1f} % of the time)", kCosts,
+                       100 * saved / seconds);
   }
   std::string why = costly ? kCosts : "";
   std::int64_t most = 0;
@@ -163,6 +167,26 @@ std::string Summary::decision() const {
   return why.empty() ? why : "nothing worth moving: " + why;
 }
 
+std::vector<std::pair<std::string, double>> Summary::held() const {
+  // Of what takes less than this there are too few samples to tell, and nobody asks.
+  constexpr double kWorthNaming = 1e6;
+  constexpr std::size_t kNamed = 3;
+  std::map<std::string, double> by_name;
+  for (const Totals& t : ranks) {
+    for (const HeldBytes& h : t.held) {
+      const abi::Block& b = *program->blocks[h.block];
+      by_name[b.slots[b.input_count + h.output].base] += static_cast<double>(h.bytes);
+    }
+  }
+  std::vector<std::pair<std::string, double>> most;
+  for (const auto& [name, bytes] : by_name) {
+    if (bytes >= kWorthNaming) most.emplace_back(name, bytes);
+  }
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (most.size() > kNamed) most.resize(kNamed);
+  return most;
+}
+
 Summary summarise(Node& node) {
   Summary s;
   s.program = &node.program;
@@ -170,6 +194,7 @@ Summary summarise(Node& node) {
   s.worker_ranks = node.worker_ranks;
   s.seconds = node.elapsed;
   s.ranks = node.totals->by_rank();
+  if (several_hosts(node.hosts)) s.hosts = node.hosts;
   s.groups = merge_groups(s.ranks);
   for (const balancer::Parameter& p : node.policy_info->parameters) {
     if (p.name != "powers") continue;
@@ -181,8 +206,27 @@ Summary summarise(Node& node) {
   return s;
 }
 
+namespace {
+
+std::string memory_text(const Summary& s) {
+  std::size_t most = 0;
+  for (std::size_t r = 1; r < s.ranks.size(); ++r) {
+    if (s.ranks[r].peak_memory_kb > s.ranks[most].peak_memory_kb) most = r;
+  }
+  std::string text = "  memory up to " + bytes_text(1024.0 * static_cast<double>(s.ranks[most].peak_memory_kb));
+  const auto rank = static_cast<std::int32_t>(most);
+  if (s.ranks.size() > 1) text += " (" + rank_name(Rank{rank}, s.hosts) + ")";
+  std::string names;
+  for (const auto& [name, bytes] : s.held()) {
+    names += fmt::format("{} {} {}", names.empty() ? "; most in" : ",", name, bytes_text(bytes));
+  }
+  return text + names + "\n";
+}
+
+}  // namespace
+
 std::string text_of(const Summary& s) {
-  std::int64_t fragments = 0, moved = 0, shipments = 0, threads = 0;
+  std::int64_t fragments = 0, moved = 0, followed = 0, shipments = 0, threads = 0;
   double bytes = 0;
   for (const Totals& t : s.ranks) {
     fragments += t.finished;
@@ -195,25 +239,34 @@ std::string text_of(const Summary& s) {
   std::string out = fmt::format(
       "\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds),
       ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
-      coordinators_text(s.worker_ranks, static_cast<std::int32_t>(ranks)));
+      coordinators_text(s));
   out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
   if (s.worker_ranks > 1) {
     out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(),
                        s.speed_up(), s.optimum());
   }
-  out += "\n";
+  out += "\n" + memory_text(s);
   if (ranks > 1) {
-    out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}, {} sent in all\n",
-                       s.balancer, moved, moved == 1 ? "" : "s", shipments,
-                       shipments == 1 ? "" : "s", bytes_text(bytes));
+    for (const GroupTotals& g : s.groups) followed += g.followed;
+    out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}{}, {} sent in all\n",
+                       s.balancer, moved, moved == 1 ? "" : "s", shipments, shipments == 1 ? "" : "s",
+                       followed == 0 ? "" : fmt::format(" ({} more ran where those before them had moved)", followed),
+                       bytes_text(bytes));
     if (const std::string d = s.decision(); !d.empty()) out += fmt::format("  {}\n", d);
-    out += "  rank  busy\n";
+    std::size_t wide = 4;
+    std::vector<std::string> names;
+    for (std::int32_t r = 0; r < s.worker_ranks; ++r) {
+      names.push_back(s.hosts.empty() ? fmt::format("{:>4}", r) : fmt::format("{:>4} {}", r, host_of(s, r)));
+      wide = std::max(wide, names.back().size());
+    }
+    out += fmt::format("  {:<{}}  {:<41}  {:>9}\n", "rank", wide, "busy", "memory");
     for (std::int32_t r = 0; r < s.worker_ranks; ++r) {
       const Totals& t = s.ranks[static_cast<std::size_t>(r)];
       const double share =
           t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
-      out += fmt::format("  {:>4}  {} {:>3.0f} %  {:>9}   {} in, {} out", r, bar(share),
-                         100 * share, seconds_text(t.busy), t.moved_in, t.moved_out);
+      out += fmt::format("  {:<{}}  {} {:>3.0f} %  {:>9}  {:>9}   {} in, {} out", names[static_cast<std::size_t>(r)], wide,
+                         bar(share), 100 * share, seconds_text(t.busy),
+                         bytes_text(1024.0 * static_cast<double>(t.peak_memory_kb)), t.moved_in, t.moved_out);
       if (t.partly && t.here == 0) {
         out += "; spare";
       } else if (t.partly) {
@@ -255,8 +308,12 @@ std::string json_of(const Summary& s) {
   j["worker_ranks"] = s.worker_ranks;
   j["decision"] = s.decision();
   j["decisions"] = decisions(s.ranks);
+  j["held"] = nlohmann::ordered_json::array();
+  for (const auto& [name, bytes] : s.held()) j["held"].push_back({{"name", name}, {"bytes", static_cast<std::int64_t>(bytes)}});
   for (const Totals& t : s.ranks) {
-    j["ranks"].push_back({{"threads", t.threads},
+    const auto rank = static_cast<std::int32_t>(&t - s.ranks.data());
+    j["ranks"].push_back({{"host", host_of(s, rank)},
+                          {"threads", t.threads},
                           {"busy_seconds", t.busy},
                           {"fragments", t.finished},
                           {"took_part_seconds", s.took_part(t)},
@@ -277,7 +334,8 @@ std::string json_of(const Summary& s) {
                            {"count", g.count},
                            {"mean_ns", g.weight},
                            {"variance_ns2", g.variance},
-                           {"moved", g.moved_away}});
+                           {"moved", g.moved_away},
+                           {"followed", g.followed}});
   }
   return j.dump(2) + "\n";
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
@@ -17,6 +18,7 @@ struct Summary {
   double seconds = 0;
   std::vector<Totals> ranks;
   std::vector<GroupTotals> groups;      // merged, heaviest first
+  std::vector<std::string> hosts;       // by rank, where there are several hosts
   std::vector<double> powers;           // relative speeds by rank, as the balancer was told; missing: 1
 
   // s: all of the run, unless the rank was a spare, or left.
@@ -29,6 +31,8 @@ struct Summary {
   // the sum of the ranks' powers, the fastest's being 1. Powers count threads.
   double speed_up() const;
   double optimum() const;
+  // The names of data fragments that held most, all ranks together, with about how much; at most three.
+  std::vector<std::pair<std::string, double>> held() const;
   std::string decision() const;         // the balancer's verdict in one line, may be empty
 };
 

@@ -45,6 +45,7 @@ Totals own_totals(Node& node, bool final) {
     x.count = static_cast<std::int64_t>(all.count);
     x.bytes = all.bytes;
     x.moved_away = node.moved_by_group[g];
+    x.followed = node.follow_by_group[g].load(std::memory_order_relaxed);
     // The time of a structured fragment is that of the fragments it ran on the spot.
     if (atomic && all.known > 0) {
       const auto n = static_cast<double>(all.known);
@@ -73,6 +74,7 @@ Totals own_totals(Node& node, bool final) {
   }
   if (final) {
     t.unread = node.data.unread();
+    t.held = node.held->most();
   } else if (const auto all = node.running->fragments(); !all.empty()) {
     t.longest = all.front().text;
     t.longest_for = all.front().seconds;
@@ -93,6 +95,7 @@ std::vector<GroupTotals> merge_groups(const std::vector<Totals>& ranks) {
       m.weight += delta * n / sum;
       m.count += g.count;
       m.moved_away += g.moved_away;
+      m.followed += g.followed;
       m.bytes += g.bytes;
     }
   }

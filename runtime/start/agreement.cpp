@@ -12,10 +12,6 @@ namespace {
 
 using Ranks = std::vector<Rank>;
 
-bool several_hosts(const std::vector<std::string>& hosts) {
-  return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts.front(); });
-}
-
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
@@ -31,6 +27,14 @@ std::string numbers(const Ranks& ranks) {
 }
 
 }  // namespace
+
+bool several_hosts(const std::vector<std::string>& hosts) {
+  return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts.front(); });
+}
+
+std::string on_which_host(Rank rank, const std::vector<std::string>& hosts) {
+  return several_hosts(hosts) ? ", " + rank_name(rank, hosts) : "";
+}
 
 std::string rank_name(Rank rank, const std::vector<std::string>& hosts) { return rank_names({rank}, hosts); }
 

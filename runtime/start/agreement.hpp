@@ -11,8 +11,12 @@ namespace tessera::runtime {
 
 // A rank for people: `rank 2 on h3`, or `rank 2` where all ranks are on one host (or hosts are not known).
 std::string rank_name(Rank rank, const std::vector<std::string>& hosts);
+bool several_hosts(const std::vector<std::string>& hosts);
 // The same of several: `ranks 2 and 3 on h3 and rank 5 on h4`.
 std::string rank_names(const std::vector<Rank>& ranks, const std::vector<std::string>& hosts);
+
+// ", rank 2 on h3" where there are several hosts, for messages that are understood without it on one.
+std::string on_which_host(Rank rank, const std::vector<std::string>& hosts);
 
 class Agreement {
  public:

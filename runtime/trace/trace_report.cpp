@@ -7,6 +7,7 @@
 #include "balancer/simulator/trace.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/start/agreement.hpp"
 #include "runtime/trace/trace_graph.hpp"
 
 namespace tessera::runtime {
@@ -75,9 +76,9 @@ std::string write_trace(Node& node) {
   TraceGraph graph;
   for (auto& [rank, part] : node.trace_parts) {
     if (part.full) {
-      return fmt::format("--record: the trace of this run is not written: rank {} needs more than the "
+      return fmt::format("--record: the trace of this run is not written: {} needs more than the "
                          "{} MB that a rank may use for it; give it more with --record-limit-mb",
-                         balancer::index(rank), node.options.record_limit_mb);
+                         rank_name(rank, node.hosts), node.options.record_limit_mb);
     }
     graph.add(rank, part);
     part.words = {};

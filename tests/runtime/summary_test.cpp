@@ -75,5 +75,58 @@ TEST(Summary, ADealIsAMoveAndNoRefusal) {
   EXPECT_EQ(s.decision(), "nothing worth moving: too little left");
 }
 
+// In a program of steps few fragments are moved, and those that follow them run elsewhere in each step.
+TEST(Summary, TheVerdictIsByTheTimeThatMovingCanHaveSaved) {
+  Summary s = run({10, 10}, 10);
+  s.ranks[0].decisions = {"moved|3", "transfer costs more than it saves|30"};
+  s.groups = {{.group = 0, .count = 2000, .weight = 1e7, .moved_away = 20, .followed = 0}};
+  EXPECT_EQ(s.decision(), "hardly anything worth moving: transfer costs more than it saves (what moved took 2.0 % of the time)");
+  s.groups[0].followed = 400;
+  EXPECT_EQ(s.decision(), "decisions: moved 3, transfer costs more than it saves 30");
+}
+
+// One rank of sixteen had twice as much as the others: a sixteenth of its excess went to each of them.
+TEST(Summary, LittleOfTheWorkMayBeMuchOfTheTime) {
+  Summary s = run(std::vector<double>(16, 1.06), 1.06);
+  s.ranks[0].decisions = {"moved|3", "transfer costs more than it saves|30"};
+  s.groups = {{.group = 0, .count = 1700, .weight = 1e7, .moved_away = 94}};
+  EXPECT_EQ(s.decision().find("hardly"), std::string::npos);
+}
+
+class SummaryText : public testing::Test {
+ protected:
+  SummaryText() : s(run({2, 1}, 2)) {
+    slots[0].base = "x";
+    block.slots = slots;
+    block.output_count = 1;
+    program.name = "prog.fa";
+    program.blocks = blocks;
+    program.block_count = 1;
+    s.program = &program;
+    s.ranks[0].peak_memory_kb = 100'000;
+    s.ranks[1].peak_memory_kb = 200'000;
+    s.ranks[1].held = {{0, 0, 50'000'000}};
+  }
+  abi::SlotInfo slots[1]{};
+  abi::Block block{};
+  const abi::Block* blocks[1] = {&block};
+  abi::Program program{};
+  Summary s;
+};
+
+TEST_F(SummaryText, SaysWhereMostMemoryWasAndWhatHeldIt) {
+  EXPECT_NE(text_of(s).find("  memory up to 204.8 MB (rank 1); most in x 50.0 MB\n"), std::string::npos) << text_of(s);
+}
+
+TEST_F(SummaryText, NamesHostsWhereThereAreSeveral) {
+  EXPECT_EQ(text_of(s).find(" on left"), std::string::npos) << text_of(s);
+  s.hosts = {"left", "right"};
+  EXPECT_NE(text_of(s).find(" (rank 1 on right);"), std::string::npos) << text_of(s);
+  EXPECT_NE(text_of(s).find("\n     0 left   ####"), std::string::npos) << text_of(s);
+  EXPECT_NE(text_of(s).find("\n     1 right  ####"), std::string::npos) << text_of(s);
+  s.worker_ranks = 1;
+  EXPECT_NE(text_of(s).find(", rank 1 on right coordinates)"), std::string::npos) << text_of(s);
+}
+
 }  // namespace
 }  // namespace tessera::runtime

@@ -1,0 +1,71 @@
+#include "runtime/memory/held.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "runtime/memory/value.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+struct Sample {
+  std::shared_ptr<Held> by;
+  std::pair<std::uint32_t, std::uint32_t> name;
+  std::int64_t stands_for;
+};
+// Values are freed by any thread of the process, which does not know whose they were.
+std::mutex samples_mutex;
+std::unordered_map<const abi::Value*, Sample>& samples() {
+  static auto* all = new std::unordered_map<const abi::Value*, Sample>;  // values are freed until the very end
+  return *all;
+}
+
+}  // namespace
+
+void HeldCountdown::again() {
+  // Of random length: values of several names may take turns.
+  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+  left_ = Held::kEvery / 2 + static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(Held::kEvery));
+}
+
+void Held::add(std::pair<std::uint32_t, std::uint32_t> name, std::int64_t bytes) {
+  const std::lock_guard hold(mutex_);
+  Name& n = names_[name];
+  n.now += bytes;
+  n.peak = std::max(n.peak, n.now);
+}
+
+void Held::sample(std::uint32_t block, std::uint32_t output, abi::Value* v) {
+  const std::int64_t stands_for = std::max(bytes_of(v), kEvery);
+  const std::pair name{block, output};
+  {
+    const std::lock_guard hold(samples_mutex);
+    if (!samples().try_emplace(v, Sample{shared_from_this(), name, stands_for}).second) return;
+    mark_sampled(v);
+  }
+  add(name, stands_for);
+}
+
+void no_longer_held(const abi::Value* v) {
+  Sample s;
+  {
+    const std::lock_guard hold(samples_mutex);
+    const auto at = samples().find(v);
+    s = std::move(at->second);
+    samples().erase(at);
+  }
+  s.by->add(s.name, -s.stands_for);
+}
+
+std::vector<HeldBytes> Held::most() const {
+  std::vector<HeldBytes> all;
+  {
+    const std::lock_guard hold(mutex_);
+    for (const auto& [name, n] : names_) all.push_back({name.first, name.second, n.peak});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const HeldBytes& a, const HeldBytes& b) { return a.bytes > b.bytes; });
+  if (all.size() > kMost) all.resize(kMost);
+  return all;
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,57 @@
+// How much the values of each name hold, by samples: of all bytes that fragments assign, about one value for each kEvery, and
+// all that are larger. A sampled value is marked (Value::pool) and counted until it is freed, so that all others cost nothing but
+// counting their bytes down. What comes from other ranks is counted where it was made.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/comm/messages.hpp"
+
+namespace tessera::runtime {
+
+// Of one rank. Values may outlive it.
+class Held : public std::enable_shared_from_this<Held> {
+ public:
+  static constexpr std::int64_t kEvery = 256 << 10;
+  static constexpr std::size_t kMost = 8;
+
+  // What a value takes beside its bytes: header and entry.
+  static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
+  // The output of this block has been given a value that is to be a sample, unless it is one.
+  void sample(std::uint32_t block, std::uint32_t output, abi::Value*);
+  // The names of which most was held, each at its own peak; the largest first.
+  std::vector<HeldBytes> most() const;
+
+ private:
+  friend void no_longer_held(const abi::Value*);
+  struct Name {
+    std::int64_t now = 0, peak = 0;
+  };
+  void add(std::pair<std::uint32_t, std::uint32_t> name, std::int64_t bytes);
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Name> names_;
+};
+
+// A worker's way to the next sample.
+class HeldCountdown {
+ public:
+  // True: this one is a sample, and again() is to be called.
+  bool next(const abi::Value* v) { return (left_ -= Held::bytes_of(v)) < 0; }
+  void again();
+
+ private:
+  std::int64_t left_ = Held::kEvery;
+  std::uint64_t random_ = 0x9E3779B97F4A7C15u;
+};
+
+// A sampled value is freed.
+void no_longer_held(const abi::Value*);
+
+}  // namespace tessera::runtime

@@ -1,0 +1,76 @@
+// What names hold, by samples of their values.
+#include "runtime/memory/held.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tessera::runtime {
+namespace {
+
+using abi::Value;
+
+class HeldTest : public testing::Test {
+ protected:
+  // The values of an output, of so many bytes each.
+  std::vector<Value*> make(std::uint32_t output, int count, std::uint64_t size) {
+    std::vector<Value*> values;
+    for (int i = 0; i < count; ++i) {
+      values.push_back(size == 4 ? abi::value_int(i) : abi::value_bytes(size));
+      if (!countdown.next(values.back())) continue;
+      countdown.again();
+      held->sample(0, output, values.back());
+    }
+    return values;
+  }
+  void free(const std::vector<Value*>& values) {
+    for (Value* v : values) abi::release(v);
+  }
+  double peak_mb(std::uint32_t output) const {
+    for (const HeldBytes& h : held->most()) {
+      if (h.output == output) return static_cast<double>(h.bytes) / 1e6;
+    }
+    return 0;
+  }
+  std::shared_ptr<Held> held = std::make_shared<Held>();
+  HeldCountdown countdown;
+};
+
+TEST_F(HeldTest, LargeValuesWholly) {
+  const auto values = make(0, 10, 1'000'000);
+  EXPECT_NEAR(peak_mb(0), 10, 0.5);
+  free(values);
+}
+
+TEST_F(HeldTest, SmallOnesByOneInMany) {
+  std::vector<Value*> all;
+  // They take turns: 10 MB of the one and 19 of the other.
+  for (int i = 0; i < 100'000; ++i) {
+    for (Value* v : make(0, 1, 4)) all.push_back(v);
+    for (Value* v : make(1, 1, 96)) all.push_back(v);
+  }
+  EXPECT_NEAR(peak_mb(0), 10, 4);
+  EXPECT_NEAR(peak_mb(1), 19, 5);
+  free(all);
+}
+
+TEST_F(HeldTest, OfAllThatWasMadeThePeakCounts) {
+  for (int i = 0; i < 20; ++i) free(make(0, 1, 1'000'000));
+  EXPECT_NEAR(peak_mb(0), 1, 0.1);
+}
+
+TEST_F(HeldTest, AValueThatIsAssignedTwiceIsHeldOnce) {
+  const auto values = make(0, 1, 1'000'000);
+  held->sample(0, 1, values[0]);
+  EXPECT_EQ(peak_mb(1), 0);
+  free(values);
+}
+
+TEST_F(HeldTest, ValuesMayOutliveTheRank) {
+  const auto values = make(0, 3, 1'000'000);
+  held.reset();
+  free(values);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
