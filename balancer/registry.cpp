@@ -9,6 +9,7 @@
 #include "balancer/none/none.hpp"
 #include "balancer/policy.hpp"
 #include "balancer/proportional/proportional.hpp"
+#include "balancer/restless/restless.hpp"
 #include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
@@ -25,6 +26,7 @@ const PolicyInfo* find_policy(std::string_view name) {
   for (const PolicyInfo& p : policies()) {
     if (p.name == name) return &p;
   }
+  if (const PolicyInfo& p = restless_info(); p.name == name) return &p;  // not one to choose: it is in no list
   return nullptr;
 }
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "balancer/random.hpp"
-#include "restless.hpp"
+#include "balancer/restless/restless.hpp"
 
 namespace tessera::differential {
 namespace {
@@ -25,7 +25,7 @@ Configuration make(int ranks, int threads, std::uint64_t seed, const balancer::P
   c.options.max_delay_us = 100;
   c.options.policy = &policy;
   c.options.quiet = true;
-  if (&policy == &restless_info()) {
+  if (&policy == &balancer::restless_info()) {
     rest(c);
     // Long enough for fragments to go to and fro meanwhile, and for what is told later (once in a millisecond) to catch up with them.
     c.longest_rest_us = 600;
@@ -87,7 +87,7 @@ void change_members(Configuration& c, std::uint64_t seed) {
 std::vector<Configuration> configurations(std::uint64_t seed) {
   std::vector<Configuration> all;
   for (const int threads : {1, 2, 4}) all.push_back(make(1, threads, 0, *balancer::find_policy("none")));
-  std::vector<const balancer::PolicyInfo*> policies = {&restless_info()};
+  std::vector<const balancer::PolicyInfo*> policies = {&balancer::restless_info()};
   for (const balancer::PolicyInfo& p : balancer::policies()) policies.push_back(&p);
   for (const int ranks : {2, 4, 7}) {
     for (const balancer::PolicyInfo* policy : policies) {

@@ -43,6 +43,7 @@ Case read_case(const fs::path& source) {
       c.exit_code = std::stoi(value);
       if (value.find('[') != value.npos) c.in_stderr.push_back(value.substr(value.find('[')));
     }
+    if (directive(line, "restless", value)) c.restless = std::stoi(value);
     if (directive(line, "stderr", value)) c.in_stderr.push_back(value);
     if (directive(line, "stderr-lines-below", value)) c.stderr_lines_below = std::stoi(value);
   }

@@ -23,6 +23,7 @@ struct Case {
   std::vector<std::string> arguments;
   bool mpi = false;
   bool crashes = false;
+  int restless = 0;  // runs under the policy `restless`
   int exit_code = 0;
   std::vector<std::string> in_stderr;
   int stderr_lines_below = 0;  // 0: no limit

@@ -133,11 +133,23 @@ void run_in(const std::vector<Words>& configurations, const Case& c,
   }
 }
 
+// Fragments are moved to and fro: as often as the program asks for, and twice in any case.
+std::vector<Words> restless_configurations(int times) {
+  std::vector<Words> all;
+  for (int seed = 1; seed <= std::max(times, 2); ++seed) {
+    all.push_back({"--inproc-ranks", "4", "-t", seed % 8 == 0 ? "2" : "1", "--seed", std::to_string(seed), "--balancer", "restless"});
+    if (seed % 4 == 3) all.back().insert(all.back().end(), {"--eager-bytes", "0"});
+    if (seed % 5 == 4) all.back().insert(all.back().end(), {"--cache-limit-mb", "0"});
+  }
+  return all;
+}
+
 void add_programs() {
   for (const std::string kind : {"Program", "Stdlib"}) {
     const char* folder = kind == "Program" ? TESSERA_PROGRAMS "/programs" : TESSERA_ROOT "/tests/stdlib/programs";
     for (const Case& c : find_cases(folder, true)) {
       add_test(kind.c_str(), c.name, [c] { run_in(inproc_configurations(), c, expect_right_output); });
+      add_test((kind + "Restless").c_str(), c.name, [c] { run_in(restless_configurations(c.restless), c, expect_right_output); });
       if (!c.mpi || !kMpiToo) continue;
       add_test((kind + "Mpi").c_str(), c.name, [c] { run_in(mpi_configurations(), c, expect_right_output); });
     }

@@ -1,13 +1,11 @@
-#include "restless.hpp"
+#include "balancer/restless/restless.hpp"
 
 #include <utility>
 
 #include "balancer/random.hpp"
 
-namespace tessera::differential {
+namespace tessera::balancer {
 namespace {
-
-using namespace balancer;
 
 class Restless : public Policy {
  public:
@@ -50,14 +48,14 @@ class Restless : public Policy {
 
 }  // namespace
 
-const balancer::PolicyInfo& restless_info() {
+const PolicyInfo& restless_info() {
   static const PolicyInfo info{
       .name = "restless",
-      .summary = "moves fragments all the time",
+      .summary = "moves fragments all the time, wherever to: for tests of programs and of Tessera",
       .parameters = {},
       .make = [](const Setup& s) -> std::unique_ptr<Policy> { return std::make_unique<Restless>(s); },
   };
   return info;
 }
 
-}  // namespace tessera::differential
+}  // namespace tessera::balancer
