@@ -1,5 +1,5 @@
 // Archives that write a policy's messages to JSON and read them back, by the same `serialize`
-// functions that put them on the wire (comm/policy_wire.hpp): a new message needs nothing here.
+// functions that put them on the wire (comm/fields.hpp): a new message needs nothing here.
 //
 // A struct is the array of its members, a variant [index, value], an enum its number. Numbers come
 // back exactly as they were; infinities and NaN, which JSON lacks, are strings.

@@ -5,90 +5,9 @@
 #include <optional>
 
 #include "balancer/transcript.hpp"
-#include "runtime/comm/policy_wire.hpp"
+#include "runtime/comm/fields.hpp"
 #include "runtime/record/json_archive.hpp"
 #include "runtime/record/log_check.hpp"
-
-namespace tessera::balancer {
-
-// Events and actions, as policy_wire.hpp does it for messages. The bindings do not compile when a
-// struct gets another member.
-template <class A>
-void serialize(A& a, LoadChanged& x) {
-  auto& [ready, finished] = x;
-  a(ready, finished);
-}
-template <class A>
-void serialize(A&, WentIdle&) {}
-template <class A>
-void serialize(A&, WentBusy&) {}
-template <class A>
-void serialize(A& a, Received& x) {
-  auto& [from, message] = x;
-  a(from, message);
-}
-template <class A>
-void serialize(A& a, Arrived& x) {
-  auto& [from, fragments, ticket] = x;
-  a(from, fragments, ticket);
-}
-template <class A>
-void serialize(A& a, Shipped& x) {
-  auto& [ticket, to, fragments, bytes] = x;
-  a(ticket, to, fragments, bytes);
-}
-template <class A>
-void serialize(A& a, TimerFired& x) {
-  auto& [timer] = x;
-  a(timer);
-}
-template <class A>
-void serialize(A& a, LinkMeasured& x) {
-  auto& [peer, latency, bandwidth] = x;
-  a(peer, latency, bandwidth);
-}
-template <class A>
-void serialize(A& a, RankLeaving& x) {
-  auto& [rank] = x;
-  a(rank);
-}
-template <class A>
-void serialize(A& a, RankJoined& x) {
-  auto& [rank] = x;
-  a(rank);
-}
-template <class A>
-void serialize(A& a, OutsideLoad& x) {
-  auto& [tasks] = x;
-  a(tasks);
-}
-template <class A>
-void serialize(A& a, Send& x) {
-  auto& [to, message] = x;
-  a(to, message);
-}
-template <class A>
-void serialize(A& a, Ship& x) {
-  auto& [ticket, to, fragments] = x;
-  a(ticket, to, fragments);
-}
-template <class A>
-void serialize(A& a, SetTimer& x) {
-  auto& [timer, at] = x;
-  a(timer, at);
-}
-template <class A>
-void serialize(A& a, CancelTimer& x) {
-  auto& [timer] = x;
-  a(timer);
-}
-template <class A>
-void serialize(A& a, Decide& x) {
-  auto& [why, from, to, fragments, load_from, load_to] = x;
-  a(why, from, to, fragments, load_from, load_to);
-}
-
-}  // namespace tessera::balancer
 
 namespace tessera::runtime {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "balancer/random.hpp"
 #include "balancer/transcript.hpp"
-#include "runtime/comm/policy_wire.hpp"
+#include "runtime/comm/fields.hpp"
 #include "runtime/record/json_archive.hpp"
 #include "tests/temporary_folder.hpp"
 
