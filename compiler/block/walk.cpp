@@ -10,7 +10,7 @@ namespace {
 using semantics::Expr;
 
 // What is asked at every creation of a fragment is to stay small; a larger condition is not asked.
-constexpr std::uint32_t kMostNodes = 64;
+constexpr std::uint32_t kMostWalked = 64;
 
 ExprPtr logic(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
   auto e = std::make_shared<Expr>();
@@ -163,7 +163,7 @@ void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f) {
 }
 
 ExprPtr either(const ExprPtr& a, const ExprPtr& b) {
-  if (a == nullptr || b == nullptr || a->size + b->size >= kMostNodes) return nullptr;
+  if (a == nullptr || b == nullptr || a->size + b->size >= kMostWalked) return nullptr;
   return semantics::key(*a) == semantics::key(*b) ? a : logic(syntax::Operator::lor, a, b);
 }
 
@@ -177,7 +177,7 @@ void needed_reads(const ExprPtr& e, const OnNeeded& f, const ExprPtr& when) {
   const bool choice = e->kind == Expr::Kind::choice;
   const bool logic = e->kind == Expr::Kind::binary && syntax::is_logic(e->op);
   const bool decided = (choice || logic) && !e->kids[0]->reads &&
-                       e->kids[0]->size + (when == nullptr ? 0 : when->size) < kMostNodes;
+                       e->kids[0]->size + (when == nullptr ? 0 : when->size) < kMostWalked;
   for (std::size_t k = 0; k < e->kids.size(); ++k) {
     ExprPtr needed = when;
     if (decided && k > 0) {
