@@ -12,6 +12,7 @@
 #include "compiler/block/passes.hpp"
 #include "compiler/blocks.hpp"
 #include "compiler/compiler.hpp"
+#include "compiler/deep_stack.hpp"
 #include "compiler/diagnostics.hpp"
 #include "compiler/emit/program.hpp"
 #include "compiler/semantics/declarations.hpp"
@@ -168,7 +169,7 @@ Output translate(const std::filesystem::path& source, const Options& options, co
   Diagnostics diagnostics(sources, text);
   std::string why;
   if (sources.load(source, &why)) {
-    run_stages(sources, text, diagnostics, options, look, output);
+    on_deep_stack([&] { run_stages(sources, text, diagnostics, options, look, output); });
     for (std::uint32_t k = 0; k < sources.size(); ++k) {
       if (!sources.file(k).path.empty()) output.files.push_back(sources.file(k).path);
     }

@@ -43,6 +43,14 @@ TEST(Limits, IncludesThatDoubleAreEnded) {
   EXPECT_NE(first_text(out).find("more than 10000 includes"), std::string::npos) << first_text(out);
 }
 
+// Each sub calls the one before, as many as take more than a usual stack.
+TEST(Limits, SubsCallOneAnotherAsDeepAsTheyLike) {
+  std::string subs = "C++ sub set(name x) ${{ x = 1; $}}\nsub s0(name x) { set(x); }\n";
+  constexpr int kDeep = 40000;
+  for (int k = 1; k < kDeep; ++k) subs += "sub s" + std::to_string(k) + "(name x) { s" + std::to_string(k - 1) + "(x); }\n";
+  EXPECT_EQ(codes(translate_text(subs + kShow + "sub main() { df x; s" + std::to_string(kDeep - 1) + "(x); show(x); }\n")), "");
+}
+
 TEST(Limits, IncludedTextIsBounded) {
   const Workspace w;
   w.write("large.fa", std::string(9 << 20, '\n'));
@@ -56,7 +64,7 @@ TEST(Limits, IncludedTextIsBounded) {
 
 double processor_seconds() {
   timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
