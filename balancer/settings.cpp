@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "balancer/units.hpp"
+#include "files/nearest.hpp"
 
 namespace tessera::balancer {
 namespace {
@@ -26,38 +27,18 @@ const Parameter* find_parameter(std::span<const Parameter> parameters, std::stri
   return nullptr;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string unknown_parameter(const std::string& owner, std::span<const Parameter> parameters,
                               std::string_view name) {
   const std::string wanted = canonical(name);
   std::string text = owner + " has no parameter '" + std::string(name) + "'";
   if (parameters.empty()) return text + "; it has none";
-  const Parameter* nearest = nullptr;
-  std::size_t best = wanted.size() / 2 + 1;  // farther away than this is no misspelling
+  std::vector<std::string_view> names;
   std::string list;
   for (const Parameter& p : parameters) {
-    const std::size_t d = edit_distance(wanted, p.name);
-    if (d < best) {
-      best = d;
-      nearest = &p;
-    }
+    names.push_back(p.name);
     list += (list.empty() ? "" : ", ") + std::string(p.name);
   }
-  if (nearest != nullptr) text += "; did you mean '" + std::string(nearest->name) + "'?";
+  if (const std::string meant = nearest(wanted, names); !meant.empty()) text += "; did you mean '" + meant + "'?";
   return text + " (known: " + list + ")";
 }
 

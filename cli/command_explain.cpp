@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "compiler/catalogue/catalogue.hpp"
-#include "runtime/launch/words.hpp"
+#include "files/nearest.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -25,7 +25,7 @@ int run(const ExplainCommand& c) {
     if (entry == nullptr) {
       std::vector<std::string> names;
       for (const compiler::Entry& e : compiler::catalogue()) names.emplace_back(e.name);
-      const std::string guess = launch::nearest(c.code, names);
+      const std::string guess = nearest(c.code, names);
       throw usage_error("there is no diagnostic `" + c.code + "`" +
                         (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
                         " (`tessera explain` lists them all)");

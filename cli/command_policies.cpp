@@ -4,7 +4,7 @@
 #include "balancer/policy.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "runtime/launch/words.hpp"
+#include "files/nearest.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -37,7 +37,7 @@ int run(const std::string& name) {
   }
   std::vector<std::string> names;
   for (const balancer::PolicyInfo& p : balancer::policies()) names.emplace_back(p.name);
-  const std::string guess = launch::nearest(name, names);
+  const std::string guess = nearest(name, names);
   throw usage_error("unknown balancer `" + name + "`" +
                     (guess.empty() ? "; `tessera policies` lists them" : "; did you mean `" + guess + "`?"));
 }

@@ -7,7 +7,7 @@
 #include "cli/failure.hpp"
 #include "cli/process.hpp"
 #include "cli/symbols.hpp"
-#include "runtime/launch/words.hpp"
+#include "files/nearest.hpp"
 
 namespace fs = std::filesystem;
 
@@ -77,7 +77,7 @@ std::string missing_text(const std::string& kernel, const Definitions& defined) 
     }
     if (plain.empty()) names.push_back(symbol);
   }
-  const std::string guess = launch::nearest(kernel, names);
+  const std::string guess = nearest(kernel, names);
   if (!guess.empty()) {
     return text + "; did you mean `" + guess + "` of " + defined.strong.at(guess).front() + "?";
   }

@@ -14,10 +14,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "files/nearest.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
-#include "runtime/launch/words.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -73,7 +73,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Argum
       if (!s->get_group().empty()) known.push_back(s->get_name());
     }
     const bool program = std::filesystem::path(words.front()).extension() == ".fa";
-    const std::string guess = program ? "run " + words.front() : launch::nearest(words.front(), known);
+    const std::string guess = program ? "run " + words.front() : nearest(words.front(), known);
     return "unknown command `" + words.front() + "`" +
            (guess.empty() ? "" : "; did you mean `" + std::string(program ? "tessera " : "") + guess + "`?");
   }
@@ -85,7 +85,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Argum
   for (const CLI::Option* o : at.get_options()) {
     for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
   }
-  const std::string guess = launch::nearest(word.substr(0, word.find('=')), known);
+  const std::string guess = nearest(word.substr(0, word.find('=')), known);
   if (!guess.empty()) return "unknown option `" + word + "`; did you mean `" + guess + "`?";
   return (word[0] == '-' ? "unknown option `" : "a word too many: `") + word + "`" +
          (chosen.empty() ? "" : "; arguments of the program itself stand after --");

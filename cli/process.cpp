@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,29 @@ std::string read_all(int fd) {
   return text;
 }
 
+// Can be read when the process has ended. By its number: glibc 2.36 declares the function for C only.
+int pidfd_of(pid_t pid) {
+  const long fd = syscall(SYS_pidfd_open, pid, 0);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "pidfd_open");
+  return static_cast<int>(fd);
+}
+
+// One of these that has ended. Other children of this process are somebody else's to wait for.
+template <class Running>
+pid_t first_to_end(const std::map<pid_t, Running>& running) {
+  std::vector<pollfd> polled;
+  for (const auto& [pid, what] : running) polled.push_back({what.ends, POLLIN, 0});
+  while (poll(polled.data(), polled.size(), -1) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+  }
+  auto at = running.begin();
+  for (const pollfd& p : polled) {
+    if (p.revents != 0) break;
+    ++at;
+  }
+  return at->first;
+}
+
 }  // namespace
 
 std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t depending) {
@@ -82,14 +106,18 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
   const auto limit = static_cast<std::size_t>(cores::share_host({{allowed, true}}, 0, 0).threads);
   const pid_t self = getpid();
   std::vector<Finished> results(commands.size());
-  std::map<pid_t, std::pair<std::size_t, int>> running;  // pid -> command, its output's file
+  struct Running {
+    std::size_t number;  // of the command
+    int output, ends;    // its file; what can be read when the command has ended
+  };
+  std::map<pid_t, Running> running;
   std::size_t next = 0;
   std::size_t wanted = commands.size();
   const auto leave = [&] {
     wanted = std::min(wanted, depending);
     for (std::size_t k = wanted; k < commands.size(); ++k) results[k].left = true;
     for (const auto& [pid, what] : running) {
-      if (what.first >= wanted) kill(pid, SIGKILL);
+      if (what.number >= wanted) kill(pid, SIGKILL);
     }
   };
   while (next < wanted || !running.empty()) {
@@ -102,19 +130,16 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
         become(commands[next], self, SIGKILL);
       }
       if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-      running[pid] = {next++, output};
+      running[pid] = {next++, output, pidfd_of(pid)};
       continue;
     }
+    const pid_t pid = first_to_end(running);
     int status = 0;
-    const pid_t pid = waitpid(-1, &status, 0);
-    if (pid < 0 && errno == EINTR) continue;
-    if (pid < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
-    const auto it = running.find(pid);
-    if (it == running.end()) continue;
-    const auto [number, output] = it->second;
-    running.erase(it);
+    if (waitpid(pid, &status, 0) < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
+    const auto [number, output, ends] = running.extract(pid).mapped();
     if (number < wanted) results[number] = {exit_code(status), read_all(output)};
     close(output);
+    close(ends);
     if (number < std::min(wanted, depending) && results[number].exit_code != 0) leave();
   }
   return results;

@@ -4,31 +4,14 @@
 #include <map>
 #include <tuple>
 
+#include "files/nearest.hpp"
+
 namespace tessera::compiler {
 namespace {
 
 // More than this and the first ones are what the person has to look at anyway.
 constexpr std::size_t kMostMessages = 300;
 constexpr std::size_t kMostRemarks = 100;
-
-// distance counts inserted, lost, changed and swapped neighbouring letters.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    before = last;
-    last = row;
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], before[j - 2] + 1);
-      }
-    }
-  }
-  return row[b.size()];
-}
 
 }  // namespace
 
@@ -97,20 +80,6 @@ std::vector<Diagnostic> Diagnostics::take() {
            std::tuple(order[b.span.file], b.span.line, b.span.column);
   });
   return std::move(all_);
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& c : candidates) {
-    if (c == word || c.size() > word.size() + 3 || word.size() > c.size() + 3) continue;
-    const std::size_t d = distance(word, c);
-    if (d < least && d < std::max(word.size(), c.size())) {
-      least = d;
-      best = c;
-    }
-  }
-  return best;
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {

@@ -45,9 +45,6 @@ class Diagnostics {
   bool muted_ = false;  // the last message was dropped; its notes go with it
 };
 
-// nearest returns the candidate that `word` is probably a misspelling of, or "".
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 // did_you_mean returns "; did you mean `x`?" or "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 

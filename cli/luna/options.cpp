@@ -9,8 +9,8 @@
 #include "cli/cache.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "files/nearest.hpp"
 #include "runtime/launch/options.hpp"
-#include "runtime/launch/words.hpp"
 
 namespace fs = std::filesystem;
 
@@ -183,7 +183,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e) {
   if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return e.what();
   const std::vector<std::string> extra = app.remaining();
   if (extra.empty()) return e.what();
-  const std::string guess = launch::nearest(extra[0].substr(0, extra[0].find('=')), names_of(app));
+  const std::string guess = nearest(extra[0].substr(0, extra[0].find('=')), names_of(app));
   return "unknown option `" + extra[0] + "`" +
          (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
          "\n(luna --help shows what can be given)";

@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "cli/failure.hpp"
+#include "files/nearest.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
-#include "runtime/launch/words.hpp"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +22,7 @@ constexpr std::int32_t kMostRanks = 1 << 20;
 
 std::string guess(const std::string& word, const std::vector<std::string>& known,
                   const std::string& otherwise) {
-  const std::string nearest = launch::nearest(word, known);
+  const std::string nearest = tessera::nearest(word, known);
   return nearest.empty() ? "; " + otherwise : "; did you mean `" + nearest + "`?";
 }
 

@@ -218,8 +218,7 @@ class Holding {
     }
     for (const auto& [v, list] : by_name) {
       if (must_hold(s, list, bound, forced.count(v) != 0)) {
-        hold(s, around, list, bound);
-        covered.insert(v);
+        if (hold(s, around, list, bound)) covered.insert(v);
       } else if (s.owned != nullptr && s.owned->kind == Kind::range && meets_itself(*s.owned, list, bound)) {
         forced.insert(v);
       }
@@ -275,11 +274,16 @@ class Holding {
     return false;
   }
 
-  void hold(Spawn& s, const std::vector<Body*>& around, const std::vector<const Access*>& list, const Variables& bound) {
+  bool hold(Spawn& s, const std::vector<Body*>& around, const std::vector<const Access*>& list, const Variables& bound) {
     std::vector<NameUse> names;
     for (const Access* a : list) {
-      if (!a->deletes) add(names, known_part(a->name, bound));
+      if (a->deletes) continue;
+      // Which element it reads is not known before there are data, as with a reader that is in no loop. All of the name, which
+      // it would have to hold till then, is what long iterations delete to keep memory flat (`x[steps][i]` behind a `while`).
+      NameUse known = known_part(a->name, bound);
+      if (!known.indices.empty() || a->name.indices.empty() || !needs_data(*a->name.indices.front())) add(names, std::move(known));
     }
+    if (names.empty()) return false;
     if (names.size() > kMostHolds) {
       NameUse common = names.front();
       for (const NameUse& n : names) common.indices.resize(same_part(common, n));
@@ -294,6 +298,13 @@ class Holding {
     add(level->holds, {names.front().base, {}, names.front().at});
     for (NameUse& n : names) s.holds.push_back(std::move(n));
     held_classes_.insert(of(s.holds.back().base));
+    return true;
+  }
+
+  static bool needs_data(const Expr& e) {
+    if (e.kind == Expr::Kind::input || e.kind == Expr::Kind::read) return true;
+    if (e.variable != nullptr && e.variable->kind == Variable::Kind::temporary) return true;
+    return std::any_of(e.kids.begin(), e.kids.end(), [](const ExprPtr& k) { return needs_data(*k); });
   }
 
   // Adds a name unless it, or what it is part of, is there; takes out what is part of it.

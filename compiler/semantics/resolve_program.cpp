@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/semantics/recorder.hpp"
+#include "files/nearest.hpp"
 
 namespace tessera::compiler::semantics {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
+#include "files/nearest.hpp"
 #include "runtime/launch/options.hpp"
-#include "runtime/launch/words.hpp"
 
 namespace tessera::launch {
 namespace {

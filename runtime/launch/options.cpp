@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "files/nearest.hpp"
 #include "runtime/launch/config_file.hpp"
-#include "runtime/launch/words.hpp"
 
 namespace tessera::launch {
 namespace {

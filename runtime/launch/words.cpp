@@ -1,7 +1,6 @@
 #include "runtime/launch/words.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 namespace tessera::launch {
@@ -53,39 +52,6 @@ std::string join_words(const std::vector<std::string>& words) {
     text += '\'';
   }
   return text;
-}
-
-namespace {
-
-// Levenshtein distance, one row at a time.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::size_t best = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
-  std::string found;
-  for (const std::string& c : candidates) {
-    const std::size_t d = distance(word, c);
-    if (d < best) {
-      best = d;
-      found = c;
-    }
-  }
-  return found;
 }
 
 }  // namespace tessera::launch

@@ -16,8 +16,4 @@ std::vector<std::string> split_words(std::string_view text);
 // join_words is the inverse: split_words(join_words(w)) == w.
 std::string join_words(const std::vector<std::string>& words);
 
-// nearest returns the candidate that `word` was probably meant to be, or "" when none is close (more
-// than a third of its letters differ).
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace tessera::launch

@@ -48,6 +48,15 @@ TEST(HoldDeletes, WithTheIndicesThatAreKnown) {
             Lines{" holds x[t]"});
 }
 
+// What is behind a `while` reads its last row: the rows before are deleted meanwhile.
+TEST(HoldDeletes, NotAllOfANameForAnElementThatDataDecide) {
+  const std::string loop = "while s[k] < 5, k = 0 .. out steps { for i = 0..3 use(x[k][i], x[k + 1][i]) @ { delete x[k][i]; }; set(k, s[k + 1]); }";
+  EXPECT_EQ(lines("sub main() { df x, s, steps; for i = 0..3 set(i, x[0][i]); set(0, s[0]); " + loop + " for i = 0..3 show(x[steps][i]); }", "holds"),
+            Lines{});
+  EXPECT_EQ(lines("sub main() { df x, s, steps; for i = 0..3 set(i, x[0][i]); set(0, s[0]); " + loop + " for i = 0..3 show(x[7][i]); }", " holds x["),
+            Lines{" holds x[7]"});
+}
+
 // Where one iteration deletes what another reads; not where that is the same iteration.
 TEST(HoldDeletes, LoopsAroundTheDelete) {
   EXPECT_EQ(lines("sub main() { df x, y; for i = 0..4 { show(x[(i + 1) % 5]); use(x[i], y[i]) --> (x[i]); } for i = 0..4 { set(i, x[i]); show(y[i]); } }",

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "files/nearest.hpp"
+
 namespace tessera::launch {
 namespace {
 
