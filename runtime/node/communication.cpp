@@ -37,6 +37,8 @@ namespace {
 constexpr std::uint64_t kLongestBrief = 150000;
 // Ticks, some microseconds: between two looks at what is no message.
 constexpr std::uint64_t kChores = 10000;
+// Between two looks at workers that run what is too short to be timed, and at others.
+constexpr Clock::duration kLookLeast = std::chrono::milliseconds(1), kLookMost = std::chrono::milliseconds(64);
 // Iterations it makes between two looks at the transport.
 constexpr std::int64_t kDrivenChunk = 32;
 // ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more (Lead).
@@ -121,6 +123,7 @@ bool Node::turn(bool busy) {
     links->turn(now);
     if (outside_load != nullptr) outside_load->turn(now);
     running->turn(now);
+    look_at_workers(now);
     progress->turn(now);
     if (watch != nullptr) watch->turn(now);
     data.trim_copies(now);
@@ -135,10 +138,20 @@ bool Node::turn(bool busy) {
   }
 }
 
+// What they run where they do not time each fragment (GroupStats).
+void Node::look_at_workers(Clock::time_point now) {
+  if (now < next_look_) return;
+  bool any = false;
+  for (auto& w : workers) any = w->stats.look() || any;
+  look_every_ = any ? kLookLeast : std::min(2 * look_every_, kLookMost);
+  next_look_ = now + look_every_;
+}
+
 void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
   until = std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
   if (watch != nullptr) until = std::min(until, watch->next());
+  if (!workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
   until = std::min(until, data.next_telling(until));

@@ -196,6 +196,7 @@ class Node {
   // The communication role (node/communication.cpp).
   bool turn(bool busy);                 // one round of all that communication does, or what is due if there is work; role held
   void wait_for_traffic(bool idle, Clock::time_point until = Clock::time_point::max());
+  void look_at_workers(Clock::time_point now);
   bool drive(Worker&, Work&);           // by an idle worker: until there is work worth leaving for
   void communication_loop();
   void pass_baton();
@@ -211,6 +212,8 @@ class Node {
   SpinMutex role_;                        // held by who drives communication
   std::atomic<bool> role_held_{false};
   std::uint64_t next_chores_ = 0;         // ticks; role held
+  Clock::time_point next_look_{};     // likewise
+  Clock::duration look_every_ = std::chrono::milliseconds(1);
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
   bool looks_ahead_ = false;              // ... and there are several workers, of one rank or several: Lead

@@ -14,8 +14,8 @@ constexpr double kRecent = 32;
 // Gaps vary by this many fragments' worth of time: less tells no long one.
 constexpr double kVaries = 48;
 constexpr std::size_t kDoubtful = 64;  // are remembered
-// What makes fragments is a few statements, and seldom takes so long (1 ms).
-constexpr double kLongForMaking = 2.5e6;
+// What makes fragments does not take so many times what it took at most while it could be seen.
+constexpr double kLongerMaking = 4;
 
 void vote(std::int32_t& votes, bool yes) {
   votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0);
@@ -79,7 +79,7 @@ void GroupStats::timed(std::uint32_t group, std::uint64_t from, std::uint64_t to
   const bool was_brisk = g.brisk.load(std::memory_order_relaxed);
   // The first after a pause is timed in any case: it tells nothing of those in gaps.
   const bool first = last_ == 0;
-  if (first) left_ = std::exchange(rest_, 0);
+  if (first) __atomic_store_n(&left_, std::exchange(rest_, 0), __ATOMIC_RELAXED);
   const bool at_random = was_brisk && !first && left_ == 0;
   // By a vote of the latest fragments, not by the mean: a cold start or a fragment that lost its
   // core for milliseconds says nothing of the others.
@@ -100,7 +100,8 @@ void GroupStats::timed(std::uint32_t group, std::uint64_t from, std::uint64_t to
   g.brisk.store(brisk, std::memory_order_relaxed);
   last_ = to;
   if (brisk && !first && left_ == 0) draw_gap();
-  opened_ = left_;
+  seen_.store(kNobody, std::memory_order_relaxed);
+  __atomic_store_n(&opened_, left_, __ATOMIC_RELAXED);
 }
 
 // Those of the group that were in gaps took so long each.
@@ -124,7 +125,8 @@ void GroupStats::learn(One& g, double took) {
 // Of how many the next gap is; called where there is none.
 void GroupStats::draw_gap() {
   random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-  left_ = kShortestGap + static_cast<std::uint32_t>((random_ >> 32) * (kLongestGap - kShortestGap + 1) >> 32);
+  const std::uint64_t more = (random_ >> 32) * (kLongestGap - kShortestGap + 1) >> 32;
+  __atomic_store_n(&left_, kShortestGap + static_cast<std::uint32_t>(more), __ATOMIC_RELAXED);
 }
 
 void GroupStats::end_gap(std::uint64_t at) {
@@ -135,13 +137,14 @@ void GroupStats::end_gap(std::uint64_t at) {
   } else {
     keep_pace(span / n);
   }
-  opened_ = left_;
+  __atomic_store_n(&opened_, left_, __ATOMIC_RELAXED);
 }
 
 // There was no gap since the last one that was timed: but what made fragments, if anything, and the one that `took`.
 void GroupStats::since_last(double between, double took) {
   if (making_since_ != 0) {
     making_.timed += making_since_;
+    longest_making_ = std::max(longest_making_, between);
     if (between >= shows_in_gap() && ++making_.long_ones == 1) first_long_one(kMaking);
   }
   if (took < kShortTicks) {
@@ -155,7 +158,8 @@ void GroupStats::keep_pace(double took) { pace_ += (took - pace_) / 8; }
 
 void GroupStats::long_one(double took) {
   std::vector<std::pair<std::uint32_t, double>> odds;
-  bool doubtful = true;
+  const std::uint32_t seen = seen_.load(std::memory_order_relaxed);
+  bool doubtful = seen == kNobody;
   const auto add_odds = [&](std::uint32_t group, const How& how, double times) {
     doubtful = doubtful && how.long_ones == 0;
     const auto same = std::find_if(odds.begin(), odds.end(), [&](const auto& o) { return o.first == group; });
@@ -166,8 +170,11 @@ void GroupStats::long_one(double took) {
     }
   };
   for (std::uint32_t i = left_; i < opened_; ++i) add_odds(gap_[i], groups_[gap_[i]].how, 1);
-  if (making_since_ != 0 && (took < kLongForMaking || making_.long_ones != 0)) {
+  if (making_since_ != 0 && took < kLongerMaking * longest_making_) {
     add_odds(kMaking, making_, static_cast<double>(making_since_));
+  }
+  if (std::any_of(odds.begin(), odds.end(), [&](const auto& o) { return o.first == seen; })) {
+    std::erase_if(odds, [&](const auto& o) { return o.first != seen && o.first != kMaking; });
   }
   double all = 0;
   for (const auto& o : odds) all += o.second;

@@ -8,6 +8,9 @@
 // what it took goes to the group it was of. Then all groups of the gap are timed for a while, for which the long one
 // pays, so that of long ones that come again each is timed.
 //
+// Somebody looks at the worker now and then while it is in gaps (look()): so of one that takes longer than the time between two
+// looks it is known which it was; else by how often those of each group have been long.
+//
 // The time of a gap is that of its fragments and of the runtime between them, with fragments that make others. What else
 // a worker does is no part of it: it calls pause() before.
 #pragma once
@@ -37,7 +40,9 @@ class GroupStats {
     One& g = groups_[group];
     count(g);
     if (!g.brisk || left_ == 0) return true;
-    gap_[--left_] = group;
+    const std::uint32_t at = left_ - 1;
+    __atomic_store_n(&gap_[at], group, __ATOMIC_RELAXED);
+    __atomic_store_n(&left_, at, __ATOMIC_RELAXED);
     return false;
   }
   // It ran from then to then.
@@ -48,12 +53,21 @@ class GroupStats {
     count(groups_[group]);
     ++making_since_;
   }
+  // By another thread, every now and then: notes what runs. False: the worker is in no gap, and there is nothing to note.
+  bool look() {
+    const std::uint32_t at = __atomic_load_n(&left_, __ATOMIC_RELAXED);
+    if (at >= __atomic_load_n(&opened_, __ATOMIC_RELAXED)) return false;
+    seen_.store(__atomic_load_n(&gap_[at % kLongestGap], __ATOMIC_RELAXED), std::memory_order_relaxed);
+    return true;
+  }
+
   // What the worker does next is no fragment's time.
   void pause() { pause(left_ != opened_ ? ticks() : 0); }
   void pause(std::uint64_t now) {
     if (left_ != opened_) end_gap(now);
     rest_ += left_;
-    left_ = opened_ = 0;
+    __atomic_store_n(&left_, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&opened_, 0, __ATOMIC_RELAXED);
     last_ = 0;
     making_since_ = 0;
   }
@@ -95,7 +109,7 @@ class GroupStats {
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
  private:
-  static constexpr std::uint32_t kMaking = ~std::uint32_t{0};  // no group
+  static constexpr std::uint32_t kMaking = ~std::uint32_t{0}, kNobody = kMaking - 1;  // no groups
   static constexpr std::uint32_t kShortestGap = 12, kLongestGap = 28;
   // How often what is as long as shows in a gap: so far.
   struct How {
@@ -151,7 +165,7 @@ class GroupStats {
   std::vector<One> groups_;
   const Cost cost_;
   const double brisk_below_;
-  // The gap: its fragments' groups are at left_ .. opened_ - 1.
+  // The gap: its fragments' groups are at left_ .. opened_ - 1. Who looks reads these three.
   std::array<std::uint32_t, kLongestGap> gap_{};
   std::uint32_t left_ = 0, opened_ = 0;
   std::uint32_t rest_ = 0;   // left of a gap that was interrupted
@@ -159,6 +173,8 @@ class GroupStats {
   double pace_ = 0;          // ticks from one fragment of a gap to the next
   std::uint64_t making_since_ = 0;  // fragments that made others, since then
   How making_;
+  double longest_making_ = 0;
+  std::atomic<std::uint32_t> seen_{kNobody};  // the group of the gap's fragment that ran at the last look
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<Doubtful> doubtful_;
 };
