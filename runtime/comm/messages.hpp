@@ -238,8 +238,7 @@ struct UnreadCounts {     // `req_count` of one statement that said more reads t
   std::int64_t limit = 0, reads = 0;  // of the first one
 };
 struct HeldBytes {        // what the values of one name held at their peak, about
-  std::uint32_t block = 0;   // of a statement that assigns it, and which of its outputs
-  std::uint32_t output = 0;
+  std::string name;
   std::int64_t bytes = 0;
 };
 struct Totals {         // every rank -> 0, at the end and for the progress line

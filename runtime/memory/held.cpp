@@ -10,7 +10,7 @@ namespace {
 
 struct Sample {
   std::shared_ptr<Held> by;
-  std::pair<std::uint32_t, std::uint32_t> name;
+  std::string name;
   std::int64_t stands_for;
 };
 // Values are freed by any thread of the process, which does not know whose they were.
@@ -28,16 +28,15 @@ void HeldCountdown::again() {
   left_ = Held::kEvery / 2 + static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(Held::kEvery));
 }
 
-void Held::add(std::pair<std::uint32_t, std::uint32_t> name, std::int64_t bytes) {
+void Held::add(const std::string& name, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
   Name& n = names_[name];
   n.now += bytes;
   n.peak = std::max(n.peak, n.now);
 }
 
-void Held::sample(std::uint32_t block, std::uint32_t output, abi::Value* v) {
+void Held::sample(const std::string& name, abi::Value* v) {
   const std::int64_t stands_for = std::max(bytes_of(v), kEvery);
-  const std::pair name{block, output};
   {
     const std::lock_guard hold(samples_mutex);
     if (!samples().try_emplace(v, Sample{shared_from_this(), name, stands_for}).second) return;
@@ -61,7 +60,7 @@ std::vector<HeldBytes> Held::most() const {
   std::vector<HeldBytes> all;
   {
     const std::lock_guard hold(mutex_);
-    for (const auto& [name, n] : names_) all.push_back({name.first, name.second, n.peak});
+    for (const auto& [name, n] : names_) all.push_back({name, n.peak});
   }
   std::stable_sort(all.begin(), all.end(), [](const HeldBytes& a, const HeldBytes& b) { return a.bytes > b.bytes; });
   if (all.size() > kMost) all.resize(kMost);

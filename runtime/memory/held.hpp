@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -24,8 +24,8 @@ class Held : public std::enable_shared_from_this<Held> {
 
   // What a value takes beside its bytes: header and entry.
   static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
-  // The output of this block has been given a value that is to be a sample, unless it is one.
-  void sample(std::uint32_t block, std::uint32_t output, abi::Value*);
+  // A fragment of the name has been given a value that is to be a sample, unless it is one.
+  void sample(const std::string& name, abi::Value*);
   // The names of which most was held, each at its own peak; the largest first.
   std::vector<HeldBytes> most() const;
 
@@ -34,9 +34,9 @@ class Held : public std::enable_shared_from_this<Held> {
   struct Name {
     std::int64_t now = 0, peak = 0;
   };
-  void add(std::pair<std::uint32_t, std::uint32_t> name, std::int64_t bytes);
+  void add(const std::string& name, std::int64_t bytes);
   mutable std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Name> names_;
+  std::map<std::string, Name> names_;
 };
 
 // A worker's way to the next sample.

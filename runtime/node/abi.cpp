@@ -108,7 +108,7 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 
 [[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
   w->held.again();
-  w->node.held->sample(c->block->index, output, v);
+  w->node.held->sample(c->block->slots[c->block->input_count + output].base, v);
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v) {

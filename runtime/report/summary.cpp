@@ -164,7 +164,8 @@ std::string Summary::decision() const {
       why = reason;
     }
   }
-  return why.empty() ? why : "nothing worth moving: " + why;
+  const bool measured = std::any_of(ranks.begin(), ranks.end(), [](const Totals& t) { return t.moved_out > 0; });
+  return why.empty() ? why : fmt::format("nothing worth moving{}: {}", measured ? " but to measure" : "", why);
 }
 
 std::vector<std::pair<std::string, double>> Summary::held() const {
@@ -174,8 +175,7 @@ std::vector<std::pair<std::string, double>> Summary::held() const {
   std::map<std::string, double> by_name;
   for (const Totals& t : ranks) {
     for (const HeldBytes& h : t.held) {
-      const abi::Block& b = *program->blocks[h.block];
-      by_name[b.slots[b.input_count + h.output].base] += static_cast<double>(h.bytes);
+      by_name[h.name] += static_cast<double>(h.bytes);
     }
   }
   std::vector<std::pair<std::string, double>> most;

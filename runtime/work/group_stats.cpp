@@ -14,7 +14,7 @@ constexpr double kRecent = 32;
 // Gaps vary by this many fragments' worth of time: less tells no long one.
 constexpr double kVaries = 48;
 constexpr std::size_t kDoubtful = 64;  // are remembered
-// What makes fragments does not take so many times what it took at most while it could be seen.
+// What makes fragments does not take so many times what it took on average while that could be seen.
 constexpr double kLongerMaking = 4;
 
 void vote(std::int32_t& votes, bool yes) {
@@ -144,7 +144,7 @@ void GroupStats::end_gap(std::uint64_t at) {
 void GroupStats::since_last(double between, double took) {
   if (making_since_ != 0) {
     making_.timed += making_since_;
-    longest_making_ = std::max(longest_making_, between);
+    making_time_ += between;
     if (between >= shows_in_gap() && ++making_.long_ones == 1) first_long_one(kMaking);
   }
   if (took < kShortTicks) {
@@ -170,9 +170,9 @@ void GroupStats::long_one(double took) {
     }
   };
   for (std::uint32_t i = left_; i < opened_; ++i) add_odds(gap_[i], groups_[gap_[i]].how, 1);
-  if (making_since_ != 0 && took < kLongerMaking * longest_making_) {
-    add_odds(kMaking, making_, static_cast<double>(making_since_));
-  }
+  const auto making = static_cast<double>(making_since_);
+  const double usual = making_.timed == 0 ? 0 : making * making_time_ / static_cast<double>(making_.timed);
+  if (took < kLongerMaking * usual) add_odds(kMaking, making_, making);
   if (std::any_of(odds.begin(), odds.end(), [&](const auto& o) { return o.first == seen; })) {
     std::erase_if(odds, [&](const auto& o) { return o.first != seen && o.first != kMaking; });
   }

@@ -173,7 +173,7 @@ class GroupStats {
   double pace_ = 0;          // ticks from one fragment of a gap to the next
   std::uint64_t making_since_ = 0;  // fragments that made others, since then
   How making_;
-  double longest_making_ = 0;
+  double making_time_ = 0;  // of those that making_ counts
   std::atomic<std::uint32_t> seen_{kNobody};  // the group of the gap's fragment that ran at the last look
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<Doubtful> doubtful_;

@@ -12,14 +12,14 @@ using abi::Value;
 
 class HeldTest : public testing::Test {
  protected:
-  // The values of an output, of so many bytes each.
+  // Values of a name, of so many bytes each.
   std::vector<Value*> make(std::uint32_t output, int count, std::uint64_t size) {
     std::vector<Value*> values;
     for (int i = 0; i < count; ++i) {
       values.push_back(size == 4 ? abi::value_int(i) : abi::value_bytes(size));
       if (!countdown.next(values.back())) continue;
       countdown.again();
-      held->sample(0, output, values.back());
+      held->sample(name_of(output), values.back());
     }
     return values;
   }
@@ -28,10 +28,11 @@ class HeldTest : public testing::Test {
   }
   double peak_mb(std::uint32_t output) const {
     for (const HeldBytes& h : held->most()) {
-      if (h.output == output) return static_cast<double>(h.bytes) / 1e6;
+      if (h.name == name_of(output)) return static_cast<double>(h.bytes) / 1e6;
     }
     return 0;
   }
+  static std::string name_of(std::uint32_t output) { return std::string(1, static_cast<char>('a' + output)); }
   std::shared_ptr<Held> held = std::make_shared<Held>();
   HeldCountdown countdown;
 };
@@ -61,7 +62,7 @@ TEST_F(HeldTest, OfAllThatWasMadeThePeakCounts) {
 
 TEST_F(HeldTest, AValueThatIsAssignedTwiceIsHeldOnce) {
   const auto values = make(0, 1, 1'000'000);
-  held->sample(0, 1, values[0]);
+  held->sample(name_of(1), values[0]);
   EXPECT_EQ(peak_mb(1), 0);
   free(values);
 }

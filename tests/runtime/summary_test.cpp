@@ -105,7 +105,7 @@ class SummaryText : public testing::Test {
     s.program = &program;
     s.ranks[0].peak_memory_kb = 100'000;
     s.ranks[1].peak_memory_kb = 200'000;
-    s.ranks[1].held = {{0, 0, 50'000'000}};
+    s.ranks[1].held = {{"x", 50'000'000}};
   }
   abi::SlotInfo slots[1]{};
   abi::Block block{};
