@@ -155,7 +155,7 @@ std::string StuckReport::text() const {
   for (const std::string& r : roots) text += r + "\n";
   if (found_.more > 0) text += fmt::format("  ... and {} more data fragment{} that nothing will assign\n", found_.more, found_.more == 1 ? "" : "s");
   if (!found_.circle.empty()) {
-    text += "  These wait for each other, each for what the next one would assign, the last one for the first:\n";
+    text += "  These wait for each other, each for what the next one would assign (or may, once it runs), the last one for the first:\n";
     for (const WaitGraph::Place& p : found_.circle) text += line(p) + "\n";
     const std::int64_t others = found_.behind - static_cast<std::int64_t>(found_.circle.size());
     if (others > 0) text += fmt::format("  ... and {} more in this circle, or behind it\n", others);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace tessera::runtime {
@@ -61,11 +62,20 @@ std::int64_t WaitGraph::reach(std::vector<std::uint64_t> names, Visit& seen) con
   return found;
 }
 
-// Along names that are given, from a fragment that no root keeps waiting, until one comes again.
-std::vector<WaitGraph::Place> WaitGraph::circle(const Visit& seen) const {
-  const auto first = std::find(seen.begin(), seen.end(), false);
-  if (first == seen.end()) return {};
-  auto fragment = static_cast<std::uint32_t>(first - seen.begin());
+// Who gives it, or, if nobody does, may: but for the one that waits for it.
+std::optional<std::uint32_t> WaitGraph::giver(const Need& n) const {
+  if (const auto [from, to] = givers(gives_, n.name); from != to) return gives_[from].fragment;
+  for (const std::uint64_t what : {n.name, n.base}) {
+    const auto [from, to] = givers(may_give_, what);
+    for (std::size_t k = from; k < to; ++k) {
+      if (may_give_[k].fragment != n.fragment) return may_give_[k].fragment;
+    }
+  }
+  return std::nullopt;
+}
+
+// Along names that are given, or may be, from this fragment on, until one comes again.
+std::vector<WaitGraph::Place> WaitGraph::circle(std::uint32_t fragment) const {
   std::vector<Place> path;
   std::map<std::uint32_t, std::size_t> when;
   while (when.emplace(fragment, path.size()).second) {
@@ -73,10 +83,10 @@ std::vector<WaitGraph::Place> WaitGraph::circle(const Visit& seen) const {
     std::uint32_t next = fragment;
     bool found = false;
     for (std::size_t k = first_need_[fragment]; k < end && !found; ++k) {
-      const auto [from, to] = givers(gives_, needs_[k].name);
-      if (from == to) continue;
+      const std::optional<std::uint32_t> by = giver(needs_[k]);
+      if (!by) continue;
       path.push_back(place(needs_[k]));
-      next = gives_[from].fragment;
+      next = *by;
       found = true;
     }
     if (!found) return {};
@@ -134,6 +144,12 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
   Found found;
   Visit seen(fragments_);
   reach(names, seen);
+  // Each is what another fragment may give, and that waits for the next: none of them is a root.
+  if (!roots.empty() && roots.front().weak) {
+    found.circle = circle(waiters_[roots.front().from].fragment);
+    found.behind = fragments_;
+    if (!found.circle.empty()) return found;
+  }
   // What some fragment may give waits for the roots of that one.
   if (!roots.empty() && !roots.front().weak) std::erase_if(roots, [](const Candidate& c) { return c.weak; });
   for (const Candidate& c : roots) {
@@ -149,7 +165,9 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
   }
   found.more = static_cast<std::int64_t>(roots.size() - found.roots.size());
   found.behind = std::count(seen.begin(), seen.end(), false);
-  if (found.behind > 0) found.circle = circle(seen);
+  if (found.behind > 0) {
+    found.circle = circle(static_cast<std::uint32_t>(std::find(seen.begin(), seen.end(), false) - seen.begin()));
+  }
   return found;
 }
 

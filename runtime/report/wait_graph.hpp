@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ class WaitGraph {
   struct Found {
     std::vector<Root> roots;    // at most `most`
     std::int64_t more = 0;      // roots that are not among them
-    std::vector<Place> circle;  // each waits for a name that the next one gives, the last one for one of the first
+    std::vector<Place> circle;  // each waits for a name that the next one gives, or may give, the last one for one of the first
     std::int64_t behind = 0;    // the circle, it included
   };
   Found find(std::size_t most);
@@ -62,7 +63,8 @@ class WaitGraph {
   static std::pair<std::size_t, std::size_t> givers(const std::vector<Giver>&, std::uint64_t name);
   Place place(const Need&) const;
   std::int64_t reach(std::vector<std::uint64_t> names, Visit& seen) const;
-  std::vector<Place> circle(const Visit& seen) const;
+  std::optional<std::uint32_t> giver(const Need&) const;
+  std::vector<Place> circle(std::uint32_t from) const;
 
   std::vector<std::pair<std::int32_t, std::uint32_t>> ranks_;  // rank, its first fragment
   std::uint32_t fragments_ = 0;
