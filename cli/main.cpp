@@ -1,5 +1,6 @@
 // The `tessera` command: parses, runs one subcommand, and is the only place that prints its mistakes
 // and picks the exit code.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -138,6 +139,10 @@ int parse_and_run(Arguments words) {
 
 int main(int argc, char** argv) {
   tessera::cli::install_crash_handler();
+  // A closed standard stream would be the next file that somebody opens. What is written to one that is only read fails as it would.
+  while (fcntl(STDIN_FILENO, F_GETFD) < 0 || fcntl(STDOUT_FILENO, F_GETFD) < 0 || fcntl(STDERR_FILENO, F_GETFD) < 0) {
+    if (open("/dev/null", O_RDONLY) < 0) break;
+  }
   signal(SIGCHLD, SIG_DFL);  // who started us may have it ignored: then nobody is told how a child has ended
   try {
     const int code = tessera::cli::parse_and_run({argv + 1, argv + argc});

@@ -22,6 +22,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/failure.hpp"
 #include "runtime/cores/share.hpp"
 #include "runtime/run.hpp"
 
@@ -83,19 +84,35 @@ int pidfd_of(pid_t pid) {
   return static_cast<int>(fd);
 }
 
-// One of these that has ended. Other children of this process are somebody else's to wait for.
+// What would end this process is read instead, while there is somebody to be ended first.
+struct EndingSignals {
+  EndingSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, s);
+    sigprocmask(SIG_BLOCK, &ending, &before);
+    fd = signalfd(-1, &ending, SFD_CLOEXEC);
+  }
+  ~EndingSignals() {
+    close(fd);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  sigset_t before{};
+  int fd = -1;
+};
+
+// One of these that has ended; -1: this process is to end. Other children of it are somebody else's to wait for.
 template <class Running>
-pid_t first_to_end(const std::map<pid_t, Running>& running) {
-  std::vector<pollfd> polled;
+pid_t first_to_end(const std::map<pid_t, Running>& running, int signals) {
+  std::vector<pollfd> polled{{signals, POLLIN, 0}};
   for (const auto& [pid, what] : running) polled.push_back({what.ends, POLLIN, 0});
   while (poll(polled.data(), polled.size(), -1) < 0) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   }
+  signalfd_siginfo info{};
+  if (polled.front().revents != 0 && read(signals, &info, sizeof info) == sizeof info) return -1;
   auto at = running.begin();
-  for (const pollfd& p : polled) {
-    if (p.revents != 0) break;
-    ++at;
-  }
+  for (std::size_t k = 1; k + 1 < polled.size() && polled[k].revents == 0; ++k) ++at;
   return at->first;
 }
 
@@ -105,6 +122,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
   const cores::Allowance allowed = cores::find_allowance();
   const auto limit = static_cast<std::size_t>(cores::share_host({{allowed, true}}, 0, 0).threads);
   const pid_t self = getpid();
+  const EndingSignals signals;
   std::vector<Finished> results(commands.size());
   struct Running {
     std::size_t number;  // of the command
@@ -117,7 +135,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
     wanted = std::min(wanted, depending);
     for (std::size_t k = wanted; k < commands.size(); ++k) results[k].left = true;
     for (const auto& [pid, what] : running) {
-      if (what.number >= wanted) kill(pid, SIGKILL);
+      if (what.number >= wanted) kill(-pid, SIGKILL);
     }
   };
   while (next < wanted || !running.empty()) {
@@ -125,6 +143,8 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
       const int output = memfd_create("output", MFD_CLOEXEC);
       const pid_t pid = fork();
       if (pid == 0) {
+        setpgid(0, 0);  // a compiler is several processes
+        sigprocmask(SIG_SETMASK, &signals.before, nullptr);
         dup2(output, 1);
         dup2(output, 2);
         become(commands[next], self, SIGKILL);
@@ -133,7 +153,11 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
       running[pid] = {next++, output, pidfd_of(pid)};
       continue;
     }
-    const pid_t pid = first_to_end(running);
+    const pid_t pid = first_to_end(running, signals.fd);
+    if (pid < 0) {
+      for (const auto& [group, what] : running) kill(-group, SIGKILL);
+      throw Failure(runtime::kExitInterrupted, "tessera: interrupted while it compiled");
+    }
     int status = 0;
     if (waitpid(pid, &status, 0) < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
     const auto [number, output, ends] = running.extract(pid).mapped();

@@ -23,6 +23,7 @@
 #include "runtime/report/interrupts.hpp"
 #include "runtime/start/agree.hpp"
 #include "runtime/transport/launcher.hpp"
+#include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/whole_lines.hpp"
 
 namespace tessera::runtime {
@@ -162,6 +163,7 @@ int run(const abi::Program& program, const RunOptions& options,
     const Interrupts interrupts(options.quiet);
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
+      end_children();
       guard_no_descriptors();
       if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
         std::fprintf(stderr, "%s\n", word.c_str());

@@ -40,13 +40,14 @@ const char* what(int signal) {
 
 void put(const char* text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
 
+std::atomic<const abi::Block*> blamed{nullptr};
+
 // In damaged memory nothing can be put together.
 [[noreturn]] void end_in_few_words() {
   put("tessera: error: memory is damaged beyond telling more");
-  const Worker* w = thread_worker;
-  if (w != nullptr && w->current != nullptr) {
+  if (const abi::Block* b = blamed.load()) {
     put("; in `");
-    put(w->current->block->text);
+    put(b->text);
     put("`");
   }
   put(" [T410]\n");
@@ -57,12 +58,21 @@ constexpr const char* kInThread = "; it happened in a thread that a kernel has s
 constexpr const char* kOutside =
     " outside any fragment: memory that a kernel has damaged before (`tessera run -g --sanitize address` shows where), or a bug in Tessera";
 
+// Whatever is said from now on has two seconds: formatting allocates, which a signal's handler may not, and hangs where the crash was
+// in the allocator itself.
+void limit_telling() {
+  if (in_fragment()) blamed.store(thread_worker->current->block);
+  ::signal(SIGALRM, [](int) { end_in_few_words(); });
+  alarm(2);
+}
+
 void on_crash(int signal) {
   if (getpid() != running_process) {  // a child that a kernel has forked
     ::signal(signal, SIG_DFL);
     raise(signal);
     return;
   }
+  limit_telling();
   if (own_thread()) end_saying(std::string(what(signal)) + " in a kernel [T410]", std::string("tessera: internal error: ") + what(signal) + kOutside, kExitInternal);
   end_saying("", std::string("tessera: error: ") + what(signal) + kInThread, kExitProgram);
 }
@@ -113,15 +123,13 @@ void on_report() {
 
 }  // namespace
 
-// The process is lost anyway: formatting allocates, which a signal's handler may not, so an alarm ends it if that should hang.
 void end_saying(const std::string& in_kernel, const std::string& outside, int code_outside) {
   if (reports) end_in_few_words();
   if (reporting.test_and_set()) {
     for (;;) pause();  // another thread reports
   }
   reports = true;
-  ::signal(SIGALRM, [](int) { end_in_few_words(); });
-  alarm(2);
+  limit_telling();
   const Worker* w = thread_worker;
   std::string text = outside + "\n";
   int code = code_outside;
@@ -144,6 +152,7 @@ LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_t
   running_program = &program;
   running_process = getpid();
   catch_exits();
+  adopt_orphans();
   watch_forks();
   watch_memory(true);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -1,12 +1,15 @@
 #include "runtime/transport/process_environment.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -65,7 +68,32 @@ void yield_in_mpi(bool yield) {
   if (set != nullptr) set(yield);
 }
 
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+// Only what a signal's handler may call.
+void end_children() {
+  constexpr int kTries = 100;  // the orphans of one that is killed come next
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  for (int tries = 0; tries < kTries; ++tries) {
+    char text[512];
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (size <= 0) return;
+    text[size] = '\0';
+    for (char* at = text; *at != '\0';) {
+      const auto child = static_cast<pid_t>(std::strtol(at, &at, 10));
+      while (*at == ' ') ++at;
+      if (child <= 0) break;
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+}
+
 void end_process(int code) {
+  end_children();
   for (;;) syscall(SYS_exit_group, code);
 }
 

@@ -13,7 +13,11 @@ void prepare_process_for_mpi();
 // and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice.
 void yield_in_mpi(bool yield);
 
-// Ends the process at once; _exit() is what kernels call (report/kernel_exits.cpp).
+// Children end with the run, and so do theirs: those whose parent has ended become this process's, and all are killed.
+void adopt_orphans();
+void end_children();
+
+// Ends the process at once, and its children; _exit() is what kernels call (report/kernel_exits.cpp).
 [[noreturn]] void end_process(int code);
 
 }  // namespace tessera::runtime

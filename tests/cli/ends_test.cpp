@@ -74,6 +74,63 @@ TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
 }
 
+// Behind the end of what malloc() gave; found where malloc() is called next, with the allocator's lock held.
+TEST_F(Command, AHeapThatAKernelHasDamagedHangsNothing) {
+  write("p.fa",
+        "C++ head ${{\n#include <string.h>\n$}}\n"
+        "C++ sub damage(name x) ${{ char* volatile p = (char*)malloc(10); memset(p, 7, 190); x = p[3]; $}}\n"
+        "C++ sub ask(int v, name y) ${{ void* volatile p; for (int i = 0; i < 1000; ++i) p = malloc(i * 40); y = v + (p == nullptr); $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "sub main() { df x, y; damage(x); ask(x, y); show(y); }\n");
+  for (const Words& ranks : {Words{}, Words{"-n", "2"}}) {
+    Words words = {"run", "-q", "p.fa"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    EXPECT_TRUE(ended(tessera(words), 1, {"[T410]"}));
+  }
+}
+
+// Whose parent has ended; and it has the run's stdout open. (Command looks for what outlives the run.)
+TEST_F(Command, TheChildOfAChildEndsWithTheRun) {
+  write("p.fa",
+        "C++ sub spawn(name x) ${{ x = system(\"sleep 300 &\"); $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "C++ sub fail(int v) ${{ throw std::runtime_error(\"oh dear\"); $}}\n"
+        "sub main(int fails) { df x; spawn(x) @ { locator_cyclic: 1; }; if fails == 0 show(x); if fails > 0 fail(x); }\n");
+  for (const Words& ranks : {Words{"-t", "2"}, Words{"-n", "2"}}) {
+    for (const char* fails : {"0", "1"}) {
+      Words words = {"run", "-q", "p.fa"};
+      words.insert(words.end(), ranks.begin(), ranks.end());
+      words.insert(words.end(), {"--", fails});
+      EXPECT_TRUE(ended(tessera(words), *fails - '0')) << fails;
+    }
+  }
+}
+
+TEST_F(Command, AKernelBecomesNoOtherProgram) {
+  for (const char* what : {"execlp(\"true\", \"true\", nullptr)", "execl(\"/bin/true\", \"true\", (char*)nullptr)", "char* words[] = {nullptr}; execvp(\"true\", words)"}) {
+    write("p.fa", std::string("C++ head ${{\n#include <unistd.h>\n$}}\nC++ sub f(int v, name x) ${{ x = v; ") + what + "; $}}\n"
+                  "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { df x; f(3, x) @ { locator_cyclic: 1; }; show(x); }\n");
+    for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}}) {
+      Words words = {"run", "-q", "p.fa"};
+      words.insert(words.end(), ranks.begin(), ranks.end());
+      EXPECT_TRUE(ended(tessera(words), 1, {"p.fa:6: error: the kernel ended the process: exec", "[T414]"})) << what;
+    }
+  }
+  // A child may.
+  write("p.fa", "C++ head ${{\n#include <sys/wait.h>\n#include <unistd.h>\n$}}\n"
+                "C++ sub f() ${{ if (fork() == 0) execlp(\"echo\", \"echo\", \"child\", nullptr); wait(nullptr); $}}\nsub main() { f(); }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "child\n");
+}
+
+TEST_F(Command, AClosedStdoutIsNoPlaceForResults) {
+  write("p.fa", kHello);
+  for (const char* ranks : {"-t 1", "-n 2"}) {
+    EXPECT_TRUE(ended(run({"sh", "-c", std::string(TESSERA_COMMAND) + " run -q p.fa " + ranks + " >&-"}), 3, {"can't write to stdout"})) << ranks;
+  }
+}
+
 TEST_F(Command, WhoStartsItMayIgnoreChildren) {
   write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,
