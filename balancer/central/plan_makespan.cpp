@@ -10,15 +10,15 @@
 namespace tessera::balancer {
 namespace {
 
-// The lowest ceiling is sought in steps of this part of an average fragment (with 16 fragments a worker, 0.4 %), but none
-// below this part of the mean.
+// The lowest ceiling is sought in steps of this part of an average fragment (with 16 fragments a worker, 0.4 %), but
+// none below this part of the mean.
 constexpr double kStep = 1.0 / 16, kLeast = 3e-4;
 constexpr int kMostTries = 64;
 // So many pieces for each worker may be placed before the search is content with what it has.
-constexpr std::size_t kEffort = 2, kEffortAlways = 4000;
+constexpr std::size_t kEffort = 4, kEffortAlways = 4000;
 
-// search has `packer` pack at ceilings upwards in growing steps until nothing better can come, then between the last that
-// failed and the best that was reached.
+// search has `packer` pack at ceilings upwards in growing steps until nothing better can come, then between the last
+// that failed and the best that was reached.
 void search(Packer& packer, const LowerBound& bound, std::size_t workers) {
   const double step = std::max(kStep * bound.fragment, kLeast * bound.level);
   double low = bound.ceiling, next = std::max(bound.ceiling, bound.level + step);
@@ -28,7 +28,8 @@ void search(Packer& packer, const LowerBound& bound, std::size_t workers) {
     low = next;
     next += step * std::ldexp(1.0, tries);
   }
-  while (packer.reached() - low > std::max(step / 2, 2 * kLeast * low) && packer.effort() < kEffort * workers + kEffortAlways) {
+  while (packer.reached() - low > std::max(step / 2, 2 * kLeast * low) &&
+         packer.effort() < kEffort * workers + kEffortAlways) {
     const double middle = (low + packer.reached()) / 2;
     packer.pack(middle);
     if (packer.reached() > middle) low = middle;

@@ -230,15 +230,16 @@ void Packer::push_all() {
   }
 }
 
-// push gives the lightest fragment that suffices, or else the heaviest. The receiver is less above the ceiling then than
-// the giver was, and nobody is pushed to twice: it ends.
+// push gives the lightest fragment that suffices, or else the heaviest. The receiver is less above the ceiling then
+// than the giver was, and nobody is pushed to twice: it ends.
 void Packer::push(std::size_t from, std::size_t to) {
   const auto queue = queues_.of(from);
   const double left = excess(from);
   auto item = std::partition_point(queue.begin(), queue.end(), [&](const auto& i) { return i.weight >= left; });
   if (item != queue.begin()) --item;
   while (item->left <= 0 && item != queue.begin()) --item;
-  if (item->left <= 0 || item->weight - gaps_.room(static_cast<std::int32_t>(to)) >= left || pushed_[to] || queues_.of(to).empty()) return;
+  const double above = item->weight - gaps_.room(static_cast<std::int32_t>(to));
+  if (item->left <= 0 || above >= left || pushed_[to] || queues_.of(to).empty()) return;
   pushed_[to] = true;
   --item->left;
   move(from, to, *item, 1);

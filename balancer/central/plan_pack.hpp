@@ -1,10 +1,10 @@
 // Packing below a ceiling.
 //
 // Nobody is to finish after the ceiling. Who would gives the fewest fragments that bring it below (no heavier than the
-// widest gap; the heaviest, and at last the lightest that suffices). Who has a gap below the ceiling takes them, heaviest
-// first, each into the gap that it fills best. What fits nowhere stays, and its rank gives lighter ones in the next
-// round. When nothing fits any more, who is stuck gives a fragment to the widest gap all the same, and the receiver makes
-// room for it by lighter ones.
+// widest gap; the heaviest, and at last the lightest that suffices). Who has a gap below the ceiling takes them,
+// heaviest first, each into the gap that it fills best. What fits nowhere stays, and its rank gives lighter ones in the
+// next round. When nothing fits any more, who is stuck gives a fragment to the widest gap all the same, and the
+// receiver makes room for it by lighter ones.
 #pragma once
 
 #include <array>
