@@ -9,7 +9,7 @@ plan() {
   echo
   echo "Sixteen fragments a rank, each of its own weight, or groups. Before and after: the largest finishing time by the mean load. The bound is"
   echo "that no plan finishes earlier (the mean load, the heaviest fragment). Moved: of all fragments, and of their weight. Means of 20 instances"
-  echo "with 64 ranks, five with about 1,000, one above, none of them tuned on; ms is the best of five (processor time). Command: \`bench/run plan\`."
+  echo "with 64 ranks, five with about 1,000, one above; ms is the best of five (processor time). Command: \`bench/run plan\`."
   echo
   "$program"
 }

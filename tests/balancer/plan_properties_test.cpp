@@ -200,8 +200,7 @@ TEST(PlanProperties, RanksThatLeaveGiveEverything) {
   }
 }
 
-// What it cost to move as little, and how near the bound it must end: rank counts, distributions and seeds that it was
-// not tuned on.
+// How near the bound it ends, and with how few fragments. The seeds are none that it was tuned on.
 TEST(PlanProperties, FewFragmentsMoveAndEndNearTheBound) {
   for (const std::uint64_t seed : {31, 32, 33}) {
     for (const bool hotspot : {false, true}) {
