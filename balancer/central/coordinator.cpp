@@ -35,6 +35,16 @@ double work_of(const Load& from, const Move& move) {
   return work;
 }
 
+std::vector<Turnover> turnovers_of(const std::vector<Load>& loads, const Plan& plan) {
+  std::vector<Turnover> turnovers(loads.size());
+  for (const Move& m : plan) {
+    const double work = work_of(loads[m.from], m);
+    turnovers[m.from].goes += work / loads[m.from].capacity;
+    turnovers[m.to].comes += work / loads[m.to].capacity;
+  }
+  return turnovers;
+}
+
 std::int64_t bytes_of(const Load& from, const std::vector<GroupCount>& fragments) {
   std::int64_t bytes = 0;
   for (const GroupCount& f : fragments) {
@@ -189,7 +199,8 @@ void Coordinator::check(Time now, Actions& out) {
       const bool uneven = latest - earliest > static_cast<double>(min_gain());
       refuse(now, unworthy && uneven ? kCosts : kBalanced, nullptr, out);
     }
-    std::erase_if(plan, [&](const Move& m) { return !pays(loads, m, out, now); });
+    const std::vector<Turnover> turnovers = turnovers_of(loads, plan);
+    std::erase_if(plan, [&](const Move& m) { return !pays(loads, turnovers, m, out, now); });
     std::stable_sort(plan.begin(), plan.end(), [&](const Move& a, const Move& b) {
       return loads[a.to].finish() < loads[b.to].finish();
     });
@@ -244,10 +255,13 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
   return any;
 }
 
-bool Coordinator::pays(const std::vector<Load>& loads, const Move& m, Actions& out, Time now) {
+bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnover>& turnovers, const Move& m,
+                       Actions& out, Time now) {
   const Rank from = members_.rank(m.from), to = members_.rank(m.to);
   if (view_.unconfirmed(from, to)) return false;
-  const double before = loads[m.from].finish(), after = loads[m.to].finish();
+  // A rank that gives lighter ones to make room for what comes is as late as if it had come; and the other way round.
+  const double before = loads[m.from].finish() + turnovers[m.from].comes;
+  const double after = loads[m.to].finish() - turnovers[m.to].goes;
   const double work = work_of(loads[m.from], m);
   const auto transfer = static_cast<double>(
       transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));

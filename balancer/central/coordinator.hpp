@@ -12,6 +12,11 @@
 
 namespace tessera::balancer {
 
+// Turnover is what a worker gets and gives by all moves of a plan, in ns of its own time.
+struct Turnover {
+  double comes = 0, goes = 0;
+};
+
 // Coordinator turns reports into orders. One check:
 //
 //   loads -> plan -> drop what does not pay -> cut to what the links take now -> orders
@@ -55,7 +60,7 @@ class Coordinator {
   void check_when_due(Time now, Actions&);
   void check(Time now, Actions&);
   bool probe(Time now, const std::vector<Load>&, Actions&);
-  bool pays(const std::vector<Load>&, const Move&, Actions&, Time now);
+  bool pays(const std::vector<Load>&, const std::vector<Turnover>&, const Move&, Actions&, Time now);
   void take_line(Time now, Rank from, const Load&, Rank to, const std::vector<GroupCount>&);
   void look_again_when_free(Time now, const Plan&, Actions&);
   void cut_to_window(Time now, const std::vector<Load>&, Plan&) const;

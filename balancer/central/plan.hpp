@@ -23,7 +23,7 @@ struct GroupWork {
 struct Load {
   std::vector<GroupWork> groups;
   Time busy = 0;         // until what runs now is done, and what is on its way to it has run
-  double capacity = 1;   // threads times relative speed: work / capacity = time
+  double capacity = 1;   // threads times relative speed, > 0: work / capacity = time
   bool receives = true;  // false: it is leaving, or not a worker
 
   // The entry of a group; null when there is none. Quick where groups stand at their own number.
@@ -71,9 +71,10 @@ struct PlanCosts {
 // it stops when a receiver can be given nothing.
 Plan plan_mean(const std::vector<Load>&);
 
-// plan_makespan minimises the largest finishing time. Its result is never later than plan_mean's
-// and, on workers that start free with nothing to pay for moves, within LPT's bound 4/3 - 1/(3m) of
-// the optimum. O((workers x groups) log) in the size of its input.
+// plan_makespan minimises the largest finishing time, and moves few fragments for it (plan_pack.hpp). Its result is never
+// later than plan_mean's or than moving nothing and, on workers that start free with nothing to pay for moves, within
+// LPT's bound 4/3 - 1/(3m) of the optimum. A worker that receives may give as well: to make room. Costs some
+// microseconds per worker.
 Plan plan_makespan(const std::vector<Load>&, const PlanCosts& = {});
 
 // makespan is the largest finishing time after the plan; `costs` delays what is moved.

@@ -92,12 +92,14 @@ LowerBound lower_bound(const std::vector<Load>& loads, std::vector<double>& fini
   finish.resize(loads.size());
   double all_movable = 0, fastest = 0;
   Time heaviest = 0;
+  std::int64_t fragments = 0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (loads[i].receives) fastest = std::max(fastest, loads[i].capacity);
     double fixed = 0, movable = 0;
     for (const GroupWork& g : loads[i].groups) {
       const double work = static_cast<double>(g.count) * static_cast<double>(g.weight);
       (g.movable ? movable : fixed) += work;
+      if (g.movable) fragments += g.count;
       if (g.movable && g.count > 0) heaviest = std::max(heaviest, g.weight);
     }
     all_movable += movable;
@@ -107,7 +109,9 @@ LowerBound lower_bound(const std::vector<Load>& loads, std::vector<double>& fini
   }
   if (receivers.empty()) return bound;
   bound.level = water_level(loads, base, receivers, all_movable);
-  bound.finish = std::max({bound.finish, bound.level, static_cast<double>(heaviest) / fastest});
+  if (fragments > 0) bound.fragment = all_movable / static_cast<double>(fragments) / fastest;
+  bound.ceiling = std::max(bound.level, static_cast<double>(heaviest) / fastest);
+  bound.finish = std::max(bound.finish, bound.ceiling);
   return bound;
 }
 

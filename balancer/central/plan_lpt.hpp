@@ -7,6 +7,8 @@ namespace tessera::balancer {
 
 struct LowerBound {
   double level = 0;           // where all who can share would finish if fragments were water
+  double fragment = 0;        // what moves takes so long on average
+  double ceiling = 0;         // the level, or the heaviest fragment: nothing that moves needs to end earlier
   double finish = 0;          // no plan finishes earlier
   std::size_t receivers = 0;  // workers that can take work
 };

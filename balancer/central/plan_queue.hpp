@@ -93,10 +93,4 @@ class Queues {
 // plan_mean for who has the finishing times and the queues (full) already.
 Plan plan_mean(const std::vector<Load>&, std::vector<double> finish, Queues&);
 
-// plan_deal cuts the workers into blocks, a giver and the receivers that its surplus fills, and
-// deals each block's fragments heaviest first to who has most room below `level`. Against filling
-// one receiver after the other it ends more even where every fragment has its own weight: no giver
-// is left with large ones because its small ones went first. It needs full queues.
-Plan plan_deal(const std::vector<Load>&, const std::vector<double>& finish, double level, Queues&);
-
 }  // namespace tessera::balancer

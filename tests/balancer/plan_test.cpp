@@ -38,9 +38,9 @@ TEST(PlanMean, GoldenExampleOfTheSource) {
   EXPECT_EQ(finishes(loads_after(golden(), plan)), (std::vector<double>{32, 24, 20, 24}));
 }
 
-// 32 in the source, 28 with another eight shipped; dealing anew comes within 1 of the mean.
+// 32 in the source, 28 with another eight shipped. Workers 2 and 3 take more than they have room for and pass light ones on: the mean.
 TEST(PlanMakespan, EndsWellBeforeTheSource) {
-  EXPECT_EQ(makespan(golden(), plan_makespan(golden())), 26);
+  EXPECT_EQ(makespan(golden(), plan_makespan(golden())), 25);
 }
 
 TEST(PlanMakespan, LeavesBalancedLoadsAlone) {
