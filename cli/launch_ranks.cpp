@@ -16,7 +16,6 @@
 #include "cli/failure.hpp"
 #include "cli/mpirun_notes.hpp"
 #include "cli/process.hpp"
-#include "cli/tagged_output.hpp"
 #include "runtime/control/control_point.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
@@ -147,7 +146,6 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
   command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  if (runtime::mpirun_tags_output()) command.push_back("--tag-output");
   if (!sanitizer.empty()) {
     setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
     command.insert(command.end(), {"-x", "LD_PRELOAD=" + sanitizer.string(), "-x", "ASAN_OPTIONS"});
@@ -159,11 +157,8 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   MpirunNotes notes;
-  TaggedOutput output, errors;
-  const Filter lines{[&](std::string_view piece) { return output.pass(piece); }, [&] { return output.rest(); }};
-  const Filter words{[&](std::string_view piece) { return notes.pass(errors.pass(piece)); },
-                     [&] { return notes.pass(errors.rest()) + notes.rest(); }};
-  const Foreground ended = run_foreground(command, &lines, &words);
+  const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&] { return notes.rest(); }};
+  const Foreground ended = run_foreground(command, &filter);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   char said[3] = {};

@@ -219,7 +219,7 @@ struct Relay {
 
 }  // namespace
 
-Foreground run_foreground(const Command& command, const Filter* output_filter, const Filter* errors_filter) {
+Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
   sigset_t waited, blocked, before;
   sigemptyset(&waited);
@@ -245,7 +245,6 @@ Foreground run_foreground(const Command& command, const Filter* output_filter, c
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
-  passed[0].filter = output_filter;
   passed[1].filter = errors_filter;
   for (const int fd : {output[1], errors[1]}) close(fd);
   for (const Relay& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);

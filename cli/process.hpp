@@ -36,7 +36,7 @@ struct Foreground {
   int unwritten = 0;   // errno of our stdout when that did not take all; then it was ended
 };
 
-// What stands between a stream of the command and ours.
+// What stands between the command's stderr and ours.
 struct Filter {
   std::function<std::string(std::string_view)> pass;  // what of a piece is shown, and when
   std::function<std::string()> rest;                  // at the end
@@ -45,6 +45,6 @@ struct Filter {
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
 // to us when it has ended.
-Foreground run_foreground(const Command& command, const Filter* output = nullptr, const Filter* errors = nullptr);
+Foreground run_foreground(const Command& command, const Filter* errors = nullptr);
 
 }  // namespace tessera::cli

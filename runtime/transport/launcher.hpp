@@ -12,9 +12,6 @@ std::int32_t launcher_size();
 // launcher_local_rank: among those on this host.
 std::int32_t launcher_local_rank();
 
-// Whether mpirun can say which rank has written what it passes on, in the way that is known here (Open MPI 4).
-bool mpirun_tags_output();
-
 // let_rank_0_speak is called before a message that every rank would print. On other ranks it waits
 // to be ended by the launcher, which rank 0's exit code makes it do; it returns after some seconds,
 // for then the trouble is this rank's alone.

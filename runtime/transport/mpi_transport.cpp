@@ -333,12 +333,4 @@ namespace tessera::runtime {
 
 std::unique_ptr<Transport> make_mpi_transport() { return std::make_unique<mpi::MpiTransport>(); }
 
-bool mpirun_tags_output() {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
-  return true;
-#else
-  return false;
-#endif
-}
-
 }  // namespace tessera::runtime

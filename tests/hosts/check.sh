@@ -34,15 +34,6 @@ during() {
 }
 
 case $what in
-  lines)  # of all hosts, short ones and some that no pipe takes at once: none is cut by another
-    cat >lines.fa <<'X'
-C++ sub say(int i) ${{ printf("iteration %d %s end\n", i, std::string(i % 100 == 0 ? 9000 : i % 90, '.').c_str()); fprintf(stderr, "word %d end\n", i); $}}
-sub main() { for i = 1..4000 say(i) @ { locator_cyclic: i; }; }
-X
-    limit "$tessera" run lines.fa -n 3 -q >out 2>said
-    code $? 0
-    [ "$(grep -cE '^iteration [0-9]+ \.* end$' out)" = 4000 ] && [ "$(wc -l <out)" = 4000 ] || { echo "lines are cut:"; grep -vE '^iteration [0-9]+ \.* end$' out | cut -c1-200 | head; exit 1; }
-    [ "$(grep -cE '^word [0-9]+ end$' said)" = 4000 ] || { echo "lines of stderr are cut:"; grep -vE '^word [0-9]+ end$' said | head; exit 1; } ;;
   options)  # those of rank 0 are known to all, though mpirun does not pass them on
     build where
     TESSERA_OPTIONS="-t 3" limit $mpirun ./where >out 2>said
