@@ -1,9 +1,11 @@
 #include "compiler/deep_stack.hpp"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <cstddef>
 #include <exception>
+#include <vector>
 
 namespace tessera::compiler {
 namespace {
@@ -15,13 +17,25 @@ struct Call {
   std::exception_ptr thrown;
 };
 
+// For who tells of a crash, also where the stack is used up.
+void crash_stack(char* memory, std::size_t size) {
+  stack_t s{};
+  s.ss_sp = memory;
+  s.ss_size = size;
+  s.ss_flags = memory == nullptr ? SS_DISABLE : 0;
+  sigaltstack(&s, nullptr);
+}
+
 void* carry_out(void* call) {
+  std::vector<char> spare(64 << 10);
+  crash_stack(spare.data(), spare.size());
   auto& c = *static_cast<Call*>(call);
   try {
     c.run();
   } catch (...) {
     c.thrown = std::current_exception();
   }
+  crash_stack(nullptr, 0);
   return nullptr;
 }
 

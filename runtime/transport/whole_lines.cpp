@@ -28,6 +28,25 @@ void through(Stream& stream, std::FILE* file) {
   stream.rdbuf(new __gnu_cxx::stdio_sync_filebuf<typename Stream::char_type>(file));
 }
 
+// What mpirun reads at a time it passes on at once: of a pipe of packets that is what was written at a time, up to 4096 bytes. Else it is
+// whatever is there, the last line cut, and what another rank or host has written comes next. (Where mpirun reads through a terminal, so it is.
+// Its --tag-output would tell whose a piece is, but loses what is over 8 kB with the tags.)
+void one_line_at_a_time(int descriptor) {
+  constexpr int kRoom = 1 << 20;  // a packet takes a page of it
+  struct stat s {};
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr || fstat(descriptor, &s) != 0 || !S_ISFIFO(s.st_mode)) return;
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_DIRECT) != 0) return;
+  fcntl(descriptor, F_SETPIPE_SZ, kRoom);
+}
+
+// On one host one stream has the lines of all ranks (print_into).
+bool several_hosts() {
+  const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return here != nullptr && all != nullptr && std::string(here) != all;
+}
+
 // mpirun writes something before each line, or files per rank: it has to know whose a line is.
 bool launcher_tells_ranks_apart() {
   for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output", "OMPI_MCA_orte_output_filename",
@@ -87,6 +106,8 @@ pid_t reader_of_stdout() {
 void print_whole_lines() {
   static char buffer[kLongestLine];
   std::setvbuf(stdout, buffer, _IOLBF, kLongestLine);
+  one_line_at_a_time(STDERR_FILENO);
+  if (several_hosts()) one_line_at_a_time(STDOUT_FILENO);
   // Here, so that a program that does it has no effect: std::cout would write whenever a buffer of its own is full.
   if (!std::ios::sync_with_stdio(false)) return;
   through(std::cin, stdin);
@@ -119,6 +140,7 @@ void print_into(const OutputPlace& first) {
   if (fstat(fd, &s) == 0 && s.st_dev == first.device && s.st_ino == first.file) {
     std::fflush(stdout);
     dup2(fd, STDOUT_FILENO);
+    if (several_hosts()) one_line_at_a_time(STDOUT_FILENO);
   }
   close(fd);
 }

@@ -111,6 +111,16 @@ TEST_F(Lines, KeepTheOrderOfTheirRank) {
   for (const int n : last) EXPECT_EQ(n, 200);
 }
 
+TEST_F(Lines, OfStderrAreWholeToo) {
+  write("p.fa", "C++ sub say(int i) ${{ fprintf(stderr, \"word %d end\\n\", i); $}}\nsub main() { for i = 1..4000 say(i) @ { locator_cyclic: i; }; }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa", "-n", "3", "-t", "1"});
+  ASSERT_TRUE(ended(o, 0));
+  std::istringstream in(o.err);
+  int whole = 0;
+  for (std::string line; std::getline(in, line); ++whole) EXPECT_TRUE(line.rfind("word ", 0) == 0 && line.ends_with(" end") && line.size() <= 13) << line;
+  EXPECT_EQ(whole, 4000);
+}
+
 TEST_F(Lines, AreNotLostWithTheirRank) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer ends the rank";

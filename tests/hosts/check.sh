@@ -34,6 +34,14 @@ during() {
 }
 
 case $what in
+  lines)  # that kernels write to stderr: none is cut by another. (Of stdout, which mpirun reads through a terminal here, it may be: docs/luna.md.)
+    cat >lines.fa <<'X'
+C++ sub say(int i) ${{ fprintf(stderr, "word %d end\n", i); $}}
+sub main() { for i = 1..4000 say(i) @ { locator_cyclic: i; }; }
+X
+    limit "$tessera" run lines.fa -n 3 -q >out 2>said
+    code $? 0
+    [ "$(grep -cE '^word [0-9]+ end$' said)" = 4000 ] || { echo "lines are cut:"; grep -vE '^word [0-9]+ end$' said | head; exit 1; } ;;
   options)  # those of rank 0 are known to all, though mpirun does not pass them on
     build where
     TESSERA_OPTIONS="-t 3" limit $mpirun ./where >out 2>said
