@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <string_view>
 
 namespace tessera::compiler {
 
@@ -58,6 +59,7 @@ std::uint32_t Sources::add(std::string name, std::string text) {
   SourceFile file;
   file.name = std::move(name);
   file.text = std::move(text);
+  if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; file.text.starts_with(kByteOrderMark)) file.text.erase(0, kByteOrderMark.size());
   file.line_starts.push_back(0);
   for (std::uint32_t k = 0; k < file.text.size(); ++k) {
     if (file.text[k] == '\n') file.line_starts.push_back(k + 1);

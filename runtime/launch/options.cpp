@@ -172,7 +172,7 @@ void check_files(const runtime::RunOptions& options) {
 
 void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
   const std::string group = "Balancing";
-  app.add_option("--balancer", flags->balancer,
+  app.add_option("-b,--balancer", flags->balancer,
                  "how ranks are kept evenly loaded (see `tessera policies`); default: auto, on one "
                  "rank none")
       ->option_text("NAME")

@@ -43,6 +43,11 @@ TEST(Limits, IncludesThatDoubleAreEnded) {
   EXPECT_NE(first_text(out).find("more than 10000 includes"), std::string::npos) << first_text(out);
 }
 
+// Editors of other systems begin a file with it.
+TEST(Limits, AByteOrderMarkIsNoText) {
+  EXPECT_EQ(codes(translate_text(std::string("\xEF\xBB\xBF") + "#define N 3\n" + kShow + "sub main() { show($N); }\n")), "");
+}
+
 // Each sub calls the one before, as many as take more than a usual stack.
 TEST(Limits, SubsCallOneAnotherAsDeepAsTheyLike) {
   std::string subs = "C++ sub set(name x) ${{ x = 1; $}}\nsub s0(name x) { set(x); }\n";
