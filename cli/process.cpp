@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,19 +76,12 @@ std::string read_all(int fd) {
   return text;
 }
 
-// Can be read when the process has ended. By its number: glibc 2.36 declares the function for C only.
-int pidfd_of(pid_t pid) {
-  const long fd = syscall(SYS_pidfd_open, pid, 0);
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), "pidfd_open");
-  return static_cast<int>(fd);
-}
-
 // What would end this process is read instead, while there is somebody to be ended first.
 struct EndingSignals {
   EndingSignals() {
     sigset_t ending;
     sigemptyset(&ending);
-    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, s);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&ending, s);
     sigprocmask(SIG_BLOCK, &ending, &before);
     fd = signalfd(-1, &ending, SFD_CLOEXEC);
   }
@@ -101,19 +93,20 @@ struct EndingSignals {
   int fd = -1;
 };
 
-// One of these that has ended; -1: this process is to end. Other children of it are somebody else's to wait for.
+// One of these that has ended, and how; -1: this process is to end. Other children of it are somebody else's to wait for.
 template <class Running>
-pid_t first_to_end(const std::map<pid_t, Running>& running, int signals) {
-  std::vector<pollfd> polled{{signals, POLLIN, 0}};
-  for (const auto& [pid, what] : running) polled.push_back({what.ends, POLLIN, 0});
-  while (poll(polled.data(), polled.size(), -1) < 0) {
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+pid_t first_to_end(const std::map<pid_t, Running>& running, int signals, int& status) {
+  constexpr int kLook = 200;  // ms: SIGCHLD may have gone to another thread
+  for (;;) {
+    for (const auto& [pid, what] : running) {
+      const pid_t ended = waitpid(pid, &status, WNOHANG);
+      if (ended == pid) return pid;
+      if (ended < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+    }
+    pollfd polled{signals, POLLIN, 0};
+    signalfd_siginfo info{};
+    if (poll(&polled, 1, kLook) > 0 && read(signals, &info, sizeof info) == sizeof info && info.ssi_signo != SIGCHLD) return -1;
   }
-  signalfd_siginfo info{};
-  if (polled.front().revents != 0 && read(signals, &info, sizeof info) == sizeof info) return -1;
-  auto at = running.begin();
-  for (std::size_t k = 1; k + 1 < polled.size() && polled[k].revents == 0; ++k) ++at;
-  return at->first;
 }
 
 }  // namespace
@@ -126,7 +119,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
   std::vector<Finished> results(commands.size());
   struct Running {
     std::size_t number;  // of the command
-    int output, ends;    // its file; what can be read when the command has ended
+    int output;          // its file
   };
   std::map<pid_t, Running> running;
   std::size_t next = 0;
@@ -150,20 +143,19 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
         become(commands[next], self, SIGKILL);
       }
       if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-      running[pid] = {next++, output, pidfd_of(pid)};
+      setpgid(pid, pid);  // here as well: it may not have come to it when it is to be killed
+      running[pid] = {next++, output};
       continue;
     }
-    const pid_t pid = first_to_end(running, signals.fd);
+    int status = 0;
+    const pid_t pid = first_to_end(running, signals.fd, status);
     if (pid < 0) {
       for (const auto& [group, what] : running) kill(-group, SIGKILL);
       throw Failure(runtime::kExitInterrupted, "tessera: interrupted while it compiled");
     }
-    int status = 0;
-    if (waitpid(pid, &status, 0) < 0) throw std::system_error(errno, std::generic_category(), "waitpid");
-    const auto [number, output, ends] = running.extract(pid).mapped();
+    const auto [number, output] = running.extract(pid).mapped();
     if (number < wanted) results[number] = {exit_code(status), read_all(output)};
     close(output);
-    close(ends);
     if (number < std::min(wanted, depending) && results[number].exit_code != 0) leave();
   }
   return results;

@@ -1,5 +1,6 @@
 #include "runtime/transport/process_environment.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -32,6 +35,39 @@ bool all_on_this_host() {
   const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
   return local != nullptr && all != nullptr && std::string_view(local) == all;
+}
+
+// The process that adopts orphans, and the children that it had before, which are none of the run's: a script may have started
+// something and become this program.
+pid_t adopter = 0;
+std::array<pid_t, 64> earlier_children{};
+
+// f(child) for each child of this process. Each thread has a list of those that it has started.
+template <class F>
+void for_children(F f) {
+  alignas(dirent64) std::array<char, 4096> entries;
+  const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (tasks < 0) return;
+  for (ssize_t size; (size = getdents64(tasks, entries.data(), entries.size())) > 0;) {
+    for (ssize_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      char path[64], text[1024];
+      std::snprintf(path, sizeof path, "%s/children", entry->d_name);
+      const int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+      const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+      if (file >= 0) close(file);
+      text[length > 0 ? length : 0] = '\0';
+      for (char* next = text; *next != '\0';) {
+        char* const from = next;
+        const auto child = static_cast<pid_t>(std::strtol(from, &next, 10));
+        while (*next == ' ') ++next;
+        if (next == from) break;
+        if (child > 0) f(child);
+      }
+    }
+  }
+  close(tasks);
 }
 
 // mpirun starts more than this many ranks of a host from helper threads that end soon, and the
@@ -68,27 +104,30 @@ void yield_in_mpi(bool yield) {
   if (set != nullptr) set(yield);
 }
 
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+void adopt_orphans() {
+  earlier_children = {};
+  std::size_t n = 0;
+  for_children([&](pid_t child) {
+    if (n < earlier_children.size()) earlier_children[n++] = child;
+  });
+  adopter = getpid();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
 
-// Only what a signal's handler may call.
+// Only what a signal's handler may call. What is killed may leave children of its own, which come to us next.
 void end_children() {
-  constexpr int kTries = 100;  // the orphans of one that is killed come next
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  constexpr int kTries = 1000;  // of a millisecond
+  if (getpid() != adopter) return;
   for (int tries = 0; tries < kTries; ++tries) {
-    char text[512];
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0) close(file);
-    if (size <= 0) return;
-    text[size] = '\0';
-    for (char* at = text; *at != '\0';) {
-      const auto child = static_cast<pid_t>(std::strtol(at, &at, 10));
-      while (*at == ' ') ++at;
-      if (child <= 0) break;
+    bool any = false;
+    for_children([&](pid_t child) {
+      if (std::find(earlier_children.begin(), earlier_children.end(), child) != earlier_children.end()) return;
+      any = true;
       kill(child, SIGKILL);
-      waitpid(child, nullptr, 0);
-    }
+      waitpid(child, nullptr, WNOHANG);
+    });
+    if (!any) return;
+    usleep(1000);
   }
 }
 

@@ -28,18 +28,6 @@ void through(Stream& stream, std::FILE* file) {
   stream.rdbuf(new __gnu_cxx::stdio_sync_filebuf<typename Stream::char_type>(file));
 }
 
-// What mpirun reads at a time it passes on at once: of a pipe of packets that is what was written at a time, up to 4096 bytes. Else it is
-// whatever is there, the last line cut, and what another rank or host has written comes next. (Where mpirun reads through a terminal, so it is.
-// Its --tag-output would tell whose a piece is, but loses what is over 8 kB with the tags.)
-void one_line_at_a_time(int descriptor) {
-  constexpr int kRoom = 1 << 20;  // a packet takes a page of it
-  struct stat s {};
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr || fstat(descriptor, &s) != 0 || !S_ISFIFO(s.st_mode)) return;
-  const int flags = fcntl(descriptor, F_GETFL);
-  if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_DIRECT) != 0) return;
-  fcntl(descriptor, F_SETPIPE_SZ, kRoom);
-}
-
 // On one host one stream has the lines of all ranks (print_into).
 bool several_hosts() {
   const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
@@ -89,16 +77,34 @@ bool reads(pid_t who, const fs::path& what) {
   return false;
 }
 
-pid_t reader_of_stdout() {
+// The ancestor that reads what is written there; 0: none.
+pid_t reader_of(int descriptor) {
   struct stat s {};
-  if (fstat(STDOUT_FILENO, &s) != 0 || (!S_ISFIFO(s.st_mode) && !S_ISCHR(s.st_mode))) return 0;
+  if (fstat(descriptor, &s) != 0 || (!S_ISFIFO(s.st_mode) && !S_ISCHR(s.st_mode))) return 0;
   std::error_code failed;
-  const fs::path what = fs::read_symlink("/proc/self/fd/1", failed);
+  const fs::path what = fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor), failed);
   if (failed) return 0;
   for (pid_t p = getppid(); p > 1; p = parent_of(p)) {
     if (reads(p, what)) return p;
   }
   return 0;
+}
+
+// What mpirun reads at a time it passes on at once: of a pipe of packets that is what was written at a time, up to 4096 bytes. Else it is
+// whatever is there, the last line cut, and what another rank or host has written comes next. (Where mpirun reads through a terminal, so it is.
+// Its --tag-output would tell whose a piece is, but loses what is over 8 kB with the tags.)
+void one_line_at_a_time(int descriptor) {
+  constexpr int kRoom = 1 << 20;  // a packet takes a page of it
+  struct stat s {};
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr || fstat(descriptor, &s) != 0 || !S_ISFIFO(s.st_mode)) return;
+  // Who reads with less room than a packet needs, as a shell does, loses the rest of it.
+  const pid_t reader = reader_of(descriptor);
+  std::string name;
+  std::getline(std::ifstream("/proc/" + std::to_string(reader) + "/comm"), name);
+  if (name != "mpirun" && name != "mpiexec" && name != "orterun" && name != "orted") return;
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_DIRECT) != 0) return;
+  fcntl(descriptor, F_SETPIPE_SZ, kRoom);
 }
 
 }  // namespace
@@ -125,7 +131,7 @@ OutputPlace output_place() {
   place.process = getpid();
   struct stat s {};
   if (launcher_tells_ranks_apart() || fstat(STDOUT_FILENO, &s) != 0) return place;
-  place.reader = reader_of_stdout();
+  place.reader = reader_of(STDOUT_FILENO);
   place.device = s.st_dev;
   place.file = s.st_ino;
   return place;

@@ -106,6 +106,25 @@ TEST_F(Command, TheChildOfAChildEndsWithTheRun) {
   }
 }
 
+// The one waits for its child; the run fails meanwhile.
+TEST_F(Command, AChildThatIsWaitedForEndsWithAFailedRun) {
+  write("p.fa",
+        "C++ head ${{\n#include <unistd.h>\n$}}\n"
+        "C++ sub spawn(name x) ${{ x = system(\"sleep 300\"); $}}\n"
+        "C++ sub fail(int v) ${{ usleep(300000); throw std::runtime_error(\"oh dear\"); $}}\n"
+        "sub main() { df x; spawn(x) @ { locator_cyclic: 1; drop x; }; fail(3) @ { locator_cyclic: 0; }; }\n");
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "2"}), 1, {"oh dear"}));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-n", "2"}), 1, {"oh dear"}));
+}
+
+// A script that starts something and becomes this program: that is not the run's.
+TEST_F(Command, WhatRanBeforeGoesOn) {
+  write("p.fa", kHello);
+  const Outcome o = run({"sh", "-c", "(sleep 2; echo there) > said & exec \"$0\" run -q p.fa", TESSERA_COMMAND});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(read("said"), "there\n");
+}
+
 TEST_F(Command, AKernelBecomesNoOtherProgram) {
   for (const char* what : {"execlp(\"true\", \"true\", nullptr)", "execl(\"/bin/true\", \"true\", (char*)nullptr)", "char* words[] = {nullptr}; execvp(\"true\", words)"}) {
     write("p.fa", std::string("C++ head ${{\n#include <unistd.h>\n$}}\nC++ sub f(int v, name x) ${{ x = v; ") + what + "; $}}\n"
