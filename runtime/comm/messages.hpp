@@ -57,9 +57,14 @@ struct Copied {         // a rank that received the value with a shipment -> hom
   static constexpr bool counts = true;
   abi::Name name;
 };
+struct PassedDrop {
+  Rank to{-1};
+  abi::Id id;
+};
 struct Drop {           // home -> every rank with a copy: nobody can name these any more
   static constexpr bool counts = true;
   std::vector<abi::Id> ids;
+  std::vector<PassedDrop> passed = {};  // you have sent these to those ranks: tell them, behind the values
 };
 struct DeleteHint {     // advice `delete` carried out on another rank -> home
   static constexpr bool counts = true;

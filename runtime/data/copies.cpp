@@ -3,14 +3,12 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/data/data_fragments.hpp"
-#include "runtime/node/node.hpp"
+#include "runtime/data/happens.hpp"
 
 namespace tessera::runtime {
 
-// The caller holds the shard's lock.
+// It counts as a copy. The caller holds the shard's lock.
 void DataFragments::note_copy(DfEntry* e) {
-  e->flags |= kCopy;
   copy_bytes_.fetch_add(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
   copies_alive_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard hold(copies_mutex_);
@@ -19,7 +17,6 @@ void DataFragments::note_copy(DfEntry* e) {
 
 // It counts as a copy no longer. The caller holds the shard's lock.
 void DataFragments::forget_copy(DfEntry* e) {
-  e->flags &= ~kCopy & 0xFFu;
   copy_bytes_.fetch_sub(static_cast<std::int64_t>(e->value->size), std::memory_order_relaxed);
   copies_alive_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -48,21 +45,15 @@ void DataFragments::trim_copies(Clock::time_point now) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(id);
-    if (e == nullptr || e->value == nullptr || (e->flags & kCopy) == 0) continue;
+    if (e == nullptr || e->state != protocol::State::copy) continue;
     const bool in_use = __atomic_load_n(&e->value->refs, __ATOMIC_RELAXED) > 1;
-    if (copy_bytes() <= limit || in_use || (e->flags & kTouched) != 0) {
-      e->flags &= ~kTouched & 0xFFu;
+    if (copy_bytes() <= limit || in_use || e->touched) {
+      e->touched = false;
       const std::lock_guard again(copies_mutex_);
       copies_.push_back(id);
       continue;
     }
-    forget_copy(e);
-    ValueRef value(std::exchange(e->value, nullptr));
-    if (std::exchange(e->unheard, 0) != 0) {
-      node_.comm.send(home_of(e->scope), Keep{{e->id, e->scope}, {std::move(value)}});
-    }
-    e->flags &= ~(kCopy | kAsked) & 0xFFu;
-    e->flags |= kEvicted;
+    happens(shard, e, {id, e->scope}, protocol::Evict{});
   }
 }
 

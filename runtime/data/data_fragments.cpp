@@ -1,14 +1,12 @@
 #include "runtime/data/data_fragments.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "runtime/fragment/cf.hpp"
+#include "runtime/data/happens.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -19,8 +17,7 @@
 namespace tessera::runtime {
 namespace {
 
-// In place of waiters: its uses are not counted.
-constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
+using protocol::State;
 
 // Sending these again costs more than counting their readers one by one: 17 us against 0.1 (bench/run moving).
 constexpr std::uint64_t kCountedLate = 16 << 10;
@@ -29,66 +26,42 @@ constexpr std::uint64_t kCountedLate = 16 << 10;
 
 DataFragments::DataFragments(Node& node)
     : node_(node),
-      eager_bytes_(static_cast<std::uint64_t>(node.options.eager_bytes)),
-      relay_bytes_(static_cast<std::uint64_t>(node.options.relay_bytes)),
-      counted_late_(node.balancing ? kCountedLate : ~std::uint64_t{0}) {}
+      limits_{.eager = static_cast<std::uint64_t>(node.options.eager_bytes),
+              .relay = static_cast<std::uint64_t>(node.options.relay_bytes),
+              .counted_late = node.balancing ? kCountedLate : ~std::uint64_t{0}} {}
 
 bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
 
 // The caller holds the shard's lock.
 DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
-  DfEntry* e = shard.insert(n.id, n.scope);
-  if (is_home(n) && abi::has_known_uses(n)) {
-    e->flags |= kUnlisted;
-  } else if (is_home(n)) {
-    // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
-    // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
-    node_.scopes.add_entry(n.scope, e);
-  }
+  if (!is_home(n)) return shard.insert(n.id, n.scope, {State::absent, false});
+  if (abi::has_known_uses(n)) return shard.insert(n.id, n.scope, {State::unassigned, true});
+  DfEntry* e = shard.insert(n.id, n.scope, {State::unassigned, false});
+  // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
+  // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
+  node_.scopes.add_entry(n.scope, e);
   return e;
 }
 
-// A fragment takes the value as its input. The caller holds the shard's lock.
-abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
-  if ((e->flags & (kUnlisted | kCopy)) == 0) return abi::retain(e->value);
-  if ((e->flags & kCopy) != 0) {
-    e->flags |= kTouched;
-    return abi::retain(e->value);
-  }
-  if (counted_late(e->value) || --e->uses_left > 0) return abi::retain(e->value);
-  if (e->remote != nullptr) {
-    abi::Value* v = abi::retain(e->value);
-    free_used(shard, e);
-    return v;
-  }
-  abi::Value* v = std::exchange(e->value, nullptr);
-  free_entry(shard.remove(e->id));
+[[gnu::noinline]] abi::Value* DataFragments::use_shared(Shard& shard, DfEntry* e) {
+  abi::Value* v = abi::retain(e->value);
+  happens(shard, e, {e->id, e->scope}, protocol::Used{});
   return v;
 }
 
-// From now on the entry lives until its scope ends: not all of its uses can be counted. The caller holds the shard's lock.
-void DataFragments::list(DfEntry* e) {
-  if ((e->flags & kUnlisted) == 0) return;
-  if (e->remote != nullptr && e->remote->linked) {
-    if (!node_.scopes.unlink(e)) return;  // its scope is ending, and frees it
-    e->remote->linked = false;
+// A fragment takes the value as its input. The caller holds the shard's lock.
+inline abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
+  if (!e->counted) {
+    if (e->state == State::copy) e->touched = true;
+    return abi::retain(e->value);
   }
-  e->flags &= ~kUnlisted & 0xFFu;
-  e->scope_next = nullptr;
-  node_.scopes.add_entry(e->scope, e);
-}
-
-// A fragment that has used the value is going to look for it again, perhaps on another rank.
-void DataFragments::restore(const abi::Name& n, abi::Value* v) {
-  if (!abi::has_known_uses(n) || !is_home(n)) return;
-  Shard& shard = table_.shard(n.id);
-  const std::lock_guard hold(shard.mutex);
-  DfEntry* e = find_or_insert(shard, n);
-  const bool gone = !somewhere(e);
-  gone && counted_late(v) ? list(e) : share(e);
-  if ((e->flags & kUnlisted) != 0) e->uses_left = gone ? 1 : e->uses_left + counted_now(v, 1);
-  if (e->value == nullptr) e->value = abi::retain(v);
-  if (gone) remote(e).again = true;
+  if (e->value->size >= limits_.counted_late) return abi::retain(e->value);
+  if (e->others != nullptr) return use_shared(shard, e);
+  e->set_uses_left(e->uses_left() - 1);
+  if (e->uses_left() > 0) return abi::retain(e->value);
+  abi::Value* v = std::exchange(e->value, nullptr);
+  free_entry(shard.remove(e->id));
+  return v;
 }
 
 // Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where ranks leave and
@@ -114,12 +87,21 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
   std::vector<Rank> ranks;
   if (by.cf == nullptr || !node_.members.steady()) return ranks;  // who has not asked does so when told of that
   const auto at = [&](std::int64_t place) {
-    if (const Rank r = node_.members.place(place); r != node_.self()) add(ranks, r);
+    if (const Rank r = node_.members.place(place); r != node_.self()) protocol::add(ranks, r);
   };
   const abi::Block& b = *by.cf->block;
   if (by.output < 64 && (b.awaited >> by.output & 1) != 0) at(b.locator(by.cf));
   for (std::uint32_t k = 0; by.to != nullptr && k < by.to->count; ++k) at(by.to->at[k]);
   return ranks;
+}
+
+// Sends for an input, if it does not come by itself. The caller holds the shard's lock.
+[[gnu::noinline]] void DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c, unsigned input,
+                                           std::uint64_t put_down) {
+  const bool promised = input < 64 && (put_down >> input & 1) != 0;
+  const bool may_come = !promised && e->state == State::absent && e->others == nullptr;
+  if (may_come && (sent_to(node_.self(), c, input) || made_here(c, input))) return;
+  if (!happens(shard, e, n, protocol::Wanted{promised}).actions.sends.empty()) w.sent = true;
 }
 
 bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
@@ -145,10 +127,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
       continue;
     }
     if (e == nullptr) e = insert(shard, names[k]);
-    if ((e->flags & kDeleted) != 0) {
-      throw ProgramError(
-          0, freed_text(slot_text(c, k), e->freed_by - 1u, (e->flags & kSpent) != 0));
-    }
+    if (is_freed(e->state)) throw ProgramError(0, freed_text(slot_text(c, k), e->freed_by(), e->state == State::spent));
     if (!waits) {
       waits = true;
       node_.enroll(c);
@@ -157,16 +136,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     }
     slot_word(c, k) = e->waiters;
     e->waiters = link_to(c, k);
-    if ((e->flags & kAsked) != 0) continue;
-    if (e->remote == nullptr && is_home(names[k])) continue;
-    const bool comes = (e->flags & kEvicted) == 0;  // what has come before the fragment may have been
-    if (comes && k < 64 && (put_down >> k & 1) != 0) {
-      e->flags |= kAsked;
-    } else if (comes && e->remote == nullptr && (sent_to(node_.self(), c, k) || made_here(c, k))) {
-      continue;
-    } else if (ask(names[k], e)) {
-      w.sent = true;
-    }
+    if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, put_down);
   }
   if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
   if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -187,153 +157,85 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
   }
 }
 
-std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t second,
-                                          const std::string& name) const {
-  return coded(fmt::format("`{}` is assigned twice: first by {}, then by {}", name,
-                           describe(node_.program, *node_.program.blocks[first]),
-                           describe(node_.program, *node_.program.blocks[second])),
-               "T402");
-}
-
 // The caller holds the shard's lock.
-void DataFragments::note_assigner(DfEntry* e, const Assigner& by) const {
-  if (e->assigned_by != 0) {
-    throw ProgramError(
-        0, assigned_twice(e->assigned_by - 1, by.block,
-                          by.cf == nullptr
-                              ? ">> (...)"
-                              : slot_text(by.cf, by.cf->block->input_count + by.output)));
-  }
-  e->assigned_by = by.block + 1;
+[[gnu::cold]] void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
+  throw ProgramError(0, assigned_twice(e->assigned_by - 1, by.block,
+                                       by.cf == nullptr ? ">> (...)" : slot_text(by.cf, by.cf->block->input_count + by.output)));
 }
 
-// Whoever has asked for a home entry gets what has been assigned. The caller holds the shard's lock.
-[[gnu::noinline]] void DataFragments::answer(DfEntry* e, const abi::Name& n, const std::vector<Rank>& asking, const ValueRef& v) {
-  for (const Rank r : asking) {
-    if (e->value != nullptr) {
-      serve(e, n, r);
-    } else {
-      node_.comm.send(r, Give{n, {v}});
-    }
+// No other rank gets the value without having asked for it. Lock held.
+[[gnu::always_inline]] inline bool DataFragments::nobody_due(const Assigner& by, const DfEntry* e, std::int64_t uses) const {
+  if (e->counted && (uses < 0 || uses > protocol::Entry::kMostUses)) return false;
+  return by.cf == nullptr || (by.to == nullptr && by.cf->block->awaited == 0) || node_.ranks() == 1 || (e->counted && waiting_for(e) >= uses);
+}
+
+// No other rank is involved. Lock held.
+[[gnu::always_inline]] inline std::uint64_t DataFragments::assign_alone(Shard& shard, DfEntry* e, const Assigner& by, ValueRef& v, std::int64_t uses) {
+  if (e->assigned_by != 0) [[unlikely]] fail_twice(e, by);
+  e->assigned_by = by.block + 1;
+  const auto keep = [&](std::uint64_t waiters) {
+    e->state = State::here;
+    e->value = waiters == 0 ? v.take() : abi::retain(v.get());
+  };
+  if (!e->counted) {
+    const std::uint64_t waiters = std::exchange(e->waiters, 0);
+    if (!is_freed(e->state)) keep(waiters);
+    return waiters;
   }
+  if (v.get()->size >= limits_.counted_late) {
+    tell_uses(v.get());
+  } else {
+    uses -= waiting_for(e);
+  }
+  const std::uint64_t waiters = std::exchange(e->waiters, 0);
+  if (uses != 0) {
+    e->set_uses_left(uses);
+    keep(waiters);
+  } else {
+    free_entry(shard.remove(e->id));
+  }
+  return waiters;
 }
 
 void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v, std::int64_t uses) {
   ValueRef guard(v);
-  if (uses >= 0 && !is_home(n)) tell_uses(v);
-  Shard& shard = table_.shard(n.id);
   std::uint64_t waiters = 0;
-  bool mute = false;
-  std::vector<Rank> asking, due;
-  if (node_.ranks() > 1) due = this->due(by);
-  {
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = find_or_insert(shard, n);
-    note_assigner(e, by);
-    waiters = e->waiters;
-    e->waiters = 0;
-    if (e->value == nullptr && (e->flags & kDeleted) == 0) e->value = abi::retain(v);
-    if (e->remote != nullptr) asking.swap(e->remote->asking);
-    if (is_home(n)) {
-      for (const Rank r : due) add(asking, r);
-    }
-    if (!asking.empty() && is_home(n)) {
-      answer(e, n, asking, guard);
-      w.sent = true;
-    }
-    mute = waiters == 0 && is_home(n);
-  }
-  if (mute) return;
-  wake(w, waiters, guard);
-  if (is_home(n)) return;
-  const bool at_home = std::erase(due, home_of(n)) != 0;
-  Publish p;
-  p.name = n;
-  p.block = by.block;
-  p.given = v->size < relay_bytes_;
-  if (p.given) {
-    for (const Rank r : due) node_.comm.send(r, Give{n, {guard}});
-  }
-  if (small(v) || (at_home && p.given)) p.value.value = guard;
-  p.ack = hold(by.scope, home_of(n));
-  p.due = std::move(due);
-  p.uses = uses;
-  node_.comm.send(home_of(n), p);
-  w.sent = true;
-}
-
-// The caller holds the shard's lock.
-[[gnu::noinline]] void DataFragments::give_to_asking(Worker& w, DfEntry* e, const abi::Name& n) {
-  for (const Rank r : std::exchange(e->remote->asking, {})) {
-    serve(e, n, r);
-    w.sent = true;
-  }
-}
-
-// The caller holds the shard's lock.
-[[gnu::noinline]] void DataFragments::put_down_due(DfEntry* e, const Assigner& by, std::int64_t uses) {
-  if (waiting_for(e) >= uses) return;
-  const std::vector<Rank> ranks = due(by);
-  if (ranks.empty()) return;
-  share(e);
-  for (const Rank r : ranks) add(remote(e).asking, r);
-}
-
-void DataFragments::assign_used(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v,
-                                std::int64_t uses) {
-  if (!is_home(n)) return assign_used_away(w, by, n, v, uses);
-  ValueRef guard(v);
-  std::uint64_t waiters = 0;
-  {
-    Shard& shard = table_.shard(n.id);
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = shard.find(n.id);
-    if (e == nullptr) {
-      if (uses == 0) return;
-      e = insert(shard, n);
-    }
-    if (by.to != nullptr || by.cf->block->awaited != 0) put_down_due(e, by, uses);
-    if ((e->flags & kUnlisted) == 0) {
-      waiters = kElsewhere;
-    } else {
-      note_assigner(e, by);
-      uses -= counted_now(v, waiting_for(e));
-      waiters = std::exchange(e->waiters, 0);
-      if (uses != 0) {
-        e->uses_left = uses;
-        e->value = waiters == 0 ? guard.take() : abi::retain(v);
-        if (e->remote != nullptr) give_to_asking(w, e, n);
-      } else if (e->remote != nullptr) {
-        free_used(shard, e);
-      } else {
-        free_entry(shard.remove(n.id));
-      }
-    }
-  }
-  if (waiters == kElsewhere) return assign(w, by, n, guard.take(), uses);
-  wake(w, waiters, std::move(guard));
-}
-
-// When all who read it wait here, its home need never hear of it.
-void DataFragments::assign_used_away(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v, std::int64_t uses) {
-  ValueRef guard(v);
-  std::uint64_t waiters = 0;
-  bool matched = false, asked = false;
   {
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(n.id);
     if (e == nullptr && uses == 0) return;
-    matched = e != nullptr && e->value == nullptr && waiting_for(e) == uses;
-    if (matched) {
-      waiters = e->waiters;
-      asked = (e->flags & kAsked) != 0;
-      free_entry(shard.remove(n.id));
+    const bool home = is_home(n);
+    if (e == nullptr && home) e = insert(shard, n);
+    if (home && e->others == nullptr && nobody_due(by, e, uses)) [[likely]] {
+      waiters = assign_alone(shard, e, by, guard, uses);
+    } else {
+      waiters = assign_shared(w, shard, e, by, n, guard, uses);
     }
   }
-  if (!matched) return assign(w, by, n, guard.take(), uses);
-  if (asked) report_used_up(n);
   wake(w, waiters, std::move(guard));
+}
+
+// The same where others are. Lock held.
+[[gnu::noinline]] std::uint64_t DataFragments::assign_shared(Worker& w, Shard& shard, DfEntry* e, const Assigner& by, const abi::Name& n,
+                                                             const ValueRef& v, std::int64_t uses) {
+  const std::vector<Rank> due = this->due(by);
+  const Outcome o = happens(shard, e, n, protocol::Assigned{by.block, uses, &due}, v.get());
+  if (o.actions.fault != protocol::Fault::none) fail_twice(o.entry, by);
+  w.sent = w.sent || !o.actions.sends.empty();
+  if (const protocol::Publishing& out = o.actions.publish; out.out) {
+    Publish p;
+    p.name = n;
+    p.block = by.block;
+    if (out.value) p.value.value = v;
+    p.ack = hold(by.scope, home_of(n));
+    p.due = out.due;
+    p.given = out.given;
+    p.uses = uses;
+    node_.comm.send(home_of(n), p);
+    w.sent = true;
+  }
+  return o.waiters;
 }
 
 [[gnu::always_inline]] inline void DataFragments::free_at_end(DfEntry* e, std::map<Rank, Drop>& drops) {
@@ -342,17 +244,17 @@ void DataFragments::assign_used_away(Worker& w, const Assigner& by, const abi::N
     const std::lock_guard hold(shard.mutex);
     shard.remove(e->id);
   }
-  if (e->remote != nullptr) {
-    for (const Rank r : e->remote->copies) {
-      if (r != node_.self()) drops[r].ids.push_back(e->id);
-    }
-    if (e->remote->limit >= 0) note_unread(e);
+  if (e->others != nullptr) {
+    protocol::Actions a;
+    step(*e, protocol::End{}, protocol::View{.self = node_.self(), .home = node_.self()}, a);
+    for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, e->id);
+    if (e->others->limit >= 0) note_unread(e);
   }
   free_entry(e);
 }
 
 [[gnu::noinline]] void DataFragments::free_shared(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
-  for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->remote->older), drops);
+  for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->others->older), drops);
 }
 
 bool DataFragments::free_scope(ScopeRecord* scope) {

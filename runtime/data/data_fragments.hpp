@@ -1,9 +1,12 @@
-// DataFragments: where values are, who waits for them, and how they travel (docs/messages.md).
+// DataFragments: the values on this rank, who waits for them, and how they travel (docs/protocol.md, docs/messages.md).
 //
-// The home of a fragment is the rank where its scope instance lives. A value is assigned on some
-// rank: consumers there get it at once; the home is told (Publish, with the value itself when it is
-// small). A consumer elsewhere asks the home (Request) and gets the value (Give) from the home or
-// from its keeper (Fetch). One Request per value and rank, however many fragments wait there.
+// The home of a fragment is the rank where its scope instance lives. A value is assigned on some rank: consumers there get it at once;
+// the home is told (Publish, with the value itself when it is small). A consumer elsewhere asks the home (Request) and gets the value
+// (Give) from the home or from its keeper (Fetch). One Request per value and rank, however many fragments wait there.
+//
+// What a rank does about whatever happens to a fragment, runtime/protocol says. Here are the table and its locks, the waiting slots, the
+// values and the cache of copies: `happens` asks the machine under the shard's lock and carries out what it says. What no other
+// rank is involved in is inline.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +17,11 @@
 
 #include "runtime/comm/messages.hpp"
 #include "runtime/data/table.hpp"
+#include "runtime/data/untold.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/memory/value.hpp"
+#include "runtime/protocol/step.hpp"
 
 namespace tessera::abi {
 struct Worker;
@@ -44,29 +49,22 @@ class DataFragments {
     std::uint32_t output = 0;
     const abi::Places* to = nullptr;  // of readers that do not ask
   };
-  // Takes the reference. Throws ProgramError when the name has a value already.
-  void assign(Worker& w, const Assigner& by, const abi::Name& n, abi::Value* v) { assign(w, by, n, v, -1); }
+  // Takes the reference. Throws ProgramError when the name has a value already. With `uses`: so many fragments will read it.
+  void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses = -1);
 
-  // The same for a name with known uses: so many fragments will read it.
-  void assign_used(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
-
-  // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have (uses.cpp).
+  // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have.
   void note_uses(const abi::Cf* c) {
     for (unsigned k = 0; k < c->block->input_count; ++k) {
       const abi::Value* v = abi::input(c, *c->block, k);
       if (v != nullptr && uses_told(v)) [[unlikely]] return report_uses(c);
     }
   }
-  // What homes and holders of copies are still to be told of uses goes out; at most once in a millisecond unless `all`.
-  void tell_uses_now(Clock::time_point now, bool all = false);
-  Clock::time_point next_telling(Clock::time_point otherwise) const {
-    return any_untold_.load(std::memory_order_relaxed) ? next_telling_ : otherwise;
-  }
+  Untold untold;
 
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.
   bool free_scope(ScopeRecord*);
 
-  // data/lifetimes.cpp: what advice frees before its scope ends. The block is who says so. They throw
+  // data/advice.cpp: what advice frees before its scope ends. The block is who says so. They throw
   // ProgramError when the advice and the reads can't both be right.
   void free_now(Worker&, const abi::Name&, std::uint32_t block);
   void hint_reads(Worker&, const abi::Cf*, const abi::Name&, std::int64_t n);
@@ -101,7 +99,7 @@ class DataFragments {
   // One that nobody takes here: no more than that its home learns of the value, if it has not.
   void pass_by(Rank from, PackedInput&);
 
-  // data/evacuation.cpp, for a rank that leaves; nothing runs on it.
+  // data/leaving.cpp, for a rank that leaves; nothing runs on it.
   // The fragments that wait here, in no list any more; what they had of their inputs is in the table.
   std::vector<abi::Cf*> take_waiting();
   // Values go where they are of use; foreign names are forgotten. What went, and what had to stay.
@@ -117,81 +115,63 @@ class DataFragments {
   std::int64_t copy_bytes() const { return copy_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
-  void assign_used_away(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses);
+  // What came of an event. Valid until the thread's next one.
+  struct Outcome {
+    const protocol::Actions& actions;
+    DfEntry* entry;         // null: there is none (any more)
+    std::uint64_t waiters;  // to be woken, without the lock
+  };
+  // The caller holds the shard's lock; `e` is the name's entry, or null. `value`: what the event brings, of rank `from`.
+  template <class Event>
+  Outcome happens(Shard&, DfEntry* e, const abi::Name&, const Event&, abi::Value* value = nullptr, Rank from = protocol::kNobody);
+  // The same with the lock; and who waits gets the value. Returns whether something was sent.
+  template <class Event>
+  bool happens_here(const abi::Name&, const Event&, abi::Value* value = nullptr, Rank from = protocol::kNobody);
+  static protocol::Actions& fresh_actions();  // of this thread
+  protocol::View view(const abi::Name&, const abi::Value*) const;
+  Outcome carry_out(Shard&, DfEntry*, protocol::Entry& fresh, protocol::State before, const abi::Name&, abi::Value*, Rank from,
+                    const protocol::Actions&);
+  void send(const protocol::Send&, const abi::Name&, const DfEntry*, abi::Value*);
+
+  bool nobody_due(const Assigner&, const DfEntry*, std::int64_t uses) const;
+  std::uint64_t assign_alone(Shard&, DfEntry*, const Assigner&, ValueRef&, std::int64_t uses);
+  std::uint64_t assign_shared(Worker&, Shard&, DfEntry*, const Assigner&, const abi::Name&, const ValueRef&, std::int64_t uses);
   DfEntry* insert(Shard&, const abi::Name&);
-  DfEntry* find_or_insert(Shard& shard, const abi::Name& n) {
-    DfEntry* e = shard.find(n.id);
-    return e != nullptr ? e : insert(shard, n);
-  }
   abi::Value* use(Shard&, DfEntry*);
-  void list(DfEntry*);
-  void share(DfEntry*);
-  bool count_down(Shard&, DfEntry*, std::int64_t uses);
-  // Large, and may move: its readers at its home are counted when they begin to run, as elsewhere, not when they get it.
-  bool counted_late(const abi::Value* v) const { return v->size >= counted_late_; }
-  // Of so many readers at home, how many are counted when they get the value.
-  std::int64_t counted_now(abi::Value* v, std::int64_t readers) const {
-    if (!counted_late(v)) [[likely]] return readers;
-    tell_uses(v);
-    return 0;
-  }
-  void free_used(Shard&, DfEntry*);
+  abi::Value* use_shared(Shard&, DfEntry*);
+  void want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t put_down);
+  void stay_listed(DfEntry*);
+  void link(DfEntry*);
   bool leaves_scope(DfEntry*);
-  void forget_asked(Shard&, DfEntry*);
-  void give_to_asking(Worker&, DfEntry*, const abi::Name&);
-  bool known_here(const abi::Name&);
-  void report_uses(const abi::Cf*);
-  void count_use(const abi::Name&);
-  void report_used_up(const abi::Name&);
-  void put_off_drop(Rank, const abi::Id&);
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
-  void restore(const abi::Name&, abi::Value*);
-  void note_assigner(DfEntry*, const Assigner&) const;
-  bool ask(const abi::Name&, DfEntry*);  // whether a message went
+  void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;
   // The other ranks where fragments wait for this output without having asked, or will.
   std::vector<Rank> due(const Assigner&) const;
-  void put_down_due(DfEntry*, const Assigner&, std::int64_t uses);
   void wake(Worker&, std::uint64_t waiters, ValueRef);
-  void serve(DfEntry*, const abi::Name&, Rank to);
-  void answer(DfEntry*, const abi::Name&, const std::vector<Rank>& asking, const ValueRef&);
-  Rank giver_of(DfEntry*, Rank to);
-  void keep_promises(DfEntry*, const abi::Name&);
-  std::string assigned_twice(std::uint32_t first, std::uint32_t second,
-                             const std::string& name) const;
+  std::string assigned_twice(std::uint32_t first, std::uint32_t second, const std::string& name) const;
+  [[noreturn]] void fail_twice(const DfEntry*, const Assigner&) const;
+  std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;
+  void fail_readers(std::uint64_t waiters, std::uint32_t block, bool spent);
+  std::string wrong_count(const abi::Name&, const DfEntry*, const protocol::Actions&, std::int64_t reads, std::uint32_t block, std::uint32_t slot) const;
+  std::string count_read(const abi::Name&, std::uint32_t block, std::uint32_t slot);
+  std::string set_limit(const abi::Name&, std::int64_t reads, std::uint32_t block);
   void note_copy(DfEntry*);
   void forget_copy(DfEntry*);
-  bool entrust(DfEntry*);
-  void free_here(const abi::Name&, std::uint32_t block);
-  void free_entry_early(DfEntry*, const abi::Name&, std::uint32_t block, bool spent);
-  std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;
-  std::string count_read(const abi::Name&, std::uint32_t block, std::uint32_t slot);
-  std::string set_count(const abi::Name&, std::int64_t reads, std::uint32_t block);
   void note_unread(const DfEntry*);
   void fail_at(const abi::Name&, std::uint32_t block, const std::string& text);
   std::uint64_t hold(ScopeRecord*, Rank home);
   bool is_home(const abi::Name& n) const;
-  bool small(const abi::Value* v) const { return v->size <= eager_bytes_; }
 
   Node& node_;
-  const std::uint64_t eager_bytes_, relay_bytes_;  // of RunOptions
-  const std::uint64_t counted_late_;               // from this size on
+  const protocol::Limits limits_;
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;
   std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
-  struct Untold {
-    Used used;
-    Drop drop;
-  };
-  SpinMutex untold_mutex_;
-  std::map<Rank, Untold> untold_;
-  std::atomic<bool> any_untold_{false};
-  Clock::time_point next_telling_{};
   Clock::time_point next_trim_{};
   mutable SpinMutex unread_mutex_;
   std::map<std::uint32_t, UnreadCounts> unread_;  // by block of the statement with the count

@@ -145,8 +145,8 @@ bool Scopes::link(DfEntry* entry) {
   ScopeRecord* r = record(part, entry->scope);
   if (r == nullptr) return false;
   DfEntry* const first = std::exchange(r->shared, entry);
-  if (first != nullptr) first->remote->newer = entry;
-  entry->remote->older = first;
+  if (first != nullptr) first->others->newer = entry;
+  entry->others->older = first;
   return true;
 }
 
@@ -155,9 +155,9 @@ bool Scopes::unlink(DfEntry* entry) {
   const std::lock_guard hold(part.mutex);
   ScopeRecord* r = record(part, entry->scope);
   if (r == nullptr) return false;
-  const RemoteSide& side = *entry->remote;
-  (side.newer == nullptr ? r->shared : side.newer->remote->older) = side.older;
-  if (side.older != nullptr) side.older->remote->newer = side.newer;
+  const protocol::Others& side = *entry->others;
+  (side.newer == nullptr ? r->shared : side.newer->others->older) = side.older;
+  if (side.older != nullptr) side.older->others->newer = side.newer;
   return true;
 }
 

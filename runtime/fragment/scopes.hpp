@@ -54,7 +54,7 @@ struct ScopeRecord : abi::Scope {
   ScopeRecord* parent = nullptr;           // home records; null for the root
   Rank engaged_by{-1};                     // proxies: whom we owe the return
   DfEntry* entries = nullptr;              // home records: to free at the end (lock of its part of Scopes)
-  DfEntry* shared = nullptr;               // the same, but they may go before (RemoteSide::older)
+  DfEntry* shared = nullptr;               // the same, but they may go before (protocol::Others::older)
   std::vector<AtEnd> at_end;               // home records
   bool proxy = false;
 };
@@ -81,7 +81,7 @@ class Scopes {
   bool close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by);
   // Puts a directory entry on the list of its scope; false when the scope has ended.
   bool add_entry(std::uint64_t ref, DfEntry* entry);
-  // The same for one with a remote side that can be taken off again; false when its scope is ending, and frees it.
+  // The same for one with a side for other ranks that can be taken off again; false when its scope is ending, and frees it.
   bool link(DfEntry* entry);
   bool unlink(DfEntry* entry);
   // A home record's count reached zero. First it is retired: nobody finds it any more, so its list of

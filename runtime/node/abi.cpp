@@ -133,7 +133,7 @@ Places* places(Worker* w) {
 void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
   Value* v = taken(c, output, df);
   note_output(w, c, output, n, v);
-  w->node.data.assign_used(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
+  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
   note_output(w, c, output, n, v);

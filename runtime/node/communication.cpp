@@ -127,7 +127,7 @@ bool Node::turn(bool busy) {
     progress->turn(now);
     if (watch != nullptr) watch->turn(now);
     data.trim_copies(now);
-    data.tell_uses_now(now);
+    data.untold.tell(comm, now);
     return moved;
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
@@ -154,7 +154,7 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   if (!workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
-  until = std::min(until, data.next_telling(until));
+  until = std::min(until, data.untold.next(until));
   if (until > now) transport.wait(until, idle);
 }
 

@@ -1,0 +1,44 @@
+// How the files of data/ ask the machine (runtime/protocol).
+#pragma once
+
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime {
+
+template <class Event>
+DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const abi::Name& n, const Event& event, abi::Value* value,
+                                              Rank from) {
+  // Where it matters how many wait, not only whether somebody does.
+  constexpr bool counts = std::is_same_v<Event, protocol::Assigned> || std::is_same_v<Event, protocol::Publish> ||
+                          std::is_same_v<Event, protocol::Give> || std::is_same_v<Event, protocol::Shipped>;
+  protocol::Actions& actions = fresh_actions();
+  protocol::Entry fresh;
+  protocol::Entry& entry = e == nullptr ? fresh : *e;
+  const protocol::State before = entry.state;
+  protocol::View v = view(n, e == nullptr || e->value == nullptr ? value : e->value);
+  if (e != nullptr) v.waiting = counts && v.known_uses ? waiting_for(e) : e->waiters != 0 ? 1 : 0;
+  step(entry, event, v, actions);
+  return carry_out(shard, e, fresh, before, n, value, from, actions);
+}
+
+template <class Event>
+bool DataFragments::happens_here(const abi::Name& n, const Event& event, abi::Value* value, Rank from) {
+  std::uint64_t waiters = 0;
+  bool sent = false;
+  {
+    Shard& shard = table_.shard(n.id);
+    const std::lock_guard hold(shard.mutex);
+    const Outcome o = happens(shard, shard.find(n.id), n, event, value, from);
+    waiters = o.waiters;
+    sent = !o.actions.sends.empty();
+  }
+  if (waiters != 0) wake(*node_.outside, waiters, ValueRef(abi::retain(value)));
+  return sent;
+}
+
+}  // namespace tessera::runtime
