@@ -1,0 +1,143 @@
+#include "tests/protocol/worlds.hpp"
+
+#include "balancer/random.hpp"
+
+namespace tessera::protocol {
+namespace {
+
+// With the limits of Setting.
+constexpr std::uint64_t kStays = 1, kEager = 5, kNotEager = 50, kRelayed = 500, kLate = 5000;
+
+}  // namespace
+
+std::vector<Setting> large_worlds() {
+  return {
+      {.name = "counted, large, moved twice, evicted",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
+       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2}, {.reads = 3, .place = 0}, {.reads = 1, .place = 1}},
+       .moves = 2,
+       .evictions = 1},
+      {.name = "counted late, moved to and fro",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kLate}, {.uses_known = true, .size = kNotEager}},
+       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .makes = 2, .place = 1}, {.reads = 3, .place = 0}, {.reads = 1, .place = 2}},
+       .moves = 3},
+      {.name = "sent unasked to where the readers are placed",
+       .ranks = 3,
+       .names = {{.size = kEager, .deleted = true}, {.uses_known = true, .size = kRelayed, .awaited = true}},
+       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2, .expects = 3}, {.reads = 2, .place = 1}, {.reads = 1, .place = 0, .expects = 1}},
+       .moves = 2,
+       .evictions = 1},
+      {.name = "a delete of a large value that its readers pass on",
+       .ranks = 3,
+       .names = {{.size = kRelayed, .deleted = true}, {.size = kStays}},
+       .fragments = {{.makes = 3, .place = 2}, {.reads = 1, .place = 1}, {.reads = 3, .place = 0}, {.reads = 1, .place = 2}},
+       .moves = 2,
+       .evictions = 1},
+      {.name = "a rank leaves and joins again",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kRelayed}, {.size = kEager, .deleted = true}},
+       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2}, {.reads = 1, .place = 0}},
+       .moves = 1,
+       .evictions = 1,
+       .leaves = {2},
+       .joins = true},
+      {.name = "the home leaves",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kNotEager}, {.size = kRelayed}},
+       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2, .expects = 1}, {.reads = 2, .place = 0}, {.reads = 1, .place = 1}},
+       .moves = 1,
+       .evictions = 1,
+       .leaves = {0},
+       .joins = true},
+      {.name = "the maker's rank leaves",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kStays, .awaited = true}, {.uses_known = true, .size = kLate}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .makes = 2, .place = 2}, {.reads = 3, .place = 1}, {.reads = 2, .place = 0}},
+       .moves = 2,
+       .evictions = 1,
+       .leaves = {1}},
+      {.name = "two ranks, three readers, moved four times",
+       .ranks = 2,
+       .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
+       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 1}, {.reads = 3, .place = 0}, {.reads = 2, .place = 1}},
+       .moves = 4,
+       .evictions = 2,
+       .leaves = {1},
+       .joins = true},
+  };
+}
+
+std::vector<Setting> narrow_worlds() {
+  return {
+      {.name = "a reader moves to and fro with what is made and read on one rank only",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kEager}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 1}},
+       .moves = 5,
+       .evictions = 1},
+      {.name = "a reader has that and waits for something else when its rank leaves",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kEager}, {.size = kEager}},
+       .fragments = {{.makes = 1, .place = 1}, {.makes = 2, .place = 0}, {.reads = 3, .place = 1}},
+       .leaves = {1}},
+      {.name = "the home leaves, and then who keeps the value for it",
+       .ranks = 3,
+       .names = {{.size = kNotEager}},
+       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .place = 2}, {.reads = 1, .place = 1}},
+       .moves = 1,
+       .leaves = {0, 2}},
+      {.name = "what was to come unasked does not, since the maker's rank leaves",
+       .ranks = 3,
+       .names = {{.size = kEager, .awaited = true}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 2, .expects = 1}, {.reads = 1, .place = 1}},
+       .moves = 1,
+       .leaves = {1}},
+      {.name = "readers here and there, counted when they begin to run",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kLate}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 0}, {.reads = 1, .place = 1}},
+       .moves = 1},
+      {.name = "a large value is passed on by who has not got it yet",
+       .ranks = 5,
+       .names = {{.size = kRelayed}},
+       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 3}, {.reads = 1, .place = 4}}},
+  };
+}
+
+Setting random_world(std::uint64_t seed) {
+  balancer::Random random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
+  constexpr std::uint64_t sizes[] = {kStays, kEager, kNotEager, kRelayed, kLate};
+  Setting s;
+  s.name = "seed " + std::to_string(seed);
+  s.ranks = 2 + below(2);
+  const int names = 1 + below(2), readers = 1 + below(3);
+  for (int n = 0; n < names; ++n) {
+    const bool counted = below(2) == 1;
+    s.names.push_back({.uses_known = counted, .size = sizes[below(5)], .deleted = !counted && below(2) == 1, .awaited = below(3) == 0});
+  }
+  if (names == 1 || below(2) == 0) {
+    s.fragments.push_back({.makes = static_cast<std::uint8_t>((1 << names) - 1), .place = below(s.ranks)});
+  } else {
+    s.fragments.push_back({.makes = 1, .place = below(s.ranks)});
+    s.fragments.push_back({.reads = static_cast<std::uint8_t>(below(2)), .makes = 2, .place = below(s.ranks)});
+  }
+  while (static_cast<int>(s.fragments.size()) < 1 + readers) {
+    FragmentOf f{.reads = static_cast<std::uint8_t>(1 + below((1 << names) - 1)), .place = below(s.ranks)};
+    f.expects = f.reads & static_cast<std::uint8_t>(below(4));
+    s.fragments.push_back(f);
+  }
+  // The fewer fragments, the more can happen to them.
+  s.moves = below(readers == 1 ? 6 : 3);
+  s.evictions = below(2);
+  if (below(2) == 1) {
+    s.leaves.push_back(below(s.ranks));
+    if (const int other = below(s.ranks); s.ranks == 3 && other != s.leaves[0] && below(2) == 1) s.leaves.push_back(other);
+    s.joins = below(2) == 1;
+  }
+  return s;
+}
+
+}  // namespace tessera::protocol
