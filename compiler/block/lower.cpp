@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/block/walk.hpp"
 #include "compiler/semantics/expression.hpp"
@@ -106,10 +107,7 @@ class Lowering {
     Block& b = chain->last();
     b.call = KernelCall{call.kernel, call.arguments};
     for (const semantics::ReadCount& c : call.advice.counts) {
-      const bool output = std::any_of(call.arguments.begin(), call.arguments.end(), [&](const semantics::Argument& a) {
-        return a.type == semantics::ParameterType::name && semantics::key(a.name) == semantics::key(c.name);
-      });
-      if (output && reads_itself(c)) {
+      if (reads_made(c, call)) {
         out.steps.emplace_back(CountReads{c.name, c.count});
       } else {
         b.counts.push_back(c);
@@ -120,11 +118,24 @@ class Lowering {
     out.steps.emplace_back(own(std::move(chain)));
   }
 
-  // A count that mentions what it counts is known when that is, so nothing may wait for it: it is found by a fragment of its own.
-  static bool reads_itself(const semantics::ReadCount& c) {
-    bool itself = false;
-    reads_in(c.count, [&](const ExprPtr& read) { itself = itself || semantics::key(read->name) == semantics::key(c.name); });
-    return itself;
+  // A count that mentions what its call makes is known when that is, so the call may not wait for it: it is found by a fragment of
+  // its own. What the call reads itself is there in time; elements of one name are not told from each other.
+  static bool reads_made(const semantics::ReadCount& c, const semantics::Call& call) {
+    std::set<std::string> awaited;
+    std::set<const Variable*> made;
+    for (const NameUse& n : call.done) made.insert(n.base);
+    for (const semantics::Argument& a : call.arguments) {
+      if (a.type == semantics::ParameterType::name) {
+        made.insert(a.name.base);
+      } else {
+        reads_in(a.value, [&](const ExprPtr& read) { awaited.insert(semantics::key(read->name)); });
+      }
+    }
+    bool result = false;
+    reads_in(c.count, [&](const ExprPtr& read) {
+      result = result || (made.count(read->name.base) != 0 && awaited.count(semantics::key(read->name)) == 0);
+    });
+    return result;
   }
 
   void sub_call(const semantics::Call& call, Extent at, Body& out) {
@@ -134,7 +145,7 @@ class Lowering {
     spawn.arguments = call.arguments;
     spawn.locator = call.advice.locator;
     for (const semantics::ReadCount& c : call.advice.counts) {
-      if (reads_itself(c)) {
+      if (reads_made(c, call)) {
         out.steps.emplace_back(CountReads{c.name, c.count});
       } else {
         spawn.counts.push_back(c);
