@@ -8,6 +8,7 @@
 
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
@@ -102,8 +103,16 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 }
 
 // Apart, so that assigning needs no registers for it.
-[[gnu::noinline, gnu::cold]] void trace_output(Worker* w, const Name& n, const Value* v) {
-  w->trace->made(n.id, v->size);
+[[gnu::noinline, gnu::cold]] void watch_output(Worker* w, const Name& n, Value* v) {
+  if (w->inputs != nullptr) {
+    try {
+      w->inputs->compare();
+    } catch (...) {
+      release(v);
+      throw;
+    }
+  }
+  if (w->trace != nullptr) w->trace->made(n.id, v->size);
 }
 
 [[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
@@ -112,12 +121,12 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v) {
+  if (w->watched) [[unlikely]] watch_output(w, n, v);
   if (w->held.next(v)) [[unlikely]] sample_output(w, c, output, v);
   if (w->node.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
     w->node.links->made(v->size);
   }
-  if (w->trace != nullptr) [[unlikely]] trace_output(w, n, v);
 }
 
 }  // namespace

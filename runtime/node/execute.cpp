@@ -39,14 +39,17 @@ bool structured(const Cf* c) {
 }
 
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
-  const abi::Block* block = c->block;
   InputSums inputs;
   if (w.node.options.check_inputs) inputs.note(c);
-  const abi::Next next = w.trace == nullptr ? block->run(&w, c) : w.trace->run(w, c);
-  if (inputs.noted()) {
-    no_child();
-    inputs.compare(block, c);
-  }
+  // What it assigns may have others run in place, inside this.
+  struct Around {
+    Worker& w;
+    InputSums* outer;
+    ~Around() { w.inputs = outer; }
+  } const around{w, std::exchange(w.inputs, &inputs)};
+  const abi::Next next = w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c);
+  no_child();
+  inputs.compare();  // there is no output
   return next;
 }
 

@@ -1,5 +1,5 @@
-// InputSums: has a kernel written to its inputs? Others read them, and whether before or after differs from run to run. For --check-inputs:
-// it reads all that the kernel is given, twice.
+// InputSums: has a kernel written to its inputs, or beside them? Others read them, and whether before or after differs from run to run. For
+// --check-inputs: it reads all that the kernel is given, twice.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,20 @@ namespace tessera::runtime {
 
 class InputSums {
  public:
-  // Before the block of a fragment runs, and after that, `block` being the one that ran. The latter throws ProgramError.
+  // Before an atomic fragment runs, and as soon as its kernel has returned: what that has assigned is for others only then. The latter
+  // throws ProgramError; where memory beside an input is damaged it ends the process.
   void note(const abi::Cf*);
-  void compare(const abi::Block* block, const abi::Cf*) const;
-  bool noted() const { return !sums_.empty(); }
+  void compare();
 
  private:
-  std::vector<std::uint64_t> sums_;  // by input
+  // What is beside the payload may be overwritten as well, the value itself included: so this is what it was.
+  struct Seen {
+    const char* name;
+    const abi::Value* value;
+    abi::Value was;
+    std::size_t sum;
+  };
+  std::vector<Seen> seen_;
 };
 
 }  // namespace tessera::runtime

@@ -41,6 +41,7 @@ class TotalsOfAll;
 class Progress;
 class Watch;
 class RunningNow;
+class InputSums;
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -79,6 +80,7 @@ struct Worker {
   std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
   bool watched = false;         // there is a trace, or inputs are checked
+  runtime::InputSums* inputs = nullptr;  // of the current fragment, where they are checked
   std::thread thread;
 };
 

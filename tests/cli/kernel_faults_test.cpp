@@ -20,6 +20,20 @@ TEST_F(Command, InputsThatAreWrittenToAreFound) {
   }
 }
 
+// Whatever else is overwritten: both sides of the input, or what the runtime knows of it. And who has got the output of the kernel, on another
+// worker, is not to blame.
+TEST_F(Command, WritingAroundInputsIsFound) {
+  for (const char* range : {"p - 16, 0, 1056", "p - 104, 0, 1200"}) {
+    write("p.fa", std::string("C++ sub make(name x) ${{ x.create<double>(100); $}}\n"
+                              "C++ sub bad(value v, name y) ${{ char *p = const_cast<char *>(v.getData<char>()); memset(") + range + "); y = 1; $}}\n"
+                  "C++ sub show(value v, int y) ${{ printf(\"%d\", y); $}}\n"
+                  "sub main() { df x, y; make(x); bad(x, y); show(x, y); }\n");
+    for (int run = 0; run < 5; ++run) {
+      EXPECT_TRUE(ended(tessera({"run", "-g", "p.fa", "-q", "-t", "2"}), 1, {"p.fa:4: error: the kernel wrote outside its input `x`", "in `bad(x, y)`"})) << range;
+    }
+  }
+}
+
 TEST_F(Command, DebugTurnsAssertionsOn) {
   write("p.fa", "C++ sub f(int i) ${{ std::vector<int> v(3); printf(\"%d\", v[std::size_t(i)] * 0); $}}\nsub main() { f(3); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-g", "p.fa", "-q"}), 1, {"Assertion", "p.fa:2: error: abort in a kernel [T410]"}));
