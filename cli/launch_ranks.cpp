@@ -28,7 +28,6 @@ namespace {
 
 // Every rank reads the profile by itself; a wrong one is refused here, once, before any starts.
 void check_profile(const abi::Program& program, const runtime::RunOptions& options) {
-  if (options.load_groups.empty()) return;
   try {
     balancer::load_profile(options.load_groups, {program.hash[0], program.hash[1]}, program.name,
                            options.load_groups_anyway);
@@ -69,8 +68,12 @@ void check_room_for_mpi() {
 
 }  // namespace
 
+bool in_global_objects = false;
+
 const abi::Program& load_program(const fs::path& file) {
+  in_global_objects = true;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  in_global_objects = false;
   if (handle == nullptr)
     throw environment_error(std::string("can't load the program: ") + dlerror());
   void* entry = dlsym(handle, "tessera_program");
@@ -120,7 +123,7 @@ int run_sanitized(const fs::path& program, const runtime::RunOptions& options, c
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
   open_ends();
-  launch::when_exit_hangs = say_ended_badly;
+  launch::when_exit_fails = say_ended_badly;
   const abi::Program* loaded = nullptr;
   try {
     loaded = &load_program(program);
@@ -139,7 +142,11 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
 
 int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments, const fs::path& sanitizer) {
-  if (sanitizer.empty()) check_profile(load_program(program), options);
+  // Whatever the kernels have for the start and the end of a process is the ranks'.
+  if (sanitizer.empty() && !options.load_groups.empty()) {
+    check_profile(load_program(program), options);
+    in_global_objects = true;  // at the end
+  }
   check_room_for_mpi();
   std::error_code ignored;
   Command command = {find_mpirun().string(), "-n", std::to_string(ranks)};

@@ -15,6 +15,9 @@ std::filesystem::path find_mpirun();
 // load_program loads a shared object made by build(); throws Failure (environment).
 const abi::Program& load_program(const std::filesystem::path& file);
 
+// Kernels have global objects, whose constructors or destructors run now: a crash is theirs.
+extern bool in_global_objects;
+
 // run_here loads the shared object and runs it; returns its exit code.
 int run_here(const std::filesystem::path& program, const runtime::RunOptions& options,
              const std::vector<std::string>& arguments);

@@ -15,6 +15,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/launch_ranks.hpp"
 #include "files/nearest.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "files/whole_file.hpp"
@@ -44,10 +45,13 @@ constexpr const char* kReport =
 
 // A crash of the command itself. While a program runs, runtime/report/crash.cpp takes over.
 void on_crash(int) {
-  for (const char* text : {"tessera: internal error: the command crashed\n", kReport}) {
-    const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
-    (void)ignored;
+  const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); };
+  if (in_global_objects) {
+    say("tessera: error: a crash in the constructor or destructor of a global object of the kernels [T410]\n");
+    _exit(runtime::kExitProgram);
   }
+  say("tessera: internal error: the command crashed\n");
+  say(kReport);
   _exit(runtime::kExitInternal);
 }
 

@@ -15,6 +15,7 @@
 
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
+#include "runtime/report/crash.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -25,9 +26,10 @@ constexpr std::chrono::seconds kForExit{5};
 
 }  // namespace
 
-void (*when_exit_hangs)() = nullptr;
+void (*when_exit_fails)() = nullptr;
 
 void bound_exit() {
+  runtime::leave_main(when_exit_fails);
   try {
     std::thread([] {
       std::this_thread::sleep_for(kForExit);
@@ -35,7 +37,7 @@ void bound_exit() {
           "tessera: error: the run has ended, but the process does not: what a kernel has left for the end of the process (atexit(), the "
           "destructor of a global object) has not returned for 5 s [T414]\n";
       (void)!write(STDERR_FILENO, kText.data(), kText.size());
-      if (when_exit_hangs != nullptr) when_exit_hangs();
+      if (when_exit_fails != nullptr) when_exit_fails();
       runtime::end_process(runtime::kExitProgram);
     }).detach();
   } catch (const std::system_error&) {  // no more threads: then without

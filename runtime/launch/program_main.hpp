@@ -19,7 +19,7 @@ int run_with_environment(const abi::Program& program, const std::vector<std::str
 // bound_exit is called when the run is over and the process about to leave main: what kernels have left for then (atexit, destructors of
 // global objects) gets a few seconds.
 void bound_exit();
-// What else is to be told when they were not enough; may be null.
-extern void (*when_exit_hangs)();
+// What else is to be done when they were not enough, or something crashes meanwhile; may be null.
+extern void (*when_exit_fails)();
 
 }  // namespace tessera::launch

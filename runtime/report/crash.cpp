@@ -27,6 +27,8 @@ pid_t running_process = 0;
 std::atomic_flag reporting = ATOMIC_FLAG_INIT;
 thread_local bool reports = false;
 thread_local bool own = false;
+std::atomic<bool> leaving{false};
+void (*at_crash)() = nullptr;
 
 const char* what(int signal) {
   switch (signal) {
@@ -55,6 +57,8 @@ std::atomic<const abi::Block*> blamed{nullptr};
 }
 
 constexpr const char* kInThread = "; it happened in a thread that a kernel has started [T410]";
+constexpr const char* kAtExit =
+    " after the run, in what a kernel has left for the end of the process (atexit(), the destructor of a global object) [T410]";
 constexpr const char* kOutside =
     " outside any fragment: memory that a kernel has damaged before (`tessera run -g --sanitize address` shows where), or a bug in Tessera";
 
@@ -73,6 +77,8 @@ void on_crash(int signal) {
     return;
   }
   limit_telling();
+  if (leaving.load() && at_crash != nullptr) at_crash();
+  if (own_thread() && leaving.load()) end_saying("", std::string("tessera: error: ") + what(signal) + kAtExit, kExitProgram);
   if (own_thread()) end_saying(std::string(what(signal)) + " in a kernel [T410]", std::string("tessera: internal error: ") + what(signal) + kOutside, kExitInternal);
   end_saying("", std::string("tessera: error: ") + what(signal) + kInThread, kExitProgram);
 }
@@ -145,6 +151,10 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
 
 const abi::Program* program_running() { return getpid() == running_process ? running_program : nullptr; }
 void mark_own_thread() { own = true; }
+void leave_main(void (*when_it_crashes)()) {
+  at_crash = when_it_crashes;
+  leaving.store(true);
+}
 bool own_thread() { return own; }
 bool in_fragment() { return thread_worker != nullptr && thread_worker->current != nullptr; }
 
@@ -154,6 +164,7 @@ LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_t
   catch_exits();
   adopt_orphans();
   watch_forks();
+  find_pthread_create();
   watch_memory(true);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   if (sanitizer_loaded()) {

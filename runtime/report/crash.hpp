@@ -22,8 +22,10 @@ class LastWords {
 };
 // A thread of the runtime.
 void mark_own_thread();
+// The run is over, and what is left of main() runs no code of ours. `when_it_crashes` is called before the process ends; may be null.
+void leave_main(void (*when_it_crashes)());
 
-// Each worker: a stack of its own for the handler, so that stack overflows are reported too.
+// Each worker, and each thread that kernels start (report/kernel_threads.cpp): a stack of its own for the handler, so that stack overflows are reported too.
 class CrashStack {
  public:
   CrashStack();

@@ -25,5 +25,6 @@ std::string not_enough_memory(std::uint64_t wanted = 0);
 // The parts of LastWords.
 void catch_exits();           // kernel_exits.cpp
 void watch_memory(bool yes);  // memory_end.cpp
+void find_pthread_create();   // kernel_threads.cpp
 
 }  // namespace tessera::runtime

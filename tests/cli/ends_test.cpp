@@ -58,6 +58,23 @@ TEST_F(Command, AnExitHandlerThatDoesNotReturnEndsNoRun) {
   EXPECT_TRUE(ended(run({"mpirun", "-q", "-n", "2", "--oversubscribe", "--allow-run-as-root", "./p"}), 1, {"has not returned for 5 s [T414]"}));
 }
 
+TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
+  const auto program = [](const std::string& with) {
+    return "C++ head ${{\nstruct Global { " + with + " { raise(SIGSEGV); } } global;\n$}}\n"
+           "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { show(3); }\n";
+  };
+  write("p.fa", program("Global()"));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--cxxflags=-include signal.h"}), 1, {"a crash in the constructor or destructor of a global object", "[T410]"}));
+  write("p.fa", program("~Global()"));
+  for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}}) {
+    Words words = {"run", "-q", "p.fa", "--cxxflags=-include signal.h"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 1, {"segmentation fault", "the destructor of a global object", "[T410]"}));
+    EXPECT_EQ(o.out, "3");
+  }
+}
+
 // All that it finds: among them what MPI has opened.
 TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
   const auto program = [](const std::string& what) {
