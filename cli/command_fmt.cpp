@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "compiler/format/format.hpp"
+#include "cli/simulate/inputs.hpp"
 #include "files/whole_file.hpp"
 
 namespace tessera::cli {
@@ -46,8 +47,9 @@ int one(const FmtCommand& c, const std::string& name) {
     std::fprintf(stderr, "tessera: %s is not formatted\n", file.c_str());
     return runtime::kExitProgram;
   }
+  check_output("fmt", file.string());
   const std::string wrong = files::write_whole(file, result.text);
-  if (!wrong.empty()) throw usage_error("can't write " + file.string() + ": " + wrong);
+  if (!wrong.empty()) throw environment_error("can't write " + file.string() + ": " + wrong);
   return runtime::kExitOk;
 }
 

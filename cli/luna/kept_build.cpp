@@ -6,6 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/install_file.hpp"
+#include "cli/simulate/inputs.hpp"
 #include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;
@@ -35,10 +36,11 @@ fs::path keep_build(const Options& o, const fs::path& library) {
   if (failed)
     throw usage_error("--build-dir: can't make " + folder.string() + ": " + failed.message());
   folder = fs::absolute(folder).lexically_normal();
+  check_output("--build-dir", (folder / "program.cpp").string());
 
   const auto put = [&](const std::string& text, const char* name) {
     const std::string wrong = text.empty() ? "" : files::write_whole(folder / name, text);
-    if (!wrong.empty()) throw usage_error("--build-dir: can't write " + (folder / name).string() + ": " + wrong);
+    if (!wrong.empty()) throw environment_error("--build-dir: can't write " + (folder / name).string() + ": " + wrong);
   };
   const compiler::Output text = compiler::translate(o.build.program, o.build.translation);
   put(text.program_cpp, "program.cpp");

@@ -17,6 +17,7 @@
 #include "runtime/transport/launcher.hpp"
 #include "cli/luna/kept_build.hpp"
 #include "cli/luna/options.hpp"
+#include "cli/simulate/inputs.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
@@ -86,6 +87,7 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
 int build_and_run(const Options& o) {
   const runtime::RunOptions options = run_options(o);
   check_program(o.build.program);
+  if (runtime::launcher_rank() == 0) check_output("--output-file", o.output_file.string());
   if (is_library(o.build.program)) return run(fs::absolute(o.build.program), o, options);
 
   BuildRequest request = o.build;

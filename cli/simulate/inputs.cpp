@@ -136,7 +136,7 @@ void write_output(const std::string& option, const std::string& path, const std:
     return;
   }
   const std::string wrong = files::write_whole(path, text);
-  if (!wrong.empty()) throw usage_error(option + ": can't write " + path + ": " + wrong);
+  if (!wrong.empty()) throw environment_error(option + ": can't write " + path + ": " + wrong);
 }
 
 }  // namespace tessera::cli

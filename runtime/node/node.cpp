@@ -396,7 +396,7 @@ int Node::finish(int exit_code) {
   const std::string wrong = policy->close();
   if (wrong.empty()) return code;
   std::fprintf(stderr, "tessera: error: %s\n", wrong.c_str());
-  return code == kExitOk ? kExitUsage : code;
+  return code == kExitOk ? kExitEnvironment : code;
 }
 
 bool Node::all_workers_left() const {

@@ -1,4 +1,4 @@
-// What rank 0 leaves behind after a good run.
+// What rank 0 leaves behind after a good run. Before it the files could be written: what is in the way now is the machine's.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -21,21 +21,21 @@ int write_results(Node& node) {
     if (!error.empty()) {
       std::fprintf(stderr, "tessera: error: --summary: can't write %s: %s\n",
                    node.options.summary_json.c_str(), error.c_str());
-      code = kExitUsage;
+      code = kExitEnvironment;
     }
   }
   if (!node.options.record.empty()) {
     const std::string error = write_trace(node);
     if (!error.empty()) {
       std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
-      code = kExitUsage;
+      code = kExitEnvironment;
     }
   }
   if (!node.options.save_groups.empty()) {
     const std::string error = save_profile(node, s);
     if (!error.empty()) {
       std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
-      code = kExitUsage;
+      code = kExitEnvironment;
     }
   }
   return code;

@@ -58,11 +58,17 @@ TEST_F(FullDisk, BehindStdout) {
 
 // Other files than stdout.
 TEST_F(FullDisk, LeavesNoHalfOfAFile) {
-  EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 2, {"a.svg", "File too large"}));
+  EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 3, {"a.svg", "File too large"}));
   EXPECT_FALSE(std::filesystem::exists(path("a.svg")));
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa"}), 0));
-  EXPECT_TRUE(ended(limited("1", {"run", "-q", "p.fa", "--inproc-ranks", "2", "--record-policy", "logs"}), 2,
+  EXPECT_TRUE(ended(limited("1", {"run", "-q", "p.fa", "--inproc-ranks", "2", "--record-policy", "logs"}), 3,
                     {"logs/rank-0.policy.jsonl: File too large"}));
+  for (const char* option : {"--summary", "--record"}) {
+    EXPECT_TRUE(ended(limited("0", {"run", "-q", "p.fa", option, "out"}), 3, {"out", "File too large"})) << option;
+    EXPECT_FALSE(std::filesystem::exists(path("out")));
+  }
+  write("long.fa", "sub main() {" + std::string(2000, ' ') + "}" + std::string(100, '\n') + "// " + std::string(2000, 'x') + "\n");
+  EXPECT_TRUE(ended(limited("1", {"fmt", "long.fa"}), 3, {"long.fa: File too large"}));
 }
 
 }  // namespace
