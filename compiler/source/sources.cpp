@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string_view>
 
@@ -41,13 +43,16 @@ std::optional<std::uint32_t> Sources::load(const std::filesystem::path& path, st
   }
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::is_regular_file(status)) return refused(not_a_file(status.type()));
+  errno = 0;
+  const auto unreadable = [&] { return refused(errno == 0 ? "unreadable" : std::string("unreadable (") + std::strerror(errno) + ")"); };
   std::ifstream in(path, std::ios::binary);
-  if (!in) return refused("");
+  if (!in) return unreadable();
   // No more than is looked at: files of /proc do not tell how large they are.
   std::string text;
   for (char piece[1 << 14]; in.read(piece, sizeof piece), in.gcount() > 0 && text.size() <= kMostText;) {
     text.append(piece, static_cast<std::size_t>(in.gcount()));
   }
+  if (in.bad()) return unreadable();
   if (text.size() > kMostText) return refused("larger than " + std::to_string(kMostText >> 20) + " MiB");
   const std::uint32_t number = add(path.string(), std::move(text));
   files_[number].path = path;

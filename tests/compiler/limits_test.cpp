@@ -15,10 +15,10 @@ constexpr const char* kShow = "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}
 
 std::string first_text(const Output& out) { return out.diagnostics.empty() ? "" : out.diagnostics[0].text; }
 
-TEST(Limits, DevicesFifosAndFoldersAreNotIncluded) {
+TEST(Limits, DevicesFifosFoldersAndWhatCannotBeReadAreNotIncluded) {
   const Workspace w;
   ASSERT_EQ(mkfifo((w.folder() / "fifo").c_str(), 0600), 0);
-  for (const auto& [name, is] : {std::pair{"/dev/zero", "a device"}, {"/dev/full", "a device"}, {"fifo", "a FIFO"}, {".", "a folder"}}) {
+  for (const auto& [name, is] : {std::pair{"/dev/zero", "a device"}, {"/dev/full", "a device"}, {"fifo", "a FIFO"}, {".", "a folder"}, {"/proc/self/mem", "unreadable (Input/output error)"}}) {
     const auto program = w.write("prog.fa", std::string("#include \"") + name + "\"\n" + kShow + "sub main() { show(1); }\n");
     const Output out = translate(program, {});
     EXPECT_EQ(codes(out), "T119") << name;
