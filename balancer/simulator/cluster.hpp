@@ -78,6 +78,7 @@ struct Outcome {
   Time quiet = 0;      // the last event of all
   bool ended = false;  // the events ran out before event_limit
   std::int64_t executed = 0;
+  std::int64_t turns = 0;              // of these, iterations of ranges: no fragments to a person
   std::int64_t events = 0;             // taken from the queue, and fragments that ran without one
   std::int64_t messages = 0;           // between policies
   std::int64_t shipments = 0;          // with something in them

@@ -148,6 +148,7 @@ void Simulation::complete(Node& n, Running& r) {
   // Live, only atomic fragments are measured: a range's weight is that of its body, and what only makes
   // others is said to weigh nothing.
   const ReadyItems::Kind kind = kinds_[item.group];
+  if (kind == ReadyItems::Kind::range) ++out_.turns;
   if (kind == ReadyItems::Kind::queue || kind == ReadyItems::Kind::stack) {
     constexpr Time kTiny = 8'000;
     g.votes = took < kTiny ? std::min(g.votes + 1, 8) : std::max(g.votes - 2, 0);

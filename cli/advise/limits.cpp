@@ -32,10 +32,11 @@ struct Kind {
   Time mean() const { return count > 0 ? work / count : 0; }
 };
 std::vector<Kind> kinds(const Study& study, const sim::Outcome& o) {
-  if (!study.trace) return {{"", o.executed, o.work}};
+  if (!study.trace) return {{"", o.executed - o.turns, o.work}};
   std::vector<Kind> all;
   for (const balancer::GroupInfo& g : study.trace->work.groups) all.push_back({g.label, 0, 0});
   for (const sim::Fragment& f : study.trace->work.fragments) {
+    if (study.trace->work.groups[balancer::index(f.group)].range) continue;  // a turn of a loop
     Kind& k = all[balancer::index(f.group)];
     ++k.count;
     k.work += f.weight;

@@ -24,7 +24,7 @@ std::string what_was_read(const Study& study, const Advice& advice, const Source
   const balancer::simulator::Outcome& o = *advice.by_count.back().row.outcome;
   const std::int64_t every = source.every;
   std::string text = fmt::format("{} on {}: {} fragments, {} of work", study.workload, study.cluster_name,
-                                 o.executed * every, duration_text(whole(o.work, every)));
+                                 (o.executed - o.turns) * every, duration_text(whole(o.work, every)));
   if (o.critical_path > 0) text += ", longest chain " + duration_text(o.critical_path);
   return text + "\n";
 }

@@ -114,6 +114,17 @@ TEST_F(Advise, TheFragmentsThatAreShortAreNamed) {
       << j["limits"][0]["text"];
 }
 
+TEST_F(Advise, TurnsOfLoopsAreNoFragments) {
+  std::string trace = "tessera-trace 1\ngroup 0 range body=1 : for i\ngroup 1 : brief\n";
+  for (int i = 0; i < 3000; ++i) {
+    trace += "f " + std::to_string(2 * i) + " 0 - - 100 0\nf " + std::to_string(2 * i + 1) + " 1 - " + std::to_string(2 * i) + " 1000 0\n";
+  }
+  write("loop.trace", trace + "end 6000\n");
+  const Outcome o = tessera({"advise", "loop.trace", "-n", "1,16"});
+  EXPECT_NE(o.out.find("loop.trace on uniform: 3000 fragments,"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("a fragment of brief takes 1.00 us in the mean (3000 of them)"), std::string::npos) << o.out;
+}
+
 // Without a word on where it is the same cluster that `tessera simulate` takes.
 TEST_F(Advise, WithoutAClusterItIsTheUniformOne) {
   EXPECT_EQ(advice({"loop:items=200", "-n", "2"})["cluster"], "uniform");
