@@ -9,6 +9,19 @@
 
 namespace tessera::compiler::analysis {
 
+namespace {
+
+// Where the text that knows the name has it assigned: in a sub it is called otherwise.
+Extent assigned_at(const Flow& flow, const Name& name, const Access& write) {
+  Extent at = write.at;
+  for (NodeId n = write.owner; n != name.node && n != 0; n = flow.nodes[n].parent) {
+    if (flow.nodes[n].kind == Node::Kind::sub) at = flow.nodes[n].at;
+  }
+  return at;
+}
+
+}  // namespace
+
 void check_unused(Checker& c) {
   struct Use {
     bool read = false;
@@ -23,7 +36,7 @@ void check_unused(Checker& c) {
     for (const AccessId w : name.writes) {
       const Access& a = c.flow.accesses[w];
       if (c.flow.nodes[a.owner].kind == Node::Kind::loop) continue;
-      if (!use.called) use.at = a.at;
+      if (!use.called) use.at = assigned_at(c.flow, name, a);
       use.called = true;
     }
   }

@@ -288,8 +288,11 @@ std::string text_of(const Summary& s) {
       out += "  ...\n";
       break;
     }
-    out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", b.label, place(*s.program, b.pos),
-                       g.count, seconds_text(g.weight * 1e-9), seconds_text(kernel_seconds(g)));
+    // A small sub is in each of its callers: lines that are alike otherwise.
+    std::string caller = (b.flags & abi::kInlined) != 0 ? called_at(*s.program, b) : "";
+    if (!caller.empty()) caller[0] = ' ';
+    out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}{}\n", b.label, place(*s.program, b.pos),
+                       g.count, seconds_text(g.weight * 1e-9), seconds_text(kernel_seconds(g)), caller);
   }
   return out;
 }

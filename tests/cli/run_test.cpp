@@ -48,6 +48,19 @@ TEST_F(Command, ACallWhoseIndicesAreReadHasItsWeight) {
   EXPECT_NE(read("p.profile").find("nap"), std::string::npos);
 }
 
+// Each call of a small sub is a group: by which call it is told.
+TEST_F(Command, TheGroupsOfSmallSubsSayWhoCallsThem) {
+  write("p.fa",
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "sub twice(int v) show(2 * v);\n"
+        "sub main() {\n"
+        "  twice(1);\n"
+        "  for i = 1..3 twice(i);\n"
+        "}\n");
+  const Outcome o = tessera({"run", "p.fa", "-t", "1"});
+  EXPECT_TRUE(ended(o, 0, {"  called at p.fa:4\n", "  called at p.fa:5\n"}));
+}
+
 // Waking a thread that has nothing to do costs more than most fragments.
 TEST_F(Command, ARankAloneWakesNobody) {
   write("p.fa",
