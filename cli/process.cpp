@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -209,6 +210,40 @@ struct Relay {
   }
 };
 
+// A process beside the command that leaves signals waiting: has one of ours gone to the whole process group, and so to the command as well?
+class Witness {
+ public:
+  Witness() : self_(getpid()), pid_(fork()) {  // with the signals blocked
+    if (pid_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self_) _exit(0);
+    close_range(0, ~0u, 0);
+    for (;;) pause();
+  }
+  ~Witness() {
+    if (pid_ < 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+
+  bool got(unsigned signal) const {
+    constexpr int kTries = 10;  // of 10 ms: `timeout` tells us first, and then the group
+    for (int tries = 0; pid_ > 0 && tries < kTries; ++tries) {
+      std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+      for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("ShdPnd:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0) return true;
+      }
+      usleep(10'000);
+    }
+    return false;
+  }
+
+ private:
+  pid_t self_, pid_;
+};
+
 }  // namespace
 
 Foreground run_foreground(const Command& command, const Filter* errors_filter) {
@@ -224,6 +259,7 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   }
   std::fflush(stdout);
   sigprocmask(SIG_BLOCK, &blocked, &before);
+  const Witness witness;
   const int signals = signalfd(-1, &waited, SFD_CLOEXEC);
   const pid_t self = getpid();
   const pid_t child = signals < 0 ? -1 : fork();
@@ -265,9 +301,9 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
     if (passed[0].error != 0 || passed[1].error == EPIPE) end(false);
     signalfd_siginfo info{};
     if (fds[2].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
-    // A Ctrl-C at the terminal reaches the child as well; a second one from us would make mpirun
+    // Ctrl-C at the terminal, a batch system and `timeout` reach the child as well; a second one from us would make mpirun
     // give up on its ranks instead of ending them.
-    end(info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL);
+    end(witness.got(info.ssi_signo));
     interrupted = true;
   }
   for (const int fd : {output[0], errors[0], signals}) close(fd);

@@ -55,14 +55,14 @@ Outcome Command::tessera(const Words& words) {
   return run(command);
 }
 
-Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words) {
+Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words, bool whole_group) {
   // A shell ignores SIGINT in what it starts with &; env gives it back.
   Words command = {"sh", "-c",
-                   "signal=$1 word=$2; shift 2; : > printed\n"
-                   "env --default-signal=INT \"$@\" > printed & pid=$!\n"
+                   "signal=$1 word=$2 group=$3; shift 3; : > printed\n"
+                   "env --default-signal=INT ${group:+setsid} \"$@\" > printed & pid=$!\n"
                    "until grep -q \"$word\" printed || ! kill -0 $pid; do sleep 0.05; done\n"
-                   "kill -s $signal $pid; wait $pid; code=$?; cat printed; exit $code",
-                   "sh", signal, word, TESSERA_COMMAND};
+                   "kill -s $signal -- $group$pid; wait $pid; code=$?; cat printed; exit $code",
+                   "sh", signal, word, whole_group ? "-" : "", TESSERA_COMMAND};
   command.insert(command.end(), words.begin(), words.end());
   return run(command);
 }

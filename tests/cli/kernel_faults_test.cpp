@@ -71,6 +71,14 @@ TEST_F(Command, WhoIsInterruptedSaysWhatRuns) {
   EXPECT_TRUE(ended(tessera_signalled("INT", "spinning", {"run", "p.fa", "-n", "2"}), 130, {"rank 1 (", "has run `spin(1, x)` at p.fa:3"}));
 }
 
+// As batch systems do, and `timeout`: mpirun gets it, too, and a second one from us would make it give up on its ranks.
+TEST_F(Command, WhoIsInterruptedWithItsGroupSaysWhatRuns) {
+  write("p.fa", kSpins);
+  for (const char* signal : {"TERM", "INT"}) {
+    EXPECT_TRUE(ended(tessera_signalled(signal, "spinning", {"run", "p.fa", "-n", "2"}, true), 130, {"rank 1 (", "has run `spin(1, x)` at p.fa:3"})) << signal;
+  }
+}
+
 TEST_F(Command, TheProgressLineNamesWhatRunsLong) {
   write("p.fa", "C++ sub nap(int v) ${{ sleep(v); $}}\nsub main() { nap(4); }\n");
   const Outcome o = run({"script", "-qec", std::string(TESSERA_COMMAND) + " run p.fa", "/dev/null"});
