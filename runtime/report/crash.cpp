@@ -1,6 +1,7 @@
 #include "runtime/report/crash.hpp"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,8 +71,24 @@ void limit_telling() {
   alarm(2);
 }
 
+// A child that a kernel has forked crashes by itself: the run goes on, and what that means is for the kernel to say. Nothing here allocates.
+void tell_of_child(int signal) {
+  char text[1000];
+  if (in_fragment() && running_program != nullptr) {
+    const abi::Block& b = *thread_worker->current->block;
+    const auto file = static_cast<std::uint32_t>(b.pos >> 48);
+    snprintf(text, sizeof text, "%s:%u: warning: %s in a child that the kernel has forked [T410]\n  in `%s`\n",
+             file < running_program->file_count ? running_program->files[file] : running_program->name,
+             static_cast<unsigned>(static_cast<std::uint32_t>(b.pos >> 16)), what(signal), b.text);
+  } else {
+    snprintf(text, sizeof text, "tessera: warning: %s in a child that a kernel has forked [T410]\n", what(signal));
+  }
+  put(text);
+}
+
 void on_crash(int signal) {
-  if (getpid() != running_process) {  // a child that a kernel has forked
+  if (getpid() != running_process) {
+    tell_of_child(signal);
     ::signal(signal, SIG_DFL);
     raise(signal);
     return;

@@ -45,6 +45,28 @@ TEST_F(Command, AChildOfAKernelMayExit) {
   EXPECT_EQ(o.err, "");
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(Command, AChildThatCrashesByItselfIsTold) {
+  write("p.fa",
+        "C++ head ${{\n#include <signal.h>\n#include <sys/wait.h>\n#include <unistd.h>\n$}}\n"
+        "C++ sub spawn(name x) ${{\n"
+        "  if (fork() == 0) raise(SIGSEGV);\n"
+        "  int status = 0;\n"
+        "  wait(&status);\n"
+        "  x = WTERMSIG(status) == SIGSEGV;\n"
+        "$}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
+        "sub main() { df x; spawn(x) @ { locator_cyclic: 1; }; show(x); }\n");
+  for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}}) {
+    Words words = {"run", "-q", "p.fa"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0, {"p.fa:13: warning: segmentation fault", "in a child that the kernel has forked [T410]\n  in `spawn(x)`"}));
+    EXPECT_EQ(o.out, "1");
+  }
+}
+#endif
+
 // What is left for the end of the process comes after the run, and may keep nobody.
 TEST_F(Command, AnExitHandlerThatDoesNotReturnEndsNoRun) {
   write("p.fa",
@@ -58,6 +80,7 @@ TEST_F(Command, AnExitHandlerThatDoesNotReturnEndsNoRun) {
   EXPECT_TRUE(ended(run({"mpirun", "-q", "-n", "2", "--oversubscribe", "--allow-run-as-root", "./p"}), 1, {"has not returned for 5 s [T414]"}));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
   const auto program = [](const std::string& with) {
     return "C++ head ${{\nstruct Global { " + with + " { raise(SIGSEGV); } } global;\n$}}\n"
@@ -74,6 +97,7 @@ TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
     EXPECT_EQ(o.out, "3");
   }
 }
+#endif
 
 // All that it finds: among them what MPI has opened.
 TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
