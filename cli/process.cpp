@@ -211,14 +211,20 @@ struct Relay {
 };
 
 // A process beside the command that leaves signals waiting: has one of ours gone to the whole process group, and so to the command as well?
+// And when we are killed while the command is stopped, it has that go on, to see the signal that it gets for this.
 class Witness {
  public:
-  Witness() : self_(getpid()), pid_(fork()) {  // with the signals blocked
+  explicit Witness(pid_t command) : self_(getpid()), pid_(fork()) {  // with the signals blocked
     if (pid_ != 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != self_) _exit(0);
+    sigset_t orphaned;
+    sigemptyset(&orphaned);
+    sigaddset(&orphaned, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &orphaned, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGRTMIN);
     close_range(0, ~0u, 0);
-    for (;;) pause();
+    for (int got = 0; getppid() == self_;) sigwait(&orphaned, &got);
+    kill(command, SIGCONT);
+    _exit(0);
   }
   ~Witness() {
     if (pid_ < 0) return;
@@ -259,7 +265,6 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   }
   std::fflush(stdout);
   sigprocmask(SIG_BLOCK, &blocked, &before);
-  const Witness witness;
   const int signals = signalfd(-1, &waited, SFD_CLOEXEC);
   const pid_t self = getpid();
   const pid_t child = signals < 0 ? -1 : fork();
@@ -272,6 +277,7 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  const Witness witness(child);
   Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
   passed[1].filter = errors_filter;
   for (const int fd : {output[1], errors[1]}) close(fd);

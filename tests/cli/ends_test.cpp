@@ -258,6 +258,13 @@ TEST_F(Command, SignalsEndEveryRank) {
   }
   // Nothing can be done on SIGKILL, and still nothing stays behind (the fixture looks).
   tessera_signalled("KILL", "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+  // Nor while mpirun is stopped.
+  run({"sh", "-c",
+       ": > printed; \"$@\" > printed & pid=$!\n"
+       "until grep -q napping printed || ! kill -0 $pid; do sleep 0.05; done\n"
+       "for child in $(cat /proc/$pid/task/$pid/children); do [ $(cat /proc/$child/comm) != mpirun ] || kill -STOP $child; done\n"
+       "kill -KILL $pid; wait $pid",
+       "sh", TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
 }
 
 }  // namespace
