@@ -33,6 +33,12 @@ const std::regex& beside_notes() {
   return pattern;
 }
 
+// A note that mpirun could not read: of a rank that called MPI_Abort and ended before all of it had come.
+const std::regex& torn_note() {
+  static const std::regex pattern(R"(^\[\S+\] \S+ ORTE_ERROR_LOG: .* in file \S*/show_help\.c at line)");
+  return pattern;
+}
+
 }  // namespace
 
 std::string MpirunNotes::pass(std::string_view piece) {
@@ -55,6 +61,8 @@ void MpirunNotes::line(std::string_view text, std::string& shown) {
   if (frame_.empty()) {
     if (text == kFrame) {
       frame_ = text;
+    } else if (std::regex_search(std::string(text), torn_note())) {
+      notes_.emplace_back();
     } else if (!std::regex_search(std::string(text), beside_notes())) {
       shown += text;
     }

@@ -52,6 +52,15 @@ TEST_P(Pieces, LinesOfDashesOfOthersAreShown) {
   EXPECT_EQ(said(open, 0, GetParam()).shown, open);
 }
 
+// Of a rank that has said why it aborts; no signal has ended mpirun.
+TEST_P(Pieces, ATornNoteIsANote) {
+  const Said s = said("p.fa:6: error: oh dear\n[vm:23456] [[14174,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file ../../../orte/util/show_help.c at line 513\n",
+                      1, GetParam());
+  EXPECT_EQ(s.shown, "p.fa:6: error: oh dear\n");
+  EXPECT_EQ(s.meaning.exit_code, 1);
+  EXPECT_EQ(s.meaning.text, "");
+}
+
 TEST_P(Pieces, AKilledRankIsNamedWithItsHost) {
   const Said s = said(kKilled, 137, GetParam());
   EXPECT_EQ(s.meaning.exit_code, 137);
