@@ -65,7 +65,7 @@ class Queues {
     for (const std::uint32_t at : order_) {
       const GroupWork& g = groups[at];
       if (!g.movable || g.count <= 0) continue;
-      items_[range.begin + range.size++] = {&g, static_cast<double>(g.weight), g.count};
+      items_[range.begin + range.size++] = {&g, static_cast<double>(std::max<Time>(g.weight, 1)), g.count};
     }
   }
   // Workers mostly have the same groups with the same weights: the order of the last one sorted is

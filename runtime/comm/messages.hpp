@@ -119,7 +119,7 @@ struct PackedCf {
   std::uint64_t scope = 0;
   std::vector<std::uint64_t> frame;      // raw words; Value* words are numbers into `held`
   std::vector<Passenger> held;
-  std::uint64_t put_down = 0;            // inputs the sender, their home, will give without a Request
+  std::uint64_t promised = 0;            // inputs the sender, their home, will give without a Request
   bool moved = false;                    // it had its inputs there, or before
 };
 struct PackedInput {

@@ -23,7 +23,7 @@ std::uint64_t DataFragments::hold(ScopeRecord* scope, Rank home) {
 std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std::vector<abi::Name>& names) {
   if ((c->flags & kGathered) != 0) return 0;
   const InputNames inputs(c);
-  std::uint64_t put_down = 0;
+  std::uint64_t promised = 0;
   for (unsigned k = 0; k < std::min(inputs.size(), 64u); ++k) {
     const abi::Name& n = inputs[k];
     if (!abi::is_needed(n) || !is_home(n)) continue;
@@ -34,11 +34,11 @@ std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std:
     if (o.actions.travels == Travels::along) {
       ship.inputs.push_back({n, {ValueRef(abi::retain(o.entry->value))}, false});
     } else if (o.actions.travels == Travels::promised && !comes) {
-      put_down |= std::uint64_t{1} << k;
+      promised |= std::uint64_t{1} << k;
       names.push_back(n);
     }
   }
-  return put_down;
+  return promised;
 }
 
 bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship& ship, bool leaves_now) {

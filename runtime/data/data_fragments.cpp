@@ -97,14 +97,14 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
 
 // Sends for an input, if it does not come by itself. The caller holds the shard's lock.
 [[gnu::noinline]] void DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c, unsigned input,
-                                           std::uint64_t put_down) {
-  const bool promised = input < 64 && (put_down >> input & 1) != 0;
-  const bool may_come = !promised && e->state == State::absent && e->others == nullptr;
+                                           std::uint64_t promised) {
+  const bool comes = input < 64 && (promised >> input & 1) != 0;
+  const bool may_come = !comes && e->state == State::absent && e->others == nullptr;
   if (may_come && (sent_to(node_.self(), c, input) || made_here(c, input))) return;
-  if (!happens(shard, e, n, protocol::Wanted{promised}).actions.sends.empty()) w.sent = true;
+  if (!happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) w.sent = true;
 }
 
-bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
+bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
   const abi::Block& b = *c->block;
   const unsigned n = b.input_count;
   if (n == 0) return true;
@@ -136,7 +136,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t put_down) {
     }
     slot_word(c, k) = e->waiters;
     e->waiters = link_to(c, k);
-    if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, put_down);
+    if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
   }
   if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
   if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

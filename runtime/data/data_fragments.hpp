@@ -38,8 +38,8 @@ class DataFragments {
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
   // brings the last one calls Node::arrived (it may already have happened).
-  // Inputs set in `put_down` are under way without being asked for, or have come already.
-  bool gather(Worker&, abi::Cf*, std::uint64_t put_down = 0);
+  // Inputs set in `promised` are under way without being asked for, or have come already.
+  bool gather(Worker&, abi::Cf*, std::uint64_t promised = 0);
 
   // Who assigns: a statement (its block), under a scope whose count keeps the name alive.
   struct Assigner {
@@ -139,7 +139,7 @@ class DataFragments {
   DfEntry* insert(Shard&, const abi::Name&);
   abi::Value* use(Shard&, DfEntry*);
   abi::Value* use_shared(Shard&, DfEntry*);
-  void want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t put_down);
+  void want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t promised);
   void stay_listed(DfEntry*);
   void link(DfEntry*);
   bool leaves_scope(DfEntry*);

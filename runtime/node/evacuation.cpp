@@ -149,7 +149,7 @@ void Evacuation::forward(Rank from, Ship&& m) {
   Scopes::Debts owed;
   for (PackedCf& p : m.fragments) {
     node_.scopes.arrive(p.scope, from, owed);
-    p.put_down = 0;  // this rank is
+    p.promised = 0;  // to this rank, not to where it goes on
   }
   for (const auto& [scope, count] : owed) node_.comm.send(from, ScopeReturn{scope, count});
   if (m.by_policy) {

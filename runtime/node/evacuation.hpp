@@ -16,7 +16,7 @@
 // not idle, and the sweep waits until all of them say that they are; both are sequentially
 // consistent.
 //
-// Communication thread, except parked().
+// Communication thread, except parked(), swept() and ever().
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Evacuation {
   // Any thread: this rank takes no part, or is about to take none.
   bool parked() const { return parked_.load(); }
   // Nothing is left here but what may stay.
-  bool swept() const { return swept_; }
+  bool swept() const { return swept_.load(std::memory_order_relaxed); }
   // There was a time when this rank took no part.
   bool ever() const { return ever_.load(std::memory_order_relaxed); }
 
@@ -65,7 +65,7 @@ class Evacuation {
 
   Node& node_;
   std::atomic<bool> parked_{false};
-  bool swept_ = false;
+  std::atomic<bool> swept_{false};
   std::atomic<bool> ever_{false};
   std::size_t turn_of_ = 0;
   std::int64_t moved_ = 0;                  // fragments, by all evacuations

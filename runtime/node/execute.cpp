@@ -119,10 +119,10 @@ void Node::submit(Worker& w, Cf* c) {
   start(w, c);
 }
 
-void Node::start(Worker& w, Cf* c, std::uint64_t put_down) {
+void Node::start(Worker& w, Cf* c, std::uint64_t promised) {
   bool gathered = false;
   try {
-    gathered = data.gather(w, c, put_down);
+    gathered = data.gather(w, c, promised);
   } catch (const ProgramError& e) {
     // It is this fragment's mistake, not that of the one that is creating it.
     return fail_in(c, e.pos(), e.what());

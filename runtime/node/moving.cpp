@@ -19,7 +19,7 @@ constexpr std::size_t kMostAboard = 64;
 
 }  // namespace
 
-void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t put_down) {
+void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t promised) {
   node.enroll(c);
   const bool moved = (c->flags & (kGathered | kMoved)) != 0;
   if ((c->flags & kGathered) != 0) {
@@ -27,13 +27,13 @@ void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_
     for (unsigned k = 0; k < names.size(); ++k) {
       if (!abi::is_needed(names[k])) continue;
       if (node.data.go_along(names[k], abi::input(c, *c->block, k), to, ship, leaves_now && k < 64)) {
-        put_down |= std::uint64_t{1} << k;
+        promised |= std::uint64_t{1} << k;
       }
     }
     release_inputs(c);
   }
   ship.fragments.push_back(pack(c));
-  ship.fragments.back().put_down = put_down;
+  ship.fragments.back().promised = promised;
   ship.fragments.back().moved = moved;
   free_cf(c);
 }
@@ -61,13 +61,13 @@ void Node::place(Worker& w, Cf* c, Rank to) {
   if (w.boarding.empty()) w.departs_by = ticks() + kBoarding;
   auto at = std::find_if(w.boarding.begin(), w.boarding.end(), [to](const auto& b) { return b.to == to; });
   if (at == w.boarding.end()) at = w.boarding.insert(at, {to, {}, {}});
-  std::uint64_t put_down = 0;
+  std::uint64_t promised = 0;
   try {
-    put_down = data.see_off(c, to, at->ship, at->put_down);
+    promised = data.see_off(c, to, at->ship, at->promised);
   } catch (const ProgramError& e) {
     return fail_in(c, e.pos(), e.what());  // as in start()
   }
-  board(*this, at->ship, c, to, false, put_down);
+  board(*this, at->ship, c, to, false, promised);
   if (at->ship.fragments.size() == kMostAboard) depart(w);
 }
 
@@ -76,7 +76,7 @@ void Node::depart(Worker& w) {
   for (Worker::Boarding& b : w.boarding) {
     comm.send(b.to, std::move(b.ship));
     // Not before: a value given now must not come there before the fragments.
-    for (const abi::Name& n : b.put_down) data.on(b.to, Request{n});
+    for (const abi::Name& n : b.promised) data.on(b.to, Request{n});
   }
   w.boarding.clear();
   w.sent = true;
@@ -190,14 +190,14 @@ void Node::on_ship(Rank from, Ship&& m) {
       retained.put(c->block->series(c), std::nullopt);
     }
     // What was given to a rank that had left meanwhile may be gone: then it is asked for.
-    arrived_here.emplace_back(c, evacuation->ever() ? 0 : p.put_down);
+    arrived_here.emplace_back(c, evacuation->ever() ? 0 : p.promised);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
   for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
-  for (const auto& [c, put_down] : arrived_here) {
+  for (const auto& [c, promised] : arrived_here) {
     try {
-      start(*outside, c, put_down);
+      start(*outside, c, promised);
     } catch (const std::exception& e) {
       fail_in(c, 0, e.what());
     }

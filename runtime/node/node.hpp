@@ -67,7 +67,7 @@ struct Worker {
   struct Boarding {
     runtime::Rank to;
     runtime::Ship ship;
-    std::vector<Name> put_down;
+    std::vector<Name> promised;
   };
   std::vector<Boarding> boarding;  // fragments it has placed elsewhere
   std::uint64_t departs_by = 0;   // ticks; when these have to leave
@@ -105,7 +105,7 @@ class Node {
   // ---- fragments (node/execute.cpp); worker threads
   void submit(Worker&, Cf*);            // new fragment: place it, gather its inputs, run or queue it
   // The same without asking its locator; of DataFragments::gather.
-  void start(Worker&, Cf*, std::uint64_t put_down = 0);
+  void start(Worker&, Cf*, std::uint64_t promised = 0);
   void ready(Worker&, Cf*, bool may_run_now);
   void execute(Worker&, Cf*);           // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
