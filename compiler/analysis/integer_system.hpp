@@ -41,6 +41,7 @@ enum class Answer : std::uint8_t { no, yes, unknown };
 struct Effort {
   std::int64_t left = 0;
   bool spend(std::int64_t n) { return (left -= n) >= 0; }
+  bool used_up() const { return left < 0; }
 };
 inline constexpr std::int64_t kOneQuestion = 20'000;  // small, so that no single question uses up what all have
 

@@ -91,6 +91,7 @@ class Solver {
         exact = b.exact;
       }
     }
+    if (static_cast<std::int64_t>(cost) > effort_.left) return Answer::unknown;  // rows to be made
     const Bounds b = bounds(s, best);
     const Answer real = solve(eliminate(s, best, b, false), point);
     if (exact || real == Answer::no) {
@@ -130,6 +131,7 @@ class Solver {
       const Integer a = s.positive[l].at(v);
       const Integer last = floor_div(plus(times(most, a), -plus(most, a)), most);
       for (Integer k = 0; k <= last; ++k) {
+        if (effort_.used_up()) return Answer::unknown;  // there may be a million more
         System splinter = s;
         Row row = s.positive[l];
         row.c = plus(row.c, -k);
