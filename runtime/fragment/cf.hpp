@@ -1,6 +1,7 @@
 // Computation-fragment records: allocation, frames, and how they travel.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,13 +24,16 @@ inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another r
 // Calls f(word) for each Value* of the frame.
 template <class F>
 void for_each_value(const abi::Block& block, F f) {
+  if ((block.values & abi::kMoreValues) == 0) [[likely]] {
+    for (std::uint64_t left = block.values; left != 0; left &= left - 1) f(static_cast<unsigned>(std::countr_zero(left)));
+    return;
+  }
   unsigned word = 0;
   for (const char* k = block.layout; *k != '\0'; ++k) {
     if (*k == 's' || *k == 'v') f(word);
     word += *k == 'n' ? 3 : 1;
   }
 }
-
 
 inline std::size_t bytes_of(const Cf* c) { return sizeof(Cf) + c->capacity * sizeof(std::uint64_t); }
 

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 7;
+inline constexpr std::uint32_t kAbiVersion = 8;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -175,6 +175,18 @@ struct VarInfo {
   std::uint16_t word;     // its first word in the frame
 };
 
+// values_of: bit k says that word k of a frame of this layout is a Value*; the highest, that there may be some behind.
+inline constexpr std::uint64_t kMoreValues = std::uint64_t{1} << 63;
+constexpr std::uint64_t values_of(const char* layout) {
+  std::uint64_t values = 0;
+  for (unsigned word = 0; layout != nullptr && *layout != '\0'; ++layout) {
+    if (word >= 63) return values | kMoreValues;
+    if (*layout == 's' || *layout == 'v') values |= std::uint64_t{1} << word;
+    word += *layout == 'n' ? 3 : 1;
+  }
+  return values;
+}
+
 struct Block {
   std::uint32_t index;         // in Program::blocks
   std::uint32_t group;         // index of the first block of its chain: the balancing group
@@ -215,6 +227,7 @@ struct Block {
   const std::int64_t* numbers = nullptr;  // and places
   const Block* const* makes = nullptr;
   const char* const* texts = nullptr;
+  std::uint64_t values = values_of(layout);
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
