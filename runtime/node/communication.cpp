@@ -111,6 +111,7 @@ bool Node::turn(bool busy) {
         transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     if (!moved) links->found_nothing(began);
     if (!outside->boarding.empty()) depart(*outside);
+    publish(*outside);
     // The rest can wait while there is something to do, a little.
     if ((moved || busy) && ticks() < next_chores_) return moved;
     next_chores_ = ticks() + kChores;

@@ -256,7 +256,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   w.stats.pause();
   ++w.depth;
   const std::uint64_t queued = w.queued;
-  const std::int64_t waits = w.waits.load(std::memory_order_relaxed);
+  const std::int64_t waits = w.waits.load();
   try {
     for (std::int64_t i = work.first; i <= work.last; ++i) {
       w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i);
@@ -278,7 +278,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   }
   --w.depth;
   set_current(w, outer);
-  if (w.lead.held()) beside_.fetch_add(w.waits.load(std::memory_order_relaxed) - waits, std::memory_order_relaxed);
+  if (w.lead.held()) beside_.fetch_add(w.waits.load() - waits, std::memory_order_relaxed);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   free_cf(c);

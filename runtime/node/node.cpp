@@ -42,6 +42,9 @@ constexpr std::int64_t kManyWaiting = 200000;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
+// Others see what a worker has counted after a step (WaitCounts), or when it looks for work and so many ticks (4 us) have passed: well
+// within Lead::kPatience.
+constexpr std::uint64_t kPublishes = 10'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
 // How long a failed run waits for kernels to return before the process ends without them.
@@ -105,6 +108,9 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   }
   for (std::int32_t i = 0; i < threads; ++i) sleepers.announce();  // until its thread has started
   outside = std::make_unique<Worker>(*this, -1, 0, 0);
+  const auto step = WaitCounts::step(workers.size());
+  for (auto& w : workers) waiting_.join(w->waits, w->wakes, step);
+  waiting_.join(outside->waits, outside->wakes, step);
   end = std::make_unique<EndOfRun>(*this);
   evacuation = std::make_unique<Evacuation>(*this);
   membership = std::make_unique<Membership>(*this);
@@ -113,16 +119,9 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
 
 Node::~Node() = default;
 
-std::int64_t Node::woken() const {
-  std::int64_t n = outside->wakes.load(std::memory_order_relaxed);
-  for (const auto& w : workers) n += w->wakes.load(std::memory_order_relaxed);
-  return n;
-}
-
-std::int64_t Node::waiting() const {
-  std::int64_t n = outside->waits.load(std::memory_order_relaxed);
-  for (const auto& w : workers) n += w->waits.load(std::memory_order_relaxed);
-  return n - woken();
+void Node::publish(Worker& w) {
+  w.waits.publish();
+  w.wakes.publish();
 }
 
 // Of these many the ones that loops wait for, or will: not those that were made beside what is held.
@@ -165,19 +164,30 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.chained = nullptr;
     return true;
   }
-  const std::int64_t wait = looks_ahead_ || visible != 0 ? waiting() : 0;
-  const std::int64_t ahead = waiting_ahead(wait);
-  if (looks_ahead_) w.lead.enough(ahead, woken(), ticks());
+  const WaitCounts::Seen seen = looks_ahead_ || visible != 0 ? waiting_.look(w.waits, w.wakes) : WaitCounts::Seen{};
+  const std::int64_t ahead = waiting_ahead(seen.waiting);
+  if (looks_ahead_) {
+    const std::uint64_t now = ticks();
+    w.lead.enough(ahead, seen.ceased, now);
+    if (now - w.published > kPublishes) {
+      w.published = now;
+      publish(w);
+    }
+  }
   const Making first = w.queue.atomics() >= visible || ahead >= kManyWaiting ? Making::nothing
                        : ahead >= Lead::kAhead                             ? Making::movable
                                                                            : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
-  if (found) w.lead.found();
+  if (found) {
+    w.lead.found();
+  } else {
+    publish(w);
+  }
   return found;
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held() ? Making::all : several_ && waiting() < kManyWaiting ? Making::movable : Making::subs;
+  return !w.lead.held() ? Making::all : several_ && waiting_.look(w.waits, w.wakes).waiting < kManyWaiting ? Making::movable : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work) {

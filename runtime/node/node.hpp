@@ -28,6 +28,7 @@
 #include "runtime/work/lead.hpp"
 #include "runtime/work/ready_queue.hpp"
 #include "runtime/work/sleepers.hpp"
+#include "runtime/work/wait_counts.hpp"
 
 namespace tessera::runtime {
 class Node;
@@ -54,8 +55,8 @@ struct Worker {
   runtime::Node& node;
   std::int32_t number;
   runtime::GroupStats stats;
-  runtime::ReadyQueue queue;
-  Cf* chained = nullptr;        // to run right after the current fragment, before the queue
+  alignas(runtime::kLine) runtime::ReadyQueue queue;  // others look at it; not at what follows
+  alignas(runtime::kLine) Cf* chained = nullptr;  // to run right after the current fragment, before the queue
   Cf* current = nullptr;        // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
   int depth = 0;                // structured fragments being run inside one another
   static constexpr std::int64_t kStays = INT64_MIN;
@@ -76,7 +77,8 @@ struct Worker {
   bool sent = false;            // something went to the outbox since the last flush
   std::int64_t chunk = 1;       // iterations to claim of a range
   std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
-  std::atomic<std::int64_t> waits{0}, wakes{0};  // fragments that began / ceased to wait
+  runtime::WaitCounts::Counter waits, wakes;  // fragments that began / ceased to wait
+  std::uint64_t published = 0;  // ticks; when these were last
   std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
   bool watched = false;         // there is a trace, or inputs are checked
@@ -136,9 +138,7 @@ class Node {
   bool all_workers_idle() const;        // though there may be something for them
   void wake_communication();
   void wake_worker();                   // after a push: somebody idle, if anybody is
-  std::int64_t waiting() const;         // fragments of this rank, for inputs
   std::int64_t waiting_ahead(std::int64_t waiting);
-  std::int64_t woken() const;           // fragments that have ceased to
   Worker& any_worker();                 // for work that comes from outside
 
   std::int32_t ranks() const { return transport.size(); }
@@ -162,8 +162,8 @@ class Node {
   DataFragments data;
   Holds holds;
   const std::shared_ptr<Held> held = std::make_shared<Held>();
-  Sleepers sleepers;
-  std::vector<std::unique_ptr<Worker>> workers;
+  alignas(kLine) Sleepers sleepers;
+  alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<Worker> outside;      // the communication thread's
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<EndOfRun> end;
@@ -192,6 +192,7 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
+  void publish(Worker&);                // what it has counted of fragments that wait
   Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
@@ -211,21 +212,24 @@ class Node {
   int finish(int exit_code);
   bool all_workers_left() const;
 
-  SpinMutex role_;                        // held by who drives communication
-  std::atomic<bool> role_held_{false};
-  std::uint64_t next_chores_ = 0;         // ticks; role held
-  Clock::time_point next_look_{};     // likewise
-  Clock::duration look_every_ = std::chrono::milliseconds(1);
+  // Each fragment reads these; what is written meanwhile is on other lines.
+  std::uint32_t block_count_;
   bool looks_on_ = false;                 // there is a core for each worker of this host
   bool spare_core_ = false;               // ... and one more
   bool looks_ahead_ = false;              // ... and there are several workers, of one rank or several: Lead
   bool several_ = false;                  // ranks
+  alignas(kLine) SpinMutex role_;         // held by who drives communication
+  std::atomic<bool> role_held_{false};
+  std::uint64_t next_chores_ = 0;         // ticks; role held
+  Clock::time_point next_look_{};     // likewise
+  Clock::duration look_every_ = std::chrono::milliseconds(1);
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
-  std::atomic<std::int64_t> beside_{0};   // fragments that wait and were made by who may make no loops that stay; rather more
   std::atomic<std::uint32_t> next_worker_{0};
-  std::uint32_t block_count_;
+  WaitCounts waiting_;
+  // Written only while somebody is held (Lead).
+  alignas(kLine) std::atomic<std::int64_t> beside_{0};  // fragments that wait and were made by who may make no loops that stay; rather more
 };
 
 }  // namespace tessera::runtime
