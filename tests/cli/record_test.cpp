@@ -187,7 +187,7 @@ TEST_F(Record, WritesWholeFilesOrNone) {
   // 20,000 fragments of some 70 bytes do not fit into 1 MB.
   write("long.fa", "C++ sub f(int i, name x) ${{ x = i; $}}\n"
                    "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
-  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace", "--record-limit-mb", "1"}), 2,
+  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace", "--record-limit-mb", "1"}), 3,
                     {"--record", "not written", "--record-limit-mb"}));
   EXPECT_FALSE(std::filesystem::exists(path("l.trace")));
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace"}), 0));

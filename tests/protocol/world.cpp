@@ -31,6 +31,11 @@ const char* const kKinds[] = {"Request", "Publish", "Acked", "Fetch", "Give", "C
 World::World(const Setting& setting, const Step& step) : setting_(&setting), step_(&step) {
   parts_[kHome] = {1, -1, true};  // the count of the body that creates the fragments
   for (int r = 0; r < setting.ranks; ++r) members_[r].taking_part = static_cast<std::uint8_t>((1u << setting.ranks) - 1);
+  if (setting.spare >= 0) {
+    for (int r = 0; r < setting.ranks; ++r) members_[r].taking_part &= static_cast<std::uint8_t>(~bit(setting.spare));
+    Member& m = members_[setting.spare];
+    m.parked = m.swept = m.left = spare_rests_ = true;
+  }
   moves_left_ = setting.moves;
   evictions_left_ = setting.evictions;
 }
@@ -63,6 +68,7 @@ World& World::operator=(const World& o) {
   evictions_left_ = o.evictions_left_;
   left_ = o.left_;
   may_join_ = o.may_join_;
+  spare_rests_ = o.spare_rests_;
   ended_ = o.ended_;
   return *this;
 }
@@ -97,8 +103,13 @@ std::vector<Choice> World::choices() const {
       if (slots_[r][n].entry.state == State::copy && !in_use) add(Does::evict, r, n);
     }
   }
-  if (left_ < setting_->leaves.size() && (setting_->leaves[left_] != kHome || !unborn)) add(Does::leave, setting_->leaves[left_]);
+  if (left_ < setting_->leaves.size()) {
+    const int who = setting_->leaves[left_];
+    // Somebody stays.
+    if ((who != kHome || !unborn) && (members_[0].taking_part & ~bit(who)) != 0) add(Does::leave, who);
+  }
   if (may_join_) add(Does::join, setting_->leaves.front());
+  if (spare_rests_) add(Does::join, setting_->spare);
   return all;
 }
 
@@ -121,7 +132,7 @@ std::string World::take(const Choice& c) {
     case Does::leave:
     case Does::join: {
       const bool joins = c.does == Does::join;
-      joins ? void(may_join_ = false) : void(++left_);
+      !joins ? void(++left_) : c.a == setting_->spare ? void(spare_rests_ = false) : void(may_join_ = false);
       for (int r = 1; r < setting_->ranks; ++r) {
         send(0, r, {.kind = Kind::change, .rank = c.a, .flag = joins});
       }
@@ -557,7 +568,7 @@ void World::write(std::string& bytes) const {
     put(static_cast<int>(x.phase), x.at, x.to, x.holds, x.told, x.inputs, x.promised, x.moved);
   }
   for (const auto r : runs_) put(r);
-  put(moves_left_, evictions_left_, left_, may_join_, ended_);
+  put(moves_left_, evictions_left_, left_, may_join_, spare_rests_, ended_);
 }
 
 std::string World::tell(const Choice& c) const {

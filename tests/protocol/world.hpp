@@ -40,6 +40,7 @@ struct Setting {
   int evictions = 0;
   std::vector<int> leaves = {};  // these ranks may leave, in this order
   bool joins = false;       // and the first one join again
+  int spare = -1;           // this rank takes no part, but may join
   Limits limits{.eager = 10, .relay = 100, .counted_late = 1000, .stays = 2};
 };
 // The machine, or a broken one.
@@ -150,7 +151,7 @@ class World {
   std::array<std::uint8_t, kNames> runs_{};  // readers that have run
   int moves_left_ = 0, evictions_left_ = 0;
   std::size_t left_ = 0;    // of Setting::leaves
-  bool may_join_ = false, ended_ = false;
+  bool may_join_ = false, spare_rests_ = false, ended_ = false;
   Actions actions_;
   std::string wrong_;
 };

@@ -137,6 +137,12 @@ Setting random_world(std::uint64_t seed) {
     if (const int other = below(s.ranks); s.ranks == 3 && other != s.leaves[0] && below(2) == 1) s.leaves.push_back(other);
     s.joins = below(2) == 1;
   }
+  if (below(3) == 0) s.limits.relay = 0;
+  if (s.ranks == 3 && below(4) == 0) {
+    s.spare = 2;
+    std::erase(s.leaves, s.spare);
+    for (FragmentOf& f : s.fragments) f.place %= s.spare;
+  }
   return s;
 }
 
