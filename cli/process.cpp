@@ -88,10 +88,11 @@ struct EndingSignals {
   }
   ~EndingSignals() {
     close(fd);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (!came) sigprocmask(SIG_SETMASK, &before, nullptr);
   }
   sigset_t before{};
   int fd = -1;
+  bool came = false;  // this process ends now; a second one (`timeout` sends two) would end it before it has said so
 };
 
 // One of these that has ended, and how; -1: this process is to end. Other children of it are somebody else's to wait for.
@@ -116,7 +117,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
   const cores::Allowance allowed = cores::find_allowance();
   const auto limit = static_cast<std::size_t>(cores::share_host({{allowed, true}}, 0, 0).threads);
   const pid_t self = getpid();
-  const EndingSignals signals;
+  EndingSignals signals;
   std::vector<Finished> results(commands.size());
   struct Running {
     std::size_t number;  // of the command
@@ -152,6 +153,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
     const pid_t pid = first_to_end(running, signals.fd, status);
     if (pid < 0) {
       for (const auto& [group, what] : running) kill(-group, SIGKILL);
+      signals.came = true;
       throw Failure(runtime::kExitInterrupted, "tessera: interrupted while it compiled");
     }
     const auto [number, output] = running.extract(pid).mapped();

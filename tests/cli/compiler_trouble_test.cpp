@@ -43,7 +43,8 @@ TEST_F(CompilerTrouble, CannotBeExecuted) {
   expect_told(with("/no/such/compiler"), {"is not there", "CXX"});
 }
 
-// A compiler is several processes. (Command looks for what outlives the command.)
+// A compiler is several processes. (Command looks for what outlives the command.) `timeout` sends its signal twice: to the
+// command and to the group.
 TEST_F(CompilerTrouble, WhoIsInterruptedEndsAllOfIt) {
   write("hello.fa", kHello);
   for (const std::string signal : {"INT", "TERM", "HUP"}) {
