@@ -60,8 +60,8 @@ struct OutsideLoad {
   double tasks;
 };
 
-using Event = std::variant<LoadChanged, WentIdle, WentBusy, Received, Arrived, Shipped, TimerFired,
-                           LinkMeasured, RankLeaving, RankJoined, OutsideLoad>;
+using Event = std::variant<LoadChanged, WentIdle, WentBusy, Received, Arrived, Shipped, TimerFired, LinkMeasured,
+                           RankLeaving, RankJoined, OutsideLoad>;
 
 // ---- actions: imperative
 

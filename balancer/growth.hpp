@@ -41,8 +41,8 @@ class Growth {
     if (finished_ < kSamples) return Offspring::unknown;
     return born_ < kFew * finished_ ? Offspring::none : Offspring::some;
   }
-  // elsewhere: what those that went to another rank made there. Where they make none, what becomes ready here is no offspring
-  // of what finishes here: the next step of a program, made in one place, and not a search.
+  // elsewhere: what those that went to another rank made there. Where they make none, what becomes ready here is no
+  // offspring of what finishes here: the next step of a program, made in one place, and not a search.
   void elsewhere(Offspring there) {
     if (there != Offspring::unknown) barren_elsewhere_ = there == Offspring::none;
   }
@@ -58,7 +58,7 @@ class Growth {
   static constexpr double kSamples = 16;   // before it is more than a guess
   static constexpr double kMost = 100;
   static constexpr double kGrows = 4;
-  static constexpr double kFew = 0.25;     // each made
+  static constexpr double kFew = 0.25;  // each made
 
   const std::int64_t threads_;
   std::int64_t running_;

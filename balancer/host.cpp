@@ -7,7 +7,11 @@
 namespace tessera::balancer {
 
 Host::Host(std::unique_ptr<Policy> policy, Rank self, std::size_t groups, Time first_report, HostedRank& rank)
-    : policy_(std::move(policy)), rank_(rank), self_(self), last_report_(first_report - kReportInterval), told_(groups) {
+    : policy_(std::move(policy)),
+      rank_(rank),
+      self_(self),
+      last_report_(first_report - kReportInterval),
+      told_(groups) {
   for (std::size_t g = 0; g < groups; ++g) told_[g] = {Group{static_cast<std::uint32_t>(g)}, 0, 0};
 }
 
@@ -80,9 +84,8 @@ bool Host::report_load(bool went_busy) {
   rank_.look(event.ready, event.finished);
   // Asked now: who gives all away in answer to this goes idle with the report that says so.
   const bool idle = rank_.idle();
-  std::erase_if(event.ready, [this](const GroupLoad& load) {
-    return std::exchange(told_[index(load.group)], load) == load;
-  });
+  std::erase_if(event.ready,
+                [this](const GroupLoad& load) { return std::exchange(told_[index(load.group)], load) == load; });
   if (event.ready.empty() && event.finished.empty() && !moved_ && !went_busy) return idle;
   moved_ = false;
   tell(std::move(event));

@@ -1,8 +1,9 @@
 // Host: what drives the policy of one rank, in the live runtime and in the simulator. Pure, as policies are.
 //
-// A rank tells its host what happens; the host makes events of it, in the order on which policies rely, and has the rank carry out
-// the answers. The order, an example: a rank that gets work hears WentBusy, then a LoadChanged, and WentIdle after the LoadChanged
-// that says why. What an action causes (Shipped) is told when the step that it came from is over.
+// A rank tells its host what happens; the host makes events of it, in the order on which policies rely, and has the
+// rank carry out the answers. The order, an example: a rank that gets work hears WentBusy, then a LoadChanged, and
+// WentIdle after the LoadChanged that says why. What an action causes (Shipped) is told when the step that it came from
+// is over.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ class HostedRank {
   virtual bool idle() const = 0;
   // Fragments have come, and none of them runs yet.
   virtual bool beginning() const { return false; }
-  // Appends what is ready of each group (groups that are left out are as before), and what has finished since the last call.
+  // Appends what is ready of each group (groups that are left out are as before), and what has finished since the last
+  // call.
   virtual void look(std::vector<GroupLoad>& ready, std::vector<GroupDone>& finished) = 0;
   // The policy has been told `event` at `at`; these actions are carried out next.
   virtual void answered(Time at, const Event& event, const Actions& actions) = 0;
@@ -47,8 +49,9 @@ class Host {
   // tell has the policy take the event: at once, or after the step that is under way.
   void tell(Event);
 
-  // Something has changed since the last report: is it time to report it? Not before report_due; and not while what has come to an
-  // idle rank is about to begin: policies would take it for something that waits, offer it to others, and not ask for more.
+  // Something has changed since the last report: is it time to report it? Not before report_due; and not while what has
+  // come to an idle rank is about to begin: policies would take it for something that waits, offer it to others, and
+  // not ask for more.
   bool time_to_report(Time now, bool urgent);
   Time report_due(bool urgent) const;
   // Tells the policy what has changed since the last report.
@@ -68,7 +71,7 @@ class Host {
   HostedRank& rank_;
   Rank self_;
   bool told_idle_ = true;
-  bool moved_ = false;    // fragments came or went since the policy last heard of the load
+  bool moved_ = false;  // fragments came or went since the policy last heard of the load
   bool telling_ = false;
   Time last_report_;
   std::optional<Time> begins_by_;  // then what has come is told of, begun or not

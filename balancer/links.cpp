@@ -9,9 +9,7 @@ Time wire_time(const Link& link, std::int64_t bytes) {
   return static_cast<Time>(std::min(static_cast<double>(bytes) / link.bandwidth * 1e9, 1e18));
 }
 
-Time transfer_time(const Link& link, std::int64_t bytes) {
-  return link.latency + wire_time(link, bytes);
-}
+Time transfer_time(const Link& link, std::int64_t bytes) { return link.latency + wire_time(link, bytes); }
 
 bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double margin, Time ship_cost) {
   // The latency is shared by all that move in one message, so only the wire counts per fragment.

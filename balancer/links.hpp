@@ -19,9 +19,7 @@ inline constexpr Link kNotMeasured{.measured = false};
 
 // Over a link that is not measured nothing travels that has more bytes than this: it may be slow.
 inline constexpr std::int64_t kSmallBytes = 4096;
-inline bool may_travel(const Link& link, std::int64_t bytes_each) {
-  return link.measured || bytes_each <= kSmallBytes;
-}
+inline bool may_travel(const Link& link, std::int64_t bytes_each) { return link.measured || bytes_each <= kSmallBytes; }
 
 // transfer_time is how long `bytes` take over the link, latency included, in ns.
 Time transfer_time(const Link&, std::int64_t bytes);
@@ -52,8 +50,8 @@ class Links {
 
 // LinkDigest decides which measured links of a rank are worth telling others: the first, as what
 // this rank sees towards anybody, and again when a link turns out better, by a quarter in bandwidth or twice in
-// latency (measured on busy cores, or with little, links look bad, never good); then those that differ by more than a factor of 2 from
-// what was told of them.
+// latency (measured on busy cores, or with little, links look bad, never good); then those that differ by more than a
+// factor of 2 from what was told of them.
 class LinkDigest {
  public:
   enum class News { nothing, anybody, this_peer };

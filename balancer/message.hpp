@@ -131,10 +131,10 @@ struct TransferSeen {
 };
 // hierarchical, leaf -> root: its group as a whole.
 struct GroupReport {
-  Time load = 0;                    // ns of work: ready, running and on its way
-  Time movable = 0;                 // the part of it that may go elsewhere
-  std::int64_t fragments = 0;       // in `movable`
-  double capacity = 0;              // threads times relative speed of all that take work
+  Time load = 0;                   // ns of work: ready, running and on its way
+  Time movable = 0;                // the part of it that may go elsewhere
+  std::int64_t fragments = 0;      // in `movable`
+  double capacity = 0;             // threads times relative speed of all that take work
   std::vector<TransferSeen> seen;  // transfers that the numbers above include
   friend bool operator==(const GroupReport&, const GroupReport&) = default;
 };
@@ -211,11 +211,10 @@ struct HandOver {
   friend bool operator==(const HandOver&, const HandOver&) = default;
 };
 
-using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest,
-                             StealRefuse, StealRevoke, StealWake, AuctionQuestion, AuctionAnswer,
-                             AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
-                             MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened,
-                             BlockRequest, LoopDrained, ShareDone, HandOver, GroupReport,
-                             GroupReportSeen, GroupInvite, GroupNeed, GroupSent>;
+using Message =
+    std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse, StealRevoke, StealWake,
+                 AuctionQuestion, AuctionAnswer, AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
+                 MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened, BlockRequest, LoopDrained,
+                 ShareDone, HandOver, GroupReport, GroupReportSeen, GroupInvite, GroupNeed, GroupSent>;
 
 }  // namespace tessera::balancer

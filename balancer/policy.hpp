@@ -30,8 +30,8 @@ struct GroupInfo {
   bool stealable = false;   // the program says so
   bool range = false;       // iterations of a `for`
   std::vector<Group> body;  // range: groups of the calls in one iteration
-  // One that is shipped takes along what costs no shipment of its own: fragments that it makes (positions of a search), runs
-  // of a call that repeats, iterations that read nothing of others.
+  // One that is shipped takes along what costs no shipment of its own: fragments that it makes (positions of a search),
+  // runs of a call that repeats, iterations that read nothing of others.
   bool bulk = false;
   // from a loaded profile; count 0: nothing known
   std::int64_t profile_count = 0;
@@ -77,8 +77,7 @@ struct PolicyInfo {
 
 // executing_ranks tells how many ranks run fragments: those numbered from 0. It is 0 when the
 // policy needs more ranks than there are.
-inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& settings,
-                                    std::int32_t ranks) {
+inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& settings, std::int32_t ranks) {
   return info.executing == nullptr ? ranks : info.executing(settings, ranks);
 }
 

@@ -5,9 +5,7 @@
 namespace tessera::balancer {
 
 std::size_t apply_profile(const Profile& profile, std::vector<GroupInfo>& groups) {
-  const auto key = [](const ProfileGroup& g) {
-    return g.position.empty() ? g.label : g.label + " at " + g.position;
-  };
+  const auto key = [](const ProfileGroup& g) { return g.position.empty() ? g.label : g.label + " at " + g.position; };
   std::multimap<std::string, const ProfileGroup*> known;  // equal keys stay in order
   for (const ProfileGroup& g : profile.groups) known.emplace(key(g), &g);
   std::size_t matched = 0;

@@ -42,8 +42,8 @@ void save_profile(const std::string& path, const Profile&);
 // load_profile reads a file and refuses, by ProfileError, one that is missing, broken, truncated,
 // of another version of the format, or of a program with another hash (unless `anyway`). It never
 // touches the file.
-Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash,
-                     const std::string& program, bool anyway);
+Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash, const std::string& program,
+                     bool anyway);
 
 // apply_profile fills the profile_* fields and never_moved of the groups it knows and leaves the
 // others as new. GroupInfo::label says label and position, `mul at matmul.fa:24`; several

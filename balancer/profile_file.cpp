@@ -138,8 +138,8 @@ void save_profile(const std::string& path, const Profile& profile) {
   if (!wrong.empty()) refuse(path, "cannot be written: " + wrong);
 }
 
-Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash,
-                     const std::string& program, bool anyway) {
+Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>& hash, const std::string& program,
+                     bool anyway) {
   const std::string text = read_file(path);
   if (text.empty()) refuse(path, "is empty");
   toml::table table;
@@ -170,11 +170,10 @@ Profile load_profile(const std::string& path, const std::array<std::uint64_t, 2>
   p.program = need<std::string>(path, table, "program");
   p.hash = parse_hash(path, need<std::string>(path, table, "hash"));
   if (p.hash != hash && !anyway) {
-    refuse(path, p.program == program
-                     ? "belongs to another version of '" + program +
-                           "'; make a new one with --save-groups, or use --load-groups-anyway"
-                     : "belongs to program '" + p.program + "', not to '" + program +
-                           "'; use --load-groups-anyway to load it all the same");
+    refuse(path, p.program == program ? "belongs to another version of '" + program +
+                                            "'; make a new one with --save-groups, or use --load-groups-anyway"
+                                      : "belongs to program '" + p.program + "', not to '" + program +
+                                            "'; use --load-groups-anyway to load it all the same");
   }
   if (const toml::array* groups = table["group"].as_array()) {
     for (const toml::node& node : *groups) {

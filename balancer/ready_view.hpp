@@ -22,9 +22,7 @@ class ReadyView {
     std::int64_t correction = 0;
     std::int64_t count() const { return told + correction > 0 ? told + correction : 0; }
     // Input bytes of those still here; what came in a shipment brought its inputs along.
-    std::int64_t bytes_now() const {
-      return told <= 0 ? 0 : correction >= 0 ? bytes : bytes / told * count();
-    }
+    std::int64_t bytes_now() const { return told <= 0 ? 0 : correction >= 0 ? bytes : bytes / told * count(); }
   };
 
   explicit ReadyView(std::size_t groups) : entries_(groups) {}
@@ -73,8 +71,7 @@ class ReadyView {
     for (std::size_t g = 0; g < entries_.size(); ++g) {
       const std::int64_t n = entries_[g].count();
       if (n > 0) {
-        sum += static_cast<double>(n) *
-               static_cast<double>(weights.weight(Group{static_cast<std::uint32_t>(g)}));
+        sum += static_cast<double>(n) * static_cast<double>(weights.weight(Group{static_cast<std::uint32_t>(g)}));
       }
     }
     return sum < 4e18 ? static_cast<Time>(sum) : Time{4'000'000'000'000'000'000};

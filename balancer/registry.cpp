@@ -16,9 +16,8 @@ namespace tessera::balancer {
 
 const std::vector<PolicyInfo>& policies() {
   static const std::vector<PolicyInfo> all = {
-      none_info(),  central_info(), hierarchical_info(), steal_info(),  auction_info(),
-      torus_info(), tree_info(),    mirror_info(),       equal_info(),  predictive_info(),
-      demand_info(), proportional_info(), auto_info()};
+      none_info(),   central_info(), hierarchical_info(), steal_info(),  auction_info(),      torus_info(), tree_info(),
+      mirror_info(), equal_info(),   predictive_info(),   demand_info(), proportional_info(), auto_info()};
   return all;
 }
 

@@ -27,8 +27,7 @@ const Parameter* find_parameter(std::span<const Parameter> parameters, std::stri
   return nullptr;
 }
 
-std::string unknown_parameter(const std::string& owner, std::span<const Parameter> parameters,
-                              std::string_view name) {
+std::string unknown_parameter(const std::string& owner, std::span<const Parameter> parameters, std::string_view name) {
   const std::string wanted = canonical(name);
   std::string text = owner + " has no parameter '" + std::string(name) + "'";
   if (parameters.empty()) return text + "; it has none";
@@ -107,8 +106,7 @@ bool valid(const Parameter& p, const std::string& value) {
   }
   if (p.kind == Parameter::Kind::numbers) {
     const auto list = parse_numbers(value);
-    return list && std::all_of(list->begin(), list->end(),
-                               [&](double x) { return x >= p.min && x <= p.max; });
+    return list && std::all_of(list->begin(), list->end(), [&](double x) { return x >= p.min && x <= p.max; });
   }
   if (p.kind == Parameter::Kind::bytes) return parse_bytes(value).has_value();
   if (p.kind == Parameter::Kind::duration) {
@@ -117,14 +115,12 @@ bool valid(const Parameter& p, const std::string& value) {
   }
   const auto number = parse_number(value);
   if (!number || *number < p.min || *number > p.max) return false;
-  return p.kind == Parameter::Kind::number ||
-         *number == static_cast<double>(static_cast<std::int64_t>(*number));
+  return p.kind == Parameter::Kind::number || *number == static_cast<double>(static_cast<std::int64_t>(*number));
 }
 
 }  // namespace
 
-std::vector<std::string> check_parameters(const std::string& owner,
-                                          std::span<const Parameter> parameters,
+std::vector<std::string> check_parameters(const std::string& owner, std::span<const Parameter> parameters,
                                           const Settings& settings) {
   std::vector<std::string> errors;
   Settings seen;
@@ -133,11 +129,10 @@ std::vector<std::string> check_parameters(const std::string& owner,
     if (p == nullptr) {
       errors.push_back(unknown_parameter(owner, parameters, name));
     } else if (!valid(*p, value)) {
-      errors.push_back("parameter '" + name + "' of " + owner + " is '" + value + "'; expected " +
-                       expected(*p));
+      errors.push_back("parameter '" + name + "' of " + owner + " is '" + value + "'; expected " + expected(*p));
     } else if (!seen.emplace(canonical(name), value).second && seen[canonical(name)] != value) {
-      errors.push_back("parameter '" + canonical(name) + "' is given twice: '" +
-                       seen[canonical(name)] + "' and '" + value + "'");
+      errors.push_back("parameter '" + canonical(name) + "' is given twice: '" + seen[canonical(name)] + "' and '" +
+                       value + "'");
     }
   }
   return errors;
@@ -163,9 +158,7 @@ std::string SettingsReader::text(std::string_view parameter) const {
   return std::string(p->default_value);
 }
 
-double SettingsReader::number(std::string_view parameter) const {
-  return parse_number(text(parameter)).value_or(0);
-}
+double SettingsReader::number(std::string_view parameter) const { return parse_number(text(parameter)).value_or(0); }
 
 std::vector<double> SettingsReader::numbers(std::string_view parameter) const {
   return parse_numbers(text(parameter)).value_or(std::vector<double>{});

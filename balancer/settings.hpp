@@ -12,8 +12,7 @@ namespace tessera::balancer {
 
 // check_parameters returns one message per setting that is not in `parameters`, out of range or
 // given twice. `owner` has them, in the messages: "balancer 'central'".
-std::vector<std::string> check_parameters(const std::string& owner,
-                                          std::span<const Parameter> parameters,
+std::vector<std::string> check_parameters(const std::string& owner, std::span<const Parameter> parameters,
                                           const Settings& settings);
 
 // SettingsReader reads the parameters of one policy (or workload). The settings have passed the

@@ -110,9 +110,8 @@ std::vector<GroupCount> Stock::pick(Rank to, std::int64_t count) const {
   std::int64_t sum = 0, taken = 0;
   for (Candidate& c : chosen) {
     sum += c.count;
-    const auto upto =
-        static_cast<std::int64_t>(static_cast<long double>(sum) * static_cast<long double>(count) /
-                                  static_cast<long double>(total));
+    const auto upto = static_cast<std::int64_t>(static_cast<long double>(sum) * static_cast<long double>(count) /
+                                                static_cast<long double>(total));
     c.count = std::min(upto - taken, c.count);
     taken += c.count;
   }
@@ -138,15 +137,13 @@ std::vector<GroupCount> Stock::pick_weight(Rank to, Time weight, bool last) cons
   std::int64_t taken = 0;
   for (Candidate& c : chosen) {
     have.push_back(c.count);
-    c.count = std::min(static_cast<std::int64_t>(fraction * static_cast<double>(c.count)),
-                       may_go - taken);
+    c.count = std::min(static_cast<std::int64_t>(fraction * static_cast<double>(c.count)), may_go - taken);
     left -= c.count * c.weight;
     taken += c.count;
   }
   for (std::size_t i = 0; i < chosen.size() && left > 0; ++i) {
     Candidate& c = chosen[i];
-    const std::int64_t more =
-        std::min({left / std::max<Time>(1, c.weight), have[i] - c.count, may_go - taken});
+    const std::int64_t more = std::min({left / std::max<Time>(1, c.weight), have[i] - c.count, may_go - taken});
     c.count += more;
     left -= more * c.weight;
     taken += more;
@@ -159,8 +156,8 @@ std::vector<GroupCount> Stock::pick_weight(Rank to, Time weight, bool last) cons
   return paying(to, chosen);
 }
 
-// paying cuts the choice down to a shipment that pays: short enough, and outweighing its transfer. Of a group that nobody has seen
-// run here one goes per thread: neither its weight nor the bytes that it makes are known.
+// paying cuts the choice down to a shipment that pays: short enough, and outweighing its transfer. Of a group that
+// nobody has seen run here one goes per thread: neither its weight nor the bytes that it makes are known.
 std::vector<GroupCount> Stock::paying(Rank to, const std::vector<Candidate>& chosen) const {
   const Link& link = links_.between(self_, to);
   std::vector<GroupCount> parts;
@@ -172,8 +169,7 @@ std::vector<GroupCount> Stock::paying(Rank to, const std::vector<Candidate>& cho
     if (rules_.pays && !c.measured) count = std::min(count, workers_);
     if (rules_.pays && c.bytes_each > 0 && wire_time(link, c.bytes_each) > 0) {
       const Time left = rules_.max_transfer - wire_time(link, bytes);
-      count = std::min(count,
-                       std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, c.bytes_each)));
+      count = std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, c.bytes_each)));
     }
     if (count <= 0) continue;
     parts.push_back({c.group, count});
@@ -183,9 +179,8 @@ std::vector<GroupCount> Stock::paying(Rank to, const std::vector<Candidate>& cho
   }
   const bool pays = weight >= rules_.margin * static_cast<double>(transfer_time(link, bytes));
   if (rules_.pays && !pays && !guess) return {};
-  std::sort(parts.begin(), parts.end(), [](const GroupCount& a, const GroupCount& b) {
-    return index(a.group) < index(b.group);
-  });
+  std::sort(parts.begin(), parts.end(),
+            [](const GroupCount& a, const GroupCount& b) { return index(a.group) < index(b.group); });
   return parts;
 }
 

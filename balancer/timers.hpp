@@ -28,11 +28,13 @@ class Timers {
   }
   // False: cancelled, or set anew.
   bool take(const Timer& t) {
-    return std::erase_if(pending_, [&t](const Timer& p) { return p.number == t.number && p.setting == t.setting; }) != 0;
+    return std::erase_if(pending_, [&t](const Timer& p) { return p.number == t.number && p.setting == t.setting; }) !=
+           0;
   }
   // The earliest; of several at one time the one that was set first.
   std::optional<Timer> next() const {
-    const auto first = std::min_element(pending_.begin(), pending_.end(), [](const Timer& a, const Timer& b) { return a.at < b.at; });
+    const auto first =
+        std::min_element(pending_.begin(), pending_.end(), [](const Timer& a, const Timer& b) { return a.at < b.at; });
     return first == pending_.end() ? std::nullopt : std::optional(*first);
   }
 

@@ -10,8 +10,7 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-constexpr Unit kTimes[] = {{"ns", 1},  {"us", 1e3},   {"ms", 1e6},
-                           {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}};
+constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}};
 constexpr Unit kBytes[] = {{"", 1},     {"B", 1},        {"kB", 1e3},        {"MB", 1e6},
                            {"GB", 1e9}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
 constexpr Unit kBandwidths[] = {{"B/s", 1},      {"kB/s", 1e3},     {"MB/s", 1e6},    {"GB/s", 1e9},
@@ -33,8 +32,7 @@ std::optional<double> with_unit(std::string_view text, std::span<const Unit> uni
 std::string digits(double x, std::string_view unit) {
   const int decimals = x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2;
   char buffer[64];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, x, std::chars_format::fixed, decimals).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x, std::chars_format::fixed, decimals).ptr;
   return std::string(buffer, end).append(" ").append(unit);
 }
 
@@ -61,9 +59,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
   return static_cast<std::int64_t>(*bytes + 0.5);
 }
 
-std::optional<double> parse_bandwidth(std::string_view text) {
-  return with_unit(text, kBandwidths);
-}
+std::optional<double> parse_bandwidth(std::string_view text) { return with_unit(text, kBandwidths); }
 
 std::string duration_text(Time ns) {
   const auto t = static_cast<double>(ns);

@@ -76,9 +76,8 @@ class Weights {
     if (index(g) >= groups_.size()) return false;
     const Entry& e = groups_[index(g)];
     if (e.body.empty()) return e.moments.count > 0;
-    return std::all_of(e.body.begin(), e.body.end(), [&](Group b) {
-      return index(b) < groups_.size() && groups_[index(b)].moments.count > 0;
-    });
+    return std::all_of(e.body.begin(), e.body.end(),
+                       [&](Group b) { return index(b) < groups_.size() && groups_[index(b)].moments.count > 0; });
   }
 
   Time weight(Group g) const {
@@ -111,13 +110,9 @@ class Weights {
     static const std::vector<Group> none;
     return index(g) < groups_.size() ? groups_[index(g)].body : none;
   }
-  Moments moments(Group g) const {
-    return index(g) < groups_.size() ? groups_[index(g)].moments : Moments{};
-  }
+  Moments moments(Group g) const { return index(g) < groups_.size() ? groups_[index(g)].moments : Moments{}; }
   // The mean over everything completed, else the neutral constant.
-  Time fallback() const {
-    return all_.count > 0 ? std::max<Time>(1, static_cast<Time>(all_.mean)) : kNeutral;
-  }
+  Time fallback() const { return all_.count > 0 ? std::max<Time>(1, static_cast<Time>(all_.mean)) : kNeutral; }
 
  private:
   struct Entry {

@@ -16,8 +16,7 @@ namespace {
 constexpr Time kNodeCost = 50;  // ns per queen placed, on the fastest worker
 
 // Queens placed below a position: columns and diagonals taken, as bits.
-std::int64_t queens_below(std::uint32_t all, std::uint32_t columns, std::uint32_t left,
-                          std::uint32_t right) {
+std::int64_t queens_below(std::uint32_t all, std::uint32_t columns, std::uint32_t left, std::uint32_t right) {
   std::int64_t placed = 0;
   for (std::uint32_t free = all & ~(columns | left | right); free != 0; free &= free - 1) {
     const std::uint32_t queen = free & -free;
@@ -76,11 +75,7 @@ void loops(const std::vector<int>& sizes) {
       {"demand, Li 75", "demand", {{"first_percent", "75"}}, "12.2-13.9", ""},
       {"demand, Li 100", "demand", {{"first_percent", "100"}}, "", ""},
       {"demand, Li 12, powers not known", "demand", {{"powers", "1"}}, "", ""},
-      {"demand, Li 75, powers not known",
-       "demand",
-       {{"first_percent", "75"}, {"powers", "1"}},
-       "",
-       ""},
+      {"demand, Li 75, powers not known", "demand", {{"first_percent", "75"}, {"powers", "1"}}, "", ""},
       {"steal (ours)", "steal", {}, "", ""},
       {"central (ours, 23 execute)", "central", {}, "", ""},
   };
@@ -99,18 +94,16 @@ void loops(const std::vector<int>& sizes) {
       o.settings = row.settings;
       const Outcome out = simulate(w, o);
       // The fastest worker alone has power 1.
-      std::printf(" %.2f, %.0f %% |",
-                  static_cast<double>(w.work()) / static_cast<double>(out.finished),
+      std::printf(" %.2f, %.0f %% |", static_cast<double>(w.work()) / static_cast<double>(out.finished),
                   100 * out.imbalance());
     }
-    std::printf(" %s%s%s |\n", row.published_speed_up.c_str(),
-                row.published_imbalance.empty() ? "" : ", ", row.published_imbalance.c_str());
+    std::printf(" %s%s%s |\n", row.published_speed_up.c_str(), row.published_imbalance.empty() ? "" : ", ",
+                row.published_imbalance.c_str());
   }
   std::printf("\nFragments:");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     std::printf(" N=%d %zu of %.2f ms on average;", sizes[i], loops[i].fragments.size(),
-                static_cast<double>(loops[i].work()) / 1e6 /
-                    static_cast<double>(loops[i].fragments.size()));
+                static_cast<double>(loops[i].work()) / 1e6 / static_cast<double>(loops[i].fragments.size()));
   }
   std::printf(" %lld ns a queen.\n", static_cast<long long>(kNodeCost));
 }
@@ -195,13 +188,11 @@ void iterations() {
   for (const Case& c : cases()) {
     const auto equal = times_of("equal", {{"transfer_margin", "0"}}, c.options);
     // What a rank can do is to be found out: it is not told.
-    const auto ours =
-        times_of("proportional", {{"transfer_margin", "0"}, {"powers", "1"}}, c.options);
+    const auto ours = times_of("proportional", {{"transfer_margin", "0"}, {"powers", "1"}}, c.options);
     int faster = 0;
     for (std::size_t i = 1; i < ours.size(); ++i) faster += ours[i] < equal[i] ? 1 : 0;
-    std::printf("| %s | %.1f ms | %.1f ms | %.1f ms | %.1f ms | %.1f ms | %.2f | %d of %d |\n",
-                c.name, equal.front(), equal.back(), ours[0], ours[1], ours.back(),
-                equal.back() / ours.back(), faster, kIterations - 1);
+    std::printf("| %s | %.1f ms | %.1f ms | %.1f ms | %.1f ms | %.1f ms | %.2f | %d of %d |\n", c.name, equal.front(),
+                equal.back(), ours[0], ours[1], ours.back(), equal.back() / ours.back(), faster, kIterations - 1);
   }
 }
 

@@ -28,8 +28,8 @@ std::vector<Load> of_groups(std::uint64_t seed, std::size_t workers, std::uint32
   for (std::size_t i = 0; i < workers; ++i) {
     for (std::uint32_t g = 0; g < groups; ++g) {
       const std::uint64_t most = uneven && i % 10 == 0 ? 200 : 20;
-      loads[i].groups.push_back({Group{g}, static_cast<std::int64_t>(random.below(most)),
-                                 static_cast<Time>(1'000'000 + g * 997'000)});
+      loads[i].groups.push_back(
+          {Group{g}, static_cast<std::int64_t>(random.below(most)), static_cast<Time>(1'000'000 + g * 997'000)});
     }
   }
   return loads;
@@ -52,9 +52,7 @@ std::vector<Load> of_fragments(std::uint64_t seed, std::size_t workers, bool ske
 double exponential(Random& random, std::size_t) { return -std::log(1 - random.unit()); }
 double uniform(Random& random, std::size_t) { return 2 * random.unit(); }
 double hotspot(Random& random, std::size_t worker) { return (worker % 10 == 0 ? 5 : 1) * (0.5 + random.unit()); }
-double bimodal(Random& random, std::size_t) {
-  return (random.below(10) == 0 ? 10 : 1) * (0.9 + 0.2 * random.unit());
-}
+double bimodal(Random& random, std::size_t) { return (random.below(10) == 0 ? 10 : 1) * (0.9 + 0.2 * random.unit()); }
 double lognormal(Random& random, std::size_t) {
   const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
   return std::exp(1.5 * radius * std::cos(6.283185307179586 * random.unit()));

@@ -33,8 +33,7 @@ Workload uneven(std::int32_t workers, double each, Time weight) {
   return w;
 }
 
-void row(const std::string& only, const std::string& balancer, std::int32_t workers, double each,
-         Time weight) {
+void row(const std::string& only, const std::string& balancer, std::int32_t workers, double each, Time weight) {
   if (!only.empty() && only != balancer) return;
   Options o;
   o.balancer = balancer;
@@ -55,13 +54,12 @@ void row(const std::string& only, const std::string& balancer, std::int32_t work
   for (std::int32_t i = workers; i < o.ranks; ++i) {
     busiest = std::max(busiest, r.host_busy[static_cast<std::size_t>(i)]);
   }
-  std::printf("| %s | %d | %d | %lld ms | %zu | %.3f | %.3f | %.2f | %lld | %lld | %d | %.0f s |\n",
-              balancer.c_str(), workers, o.ranks, static_cast<long long>(weight / 1'000'000),
-              w.fragments.size(), static_cast<double>(r.finished) / 1e9,
-              static_cast<double>(w.work()) / power / static_cast<double>(r.finished),
-              static_cast<double>(busiest) / static_cast<double>(r.finished),
-              static_cast<long long>(r.messages), static_cast<long long>(r.moved), r.most_moves,
-              static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  std::printf(
+      "| %s | %d | %d | %lld ms | %zu | %.3f | %.3f | %.2f | %lld | %lld | %d | %.0f s |\n", balancer.c_str(), workers,
+      o.ranks, static_cast<long long>(weight / 1'000'000), w.fragments.size(), static_cast<double>(r.finished) / 1e9,
+      static_cast<double>(w.work()) / power / static_cast<double>(r.finished),
+      static_cast<double>(busiest) / static_cast<double>(r.finished), static_cast<long long>(r.messages),
+      static_cast<long long>(r.moved), r.most_moves, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   std::fflush(stdout);
 }
 

@@ -8,10 +8,10 @@
 #include "cli/check_signatures.hpp"
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
-#include "runtime/transport/launcher.hpp"
 #include "cli/link.hpp"
 #include "cli/toolchain.hpp"
 #include "cli/units.hpp"
+#include "runtime/transport/launcher.hpp"
 
 namespace fs = std::filesystem;
 
@@ -58,8 +58,7 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
   const std::string name = r.program.string();
   std::vector<Unit> units = {{Unit::Kind::program, name, {}, program.program_cpp}};
   for (const std::string& part : program.program_parts) units.push_back({Unit::Kind::program, name, {}, part});
-  if (!program.kernels_cpp.empty())
-    units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
+  if (!program.kernels_cpp.empty()) units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
   for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});
   if (r.target == Target::executable) units.push_back({Unit::Kind::main, name, {}, kMain});
   return units;
@@ -85,8 +84,7 @@ std::set<fs::path> library_kernels(const compiler::Output& program) {
 void check_program(const fs::path& program) {
   std::error_code ignored;
   if (!fs::exists(program, ignored)) throw usage_error("no such file: " + program.string());
-  if (!fs::is_regular_file(program, ignored))
-    throw usage_error(program.string() + " is not a file");
+  if (!fs::is_regular_file(program, ignored)) throw usage_error(program.string() + " is not a file");
 }
 
 std::string render_all(const std::vector<compiler::Diagnostic>& diagnostics, bool colour) {
@@ -116,7 +114,8 @@ namespace {
 
 BuildRequest with_checks(BuildRequest r) {
   std::vector<std::string> flags;
-  if (r.debug) flags.insert(flags.end(), {"-O1", "-fno-omit-frame-pointer", "-fstack-protector-strong", "-D_GLIBCXX_ASSERTIONS"});
+  if (r.debug)
+    flags.insert(flags.end(), {"-O1", "-fno-omit-frame-pointer", "-fstack-protector-strong", "-D_GLIBCXX_ASSERTIONS"});
   if (!r.sanitize.empty()) {
     flags.insert(flags.end(), {"-fno-omit-frame-pointer", "-fsanitize=" + r.sanitize});
     r.ldflags.push_back("-fsanitize=" + r.sanitize);
@@ -134,15 +133,9 @@ Built build(const BuildRequest& request) {
   std::error_code ignored;
   for (const fs::path& k : r.kernels) {
     if (fs::is_regular_file(k, ignored)) continue;
-    throw usage_error("no such kernel file: " + k.string() +
-                      "; arguments of the program itself stand after --");
+    throw usage_error("no such kernel file: " + k.string() + "; arguments of the program itself stand after --");
   }
-  CompileSetup s{find_compiler(),
-                 find_installation(),
-                 environment_cxxflags(),
-                 folder_of(r.program),
-                 {},
-                 r.colour,
+  CompileSetup s{find_compiler(), find_installation(), environment_cxxflags(), folder_of(r.program), {}, r.colour,
                  started};
   s.flags.insert(s.flags.end(), r.cxxflags.begin(), r.cxxflags.end());
 

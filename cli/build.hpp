@@ -20,11 +20,11 @@ struct BuildRequest {
   std::vector<std::filesystem::path> kernels;
   bool kernels_beside = true;  // when `kernels` is empty: the *.cpp beside the program, if it imports
   compiler::Options translation;
-  std::vector<std::string> cxxflags;           // after those of the environment
+  std::vector<std::string> cxxflags;  // after those of the environment
   std::vector<std::string> ldflags;
-  std::vector<std::string> libraries;          // names as for -l
-  bool debug = false;                          // for finding mistakes in kernels
-  std::string sanitize;                        // "address", or nothing
+  std::vector<std::string> libraries;  // names as for -l
+  bool debug = false;                  // for finding mistakes in kernels
+  std::string sanitize;                // "address", or nothing
   Target target = Target::shared_object;
   bool colour = false;
   bool quiet = false;  // what fails tells errors only
@@ -36,8 +36,8 @@ struct Built {
 };
 
 // build makes the program, or finds it in the cache; of several ranks that a launcher started on one
-// host, one makes it and the others wait. It throws Failure with all that is to be said, when there is no such program (usage), it is
-// wrong (program), or there is no compiler (environment).
+// host, one makes it and the others wait. It throws Failure with all that is to be said, when there is no such program
+// (usage), it is wrong (program), or there is no compiler (environment).
 Built build(const BuildRequest&);
 
 // check_program throws Failure (usage) when there is no such .fa file.

@@ -28,11 +28,10 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
            for (const std::string& text : defines) {
              const std::size_t equals = text.find('=');
              const std::string name = text.substr(0, equals);
-             const bool letter = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 ||
-                                                   name[0] == '_');
+             const bool letter =
+                 !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_');
              if (!letter) throw CLI::ValidationError("-D: write -D NAME or -D NAME=VALUE, not -D " + text);
-             options.defines.emplace_back(
-                 name, equals == std::string::npos ? std::string() : text.substr(equals + 1));
+             options.defines.emplace_back(name, equals == std::string::npos ? std::string() : text.substr(equals + 1));
            }
          },
          "define a macro, used in the program as $NAME; may be repeated")
@@ -43,9 +42,7 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
       ->allow_extra_args(false);
   app.add_option_function<std::vector<std::string>>(
          "--without",
-         [&options](const std::vector<std::string>& names) {
-           options.without.insert(names.begin(), names.end());
-         },
+         [&options](const std::vector<std::string>& names) { options.without.insert(names.begin(), names.end()); },
          "leave an optimisation out (docs/optimisations.md); programs mean the same; may be repeated")
       ->option_text("NAME")
       ->allow_extra_args(false);
@@ -62,8 +59,7 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
       ->option_text("FLAG")
       ->allow_extra_args(false)
       ->group(kWarnings);
-  app.add_flag("--strict", options.warnings.strict, "every warning is an error; also -Werror")
-      ->group(kWarnings);
+  app.add_flag("--strict", options.warnings.strict, "every warning is an error; also -Werror")->group(kWarnings);
 }
 
 void add_build_options(CLI::App& app, BuildRequest& request) {
@@ -93,7 +89,8 @@ void add_build_options(CLI::App& app, BuildRequest& request) {
   words("--cxxflags", "more flags for the C++ compiler, after those in CXXFLAGS", request.cxxflags);
   words("--ldflags", "more flags for the linker, after those in LDFLAGS", request.ldflags);
   app.add_flag("-g,--debug", request.debug,
-               "for finding mistakes in kernels: assertions of the C++ library, little optimisation; `run` also looks whether kernels "
+               "for finding mistakes in kernels: assertions of the C++ library, little optimisation; `run` also looks "
+               "whether kernels "
                "write to their inputs")
       ->group(group);
   app.add_option("--sanitize", request.sanitize,

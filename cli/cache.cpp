@@ -60,9 +60,7 @@ Cache::Cache() : root_(cache_root()) {
   }
 }
 
-fs::path Cache::manifest(const std::string& key) const {
-  return root_ / "entries" / (key + ".txt");
-}
+fs::path Cache::manifest(const std::string& key) const { return root_ / "entries" / (key + ".txt"); }
 
 std::optional<Cached> Cache::find(const std::string& key) {
   const std::optional<Manifest> m = read_manifest(manifest(key));
@@ -78,8 +76,7 @@ std::optional<Cached> Cache::find(const std::string& key) {
 }
 
 Cached Cache::store(const std::string& key, const fs::path& made, const std::string& note,
-                    const std::vector<Dependency>& dependencies,
-                    std::chrono::system_clock::time_point started) {
+                    const std::vector<Dependency>& dependencies, std::chrono::system_clock::time_point started) {
   Manifest m;
   m.note = note;
   Key identity;  // a result of other inputs must not replace the file that someone is loading
@@ -113,8 +110,7 @@ Cached Cache::store(const std::string& key, const fs::path& made, const std::str
 Cache::Workspace::Workspace(const fs::path& parent) {
   std::string name = (parent / "XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(),
-                            "can't make a folder in " + parent.string());
+    throw std::system_error(errno, std::generic_category(), "can't make a folder in " + parent.string());
   }
   path_ = name;
 }
@@ -124,12 +120,10 @@ Cache::Workspace::~Workspace() {
   fs::remove_all(path_, ignored);
 }
 
-Cache::Lock::Lock(const fs::path& file)
-    : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+Cache::Lock::Lock(const fs::path& file) : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
   // Without locks (some network file systems) the work may be done twice; the result is the same.
   if (fd_ >= 0) {
-    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {}
   }
 }
 

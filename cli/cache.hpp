@@ -43,8 +43,7 @@ class Cache {
   // store moves `made` into the cache. A dependency that changed after `started` leaves the result
   // usable now but not findable later, since it can't be known which contents it saw.
   Cached store(const std::string& key, const std::filesystem::path& made, const std::string& note,
-               const std::vector<Dependency>& dependencies,
-               std::chrono::system_clock::time_point started);
+               const std::vector<Dependency>& dependencies, std::chrono::system_clock::time_point started);
 
   // A fresh folder on the cache's own file system, removed with the object.
   class Workspace {

@@ -26,9 +26,7 @@ const char* cxx_type(const std::string& type) {
   return type == "value" ? "const InputDF &" : "OutputDF &";
 }
 
-std::string counted(std::size_t n) {
-  return std::to_string(n) + (n == 1 ? " parameter" : " parameters");
-}
+std::string counted(std::size_t n) { return std::to_string(n) + (n == 1 ? " parameter" : " parameters"); }
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
@@ -57,7 +55,8 @@ Difference difference(const compiler::Import& i, const Signature& s) {
     const bool alike = passed_alike(i.parameters[k], p);
     if (!first.text.empty() && alike) continue;
     first.text = "parameter " + std::to_string(k + 1) + " is imported as `" + i.parameters[k] +
-                 "`, which a kernel takes as `" + cxx_type(i.parameters[k]) + "`; this one takes it as `" + p.text + "`";
+                 "`, which a kernel takes as `" + cxx_type(i.parameters[k]) + "`; this one takes it as `" + p.text +
+                 "`";
     if (alike) continue;
     first.harmful = true;
     break;
@@ -88,8 +87,8 @@ compiler::Diagnostic mismatch(const compiler::Import& i, const Signature& s, con
   for (const std::string& p : i.parameters) wanted.emplace_back(cxx_type(p));
   compiler::Note note;
   note.span = {shown(s.file), s.line, std::max(s.column, 1), static_cast<int>(i.symbol.size())};
-  note.text = "the function is `" + i.symbol + "(" + joined(types) + ")`; the import means `" +
-              i.symbol + "(" + joined(wanted) + ")`";
+  note.text = "the function is `" + i.symbol + "(" + joined(types) + ")`; the import means `" + i.symbol + "(" +
+              joined(wanted) + ")`";
   d.notes.push_back(note);
   return d;
 }

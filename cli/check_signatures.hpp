@@ -24,7 +24,6 @@ struct SignatureCheck {
 // registers is right: `unsigned` for an int, `InputDF` or `InputDF &` for `const InputDF &`; and so
 // are `const int &` and `const double &`, if they are passed so. Functions without debug
 // information (of libraries, or with -g0) are not checked.
-SignatureCheck check_signatures(const compiler::Output& translated,
-                                const std::filesystem::path& program);
+SignatureCheck check_signatures(const compiler::Output& translated, const std::filesystem::path& program);
 
 }  // namespace tessera::cli

@@ -108,13 +108,15 @@ void add_advise(CLI::App& app, Action& action) {
       ->option_text("TRACE|PROFILE");
   sub->add_option("-c,--cluster", c->cluster, "where: a name of `tessera simulate --list`, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
-  sub->add_option("-n,--ranks", c->ranks, "numbers of ranks to try: 2,4,8, or 2..64*2 (1, 2, 4, ... up to the cluster's)")
+  sub->add_option("-n,--ranks", c->ranks,
+                  "numbers of ranks to try: 2,4,8, or 2..64*2 (1, 2, 4, ... up to the cluster's)")
       ->option_text("N,...");
   sub->add_option("-b,--balancer", c->balancers, "only these (all)")->delimiter(',')->option_text("NAME,...");
   sub->add_option("--seed", c->seed, "of everything random (1)")->option_text("N");
   sub->add_option("--json", c->json, "write the advice as JSON; - is stdout, instead of the text")->option_text("FILE");
   sub->footer(
-      "Every figure is simulated: same arguments, same answer. docs/advise.md says what is tried and what the words mean.\n\n"
+      "Every figure is simulated: same arguments, same answer. docs/advise.md says what is tried and what the words "
+      "mean.\n\n"
       "Examples:\n"
       "  tessera run app.fa -n 4 --record app.trace && tessera advise app.trace --cluster my-cluster.toml\n"
       "  tessera advise app.profile --cluster mustafin --ranks 2..64*2 --balancer central,steal");

@@ -41,12 +41,10 @@ int run(BuildCommand& c) {
 }  // namespace
 
 void add_build(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("build", "translate and compile a program that starts by itself");
+  CLI::App* sub = app.add_subcommand("build", "translate and compile a program that starts by itself");
   const auto command = std::make_shared<BuildCommand>();
   add_build_options(*sub, command->build);
-  sub->add_option("-o,--output", command->output,
-                  "where to put it; default: the program's name here")
+  sub->add_option("-o,--output", command->output, "where to put it; default: the program's name here")
       ->option_text("FILE");
   sub->add_flag("-q,--quiet", command->quiet, "no warnings");
   sub->footer(
@@ -56,8 +54,7 @@ void add_build(CLI::App& app, Action& action) {
       "Examples:\n"
       "  tessera build hello.fa -o hello && ./hello\n"
       "  TESSERA_OPTIONS='--balancer central -t 2' mpirun -n 4 ./matmul 10");
-  sub->callback(
-      [command, &action] { action = [command](const Arguments&) { return run(*command); }; });
+  sub->callback([command, &action] { action = [command](const Arguments&) { return run(*command); }; });
 }
 
 }  // namespace tessera::cli

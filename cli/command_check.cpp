@@ -43,12 +43,9 @@ int run(const CheckCommand& c) {
 void add_check(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("check", "say what is wrong with a program, run nothing");
   const auto command = std::make_shared<CheckCommand>();
-  sub->add_option("program", command->program, "the fragmented program")
-      ->option_text("PROG.fa")
-      ->required();
+  sub->add_option("program", command->program, "the fragmented program")->option_text("PROG.fa")->required();
   add_translation_options(*sub, command->translation);
-  sub->add_option("--format", command->format,
-                  "text on stderr (the default), or json or sarif (2.1.0) on stdout")
+  sub->add_option("--format", command->format, "text on stderr (the default), or json or sarif (2.1.0) on stdout")
       ->option_text("FORMAT")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
   sub->add_option("--dump-after", command->translation.dump_after,
@@ -64,8 +61,7 @@ void add_check(CLI::App& app, Action& action) {
       "  tessera check app.fa -Wno-macro-redefined        without this warning\n"
       "  tessera check app.fa --format sarif > app.sarif  for code scanners\n"
       "  tessera explain T206                             what a code means");
-  sub->callback(
-      [command, &action] { action = [command](const Arguments&) { return run(*command); }; });
+  sub->callback([command, &action] { action = [command](const Arguments&) { return run(*command); }; });
 }
 
 }  // namespace tessera::cli

@@ -39,15 +39,12 @@ int run(const ExplainCommand& c) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("explain", "say what a diagnostic means and what to do about it");
+  CLI::App* sub = app.add_subcommand("explain", "say what a diagnostic means and what to do about it");
   const auto command = std::make_shared<ExplainCommand>();
-  sub->add_option("code", command->code, "a code or a name; without one, all are listed")
-      ->option_text("CODE");
+  sub->add_option("code", command->code, "a code or a name; without one, all are listed")->option_text("CODE");
   sub->add_flag("--markdown", command->markdown)->group("");  // docs/diagnostics.md
   sub->footer("Example: tessera explain T301");
-  sub->callback(
-      [command, &action] { action = [command](const Arguments&) { return run(*command); }; });
+  sub->callback([command, &action] { action = [command](const Arguments&) { return run(*command); }; });
 }
 
 }  // namespace tessera::cli

@@ -5,8 +5,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "compiler/format/format.hpp"
 #include "cli/simulate/inputs.hpp"
+#include "compiler/format/format.hpp"
 #include "files/whole_file.hpp"
 
 namespace tessera::cli {
@@ -27,8 +27,8 @@ int one(const FmtCommand& c, const std::string& name) {
   std::error_code ignored;
   if (name == "-") {
     file = "<stdin>";
-    options.unsaved[fs::weakly_canonical(file, ignored)] = {
-        std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    options.unsaved[fs::weakly_canonical(file, ignored)] = {std::istreambuf_iterator<char>(std::cin),
+                                                            std::istreambuf_iterator<char>()};
   } else {
     check_program(file);
   }
@@ -67,15 +67,13 @@ void add_fmt(CLI::App& app, Action& action) {
   sub->add_option("files", command->files, "the files to rewrite; - reads stdin and writes stdout")
       ->option_text("FILE.fa...")
       ->required();
-  sub->add_flag("--check", command->check,
-                "write nothing; exit code 1 when a file is not formatted");
+  sub->add_flag("--check", command->check, "write nothing; exit code 1 when a file is not formatted");
   add_translation_options(*sub, command->translation);
   sub->footer(
       "Line breaks stay where they are; comments, strings, directives, macro uses and C++ text are "
       "not\n"
       "touched. A file that does not parse is reported (exit code 1) and left as it is.");
-  sub->callback(
-      [command, &action] { action = [command](const Arguments&) { return run(*command); }; });
+  sub->callback([command, &action] { action = [command](const Arguments&) { return run(*command); }; });
 }
 
 }  // namespace tessera::cli

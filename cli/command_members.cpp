@@ -30,8 +30,8 @@ struct Request {
 constexpr timeval kPatience{3, 0};
 constexpr const char* kSilent = "does not answer: is it stopped?";
 
-// Connection sends one line and reads lines until the other side ends it. While it is `patient`, it waits for them however
-// long they take.
+// Connection sends one line and reads lines until the other side ends it. While it is `patient`, it waits for them
+// however long they take.
 class Connection {
  public:
   explicit Connection(const fs::path& socket_file, bool patient) {
@@ -56,8 +56,7 @@ class Connection {
   bool late() const { return late_; }
   void say(const std::string& line) {
     const std::string text = line + "\n";
-    ok_ = ok_ && send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
-                     static_cast<ssize_t>(text.size());
+    ok_ = ok_ && send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
   // The next line; nothing at the end.
   std::optional<std::string> hear() {
@@ -133,11 +132,10 @@ Run choose(const Request& request) {
   std::string list;
   for (const Run& r : all) list += "\n  --run " + std::to_string(r.pid) + "   " + r.about;
   if (!list.empty()) throw usage_error("several programs run here; say which one:" + list);
-  throw usage_error(request.run
-                        ? "process " + std::to_string(*request.run) +
-                              " is no run of several ranks of yours, nor did it start one here"
-                        : "no run of several ranks is found: this works on the host of rank 0, "
-                          "for the user who started the run");
+  throw usage_error(request.run ? "process " + std::to_string(*request.run) +
+                                      " is no run of several ranks of yours, nor did it start one here"
+                                : "no run of several ranks is found: this works on the host of rank 0, "
+                                  "for the user who started the run");
 }
 
 int run(const Request& request) {
@@ -157,8 +155,7 @@ int run(const Request& request) {
   return runtime::kExitOk;
 }
 
-void add(CLI::App& app, Action& action, const std::string& verb, const std::string& help,
-         const std::string& footer) {
+void add(CLI::App& app, Action& action, const std::string& verb, const std::string& help, const std::string& footer) {
   CLI::App* sub = app.add_subcommand(verb, help);
   const auto request = std::make_shared<Request>();
   request->verb = verb;
@@ -166,14 +163,12 @@ void add(CLI::App& app, Action& action, const std::string& verb, const std::stri
       ->option_text("RANK")
       ->required()
       ->check(CLI::Range(0, 1 << 24));
-  sub->add_option(
-         "--run", request->run,
-         "process of the run, or one that started it (tessera, mpirun); needed when several "
-         "programs run here")
+  sub->add_option("--run", request->run,
+                  "process of the run, or one that started it (tessera, mpirun); needed when several "
+                  "programs run here")
       ->option_text("PID");
   sub->footer(footer);
-  sub->callback(
-      [request, &action] { action = [request](const Arguments&) { return run(*request); }; });
+  sub->callback([request, &action] { action = [request](const Arguments&) { return run(*request); }; });
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ std::vector<std::string> logs_of(const std::vector<std::string>& names) {
       }
     }
     if (found.empty()) {
-      throw usage_error(name +
-                        " has no logs of policies (rank-0.policy.jsonl, ...); `tessera run " +
+      throw usage_error(name + " has no logs of policies (rank-0.policy.jsonl, ...); `tessera run " +
                         "--record-policy " + name + "` writes them");
     }
     std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
@@ -51,9 +50,8 @@ int run(const std::vector<std::string>& names) {
         std::printf("%s\n", r.difference.c_str());
         continue;
       }
-      std::printf("%s: %s on rank %d: %lld events, %lld actions, all the same%s\n", file.c_str(),
-                  r.policy.c_str(), balancer::index(r.rank), static_cast<long long>(r.steps),
-                  static_cast<long long>(r.actions),
+      std::printf("%s: %s on rank %d: %lld events, %lld actions, all the same%s\n", file.c_str(), r.policy.c_str(),
+                  balancer::index(r.rank), static_cast<long long>(r.steps), static_cast<long long>(r.actions),
                   r.complete ? "" : "; the log ends early: its rank did not come to its end");
     } catch (const runtime::PolicyLogError& e) {
       throw usage_error(e.what());
@@ -65,12 +63,9 @@ int run(const std::vector<std::string>& names) {
 }  // namespace
 
 void add_replay(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("replay", "tell a recorded run's events to the balancer again");
+  CLI::App* sub = app.add_subcommand("replay", "tell a recorded run's events to the balancer again");
   const auto names = std::make_shared<std::vector<std::string>>();
-  sub->add_option("logs", *names, "logs, or the directory of --record-policy")
-      ->option_text("DIR|FILE...")
-      ->required();
+  sub->add_option("logs", *names, "logs, or the directory of --record-policy")->option_text("DIR|FILE...")->required();
   sub->footer(
       "Each log is told to a new policy object of this tessera, and the answers are compared "
       "exactly.\n"

@@ -31,13 +31,15 @@ void check(const RunCommand& c) {
     throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at least 1 rank");
   }
   if (c.ranks && *c.ranks > kMostRanks) {
-    throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at most " + std::to_string(kMostRanks) + " ranks");
+    throw usage_error("-n " + std::to_string(*c.ranks) + ": a program runs on at most " + std::to_string(kMostRanks) +
+                      " ranks");
   }
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
   }
   if (c.ranks && std::getenv("OMPI_UNIVERSE_SIZE") != nullptr) {  // by this mpirun knows it, too
-    throw usage_error("-n " + std::to_string(*c.ranks) + ": already started by mpirun, which says how many ranks there are:"
+    throw usage_error("-n " + std::to_string(*c.ranks) +
+                      ": already started by mpirun, which says how many ranks there are:"
                       " leave out -n");
   }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
@@ -68,7 +70,8 @@ int run(RunCommand& c, const Arguments& arguments) {
   const bool preload = !c.build.sanitize.empty() && std::string_view(TESSERA_SANITIZE_FLAGS).empty();
   const std::filesystem::path sanitizer = preload ? find_sanitizer(c.build.sanitize) : std::filesystem::path();
   if (c.ranks) return run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments, sanitizer);
-  return preload ? run_sanitized(program.file, c.options, arguments, sanitizer) : run_here(program.file, c.options, arguments);
+  return preload ? run_sanitized(program.file, c.options, arguments, sanitizer)
+                 : run_here(program.file, c.options, arguments);
 }
 
 }  // namespace
@@ -91,9 +94,8 @@ void add_run(CLI::App& app, Action& action) {
       "  tessera run solve.fa kernels.cpp -t 2 -- 100 --tolerance 0.01\n"
       "  tessera run app.fa -n 8 --save-groups app.profile       and next time\n"
       "  tessera run app.fa -n 8 --load-groups app.profile");
-  sub->callback([command, &action] {
-    action = [command](const Arguments& arguments) { return run(*command, arguments); };
-  });
+  sub->callback(
+      [command, &action] { action = [command](const Arguments& arguments) { return run(*command, arguments); }; });
 }
 
 }  // namespace tessera::cli

@@ -41,8 +41,7 @@ void find_balancers(const SimulateCommand& c, Study& study) {
   for (const std::string& name : names) {
     const balancer::PolicyInfo* policy = balancer::find_policy(name);
     if (policy == nullptr) {
-      throw usage_error("unknown balancer `" + name + "`" +
-                        guess(name, known, "`tessera policies` lists them"));
+      throw usage_error("unknown balancer `" + name + "`" + guess(name, known, "`tessera policies` lists them"));
     }
     study.balancers.push_back({policy, {}});
   }
@@ -73,8 +72,8 @@ void save_trace(const std::string& path, const Study& study) {
   if (study.trace) {
     trace = *study.trace;
   } else {
-    sim::Generated made = sim::generate(*study.generator, study.parameters,
-                                        sim::Surroundings{study.counts.front(), study.seed});
+    sim::Generated made =
+        sim::generate(*study.generator, study.parameters, sim::Surroundings{study.counts.front(), study.seed});
     if (!made.graph) {
       throw usage_error("--save-trace: workload " + std::string(study.generator->name) +
                         " makes its fragments while it runs; only those that are known "
@@ -95,8 +94,8 @@ void list() {
   for (const sim::WorkloadInfo& w : sim::workloads()) {
     std::printf("\n%s: %s\n", std::string(w.name).c_str(), std::string(w.summary).c_str());
     for (const balancer::Parameter& p : w.parameters) {
-      std::printf("  %-12s %-10s %s\n", std::string(p.name).c_str(),
-                  std::string(p.default_value).c_str(), std::string(p.help).c_str());
+      std::printf("  %-12s %-10s %s\n", std::string(p.name).c_str(), std::string(p.default_value).c_str(),
+                  std::string(p.help).c_str());
     }
   }
   std::printf("\nclusters (--cluster NAME; or a file), in %s:\n", clusters_folder().c_str());
@@ -153,34 +152,26 @@ int run(const SimulateCommand& c) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("simulate", "run a workload on a simulated cluster, under any balancer");
+  CLI::App* sub = app.add_subcommand("simulate", "run a workload on a simulated cluster, under any balancer");
   const auto c = std::make_shared<SimulateCommand>();
-  sub->add_option("-w,--workload", c->workload,
-                  "what runs: NAME, NAME:parameter=value,..., or a trace file")
+  sub->add_option("-w,--workload", c->workload, "what runs: NAME, NAME:parameter=value,..., or a trace file")
       ->option_text("WORKLOAD");
   sub->add_option("-c,--cluster", c->cluster, "where: a name of --list, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
-  sub->add_option("-b,--balancer", c->balancers,
-                  "one or more, with commas, or `all` (none,steal,central,auto)")
+  sub->add_option("-b,--balancer", c->balancers, "one or more, with commas, or `all` (none,steal,central,auto)")
       ->delimiter(',')
       ->option_text("NAME,...");
-  sub->add_option("--set", c->set,
-                  "a parameter of the balancers, for each that has it; may be repeated")
+  sub->add_option("--set", c->set, "a parameter of the balancers, for each that has it; may be repeated")
       ->option_text("KEY=VALUE");
   sub->add_option("-n,--ranks", c->ranks,
                   "numbers of ranks: 8, or 2,4,8, or 2..16, or 2..1024*2 (as many as the cluster)")
       ->option_text("N,...");
-  sub->add_option("--workers", c->workers,
-                  "the same, but of ranks that execute; a dedicated coordinator is one more")
+  sub->add_option("--workers", c->workers, "the same, but of ranks that execute; a dedicated coordinator is one more")
       ->option_text("N,...");
   sub->add_option("--seed", c->seed, "of everything random (1)")->option_text("N");
-  sub->add_option("--json", c->json, "write all figures here; - is stdout, instead of the table")
-      ->option_text("FILE");
-  sub->add_option("--plot", c->plot, "draw time, efficiency and how busy each rank was")
-      ->option_text("FILE.svg");
-  sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")
-      ->option_text("FILE");
+  sub->add_option("--json", c->json, "write all figures here; - is stdout, instead of the table")->option_text("FILE");
+  sub->add_option("--plot", c->plot, "draw time, efficiency and how busy each rank was")->option_text("FILE.svg");
+  sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")->option_text("FILE");
   sub->add_flag("--timing", c->timing, "say on stderr how fast the simulator itself was");
   sub->add_flag("--list", c->list, "list workloads with their parameters, and clusters");
   sub->footer(

@@ -17,9 +17,7 @@ using compiler::Severity;
 using compiler::Span;
 using Json = nlohmann::ordered_json;
 
-const char* word(Severity s) {
-  return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
+const char* word(Severity s) { return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note"; }
 
 // Lines reads the files that diagnostics point into, each once.
 class Lines {
@@ -82,8 +80,7 @@ std::string uri(const std::string& path) {
   std::string out = !path.empty() && path[0] == '/' ? "file://" : "";
   for (const char c : path) {
     const auto u = static_cast<unsigned char>(c);
-    if (std::isalnum(u) != 0 ||
-        (c != '\0' && std::string_view("-._~/").find(c) != std::string_view::npos)) {
+    if (std::isalnum(u) != 0 || (c != '\0' && std::string_view("-._~/").find(c) != std::string_view::npos)) {
       out += c;
     } else {
       out += {'%', kHex[u >> 4u], kHex[u & 15u]};
@@ -99,10 +96,8 @@ Json location(const Span& span, Lines& lines) {
   j["physicalLocation"]["artifactLocation"]["uri"] = uri(span.file);
   if (span.line > 0) {
     const Columns c = columns(span, lines.line(span));
-    j["physicalLocation"]["region"] = {{"startLine", span.line},
-                                       {"startColumn", c.begin},
-                                       {"endLine", span.line},
-                                       {"endColumn", c.end}};
+    j["physicalLocation"]["region"] = {
+        {"startLine", span.line}, {"startColumn", c.begin}, {"endLine", span.line}, {"endColumn", c.end}};
   }
   return j;
 }
@@ -119,9 +114,7 @@ Json rule(const Entry& e) {
 }
 
 // dump never fails: a source line need not be UTF-8.
-std::string dump(const Json& j) {
-  return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string dump(const Json& j) { return j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 

@@ -17,9 +17,7 @@ class Failure : public std::runtime_error {
   int exit_code_;
 };
 
-inline Failure usage_error(const std::string& text) {
-  return Failure(runtime::kExitUsage, "tessera: error: " + text);
-}
+inline Failure usage_error(const std::string& text) { return Failure(runtime::kExitUsage, "tessera: error: " + text); }
 inline Failure environment_error(const std::string& text) {
   return Failure(runtime::kExitEnvironment, "tessera: error: " + text);
 }

@@ -12,8 +12,8 @@ namespace tessera::cli {
 
 void install_file(const fs::path& from, const fs::path& to, std::string_view option) {
   std::ifstream in(from, std::ios::binary);
-  const std::string wrong =
-      files::write_whole(to, [&](std::ostream& out) { out << in.rdbuf(); }, fs::status(from).permissions());
+  const std::string wrong = files::write_whole(
+      to, [&](std::ostream& out) { out << in.rdbuf(); }, fs::status(from).permissions());
   if (!wrong.empty()) throw environment_error(std::string(option) + ": can't write " + to.string() + ": " + wrong);
 }
 

@@ -36,9 +36,10 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
   }
 }
 
-// Memory of `tessera run` for the ranks of its host. At 0: rank 0 says that the run has ended well, on all ranks; on a busy machine
-// Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended well, and ends with code 1. At 1: a rank has begun.
-// At 2: a rank has failed, perhaps after that: a kernel's handler of atexit() that does not return.
+// Memory of `tessera run` for the ranks of its host. At 0: rank 0 says that the run has ended well, on all ranks; on a
+// busy machine Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended well, and ends
+// with code 1. At 1: a rank has begun. At 2: a rank has failed, perhaps after that: a kernel's handler of atexit() that
+// does not return.
 constexpr const char* kEnds = "TESSERA_ENDS";
 constexpr const char* kEndsFile = "tessera-ends";
 int ends = -1;
@@ -74,8 +75,7 @@ const abi::Program& load_program(const fs::path& file) {
   in_global_objects = true;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   in_global_objects = false;
-  if (handle == nullptr)
-    throw environment_error(std::string("can't load the program: ") + dlerror());
+  if (handle == nullptr) throw environment_error(std::string("can't load the program: ") + dlerror());
   void* entry = dlsym(handle, "tessera_program");
   if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
   return *reinterpret_cast<const abi::Program* (*)()>(entry)();
@@ -89,8 +89,7 @@ fs::path find_mpirun() {
       "process");
 }
 
-int run_here(const fs::path& program, const runtime::RunOptions& options,
-             const std::vector<std::string>& arguments) {
+int run_here(const fs::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments) {
   launch::prepare_process();
   const int code = runtime::run(load_program(program), options, arguments);
   launch::bound_exit();
@@ -104,7 +103,8 @@ constexpr const char* kSanitizerOptions = "detect_leaks=0:exitcode=1";
 
 }  // namespace
 
-int run_sanitized(const fs::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments, const fs::path& sanitizer) {
+int run_sanitized(const fs::path& program, const runtime::RunOptions& options,
+                  const std::vector<std::string>& arguments, const fs::path& sanitizer) {
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   setenv("LD_PRELOAD", sanitizer.c_str(), 1);
   setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
@@ -129,7 +129,8 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
     loaded = &load_program(program);
   } catch (const Failure& e) {
     const std::string_view text = e.what();
-    return runtime::refuse(e.exit_code(), std::string(text.substr(text.rfind("error: ") == text.npos ? 0 : text.rfind("error: ") + 7)));
+    return runtime::refuse(
+        e.exit_code(), std::string(text.substr(text.rfind("error: ") == text.npos ? 0 : text.rfind("error: ") + 7)));
   }
   const int code = launch::run_with_environment(*loaded, arguments);
   if (code != 0) {
@@ -157,8 +158,8 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
     setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
     command.insert(command.end(), {"-x", "LD_PRELOAD=" + sanitizer.string(), "-x", "ASAN_OPTIONS"});
   }
-  command.insert(command.end(), {fs::read_symlink("/proc/self/exe", ignored).string(),
-                                 "exec-program", program.string(), "--"});
+  command.insert(command.end(),
+                 {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);

@@ -23,14 +23,15 @@ int run_here(const std::filesystem::path& program, const runtime::RunOptions& op
              const std::vector<std::string>& arguments);
 
 // run_on_ranks starts `ranks` processes of `tessera exec-program` under mpirun and returns the
-// first exit code that is not zero, the sanitizer's library loaded first, if any. A signal to this process ends them all; so does its death.
-int run_on_ranks(const std::filesystem::path& program, std::int32_t ranks,
-                 const runtime::RunOptions& options, const std::vector<std::string>& arguments,
-                 const std::filesystem::path& sanitizer = {});
+// first exit code that is not zero, the sanitizer's library loaded first, if any. A signal to this process ends them
+// all; so does its death.
+int run_on_ranks(const std::filesystem::path& program, std::int32_t ranks, const runtime::RunOptions& options,
+                 const std::vector<std::string>& arguments, const std::filesystem::path& sanitizer = {});
 
-// run_sanitized is run_here in this process made anew, with the sanitizer's library loaded first; it returns only to throw Failure.
-int run_sanitized(const std::filesystem::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments,
-                  const std::filesystem::path& sanitizer);
+// run_sanitized is run_here in this process made anew, with the sanitizer's library loaded first; it returns only to
+// throw Failure.
+int run_sanitized(const std::filesystem::path& program, const runtime::RunOptions& options,
+                  const std::vector<std::string>& arguments, const std::filesystem::path& sanitizer);
 
 // exec_program is one such rank: run options come from TESSERA_OPTIONS.
 int exec_program(const std::filesystem::path& program, const std::vector<std::string>& arguments);

@@ -38,8 +38,7 @@ std::vector<const KnownLibrary*> wanted_libraries(const std::vector<Object>& obj
   return found;
 }
 
-compiler::Diagnostic at_import(const compiler::Output& program, const std::string& kernel,
-                               const std::string& text) {
+compiler::Diagnostic at_import(const compiler::Output& program, const std::string& kernel, const std::string& text) {
   compiler::Diagnostic d;
   d.code = "T214";
   d.text = text;
@@ -85,8 +84,8 @@ std::string missing_text(const std::string& kernel, const Definitions& defined) 
 }
 
 // The linker's complaint in terms of the program; empty when it is about something else.
-std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects,
-                                          const compiler::Output& program, const std::string& output) {
+std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects, const compiler::Output& program,
+                                          const std::string& output) {
   const Definitions defined = definitions_of(objects);
   std::vector<compiler::Diagnostic> found;
   for (const compiler::Import& import : program.imports) {
@@ -94,9 +93,8 @@ std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects,
     const auto strong = defined.strong.find(kernel);
     if (strong != defined.strong.end() && strong->second.size() > 1) {
       found.push_back(at_import(program, kernel,
-                                "the kernel `" + kernel + "` is defined twice: in " + strong->second[0] +
-                                    " and in " + strong->second[1] +
-                                    "; name the kernel files to use on the command line"));
+                                "the kernel `" + kernel + "` is defined twice: in " + strong->second[0] + " and in " +
+                                    strong->second[1] + "; name the kernel files to use on the command line"));
     } else if (defined.all.count(kernel) == 0 && output.find(kernel) != std::string::npos) {
       found.push_back(at_import(program, kernel, missing_text(kernel, defined)));
     }

@@ -17,9 +17,9 @@
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
 #include "files/nearest.hpp"
-#include "runtime/transport/launcher.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/transport/launcher.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -40,8 +40,7 @@ constexpr const char* kExamples =
     "`tessera COMMAND --help` says more. Exit codes: 0 success, 1 the program is wrong, 2 the command\n"
     "line, a file or an argument is wrong, 3 no compiler or MPI, 130 interrupted.";
 
-constexpr const char* kReport =
-    "This is a bug in Tessera: please report it, with the program and this message.\n";
+constexpr const char* kReport = "This is a bug in Tessera: please report it, with the program and this message.\n";
 
 // A crash of the command itself. While a program runs, runtime/report/crash.cpp takes over.
 void on_crash(int) {
@@ -143,7 +142,8 @@ int parse_and_run(Arguments words) {
 
 int main(int argc, char** argv) {
   tessera::cli::install_crash_handler();
-  // A closed standard stream would be the next file that somebody opens. What is written to one that is only read fails as it would.
+  // A closed standard stream would be the next file that somebody opens. What is written to one that is only read fails
+  // as it would.
   while (fcntl(STDIN_FILENO, F_GETFD) < 0 || fcntl(STDOUT_FILENO, F_GETFD) < 0 || fcntl(STDERR_FILENO, F_GETFD) < 0) {
     if (open("/dev/null", O_RDONLY) < 0) break;
   }

@@ -15,14 +15,14 @@ namespace tessera::cli {
 
 struct Input {
   Dependency of;
-  std::string hash;           // of the contents; of the list of names for a folder
+  std::string hash;  // of the contents; of the list of names for a folder
   std::uintmax_t size = 0;
-  std::int64_t changed = 0;   // ns, the inode's ctime, which no program can set back
+  std::int64_t changed = 0;  // ns, the inode's ctime, which no program can set back
 };
 
 struct Manifest {
-  std::string result;         // file name of the result beside the manifest
-  std::string hash;           // of its contents
+  std::string result;  // file name of the result beside the manifest
+  std::string hash;    // of its contents
   std::vector<Input> inputs;
   std::string note;
 };

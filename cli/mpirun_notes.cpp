@@ -51,7 +51,8 @@ std::string MpirunNotes::pass(std::string_view piece) {
     line(std::exchange(partial_, {}), shown);
   }
   // What can't become a line of mpirun's is shown as it comes: a prompt, say.
-  if (frame_.empty() && !partial_.empty() && partial_[0] != '-' && partial_[0] != '[' && !std::isdigit(static_cast<unsigned char>(partial_[0]))) {
+  if (frame_.empty() && !partial_.empty() && partial_[0] != '-' && partial_[0] != '[' &&
+      !std::isdigit(static_cast<unsigned char>(partial_[0]))) {
     shown += std::exchange(partial_, {});
   }
   return shown;
@@ -106,18 +107,24 @@ MpirunNotes::Meaning MpirunNotes::meaning(const Ended& e) const {
                                      signal == SIGKILL ? ": by the system for want of memory, or by somebody" : "")};
   }
   if (const auto lost = find(R"(lost communication with a remote daemon[^]*Remote daemon\s*:.* on node (\S+))")) {
-    return {kExitEnvironment, fmt::format("host {0} is lost: Open MPI's daemon there (orted) was ended, or the network to it has failed", (*lost)[1])};
+    return {kExitEnvironment,
+            fmt::format("host {0} is lost: Open MPI's daemon there (orted) was ended, or the network to it has failed",
+                        (*lost)[1])};
   }
   if (const auto absent = find(R"(was unable to[^]*?(?:Executable|Node):\s*(\S+)\s+(?:Executable|Node):\s*(\S+))")) {
     const bool executable_first = (*absent)[1].find('/') != std::string::npos;
     const std::string& what = (*absent)[executable_first ? 1 : 2];
     const std::string& host = (*absent)[executable_first ? 2 : 1];
-    return {kExitEnvironment, fmt::format("host {0} can't start {1}: it is not there, or may not be executed. Tessera must be installed at the same place on "
-                                          "all hosts, or on a file system that they share", host, what)};
+    return {kExitEnvironment, fmt::format("host {0} can't start {1}: it is not there, or may not be executed. Tessera "
+                                          "must be installed at the same place on "
+                                          "all hosts, or on a file system that they share",
+                                          host, what)};
   }
   if (find(R"(daemon has unexpectedly failed|unable to reliably start)")) {
-    return {kExitEnvironment, "mpirun could not start its daemon (orted) on another host: does `ssh HOST true` work without a password, and is "
-                              "the same Open MPI there?"};
+    return {kExitEnvironment,
+            "mpirun could not start its daemon (orted) on another host: does `ssh HOST true` work without a password, "
+            "and is "
+            "the same Open MPI there?"};
   }
   if (const auto ended = find(R"(noticed that process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+))")) {
     const int signal = std::atoi((*ended)[3].c_str());
@@ -132,9 +139,12 @@ MpirunNotes::Meaning MpirunNotes::meaning(const Ended& e) const {
     return {e.exit_code > 128 + SIGSYS || (!e.begun && notes_.empty()) ? kExitEnvironment : e.exit_code, ""};
   }
   const auto who = find(R"(Process name: \[\[\d+,\d+\],(\d+)\])");
-  return {e.exit_code, fmt::format("mpirun ended with exit code {}, and {} said why: did a signal end mpirun, or does a kernel call _exit()?\n"
-                                   "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname",
-                                   e.exit_code, who ? "rank " + (*who)[1] + ", which ended first, has not" : "no rank")};
+  return {
+      e.exit_code,
+      fmt::format(
+          "mpirun ended with exit code {}, and {} said why: did a signal end mpirun, or does a kernel call _exit()?\n"
+          "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname",
+          e.exit_code, who ? "rank " + (*who)[1] + ", which ended first, has not" : "no rank")};
 }
 
 }  // namespace tessera::cli

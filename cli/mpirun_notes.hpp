@@ -1,5 +1,5 @@
-// What mpirun itself says on stderr, between what the ranks say: kept, and read, so that one message says what went wrong. Open MPI
-// frames each of its notes with lines of dashes. What is not known to be a note is passed on as it is.
+// What mpirun itself says on stderr, between what the ranks say: kept, and read, so that one message says what went
+// wrong. Open MPI frames each of its notes with lines of dashes. What is not known to be a note is passed on as it is.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ class MpirunNotes {
 
   // How mpirun ended.
   struct Ended {
-    int exit_code = 0;    // 128 + signal when a signal ended mpirun itself
+    int exit_code = 0;  // 128 + signal when a signal ended mpirun itself
     bool signalled = false;
-    bool spoke = false;   // something was shown
-    bool begun = false;   // a rank was started on this host
+    bool spoke = false;  // something was shown
+    bool begun = false;  // a rank was started on this host
   };
   // What to say, and the exit code of the run.
   struct Meaning {
@@ -35,9 +35,9 @@ class MpirunNotes {
   // The first group of the first note that fits; nothing: none does.
   std::optional<std::vector<std::string>> find(const char* pattern) const;
 
-  std::string partial_;     // a line whose end has not come
-  std::string frame_;       // the line of dashes before a note, and the note so far
-  bool in_note_ = false;    // frame_ begins like one of mpirun's
+  std::string partial_;   // a line whose end has not come
+  std::string frame_;     // the line of dashes before a note, and the note so far
+  bool in_note_ = false;  // frame_ begins like one of mpirun's
   std::vector<std::string> notes_;
 };
 

@@ -37,14 +37,10 @@ std::vector<std::string> flags_before_users() {
   return flags;
 }
 
-fs::path file_of(Prelude p, const Compiler& c, const Installation& where,
-                 const std::vector<std::string>& flags) {
+fs::path file_of(Prelude p, const Compiler& c, const Installation& where, const std::vector<std::string>& flags) {
   Key key;
   // c++ and g++ are mostly the same file: its name does not matter, words behind it do.
-  key.add({c.command.begin() + 1, c.command.end()})
-      .add(flags_before_users())
-      .add(flags)
-      .add_identity(c.program);
+  key.add({c.command.begin() + 1, c.command.end()}).add(flags_before_users()).add(flags).add_identity(c.program);
   // A header that changed since is another key: a stale one is never used.
   for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/cereal.hpp", "tessera/abi.hpp", "tessera/df.hpp",
                              "tessera/kernel_error.hpp", "tessera/kernels.hpp"}) {
@@ -115,8 +111,8 @@ int precompile() {
     command.insert(command.end(), {"-I", where.headers.string()});
     command.insert(command.end(), flags.begin(), flags.end());
     // -MD: what it includes stands in the dependencies of whatever uses it.
-    command.insert(command.end(), {"-MD", "-MF", file.string() + ".d", "-x", "c++-header",
-                                   file.string(), "-o", file.string() + ".gch"});
+    command.insert(command.end(), {"-MD", "-MF", file.string() + ".d", "-x", "c++-header", file.string(), "-o",
+                                   file.string() + ".gch"});
     commands.push_back(std::move(command));
   }
   for (const Finished& f : run_all(commands)) {

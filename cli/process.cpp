@@ -65,9 +65,7 @@ constexpr std::chrono::milliseconds kTimeToEnd{5000};
   _exit(127);
 }
 
-int exit_code(int status) {
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
+int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
 std::string read_all(int fd) {
   std::string text;
@@ -95,7 +93,8 @@ struct EndingSignals {
   bool came = false;  // this process ends now; a second one (`timeout` sends two) would end it before it has said so
 };
 
-// One of these that has ended, and how; -1: this process is to end. Other children of it are somebody else's to wait for.
+// One of these that has ended, and how; -1: this process is to end. Other children of it are somebody else's to wait
+// for.
 template <class Running>
 pid_t first_to_end(const std::map<pid_t, Running>& running, int signals, int& status) {
   constexpr int kLook = 200;  // ms: SIGCHLD may have gone to another thread
@@ -107,7 +106,8 @@ pid_t first_to_end(const std::map<pid_t, Running>& running, int signals, int& st
     }
     pollfd polled{signals, POLLIN, 0};
     signalfd_siginfo info{};
-    if (poll(&polled, 1, kLook) > 0 && read(signals, &info, sizeof info) == sizeof info && info.ssi_signo != SIGCHLD) return -1;
+    if (poll(&polled, 1, kLook) > 0 && read(signals, &info, sizeof info) == sizeof info && info.ssi_signo != SIGCHLD)
+      return -1;
   }
 }
 
@@ -212,8 +212,9 @@ struct Relay {
   }
 };
 
-// A process beside the command that leaves signals waiting: has one of ours gone to the whole process group, and so to the command as well?
-// And when we are killed while the command is stopped, it has that go on, to see the signal that it gets for this.
+// A process beside the command that leaves signals waiting: has one of ours gone to the whole process group, and so to
+// the command as well? And when we are killed while the command is stopped, it has that go on, to see the signal that
+// it gets for this.
 class Witness {
  public:
   explicit Witness(pid_t command) : self_(getpid()), pid_(fork()) {  // with the signals blocked
@@ -241,7 +242,8 @@ class Witness {
     for (int tries = 0; pid_ > 0 && tries < kTries; ++tries) {
       std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
       for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("ShdPnd:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0) return true;
+        if (line.starts_with("ShdPnd:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0)
+          return true;
       }
       usleep(10'000);
     }
@@ -309,14 +311,15 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
     if (passed[0].error != 0 || passed[1].error == EPIPE) end(false);
     signalfd_siginfo info{};
     if (fds[2].revents == 0 || read(signals, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD) continue;
-    // Ctrl-C at the terminal, a batch system and `timeout` reach the child as well; a second one from us would make mpirun
-    // give up on its ranks instead of ending them.
+    // Ctrl-C at the terminal, a batch system and `timeout` reach the child as well; a second one from us would make
+    // mpirun give up on its ranks instead of ending them.
     end(witness.got(info.ssi_signo));
     interrupted = true;
   }
   for (const int fd : {output[0], errors[0], signals}) close(fd);
   sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
-  return {interrupted ? runtime::kExitInterrupted : exit_code(status), !interrupted && WIFSIGNALED(status), passed[1].spoke, passed[0].error};
+  return {interrupted ? runtime::kExitInterrupted : exit_code(status), !interrupted && WIFSIGNALED(status),
+          passed[1].spoke, passed[0].error};
 }
 
 }  // namespace tessera::cli

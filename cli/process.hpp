@@ -30,10 +30,10 @@ struct Finished {
 std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t depending = SIZE_MAX);
 
 struct Foreground {
-  int exit_code = 0;   // as in Finished; kExitInterrupted
+  int exit_code = 0;       // as in Finished; kExitInterrupted
   bool signalled = false;  // a signal ended it
-  bool spoke = false;  // it wrote something to stderr, and the filter showed it
-  int unwritten = 0;   // errno of our stdout when that did not take all; then it was ended
+  bool spoke = false;      // it wrote something to stderr, and the filter showed it
+  int unwritten = 0;       // errno of our stdout when that did not take all; then it was ended
 };
 
 // What stands between the command's stderr and ours.

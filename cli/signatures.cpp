@@ -28,8 +28,7 @@ std::optional<Dwarf_Die> type_of(Dwarf_Die die) {
 }
 
 bool refers(int tag) {
-  return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type ||
-         tag == DW_TAG_pointer_type;
+  return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type || tag == DW_TAG_pointer_type;
 }
 
 // plain strips typedefs, const and volatile; tells whether there was a const.
@@ -37,8 +36,7 @@ std::optional<Dwarf_Die> plain(std::optional<Dwarf_Die> type, bool& constant) {
   for (int depth = 0; type && depth < kDeepest; ++depth) {
     const int tag = dwarf_tag(&*type);
     if (tag == DW_TAG_const_type) constant = true;
-    if (tag != DW_TAG_const_type && tag != DW_TAG_volatile_type && tag != DW_TAG_typedef)
-      return type;
+    if (tag != DW_TAG_const_type && tag != DW_TAG_volatile_type && tag != DW_TAG_typedef) return type;
     type = type_of(*type);
   }
   return type;
@@ -95,8 +93,7 @@ Passed number(Dwarf_Die type) {
   if (tag != DW_TAG_base_type) return Passed::other;
   Dwarf_Word encoding = 0;
   Dwarf_Attribute attribute;
-  if (dwarf_attr(&type, DW_AT_encoding, &attribute) != nullptr)
-    dwarf_formudata(&attribute, &encoding);
+  if (dwarf_attr(&type, DW_AT_encoding, &attribute) != nullptr) dwarf_formudata(&attribute, &encoding);
   if (encoding == DW_ATE_float) return size == 8 ? Passed::real : Passed::other;
   const bool whole = encoding == DW_ATE_signed || encoding == DW_ATE_unsigned;
   return size == 4 && whole ? Passed::integer : Passed::other;
@@ -152,8 +149,7 @@ fs::path file_of(Dwarf_Die function, Dwarf_Die unit) {
   if (const char* file = dwarf_decl_file(&function)) return file;
   Dwarf_Attribute attribute;
   const char* folder = nullptr;
-  if (dwarf_attr(&unit, DW_AT_comp_dir, &attribute) != nullptr)
-    folder = dwarf_formstring(&attribute);
+  if (dwarf_attr(&unit, DW_AT_comp_dir, &attribute) != nullptr) folder = dwarf_formstring(&attribute);
   return fs::path(folder == nullptr ? "" : folder) / name_of(unit);
 }
 
@@ -187,8 +183,7 @@ bool has_c_name(Dwarf_Die function, const std::string& name) {
 // A definition has code: in one piece, or (cold parts apart) in several.
 bool is_definition(Dwarf_Die function) {
   return dwarf_tag(&function) == DW_TAG_subprogram &&
-         (dwarf_hasattr(&function, DW_AT_low_pc) != 0 ||
-          dwarf_hasattr(&function, DW_AT_ranges) != 0);
+         (dwarf_hasattr(&function, DW_AT_low_pc) != 0 || dwarf_hasattr(&function, DW_AT_ranges) != 0);
 }
 
 bool is_external(Dwarf_Die function) {
@@ -196,8 +191,7 @@ bool is_external(Dwarf_Die function) {
   return dwarf_attr_integrate(&function, DW_AT_external, &attribute) != nullptr;
 }
 
-void walk(Dwarf_Die parent, Dwarf_Die unit, const std::set<std::string>& names,
-          std::vector<Signature>& found) {
+void walk(Dwarf_Die parent, Dwarf_Die unit, const std::set<std::string>& names, std::vector<Signature>& found) {
   Dwarf_Die child;
   if (dwarf_child(&parent, &child) != 0) return;
   do {
@@ -211,8 +205,7 @@ void walk(Dwarf_Die parent, Dwarf_Die unit, const std::set<std::string>& names,
 
 }  // namespace
 
-std::vector<Signature> read_signatures(const fs::path& program,
-                                       const std::set<std::string>& names) {
+std::vector<Signature> read_signatures(const fs::path& program, const std::set<std::string>& names) {
   std::vector<Signature> found;
   const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return found;

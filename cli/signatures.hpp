@@ -42,7 +42,6 @@ struct Signature {
 
 // read_signatures lists the functions with C names among `names` that `program`, an executable or
 // shared object, defines; without those that were compiled without debug information.
-std::vector<Signature> read_signatures(const std::filesystem::path& program,
-                                       const std::set<std::string>& names);
+std::vector<Signature> read_signatures(const std::filesystem::path& program, const std::set<std::string>& names);
 
 }  // namespace tessera::cli

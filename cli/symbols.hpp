@@ -8,9 +8,9 @@
 namespace tessera::cli {
 
 struct Symbol {
-  std::string name;       // as in the object: mangled for C++ functions
-  bool defined = false;   // else it is wanted from elsewhere
-  bool weak = false;      // templates and inline functions, which may come twice
+  std::string name;      // as in the object: mangled for C++ functions
+  bool defined = false;  // else it is wanted from elsewhere
+  bool weak = false;     // templates and inline functions, which may come twice
 };
 
 // read_symbols lists the global symbols of a 64-bit ELF object; empty for anything else.

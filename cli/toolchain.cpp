@@ -49,7 +49,8 @@ Compiler find_compiler() {
   std::vector<std::string> asked = words_of("CXX");
   if (!asked.empty()) {
     if (const auto found = find_program(asked[0])) return describe(asked, *found);
-    throw environment_error("the C++ compiler `" + asked[0] + "` named by CXX is not there, or can't be executed.\n" + kAdvice);
+    throw environment_error("the C++ compiler `" + asked[0] + "` named by CXX is not there, or can't be executed.\n" +
+                            kAdvice);
   }
   for (const char* name : {"c++", "g++", "clang++"}) {
     if (const auto found = find_program(name)) return describe({name}, *found);
@@ -104,7 +105,8 @@ std::vector<std::string> kernel_flags() { return {"-g"}; }
 
 fs::path find_sanitizer(const std::string& name) {
   const Compiler compiler = find_compiler();
-  const std::string library = compiler.gcc ? "lib" + std::string(name == "address" ? "asan" : name) + ".so" : "libclang_rt.asan-x86_64.so";
+  const std::string library =
+      compiler.gcc ? "lib" + std::string(name == "address" ? "asan" : name) + ".so" : "libclang_rt.asan-x86_64.so";
   Command command = compiler.command;
   command.push_back("-print-file-name=" + library);
   std::string found = run_all({command}).front().output;
@@ -123,8 +125,9 @@ void check_disk(const std::string& output) {
     for (const int error : {ENOSPC, EDQUOT, EFBIG, EROFS}) {
       if (line.find(std::strerror(error)) == std::string::npos) continue;
       std::error_code ignored;
-      throw environment_error("the C++ compiler can't write; it writes into the compilation cache (XDG_CACHE_HOME) and into " +
-                              fs::temp_directory_path(ignored).string() + " (TMPDIR). It says:\n" + line);
+      throw environment_error(
+          "the C++ compiler can't write; it writes into the compilation cache (XDG_CACHE_HOME) and into " +
+          fs::temp_directory_path(ignored).string() + " (TMPDIR). It says:\n" + line);
     }
   }
 }
@@ -149,9 +152,11 @@ void check_compiler(const Compiler& c, int exit_code, const std::string& output,
   if (made.exit_code == 0 && fs::exists(object, ignored)) return;
   check_disk(made.output);
   const std::string what = made.exit_code == 0 ? "makes nothing of C++, though it ends with exit code 0."
-                           : made.exit_code == 127 ? "can't be started."
-                                                   : "does not compile C++: it ends with exit code " + std::to_string(made.exit_code) + ".";
-  throw environment_error(name + " " + what + says(made.output) + (made.output.empty() || made.output.back() == '\n' ? "" : "\n") +
+                           : made.exit_code == 127
+                               ? "can't be started."
+                               : "does not compile C++: it ends with exit code " + std::to_string(made.exit_code) + ".";
+  throw environment_error(name + " " + what + says(made.output) +
+                          (made.output.empty() || made.output.back() == '\n' ? "" : "\n") +
                           (made.output.empty() ? "\n" : "") + kAdvice);
 }
 

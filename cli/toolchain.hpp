@@ -9,8 +9,8 @@
 namespace tessera::cli {
 
 struct Compiler {
-  std::vector<std::string> command;   // as in CXX: a path, perhaps with words before or behind
-  std::filesystem::path program;      // the file that decides what comes out
+  std::vector<std::string> command;  // as in CXX: a path, perhaps with words before or behind
+  std::filesystem::path program;     // the file that decides what comes out
   bool gcc = false;
 };
 
@@ -38,7 +38,8 @@ std::vector<std::string> base_flags();
 // against the imports (cli/signatures.hpp), and debuggers are for kernels.
 std::vector<std::string> kernel_flags();
 
-// find_sanitizer is the library of that sanitizer, which has to be loaded first. Throws Failure (environment) when there is none.
+// find_sanitizer is the library of that sanitizer, which has to be loaded first. Throws Failure (environment) when
+// there is none.
 std::filesystem::path find_sanitizer(const std::string& name);
 
 // Flags from the environment: CXX_FLAGS and CXXFLAGS; LDFLAGS.
@@ -50,8 +51,9 @@ void check_disk(const std::string& output);
 
 // Whether a signal has ended the compiler, or a part of it, as its driver says.
 bool died(int exit_code, const std::string& output);
-// check_compiler is for when the compiler failed at what is certainly right, or said nothing: it throws Failure (environment)
-// when it was ended by a signal, could not start, or does not compile a program of one line in `folder` either.
+// check_compiler is for when the compiler failed at what is certainly right, or said nothing: it throws Failure
+// (environment) when it was ended by a signal, could not start, or does not compile a program of one line in `folder`
+// either.
 void check_compiler(const Compiler&, int exit_code, const std::string& output, const std::filesystem::path& folder);
 
 }  // namespace tessera::cli

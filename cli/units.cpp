@@ -35,8 +35,7 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
     for (const std::string& f : kernel_flags()) flags.push_back(f);
     const bool in_place = u.kind == Unit::Kind::in_place;
     const std::optional<Prelude> prelude = in_place ? Prelude::in_place : prelude_of(u.source);
-    const fs::path ready =
-        prelude ? precompiled_header(*prelude, s.compiler, s.installation, s.flags) : fs::path();
+    const fs::path ready = prelude ? precompiled_header(*prelude, s.compiler, s.installation, s.flags) : fs::path();
     if (!ready.empty()) {
       flags.insert(flags.end(), {"-include", ready.string()});
     } else if (in_place) {
@@ -50,10 +49,10 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
 }
 
 std::string failure_text(const Unit& u, const std::string& output) {
-  const std::string what =
-      u.kind == Unit::Kind::kernel     ? "the kernel file " + u.name + " does not compile:"
-      : u.kind == Unit::Kind::in_place ? "the C++ kernels written in " + u.name + " do not compile:"
-                                       : "internal error: the C++ made from " + u.name + " does not compile:";
+  const std::string what = u.kind == Unit::Kind::kernel ? "the kernel file " + u.name + " does not compile:"
+                           : u.kind == Unit::Kind::in_place
+                               ? "the C++ kernels written in " + u.name + " do not compile:"
+                               : "internal error: the C++ made from " + u.name + " does not compile:";
   return "tessera: error: " + what + "\n" + output;
 }
 
@@ -96,13 +95,14 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     }
     Command command = s.compiler.command;
     command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), {"-MD", "-MF", base.string() + ".d", "-c", source.string(), "-o",
-                                   base.string() + ".o"});
+    command.insert(command.end(),
+                   {"-MD", "-MF", base.string() + ".d", "-c", source.string(), "-o", base.string() + ".o"});
     commands.push_back(std::move(command));
     pending.push_back(i);
   }
 
-  const auto generated_ones = std::find_if(pending.begin(), pending.end(), [&](std::size_t i) { return !written(units[i]); });
+  const auto generated_ones =
+      std::find_if(pending.begin(), pending.end(), [&](std::size_t i) { return !written(units[i]); });
   const std::vector<Finished> results = run_all(commands, static_cast<std::size_t>(generated_ones - pending.begin()));
   std::string wrong;
   int code = runtime::kExitProgram;
@@ -117,7 +117,8 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     }
     if (results[k].exit_code != 0) {
       check_disk(results[k].output);
-      if (!written(u) || results[k].output.empty() || results[k].exit_code > 125 || died(results[k].exit_code, results[k].output)) {
+      if (!written(u) || results[k].output.empty() || results[k].exit_code > 125 ||
+          died(results[k].exit_code, results[k].output)) {
         check_compiler(s.compiler, results[k].exit_code, results[k].output, s.workspace);
       }
       wrong += failure_text(u, results[k].output);
@@ -127,8 +128,8 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
     for (const fs::path& file : read_depfile(base.string() + ".d")) {
       if (file.parent_path() != s.workspace) object.dependencies.push_back({file, false});
     }
-    const Cached stored = cache.store(keys[pending[k]], base.string() + ".o", results[k].output,
-                                      object.dependencies, s.started);
+    const Cached stored =
+        cache.store(keys[pending[k]], base.string() + ".o", results[k].output, object.dependencies, s.started);
     object.file = stored.file;
     object.warnings = stored.note;
   }

@@ -14,23 +14,23 @@ namespace tessera::cli {
 struct Unit {
   enum class Kind { program, in_place, kernel, main };
   Kind kind;
-  std::string name;             // what a person calls it: `kernels.cpp`
-  std::filesystem::path source; // kernels; generated units: where the text was written
-  std::string text;             // generated units
+  std::string name;              // what a person calls it: `kernels.cpp`
+  std::filesystem::path source;  // kernels; generated units: where the text was written
+  std::string text;              // generated units
 };
 
 struct Object {
   std::filesystem::path file;
-  std::string name;                       // of its unit
+  std::string name;  // of its unit
   std::string warnings;
-  std::vector<Dependency> dependencies;   // without generated files
+  std::vector<Dependency> dependencies;  // without generated files
 };
 
 struct CompileSetup {
   Compiler compiler;
   Installation installation;
-  std::vector<std::string> flags;         // of the environment and of the command line
-  std::filesystem::path folder;           // of the program: #include "..." of in-place kernels
+  std::vector<std::string> flags;  // of the environment and of the command line
+  std::filesystem::path folder;    // of the program: #include "..." of in-place kernels
   std::filesystem::path workspace;
   bool colour = false;
   std::chrono::system_clock::time_point started;

@@ -19,10 +19,10 @@ struct Index;
 
 enum class Severity { note, warning, error };
 
-struct Span {            // in the user's own file, before preprocessing
+struct Span {  // in the user's own file, before preprocessing
   std::string file;
-  int line = 0;          // 1-based
-  int column = 0;        // 1-based, in bytes
+  int line = 0;    // 1-based
+  int column = 0;  // 1-based, in bytes
   int length = 1;
 };
 
@@ -33,7 +33,7 @@ struct Note {
 
 struct Diagnostic {
   Severity severity = Severity::error;
-  std::string code;      // stable: "T101"
+  std::string code;  // stable: "T101"
   Span span;
   std::string text;
   std::vector<Note> notes;
@@ -65,13 +65,14 @@ struct Import {
 
 // A kernel written in place becomes a function of the text `kernels_cpp`.
 struct Output {
-  bool ok = false;                     // no errors among the diagnostics
-  std::vector<Diagnostic> diagnostics; // in order of position
-  std::string program_cpp;             // generated; includes tessera/abi.hpp only
-  std::vector<std::string> program_parts;  // of a large program: further files, to be compiled and linked with the first
-  std::string kernels_cpp;             // in-place kernels with #line; includes ucenv.h; may be empty
-  std::vector<Import> imports;         // one per symbol
-  std::vector<std::filesystem::path> files;                // every source read (for the cache key)
+  bool ok = false;                      // no errors among the diagnostics
+  std::vector<Diagnostic> diagnostics;  // in order of position
+  std::string program_cpp;              // generated; includes tessera/abi.hpp only
+  std::vector<std::string>
+      program_parts;            // of a large program: further files, to be compiled and linked with the first
+  std::string kernels_cpp;      // in-place kernels with #line; includes ucenv.h; may be empty
+  std::vector<Import> imports;  // one per symbol
+  std::vector<std::filesystem::path> files;  // every source read (for the cache key)
   std::string dump;
   std::shared_ptr<const Index> index;  // when asked for and the text could be read at all
 };

@@ -46,8 +46,8 @@ void on_deep_stack(const std::function<void()>& run) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_t thread{};
-  const bool started = pthread_attr_setstacksize(&attributes, kDeep) == 0 &&
-                       pthread_create(&thread, &attributes, carry_out, &call) == 0;
+  const bool started =
+      pthread_attr_setstacksize(&attributes, kDeep) == 0 && pthread_create(&thread, &attributes, carry_out, &call) == 0;
   pthread_attr_destroy(&attributes);
   if (!started) return run();
   pthread_join(thread, nullptr);

@@ -1,4 +1,5 @@
-// Functions that follow the nesting of a program call themselves as deep as it goes, and programs that programs write go deep.
+// Functions that follow the nesting of a program call themselves as deep as it goes, and programs that programs write
+// go deep.
 #pragma once
 
 #include <functional>

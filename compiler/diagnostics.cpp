@@ -15,13 +15,11 @@ constexpr std::size_t kMostRemarks = 100;
 
 }  // namespace
 
-Diagnostics& Diagnostics::add(Severity severity, std::string_view code, Span span,
-                              std::string text) {
+Diagnostics& Diagnostics::add(Severity severity, std::string_view code, Span span, std::string text) {
   std::size_t& count = severity == Severity::error ? errors_ : warnings_;
   muted_ = count++ >= kMostMessages;  // each kind for itself: warnings hide no error
   for (const Diagnostic& d : all_) {  // one message per place and text
-    if (d.span.line == span.line && d.span.column == span.column && d.text == text &&
-        d.span.file == span.file) {
+    if (d.span.line == span.line && d.span.column == span.column && d.text == text && d.span.file == span.file) {
       muted_ = true;
     }
   }
@@ -45,9 +43,7 @@ Diagnostics& Diagnostics::remark(std::string_view code, Extent extent, std::stri
   muted_ = all_.size() >= kMostRemarks;
   return muted_ ? *this : add(Severity::note, code, span(extent), std::move(text));
 }
-Diagnostics& Diagnostics::note(Extent extent, std::string text) {
-  return note(span(extent), std::move(text));
-}
+Diagnostics& Diagnostics::note(Extent extent, std::string text) { return note(span(extent), std::move(text)); }
 Diagnostics& Diagnostics::note(Span span, std::string text) {
   if (!muted_ && !all_.empty()) all_.back().notes.push_back({std::move(span), std::move(text)});
   return *this;
@@ -64,8 +60,7 @@ bool Diagnostics::from_macro(Extent extent) const {
 }
 
 bool Diagnostics::in_main_file(Extent extent) const {
-  return extent.begin < text_.at.size() &&
-         text_.at[extent.begin].file == 0;  // files are numbered as read
+  return extent.begin < text_.at.size() && text_.at[extent.begin].file == 0;  // files are numbered as read
 }
 
 bool Diagnostics::in_library(Extent extent) const {

@@ -13,27 +13,14 @@ struct Stretch {
   std::uint32_t file = 0;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  bool written =
-      true;  // the bytes spell the name; false: it comes out of a macro that is used here
+  bool written = true;  // the bytes spell the name; false: it comes out of a macro that is used here
 
-  bool holds(std::uint32_t f, std::uint32_t offset) const {
-    return f == file && begin <= offset && offset <= end;
-  }
+  bool holds(std::uint32_t f, std::uint32_t offset) const { return f == file && begin <= offset && offset <= end; }
 };
 
 struct Symbol {
   // index: `i` in `locator_cyclic x[i] => i`.
-  enum class Kind : std::uint8_t {
-    sub,
-    import,
-    kernel,
-    fragment,
-    parameter,
-    counter,
-    let,
-    label,
-    index
-  };
+  enum class Kind : std::uint8_t { sub, import, kernel, fragment, parameter, counter, let, label, index };
   Kind kind = Kind::fragment;
   std::string name;
   std::string signature;  // as a person would declare it: "sub twice(int v, name x)", "int i"

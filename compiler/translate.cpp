@@ -30,14 +30,12 @@ namespace {
 
 // A bug of ours, not the user's mistake: stop here rather than emit wrong code.
 void must_hold(const std::string& problem, const char* after) {
-  if (!problem.empty())
-    throw std::logic_error(std::string("block program after ") + after + ": " + problem);
+  if (!problem.empty()) throw std::logic_error(std::string("block program after ") + after + ": " + problem);
 }
 
 // run_passes lowers and runs all passes; false when a pass reported an error.
-block::Program run_passes(const semantics::Model& model, analysis::Facts facts,
-                          const MappedText& text, const Options& options, const Look& look,
-                          Diagnostics& diagnostics, Output& output) {
+block::Program run_passes(const semantics::Model& model, analysis::Facts facts, const MappedText& text,
+                          const Options& options, const Look& look, Diagnostics& diagnostics, Output& output) {
   block::Program program = block::lower(model, text);
   program.once = std::move(facts.assigned_once);
   if (look) look("lower", model, program);
@@ -113,14 +111,13 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
   }
 }
 
-void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
-                const Options& options, const Look& look, Output& output) {
+void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics, const Options& options, const Look& look,
+                Output& output) {
   Preprocessor preprocessor(sources, diagnostics, options, text);
   if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
   check_without(options, sources, diagnostics);
-  syntax::Program tree =
-      syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
+  syntax::Program tree = syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
   const bool broken = diagnostics.failed();
   semantics::drop_repeated(tree, diagnostics);
   semantics::Recorder recorder;
@@ -131,11 +128,10 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
     output.index = std::move(index);
   };
   if (broken && tree.subs.empty()) return make_index();  // nothing left worth looking at
-  semantics::Model model =
-      semantics::Resolver(
-          diagnostics, [&](const std::string& n) { return preprocessor.is_macro(n); },
-          options.index ? &recorder : nullptr)
-          .run(tree);
+  semantics::Model model = semantics::Resolver(
+                               diagnostics, [&](const std::string& n) { return preprocessor.is_macro(n); },
+                               options.index ? &recorder : nullptr)
+                               .run(tree);
   if (diagnostics.failed()) return make_index();
   check_macros(sources, preprocessor.defined(), diagnostics);
   semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
@@ -158,9 +154,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics,
 
 }  // namespace
 
-Output translate(const std::filesystem::path& source, const Options& options) {
-  return translate(source, options, {});
-}
+Output translate(const std::filesystem::path& source, const Options& options) { return translate(source, options, {}); }
 
 Output translate(const std::filesystem::path& source, const Options& options, const Look& look) {
   Output output;

@@ -19,8 +19,7 @@ std::string unknown(std::string_view name) {
   for (const Entry& e : catalogue()) {
     if (e.severity == Severity::warning) names.emplace_back(e.name);
   }
-  return "there is no warning " + quote(name) + did_you_mean(name, names) +
-         " (`tessera explain` lists them all)";
+  return "there is no warning " + quote(name) + did_you_mean(name, names) + " (`tessera explain` lists them all)";
 }
 
 }  // namespace
@@ -54,9 +53,8 @@ std::string Warnings::set(std::string_view flag) {
 }
 
 void Warnings::apply(std::vector<Diagnostic>& diagnostics) const {
-  std::erase_if(diagnostics, [&](const Diagnostic& d) {
-    return d.severity == Severity::warning && off.count(d.code) != 0;
-  });
+  std::erase_if(diagnostics,
+                [&](const Diagnostic& d) { return d.severity == Severity::warning && off.count(d.code) != 0; });
   for (Diagnostic& d : diagnostics) {
     if (d.severity != Severity::warning || never_errors.count(d.code) != 0) continue;
     if (strict || errors.count(d.code) != 0) d.severity = Severity::error;
@@ -65,8 +63,7 @@ void Warnings::apply(std::vector<Diagnostic>& diagnostics) const {
 
 std::string Warnings::text() const {
   std::string out = strict ? "strict" : "";
-  for (const auto& [prefix, codes] :
-       {std::pair("-", &off), std::pair("!", &errors), std::pair("~", &never_errors)}) {
+  for (const auto& [prefix, codes] : {std::pair("-", &off), std::pair("!", &errors), std::pair("~", &never_errors)}) {
     for (const std::string& code : *codes) out += prefix + code;
   }
   return out;

@@ -26,7 +26,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The candidate, the first of the nearest ones, that differs in no more than a third of the letters (one, in short words); "": none.
+// The candidate, the first of the nearest ones, that differs in no more than a third of the letters (one, in short
+// words); "": none.
 template <class Names>
 std::string nearest(std::string_view word, const Names& candidates) {
   std::string best;

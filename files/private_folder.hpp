@@ -11,8 +11,8 @@ struct PrivateFolder {
   bool was_open = false;  // others could write into it up to now: what is in it may be theirs
 };
 
-// make_private makes the folder, or takes the one that is there when it is this user's own, and lets nobody else in. The
-// folders above it must exist. A link counts when this user made it: in /tmp anybody makes links.
+// make_private makes the folder, or takes the one that is there when it is this user's own, and lets nobody else in.
+// The folders above it must exist. A link counts when this user made it: in /tmp anybody makes links.
 PrivateFolder make_private(const std::filesystem::path& folder);
 
 }  // namespace tessera::files

@@ -21,9 +21,7 @@ bool same(const struct stat& a, int fd) {
   return fstat(fd, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool stays(const struct stat& s) {
-  return !S_ISREG(s.st_mode) || same(s, STDOUT_FILENO) || same(s, STDERR_FILENO);
-}
+bool stays(const struct stat& s) { return !S_ISREG(s.st_mode) || same(s, STDOUT_FILENO) || same(s, STDERR_FILENO); }
 
 bool fill(const fs::path& file, std::ios::openmode mode, const std::function<void(std::ostream&)>& write) {
   std::ofstream out(file, std::ios::binary | mode);

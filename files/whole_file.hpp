@@ -13,9 +13,9 @@ namespace tessera::files {
 std::filesystem::path target(const std::filesystem::path& path);
 
 // write_whole makes `path` hold what `write` puts into the stream; returns why it does not, or nothing. A file appears
-// at once (made beside, then renamed): nobody sees half of it, and an old one stays as it is when something fails. Links
-// stay links. What is no regular file (a device, a pipe), or is our own stdout or stderr, is written to where it is.
-// `permissions` are by default those of the old file.
+// at once (made beside, then renamed): nobody sees half of it, and an old one stays as it is when something fails.
+// Links stay links. What is no regular file (a device, a pipe), or is our own stdout or stderr, is written to where it
+// is. `permissions` are by default those of the old file.
 std::string write_whole(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write,
                         std::optional<std::filesystem::perms> permissions = {});
 std::string write_whole(const std::filesystem::path& path, const std::string& text);

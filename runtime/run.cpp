@@ -64,7 +64,9 @@ void set_up_logging(const RunOptions& o) {
 std::string refusal(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
                     std::int32_t ranks, balancer::Profile& profile) {
   if (side_by_side() && options.transport == "inproc") {
-    return fmt::format("--inproc-ranks, --transport inproc: {} processes were started together, and each of them is a rank", launcher_size());
+    return fmt::format(
+        "--inproc-ranks, --transport inproc: {} processes were started together, and each of them is a rank",
+        launcher_size());
   }
   if (std::string wrong = check_arguments(program, arguments); !wrong.empty()) return wrong;
   try {
@@ -83,8 +85,8 @@ struct Begin {
   Agreed agreed;
 };
 
-Begin agreed_begin(const abi::Program& program, const RunOptions& given, const std::vector<std::string>& arguments, const std::string& wrong,
-            Transport& transport, bool alone) {
+Begin agreed_begin(const abi::Program& program, const RunOptions& given, const std::vector<std::string>& arguments,
+                   const std::string& wrong, Transport& transport, bool alone) {
   const bool first = transport.rank() == Rank{0};
   Begin b{kExitOk, given, {}, {}};
   Card card = card_of(program, arguments);
@@ -127,8 +129,7 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     nodes.back()->early = std::move(b.agreed.early);
   }
   if (nodes.front()->worker_ranks < 1) {
-    return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates",
-                    first);
+    return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates", first);
   }
   // With several ranks in one process nobody could tell which one a signal means.
   const bool signals = nodes.size() == 1 && nodes.front()->ranks() > 1;
@@ -146,8 +147,8 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
 
 }  // namespace
 
-int run(const abi::Program& program, const RunOptions& options,
-        const std::vector<std::string>& arguments, const std::string& wrong) {
+int run(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
+        const std::string& wrong) {
   bool first = true;
   try {
     print_whole_lines();
@@ -176,8 +177,7 @@ int run(const abi::Program& program, const RunOptions& options,
     } catch (const std::exception& e) {
       // The other ranks know nothing of it, and would wait for this one.
       Transport& transport = *transports.front();
-      complain(kExitEnvironment,
-               fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
+      complain(kExitEnvironment, fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
       if (transport.size() > 1) transport.abort(kExitEnvironment);
       return kExitEnvironment;
     }

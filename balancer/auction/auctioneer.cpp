@@ -109,9 +109,7 @@ class Auctioneer : public Policy {
     meet_neighbours();
   }
 
-  bool known(Rank r) const {
-    return index(r) >= 0 && static_cast<std::size_t>(index(r)) < present_.size();
-  }
+  bool known(Rank r) const { return index(r) >= 0 && static_cast<std::size_t>(index(r)) < present_.size(); }
   bool present(Rank r) const { return known(r) && present_[static_cast<std::size_t>(index(r))]; }
   void meet_neighbours() {
     if (!present(self_)) return;  // the old ones get what is here

@@ -63,9 +63,8 @@ void Giver::serve(Time now, Actions& out) {
   std::vector<std::int64_t> shares;
   for (std::int64_t i = 0; i < r; ++i) {
     const std::int64_t load = stock_.available(requests[static_cast<std::size_t>(i)].from);
-    const std::int64_t given =
-        static_cast<std::int64_t>(static_cast<long double>(load) * static_cast<long double>(r) /
-                                  static_cast<long double>(rules_.divisor + r - 1));
+    const std::int64_t given = static_cast<std::int64_t>(static_cast<long double>(load) * static_cast<long double>(r) /
+                                                         static_cast<long double>(rules_.divisor + r - 1));
     shares.push_back(given / r + (i < given % r ? 1 : 0));
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -37,9 +37,7 @@ class Giver {
   void requested(Time now, Rank from, const AuctionRequest& request);
   void unloaded(Rank from);
   void shipped(const Shipped& e, Actions& out);
-  void timer_fired(std::uint32_t timer) {
-    (timer == kWakeTimer ? wake_timer_ : collect_timer_) = false;
-  }
+  void timer_fired(std::uint32_t timer) { (timer == kWakeTimer ? wake_timer_ : collect_timer_) = false; }
   void left(Rank rank);
   // serve answers the requests that have waited long enough.
   void serve(Time now, Actions& out);
@@ -52,9 +50,7 @@ class Giver {
     Rank from;
     std::uint64_t number;
   };
-  bool can_give(Rank to) const {
-    return !stock_.pick(to, stock_.available(to) / rules_.divisor).empty();
-  }
+  bool can_give(Rank to) const { return !stock_.pick(to, stock_.available(to) / rules_.divisor).empty(); }
   Time collect() const { return rules_.collect >= 0 ? rules_.collect : 4 * stock_.latency(); }
   Time wake_gap() const { return rules_.wake_gap >= 0 ? rules_.wake_gap : 4 * stock_.longest_latency(); }
   bool others_about_to_ask(Time now);

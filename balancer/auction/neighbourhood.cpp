@@ -21,8 +21,8 @@ std::vector<std::int32_t> neighbours(Shape shape, std::int32_t position, std::in
   } else {
     const auto [rows, cols] = most_square(count);
     const std::int32_t row = position / cols, col = position % cols;
-    all = {(row + rows - 1) % rows * cols + col, (row + 1) % rows * cols + col,
-           row * cols + (col + cols - 1) % cols, row * cols + (col + 1) % cols};
+    all = {(row + rows - 1) % rows * cols + col, (row + 1) % rows * cols + col, row * cols + (col + cols - 1) % cols,
+           row * cols + (col + 1) % cols};
   }
   std::erase_if(all, [&](std::int32_t i) { return i == position || i >= count; });
   std::sort(all.begin(), all.end());
@@ -41,8 +41,7 @@ std::vector<Rank> neighbours_among(Shape shape, Rank self, const std::vector<boo
   }
   std::vector<Rank> found;
   if (position < 0) return found;
-  for (const std::int32_t i :
-       neighbours(shape, position, static_cast<std::int32_t>(ranks.size()))) {
+  for (const std::int32_t i : neighbours(shape, position, static_cast<std::int32_t>(ranks.size()))) {
     found.push_back(ranks[static_cast<std::size_t>(i)]);
   }
   return found;

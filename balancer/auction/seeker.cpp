@@ -12,9 +12,7 @@ constexpr int kMostDoublings = 4;
 
 void Seeker::set_neighbours(std::vector<Rank> neighbours) {
   neighbours_ = std::move(neighbours);
-  std::erase_if(told_, [&](Rank r) {
-    return !std::binary_search(neighbours_.begin(), neighbours_.end(), r);
-  });
+  std::erase_if(told_, [&](Rank r) { return !std::binary_search(neighbours_.begin(), neighbours_.end(), r); });
 }
 
 void Seeker::answered(Rank from, const AuctionAnswer& answer) {
@@ -51,8 +49,7 @@ void Seeker::left(Rank rank) {
 
 void Seeker::consider(Time now, bool hungry, Time latency, Actions& out) {
   auction_ = 4 * latency;
-  if (const auto* asking = std::get_if<Asking>(&mode_);
-      asking != nullptr && asking->awaited.empty()) {
+  if (const auto* asking = std::get_if<Asking>(&mode_); asking != nullptr && asking->awaited.empty()) {
     mode_ = close(*asking);
   }
   if (auto* r = std::get_if<Requesting>(&mode_); r != nullptr && !r->waiting) {
@@ -63,8 +60,7 @@ void Seeker::consider(Time now, bool hungry, Time latency, Actions& out) {
     }
   }
   if (std::holds_alternative<Asleep>(mode_) && !hungry) mode_ = Resting{};
-  const bool could_ask =
-      std::holds_alternative<Resting>(mode_) || std::holds_alternative<Asleep>(mode_);
+  const bool could_ask = std::holds_alternative<Resting>(mode_) || std::holds_alternative<Asleep>(mode_);
   if (!could_ask || !hungry) return;
   if (everyone_knows()) {
     mode_ = Asleep{};

@@ -47,8 +47,7 @@ const PolicyInfo& auto_info() {
         Setup inner = setup;
         inner.settings = choice.settings;
         std::unique_ptr<Policy> plans = find_policy(choice.balancer)->make(inner);
-        const std::int32_t executing =
-            executing_ranks(*find_policy(choice.balancer), choice.settings, setup.ranks);
+        const std::int32_t executing = executing_ranks(*find_policy(choice.balancer), choice.settings, setup.ranks);
         if (executing < 2 || index(setup.rank) >= executing) return plans;
         inner.ranks = executing;
         inner.settings = {{"patience", "0.005"}, {"transfer_margin", choice.settings.at("transfer_margin")}};

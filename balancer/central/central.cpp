@@ -38,9 +38,8 @@ constexpr Parameter kCentralParameters[] = {
      .may_be_auto = true},
     {.name = "faithful",
      .default_value = "false",
-     .help =
-         "true: no new plan until every shipment of the last one is confirmed, as in the source; "
-         "false: only pairs of ranks with an unconfirmed shipment wait",
+     .help = "true: no new plan until every shipment of the last one is confirmed, as in the source; "
+             "false: only pairs of ranks with an unconfirmed shipment wait",
      .kind = Kind::boolean},
     {.name = "transfer_margin",
      .default_value = "2",
@@ -49,26 +48,18 @@ constexpr Parameter kCentralParameters[] = {
      .max = 1e6},
     {.name = "min_gain",
      .default_value = "auto",
-     .help =
-         "seconds by which a message must bring the later of two ranks to its end sooner; auto: "
-         "from the measured latency",
+     .help = "seconds by which a message must bring the later of two ranks to its end sooner; auto: "
+             "from the measured latency",
      .max = 1e6,
      .may_be_auto = true},
     {.name = "ship_window",
      .default_value = "0.02",
-     .help =
-         "seconds of transfer that a rank may have under way, with what fragments no longer than that send "
-         "back; more is sent as it arrives, so that idle ranks start soon",
+     .help = "seconds of transfer that a rank may have under way, with what fragments no longer than that send "
+             "back; more is sent as it arrives, so that idle ranks start soon",
      .min = 1e-6,
      .max = 3600},
-    {.name = "plan_interval",
-     .default_value = "0.0005",
-     .help = "seconds between two plans at least",
-     .max = 3600},
-    {.name = "report_delay",
-     .default_value = "0.005",
-     .help = "seconds until a small change is reported",
-     .max = 3600},
+    {.name = "plan_interval", .default_value = "0.0005", .help = "seconds between two plans at least", .max = 3600},
+    {.name = "report_delay", .default_value = "0.005", .help = "seconds until a small change is reported", .max = 3600},
     {.name = "report_interval",
      .default_value = "0.0005",
      .help = "seconds between two reports of a worker at least",
@@ -83,8 +74,7 @@ constexpr Parameter kCentralParameters[] = {
      .max = 1},
     {.name = "weight_memory",
      .default_value = "1000",
-     .help =
-         "completions that the mean weight of a group remembers; 0: all of them, as in the source",
+     .help = "completions that the mean weight of a group remembers; 0: all of them, as in the source",
      .kind = Kind::integer,
      .max = 1e15},
 };
@@ -163,9 +153,7 @@ const PolicyInfo& central_info() {
       .name = "central",
       .summary = "a coordinator rank plans from measured weights and links",
       .parameters = kCentralParameters,
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return std::make_unique<Central>(setup);
-      },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Central>(setup); },
       .executing =
           [](const Settings& s, std::int32_t ranks) {
             return setting(central_info(), s, "coordinator") == "dedicated" ? ranks - 1 : ranks;

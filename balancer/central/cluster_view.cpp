@@ -11,8 +11,8 @@ constexpr double kBytesMemory = 1000;  // fragments
 
 }  // namespace
 
-ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members,
-                         double weight_memory, const std::vector<double>& powers)
+ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members, double weight_memory,
+                         const std::vector<double>& powers)
     : members_(members),
       never_moved_(groups.size()),
       weights_(groups, weight_memory),
@@ -97,8 +97,7 @@ void ClusterView::completed(Time now, Worker& w, const std::vector<GroupDone>& f
       const auto n = static_cast<double>(d.count), sum = static_cast<double>(d.bytes);
       produced_[index(d.group)].add(n, sum, sum * sum / n, kBytesMemory);
     }
-    w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared,
-                    0);
+    w.completed.add(static_cast<double>(d.count), static_cast<double>(d.weight), d.weight_squared, 0);
     count += static_cast<double>(d.count);
     weight += static_cast<double>(d.weight);
   }
@@ -124,8 +123,8 @@ double ClusterView::Worker::speed() const {
   return std::clamp(expected / actual, 0.1, 10.0);
 }
 
-void ClusterView::ordered(std::uint64_t ticket, Rank from, Rank to,
-                          const std::vector<GroupCount>& fragments, std::int64_t bytes) {
+void ClusterView::ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
+                          std::int64_t bytes) {
   UnderWay order{from, to, fragments, bytes, false, !valid(to)};
   for (const GroupCount& f : fragments) order.factors.push_back(bytes_factor(f.group));
   add(ticket, std::move(order));
@@ -135,8 +134,8 @@ double ClusterView::bytes_factor(Group g) const {
   return index(g) < bytes_factor_.size() ? bytes_factor_[index(g)] : 1;
 }
 
-void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to,
-                         const std::vector<GroupCount>& fragments, std::int64_t bytes) {
+void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
+                         std::int64_t bytes) {
   foreign_tickets_ = true;
   if (!valid(to)) return;
   if (early_.erase(ticket) > 0) return settled(workers_[at(to)], fragments);
@@ -196,8 +195,7 @@ void ClusterView::confirmed(const Confirm& c) {
   // were planned with the factor of then; orders that were sent meanwhile say the same once more, so
   // this is no correction of the factor of now.
   if (moved > 0 && order.bytes > 0) {
-    const double planned =
-        static_cast<double>(order.bytes) * static_cast<double>(moved) / static_cast<double>(asked);
+    const double planned = static_cast<double>(order.bytes) * static_cast<double>(moved) / static_cast<double>(asked);
     const double factor = static_cast<double>(c.bytes) / planned;
     for (std::size_t i = 0; i < order.fragments.size(); ++i) {
       const std::size_t g = index(order.fragments[i].group);
@@ -224,9 +222,7 @@ void ClusterView::present(Rank r, bool here) {
   workers_[at(r)].expected_work = 0;
 }
 
-bool ClusterView::unconfirmed(Rank from, Rank to) const {
-  return unconfirmed_.count({from, to}) > 0;
-}
+bool ClusterView::unconfirmed(Rank from, Rank to) const { return unconfirmed_.count({from, to}) > 0; }
 
 bool ClusterView::any_unconfirmed() const { return !unconfirmed_.empty(); }
 
@@ -246,9 +242,7 @@ Time ClusterView::weight(Rank r, Group g) const {
   return weights_.weight(g);
 }
 
-double ClusterView::produced(Group g) const {
-  return index(g) < produced_.size() ? produced_[index(g)].mean : 0;
-}
+double ClusterView::produced(Group g) const { return index(g) < produced_.size() ? produced_[index(g)].mean : 0; }
 
 double ClusterView::learned_bytes(Group g) const {
   return index(g) < bytes_.size() ? std::max(bytes_[index(g)].mean * bytes_factor(g), produced(g)) : 0;
@@ -290,13 +284,11 @@ std::vector<Load> ClusterView::loads(Time now) const {
     Load& load = loads[i];
     load.receives = w.present;
     load.capacity = w.threads * w.speed();
-    load.busy = running(now, w) +
-                static_cast<Time>(static_cast<double>(w.unmoved + w.expected_work) / load.capacity);
+    load.busy = running(now, w) + static_cast<Time>(static_cast<double>(w.unmoved + w.expected_work) / load.capacity);
     for (std::size_t g = 0; g < w.ready.size(); ++g) {
       if (w.ready[g].count <= 0) continue;
       const Group group{static_cast<std::uint32_t>(g)};
-      const auto each =
-          static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
+      const auto each = static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
       load.groups.push_back({group, w.ready[g].count, weight(rank, group), bytes_each(group, each),
                              !(g < never_moved_.size() && never_moved_[g])});
     }
@@ -309,8 +301,7 @@ std::vector<Load> ClusterView::loads(Time now) const {
       }
       if (!o.arrived && valid(o.to)) {
         Load& to = loads[at(o.to)];
-        to.busy +=
-            static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
+        to.busy += static_cast<Time>(static_cast<double>(f.count * weight(o.to, f.group)) / to.capacity);
       }
     }
   }

@@ -34,12 +34,10 @@ class ClusterView {
               const std::vector<double>& powers = {});
 
   void report(Time now, Rank from, const Report&);
-  void ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
-               std::int64_t bytes);
+  void ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments, std::int64_t bytes);
   void confirmed(const Confirm&);
   // Fragments that no order of this coordinator sends are on their way to member `to`.
-  void coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
-              std::int64_t bytes);
+  void coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments, std::int64_t bytes);
   // `work` (ns) will come to member `to`: it counts as busy with that. Negative: no longer.
   void expect(Rank to, Time work);
   void present(Rank, bool);
@@ -123,8 +121,8 @@ class ClusterView {
   std::vector<Worker> workers_;
   Orders under_way_;
   std::map<std::pair<Rank, Rank>, std::int32_t> unconfirmed_;  // orders, by from and to
-  bool foreign_tickets_ = false;   // fragments of other coordinators come here
-  std::set<std::uint64_t> early_;  // theirs: arrived, and not known yet to be coming
+  bool foreign_tickets_ = false;                               // fragments of other coordinators come here
+  std::set<std::uint64_t> early_;                              // theirs: arrived, and not known yet to be coming
 };
 
 }  // namespace tessera::balancer

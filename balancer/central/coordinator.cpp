@@ -134,9 +134,7 @@ void Coordinator::check_when_due(Time now, Actions& out) {
 
 // A message is worth its trip when it gains more than the trip's own latency: order, shipment and
 // the handling at both ends.
-Time Coordinator::min_gain() const {
-  return p_.min_gain_auto ? 4 * usual_.latency + 200 * kMicrosecond : p_.min_gain;
-}
+Time Coordinator::min_gain() const { return p_.min_gain_auto ? 4 * usual_.latency + 200 * kMicrosecond : p_.min_gain; }
 
 // mark_unworthy makes immovable what costs more to move than to run; true when there is any.
 bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
@@ -201,9 +199,8 @@ void Coordinator::check(Time now, Actions& out) {
     }
     const std::vector<Turnover> turnovers = turnovers_of(loads, plan);
     std::erase_if(plan, [&](const Move& m) { return !pays(loads, turnovers, m, out, now); });
-    std::stable_sort(plan.begin(), plan.end(), [&](const Move& a, const Move& b) {
-      return loads[a.to].finish() < loads[b.to].finish();
-    });
+    std::stable_sort(plan.begin(), plan.end(),
+                     [&](const Move& a, const Move& b) { return loads[a.to].finish() < loads[b.to].finish(); });
     look_again_when_free(now, plan, out);
     cut_to_window(now, loads, plan);
     for (const Move& m : plan) {
@@ -263,8 +260,8 @@ bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnove
   const double before = loads[m.from].finish() + turnovers[m.from].comes;
   const double after = loads[m.to].finish() - turnovers[m.to].goes;
   const double work = work_of(loads[m.from], m);
-  const auto transfer = static_cast<double>(
-      transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));
+  const auto transfer =
+      static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));
   if (transfer * p_.transfer_margin > work) {
     refuse(now, kCosts, &m, out);
     return false;
@@ -293,16 +290,13 @@ std::int64_t Coordinator::window_left(Time now, Rank from, Rank to) const {
   const double per_ns = links_.between(from, to).bandwidth / static_cast<double>(kSecond);
   const auto taken = line_taken_.find(from);
   const Time busy = taken == line_taken_.end() ? 0 : std::max<Time>(0, taken->second - now);
-  const auto bytes = [&](Time t) {
-    return static_cast<std::int64_t>(std::min(per_ns * static_cast<double>(t), 1e18));
-  };
+  const auto bytes = [&](Time t) { return static_cast<std::int64_t>(std::min(per_ns * static_cast<double>(t), 1e18)); };
   return bytes(p_.ship_window) - std::max(view_.bytes_under_way(from), bytes(busy));
 }
 
 // What short fragments produce comes back while others are sent: the line of `from` is taken for as long as it needs
 // for their inputs and outputs. (Else hundreds that have arrived, and count no more, keep it busy long after.)
-void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to,
-                            const std::vector<GroupCount>& fragments) {
+void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to, const std::vector<GroupCount>& fragments) {
   for (const GroupCount& f : fragments) {
     const GroupWork* g = load.find(f.group);
     if (p_.faithful || g == nullptr || g->weight > p_.ship_window || !view_.known(f.group)) continue;
@@ -311,8 +305,8 @@ void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to,
   }
 }
 
-// look_again_when_free asks for a check at the time when a line that this plan would use has room again: nobody may have
-// anything to report then.
+// look_again_when_free asks for a check at the time when a line that this plan would use has room again: nobody may
+// have anything to report then.
 void Coordinator::look_again_when_free(Time now, const Plan& plan, Actions& out) {
   Time at = 0;
   for (const Move& m : plan) {
@@ -350,15 +344,14 @@ void Coordinator::cut_to_window(Time now, const std::vector<Load>& loads, Plan& 
   std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
 }
 
-void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m, const char* why,
-                        Actions& out) {
+void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m, const char* why, Actions& out) {
   order(now, members_.rank(m.from), loads[m.from], members_.rank(m.to), m.fragments, why,
         static_cast<Time>(loads[m.to].finish()), out);
 }
 
 std::uint64_t Coordinator::order(Time now, Rank from, const Load& load, Rank to,
-                                 const std::vector<GroupCount>& fragments, const char* why,
-                                 Time load_to, Actions& out) {
+                                 const std::vector<GroupCount>& fragments, const char* why, Time load_to,
+                                 Actions& out) {
   const std::int64_t bytes = bytes_of(load, fragments);
   view_.ordered(++ticket_, from, to, fragments, bytes);
   take_line(now, from, load, to, fragments);

@@ -39,9 +39,8 @@ class Coordinator {
   // What a source may still put on its way out, in bytes (ship_window).
   std::int64_t window_left(Time now, Rank from, Rank to) const;
   // order sends an order for fragments of `load`, the load of `from`; returns its ticket.
-  std::uint64_t order(Time now, Rank from, const Load& load, Rank to,
-                      const std::vector<GroupCount>& fragments, const char* why, Time load_to,
-                      Actions&);
+  std::uint64_t order(Time now, Rank from, const Load& load, Rank to, const std::vector<GroupCount>& fragments,
+                      const char* why, Time load_to, Actions&);
   // The next check comes soon: the loads have changed by other means than reports.
   void look_again() { wanted_ = true; }
   Time min_gain() const;
@@ -74,10 +73,10 @@ class Coordinator {
   const Time ship_cost_;
   ClusterView view_;
   Links links_;
-  Link usual_ = kNotMeasured;  // the latest measured
+  Link usual_ = kNotMeasured;        // the latest measured
   std::map<Rank, Time> line_taken_;  // until when, by what was ordered from there
   std::uint64_t ticket_ = 0;
-  bool wanted_ = false;  // a check
+  bool wanted_ = false;       // a check
   bool awaits_link_ = false;  // the latest check knew no link: some work may have stayed for that
   Time next_check_ = 0;
   bool timer_set_ = false;

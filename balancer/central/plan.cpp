@@ -12,9 +12,8 @@ std::vector<Load> loads_after(std::vector<Load> loads, const Plan& plan) {
       GroupWork moved = *source;
       if (GroupWork* target = loads[move.to].find(f.group)) {
         // One weight per group and worker is all a Load can say: keep the total right.
-        const double total =
-            static_cast<double>(target->count) * static_cast<double>(target->weight) +
-            static_cast<double>(f.count) * static_cast<double>(moved.weight);
+        const double total = static_cast<double>(target->count) * static_cast<double>(target->weight) +
+                             static_cast<double>(f.count) * static_cast<double>(moved.weight);
         target->count += f.count;
         target->weight = static_cast<Time>(total / static_cast<double>(target->count));
       } else {
@@ -37,8 +36,7 @@ double makespan(const std::vector<Load>& loads, const Plan& plan, const PlanCost
   return makespan(loads, finish_times(loads), plan, costs);
 }
 
-double makespan(const std::vector<Load>& loads, std::vector<double> finish, const Plan& plan,
-                const PlanCosts& costs) {
+double makespan(const std::vector<Load>& loads, std::vector<double> finish, const Plan& plan, const PlanCosts& costs) {
   for (const Move& move : plan) {
     double moved = 0;
     std::int64_t bytes = 0;  // of the first to arrive: the others come while it runs

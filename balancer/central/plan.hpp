@@ -71,17 +71,16 @@ struct PlanCosts {
 // it stops when a receiver can be given nothing.
 Plan plan_mean(const std::vector<Load>&);
 
-// plan_makespan minimises the largest finishing time, and moves few fragments for it (plan_pack.hpp). Its result is never
-// later than plan_mean's or than moving nothing and, on workers that start free with nothing to pay for moves, within
-// LPT's bound 4/3 - 1/(3m) of the optimum. A worker that receives may give as well: to make room. Costs some
+// plan_makespan minimises the largest finishing time, and moves few fragments for it (plan_pack.hpp). Its result is
+// never later than plan_mean's or than moving nothing and, on workers that start free with nothing to pay for moves,
+// within LPT's bound 4/3 - 1/(3m) of the optimum. A worker that receives may give as well: to make room. Costs some
 // microseconds per worker.
 Plan plan_makespan(const std::vector<Load>&, const PlanCosts& = {});
 
 // makespan is the largest finishing time after the plan; `costs` delays what is moved.
 double makespan(const std::vector<Load>&, const Plan&, const PlanCosts& = {});
 // The same for callers that know Load::finish of each already.
-double makespan(const std::vector<Load>&, std::vector<double> finish, const Plan&,
-                const PlanCosts&);
+double makespan(const std::vector<Load>&, std::vector<double> finish, const Plan&, const PlanCosts&);
 std::vector<double> finish_times(const std::vector<Load>&);
 // loads_after returns the loads after the plan.
 std::vector<Load> loads_after(std::vector<Load>, const Plan&);

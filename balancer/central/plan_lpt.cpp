@@ -24,8 +24,7 @@ std::vector<double> bases(const std::vector<Load>& loads) {
 double water_level(const std::vector<Load>& loads, const std::vector<double>& finish,
                    const std::vector<std::size_t>& workers, double work) {
   std::vector<std::size_t> order = workers;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return finish[a] < finish[b]; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return finish[a] < finish[b]; });
   double capacity = 0, weighted = 0, level = 0;
   for (const std::size_t i : order) {
     if (capacity > 0 && finish[i] >= level) break;
@@ -53,8 +52,7 @@ struct Class {
 // deal gives the class's fragments out; returns how many each worker gets. Greedy on equal weights
 // is: everybody up to the water level, the rest one by one.
 std::vector<std::int64_t> deal(const std::vector<Load>& loads, double weight, std::int64_t count,
-                               const std::vector<std::size_t>& receivers,
-                               std::vector<double>& finish) {
+                               const std::vector<std::size_t>& receivers, std::vector<double>& finish) {
   std::vector<std::int64_t> dealt(loads.size(), 0);
   const double level = water_level(loads, finish, receivers, weight * static_cast<double>(count));
   for (const std::size_t i : receivers) {
@@ -130,8 +128,7 @@ Plan plan_lpt(const std::vector<Load>& loads) {
   std::vector<double> finish = bases(loads);
   std::map<std::pair<std::size_t, std::size_t>, std::vector<GroupCount>> moves;
   for (const auto& [weight, c] : classes) {
-    std::vector<std::int64_t> lacking =
-        deal(loads, static_cast<double>(weight), c.count, receivers, finish);
+    std::vector<std::int64_t> lacking = deal(loads, static_cast<double>(weight), c.count, receivers, finish);
     // What a worker was dealt it takes from its own first; only the surplus travels.
     std::vector<std::int64_t> surplus;
     for (const auto& [i, g] : c.where) {
@@ -151,8 +148,7 @@ Plan plan_lpt(const std::vector<Load>& loads) {
     }
   }
   Plan plan;
-  for (auto& [pair, fragments] : moves)
-    plan.push_back({pair.first, pair.second, std::move(fragments)});
+  for (auto& [pair, fragments] : moves) plan.push_back({pair.first, pair.second, std::move(fragments)});
   return plan;
 }
 

@@ -155,9 +155,8 @@ void Packer::take(std::size_t donor, Queues::Item& item, std::int64_t count, dou
 
 void Packer::place_all() {
   effort_ += pool_.size();
-  std::sort(pool_.begin(), pool_.end(), [](const Piece& a, const Piece& b) {
-    return a.order != b.order ? a.order > b.order : a.donor < b.donor;
-  });
+  std::sort(pool_.begin(), pool_.end(),
+            [](const Piece& a, const Piece& b) { return a.order != b.order ? a.order > b.order : a.donor < b.donor; });
   for (std::size_t first = 0, last = 0; first < pool_.size(); first = last) {
     while (last < pool_.size() && pool_[last].together(pool_[first])) ++last;
     place({pool_.data() + first, last - first});

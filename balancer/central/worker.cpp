@@ -8,9 +8,8 @@ namespace tessera::balancer {
 namespace {
 
 constexpr std::uint32_t kReportTimer = 1;
-constexpr Time kIdleHold =
-    2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
-constexpr Time kWorthless = 20;  // times as rarely is reported what no plan moves
+constexpr Time kIdleHold = 2 * kMillisecond;  // however quiet the coordinator wants us, idle is news
+constexpr Time kWorthless = 20;               // times as rarely is reported what no plan moves
 
 }  // namespace
 
@@ -136,8 +135,7 @@ bool CentralWorker::urgent() const {
   const Time dry = 4 * latency_ + kMillisecond;
   if (load < dry && sent_load_ >= dry) return true;
   const Time change = load > sent_load_ ? load - sent_load_ : sent_load_ - load;
-  return static_cast<double>(change) >
-         p_.report_change * static_cast<double>(std::max({load, sent_load_, Time{1}}));
+  return static_cast<double>(change) > p_.report_change * static_cast<double>(std::max({load, sent_load_, Time{1}}));
 }
 
 // Fragments that make others, and are worth no message themselves, no plan moves.

@@ -16,9 +16,8 @@ constexpr std::string_view kPlaces[] = {"dedicated", "colocated"};
 constexpr Parameter kHierarchicalParameters[] = {
     {.name = "coordinator",
      .default_value = "dedicated",
-     .help =
-         "dedicated: the last ranks coordinate (one for each group, one for all groups) and run "
-         "nothing; colocated: they work as well",
+     .help = "dedicated: the last ranks coordinate (one for each group, one for all groups) and run "
+             "nothing; colocated: they work as well",
      .kind = Kind::choice,
      .choices = kPlaces},
     {.name = "group_size",
@@ -31,9 +30,8 @@ constexpr Parameter kHierarchicalParameters[] = {
      .may_be_auto = true},
     {.name = "group_difference",
      .default_value = "0.1",
-     .help =
-         "nothing moves between two groups when (T_from - T_to) / T_from is below this, T being "
-         "the time until a group runs dry",
+     .help = "nothing moves between two groups when (T_from - T_to) / T_from is below this, T being "
+             "the time until a group runs dry",
      .max = 1},
     {.name = "group_report_change",
      .default_value = "0.05",
@@ -122,9 +120,7 @@ const PolicyInfo& hierarchical_info() {
       .name = "hierarchical",
       .summary = "a coordinator for each group of ranks, and one that balances between the groups",
       .parameters = all_parameters(),
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return std::make_unique<Hierarchical>(setup);
-      },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Hierarchical>(setup); },
       .executing = [](const Settings& s, std::int32_t ranks) -> std::int32_t {
         const HierarchicalParameters p = hierarchical_parameters(s);
         return Layout::of(ranks, p.group_size, p.planning.colocated).workers;

@@ -19,8 +19,7 @@ Layout Layout::of(std::int32_t ranks, std::int32_t group_size, bool colocated) {
   l.ranks = ranks;
   l.colocated = colocated;
   const std::int32_t size =
-      group_size > 0 ? group_size
-                     : std::max(kGroup, static_cast<std::int32_t>(std::ceil(std::sqrt(ranks))));
+      group_size > 0 ? group_size : std::max(kGroup, static_cast<std::int32_t>(std::ceil(std::sqrt(ranks))));
   if (colocated) {
     l.workers = ranks;
     l.groups = std::max(1, (ranks + size - 1) / size);
@@ -42,8 +41,7 @@ Layout Layout::of(std::int32_t ranks, std::int32_t group_size, bool colocated) {
 
 Members Layout::members(std::int32_t group) const {
   const std::int64_t first = first_of(*this, group);
-  return {Rank{static_cast<std::int32_t>(first)},
-          static_cast<std::int32_t>(first_of(*this, group + 1) - first)};
+  return {Rank{static_cast<std::int32_t>(first)}, static_cast<std::int32_t>(first_of(*this, group + 1) - first)};
 }
 
 Rank Layout::leaf(std::int32_t group) const {
@@ -53,8 +51,7 @@ Rank Layout::leaf(std::int32_t group) const {
 }
 
 std::int32_t Layout::group_of(Rank worker) const {
-  auto group = static_cast<std::int32_t>(static_cast<std::int64_t>(index(worker)) * groups /
-                                         std::max(1, workers));
+  auto group = static_cast<std::int32_t>(static_cast<std::int64_t>(index(worker)) * groups / std::max(1, workers));
   while (group + 1 < groups && first_of(*this, group + 1) <= index(worker)) ++group;
   while (group > 0 && first_of(*this, group) > index(worker)) --group;
   return group;

@@ -16,12 +16,8 @@ constexpr int kTries = 8;
 
 }  // namespace
 
-Leaf::Leaf(const Setup& setup, const HierarchicalParameters& p, const Layout& layout,
-           std::int32_t group)
-    : p_(p),
-      layout_(layout),
-      members_(layout.members(group)),
-      coordinator_(setup, p.planning, members_) {}
+Leaf::Leaf(const Setup& setup, const HierarchicalParameters& p, const Layout& layout, std::int32_t group)
+    : p_(p), layout_(layout), members_(layout.members(group)), coordinator_(setup, p.planning, members_) {}
 
 void Leaf::step(Time now, const Event& event, Actions& out) {
   std::visit([&](const auto& e) { handle(now, e, out); }, event);
@@ -136,8 +132,7 @@ void Leaf::needed(Time now, Rank leaf, const GroupNeed& need, Actions& out) {
       double given = 0;
       for (Queues::Item& item : queues.of(from)) {
         // At most half a fragment more than is wanted.
-        auto n = std::min(item.left,
-                          static_cast<std::int64_t>(std::round((wanted - given) / item.weight)));
+        auto n = std::min(item.left, static_cast<std::int64_t>(std::round((wanted - given) / item.weight)));
         if (item.bytes() > 0) n = std::min(n, window[from] / item.bytes());
         if (n <= 0) continue;
         item.left -= n;
@@ -151,8 +146,8 @@ void Leaf::needed(Time now, Rank leaf, const GroupNeed& need, Actions& out) {
       finish[from] -= given / loads[from].capacity;
       givers.emplace(finish[from], from);
       const Rank rank = members_.rank(from);
-      const std::uint64_t ticket = coordinator_.order(now, rank, loads[from], receiver.rank, fragments,
-                                                      "moved to another group", 0, out);
+      const std::uint64_t ticket =
+          coordinator_.order(now, rank, loads[from], receiver.rank, fragments, "moved to another group", 0, out);
       outgoing_[ticket] = {need.transfer, leaf, rank, receiver.rank};
       ++orders;
     }
@@ -171,8 +166,7 @@ void Leaf::carried_out(const Confirm& confirm, Actions& out) {
   if (it != outgoing_.end()) send_sent(it, &confirm, out);
 }
 
-void Leaf::send_sent(std::map<std::uint64_t, Outgoing>::iterator it, const Confirm* confirm,
-                     Actions& out) {
+void Leaf::send_sent(std::map<std::uint64_t, Outgoing>::iterator it, const Confirm* confirm, Actions& out) {
   const Outgoing& order = it->second;
   GroupSent sent{order.transfer, it->first, order.from, order.to, {}, 0, false};
   if (confirm != nullptr) {

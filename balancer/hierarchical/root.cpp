@@ -76,14 +76,12 @@ std::vector<Load> Root::loads(Time now) const {
     load.receives = r.capacity > 0;
     load.capacity = std::max(r.capacity, 1.0);
     const auto movable = static_cast<double>(r.movable);
-    load.busy =
-        static_cast<Time>((static_cast<double>(r.load) - movable + coming[i]) / load.capacity);
+    load.busy = static_cast<Time>((static_cast<double>(r.load) - movable + coming[i]) / load.capacity);
     if (r.fragments <= 0) continue;
     const Time weight = std::max<Time>(1, r.movable / r.fragments);
     const auto left = static_cast<std::int64_t>((movable - going[i]) / static_cast<double>(weight));
     if (left <= 0) continue;
-    load.groups.push_back(
-        {tessera::balancer::Group{0}, left, weight, 0, now >= groups_[i].rest_until});
+    load.groups.push_back({tessera::balancer::Group{0}, left, weight, 0, now >= groups_[i].rest_until});
   }
   return loads;
 }
@@ -97,9 +95,8 @@ void Root::plan(Time now, Actions& out) {
   for (const Move& m : plan_makespan(now_loads, costs)) {
     const double from = now_loads[m.from].finish(), to = now_loads[m.to].finish();
     if (now_loads[m.from].receives && from - to < p_.group_difference * from) continue;
-    const bool under_way = std::any_of(transfers_.begin(), transfers_.end(), [&](const auto& t) {
-      return t.second.from == m.from && t.second.to == m.to;
-    });
+    const bool under_way = std::any_of(transfers_.begin(), transfers_.end(),
+                                       [&](const auto& t) { return t.second.from == m.from && t.second.to == m.to; });
     if (under_way) continue;
     const std::int64_t count = m.fragments.front().count;
     const Time weight = now_loads[m.from].groups.front().weight;
@@ -107,12 +104,7 @@ void Root::plan(Time now, Actions& out) {
     const Rank receiver = layout_.leaf(static_cast<std::int32_t>(m.to));
     transfers_[++number_] = {m.from, m.to, count, weight};
     out.push_back(Send{receiver, GroupInvite{number_, giver, count, weight}});
-    out.push_back(Decide{"moved between groups",
-                         giver,
-                         receiver,
-                         {},
-                         static_cast<Time>(from),
-                         static_cast<Time>(to)});
+    out.push_back(Decide{"moved between groups", giver, receiver, {}, static_cast<Time>(from), static_cast<Time>(to)});
   }
 }
 

@@ -49,8 +49,8 @@ inline DealOrder predictive_order(const std::vector<std::int64_t>& ratios) {
 }
 
 // deal_counts tells how many of the fragments first .. first + n - 1 go to each worker.
-inline std::vector<std::int64_t> deal_counts(const DealOrder& order, std::size_t workers,
-                                             std::int64_t first, std::int64_t n) {
+inline std::vector<std::int64_t> deal_counts(const DealOrder& order, std::size_t workers, std::int64_t first,
+                                             std::int64_t n) {
   std::vector<std::int64_t> counts(workers, 0);
   const auto block = static_cast<std::int64_t>(order.size());
   if (block == 0) return counts;

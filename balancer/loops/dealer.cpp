@@ -15,17 +15,15 @@ class Dealer : public LoopRank {
  public:
   Dealer(const Setup& setup, const PolicyInfo& info, Dealing dealing)
       : LoopRank(setup, info,
-                 dealing == Dealing::predictive
-                     ? SettingsReader(info, setup.settings).numbers("powers")
-                     : std::vector<double>{}),
+                 dealing == Dealing::predictive ? SettingsReader(info, setup.settings).numbers("powers")
+                                                : std::vector<double>{}),
         dealing_(dealing),
         pieces_(SettingsReader(info, setup.settings).integer("pieces")),
         dealt_(births_.groups()) {}
 
  private:
   void react(Time, const Event& event, Actions& out) override {
-    const bool news = std::holds_alternative<LoadChanged>(event) ||
-                      std::holds_alternative<RankJoined>(event);
+    const bool news = std::holds_alternative<LoadChanged>(event) || std::holds_alternative<RankJoined>(event);
     if (!news || just_born()) return;
     const std::vector<Rank>& workers = team_.workers();
     if (workers.size() < 2) return;
@@ -65,18 +63,16 @@ class Dealer : public LoopRank {
   std::vector<std::int64_t> dealt_;  // by group: where in the order the next one is
 };
 
-constexpr Parameter kPieces{
-    .name = "pieces",
-    .default_value = "1",
-    .help =
-        "shipments that a worker's part of a loop is cut into; with more, neighbours in the "
-        "loop spread over the workers, at the price of more messages",
-    .kind = Parameter::Kind::integer,
-    .min = 1,
-    .max = 1e6};
+constexpr Parameter kPieces{.name = "pieces",
+                            .default_value = "1",
+                            .help =
+                                "shipments that a worker's part of a loop is cut into; with more, neighbours in the "
+                                "loop spread over the workers, at the price of more messages",
+                            .kind = Parameter::Kind::integer,
+                            .min = 1,
+                            .max = 1e6};
 constexpr Parameter kEqualParameters[] = {kPieces, kMarginParameter, kMaxTransferParameter};
-constexpr Parameter kPredictiveParameters[] = {kPieces, kPowersParameter, kMarginParameter,
-                                               kMaxTransferParameter};
+constexpr Parameter kPredictiveParameters[] = {kPieces, kPowersParameter, kMarginParameter, kMaxTransferParameter};
 
 }  // namespace
 

@@ -22,8 +22,7 @@ namespace {
 class Demand : public LoopRank {
  public:
   explicit Demand(const Setup& setup)
-      : LoopRank(setup, demand_info(),
-                 SettingsReader(demand_info(), setup.settings).numbers("powers")),
+      : LoopRank(setup, demand_info(), SettingsReader(demand_info(), setup.settings).numbers("powers")),
         asleep_(team_.workers().begin() + 1, team_.workers().end()) {
     const SettingsReader read(demand_info(), setup.settings);
     percent_ = read.number("first_percent");
@@ -68,8 +67,7 @@ class Demand : public LoopRank {
   // ---- worker
 
   void knows_work(Rank master) {
-    if (team_.here(master) &&
-        std::find(masters_.begin(), masters_.end(), master) == masters_.end()) {
+    if (team_.here(master) && std::find(masters_.begin(), masters_.end(), master) == masters_.end()) {
       masters_.push_back(master);
     }
   }
@@ -152,8 +150,7 @@ class Demand : public LoopRank {
     double most = 0;
     for (std::size_t g = 0; g < births_.groups(); ++g) {
       const double work =
-          static_cast<double>(dealable(g)) *
-          static_cast<double>(weights_.weight(Group{static_cast<std::uint32_t>(g)}));
+          static_cast<double>(dealable(g)) * static_cast<double>(weights_.weight(Group{static_cast<std::uint32_t>(g)}));
       if (work > most) {
         most = work;
         best = g;
@@ -166,8 +163,7 @@ class Demand : public LoopRank {
     while (n < left && !pays(best, n)) n = std::min(2 * n, left);
     if (!pays(best, n)) return refuse(worker, number, out);
     std::erase(asleep_, worker);
-    const auto tickets =
-        ship({{worker, {{Group{static_cast<std::uint32_t>(best)}, n}}}}, "block", out);
+    const auto tickets = ship({{worker, {{Group{static_cast<std::uint32_t>(best)}, n}}}}, "block", out);
     for (const std::uint64_t t : tickets[0]) serving_[t] = {worker, number};
   }
   void refuse(Rank worker, std::uint64_t number, Actions& out) {
@@ -204,8 +200,8 @@ class Demand : public LoopRank {
   std::uint64_t number_ = 0;
   Time request_time_ = 0;  // from a request to the block, smoothed
 
-  std::vector<Loop> loops_;   // by group
-  std::vector<Rank> asleep_;  // do not know that there is something here; woken in this order
+  std::vector<Loop> loops_;                   // by group
+  std::vector<Rank> asleep_;                  // do not know that there is something here; woken in this order
   std::map<std::uint64_t, Serving> serving_;  // by ticket
 };
 
@@ -233,9 +229,7 @@ const PolicyInfo& demand_info() {
       .name = "demand",
       .summary = "the rank where a loop was born hands out blocks of it on request",
       .parameters = kDemandParameters,
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return std::make_unique<Demand>(setup);
-      },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Demand>(setup); },
   };
   return info;
 }

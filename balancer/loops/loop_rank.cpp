@@ -66,9 +66,8 @@ void LoopRank::absorb(const Event& event, Actions& out) {
   }
 }
 
-std::vector<std::vector<std::uint64_t>> LoopRank::ship(const std::vector<Portion>& portions,
-                                                       const char* why, Actions& out,
-                                                       std::int64_t pieces) {
+std::vector<std::vector<std::uint64_t>> LoopRank::ship(const std::vector<Portion>& portions, const char* why,
+                                                       Actions& out, std::int64_t pieces) {
   std::vector<std::vector<std::uint64_t>> tickets(portions.size());
   std::vector<std::int64_t> cuts;
   std::int64_t rounds = 0;
@@ -119,9 +118,8 @@ std::int64_t LoopRank::dealable(std::size_t g) const {
     const auto one_each = static_cast<std::int64_t>(team_.workers().size()) * threads_;
     return tried_.contains(g) ? 0 : std::min(fresh, one_each);
   }
-  if (weights_.known(group) &&
-      !worth_moving(weights_.cautious(group), births_.bytes_each(g), usual_link(), margin_,
-                    weights_.ship_cost(group, ship_cost_))) {
+  if (weights_.known(group) && !worth_moving(weights_.cautious(group), births_.bytes_each(g), usual_link(), margin_,
+                                             weights_.ship_cost(group, ship_cost_))) {
     return 0;
   }
   return fresh;

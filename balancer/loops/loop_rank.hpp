@@ -57,12 +57,12 @@ class LoopRank : public Policy {
   };
   // ship sends each its portion, cut so that no shipment takes longer than max_transfer, and into
   // `pieces` at least; all first pieces first. The tickets, by the position of the portion.
-  std::vector<std::vector<std::uint64_t>> ship(const std::vector<Portion>&, const char* why,
-                                               Actions& out, std::int64_t pieces = 1);
+  std::vector<std::vector<std::uint64_t>> ship(const std::vector<Portion>&, const char* why, Actions& out,
+                                               std::int64_t pieces = 1);
 
   // Fresh fragments of the group that are worth a transfer. 0 for loops without calls of their own
-  // (their iterations make loops, which are dealt), and for what a profile says never to move. With inputs of over 4 kB and
-  // while nobody knows what they weigh, one for each thread of all, once.
+  // (their iterations make loops, which are dealt), and for what a profile says never to move. With inputs of over 4 kB
+  // and while nobody knows what they weigh, one for each thread of all, once.
   std::int64_t dealable(std::size_t g) const;
   // `n` of a group repay a message to somebody; true while nothing is known of their weight.
   bool pays(std::size_t g, std::int64_t n) const;
@@ -94,7 +94,7 @@ class LoopRank : public Policy {
   LinkDigest digest_;
   std::uint64_t ticket_ = 0;
   std::map<std::uint64_t, std::vector<GroupCount>> asked_;  // by ticket
-  std::set<std::size_t> tried_;  // groups of which some went while nobody knew their weight
+  std::set<std::size_t> tried_;                             // groups of which some went while nobody knew their weight
 };
 
 }  // namespace tessera::balancer

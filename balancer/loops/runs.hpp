@@ -11,8 +11,7 @@ namespace tessera::balancer {
 // first_runs is how many of `fragments` each worker gets before anybody asks: worker i
 // round(P_i * W * Li / 100 / sum P). Rounding up must not give more than there are: the last
 // workers get less then. Li 0 gives nobody any.
-inline std::vector<std::int64_t> first_runs(const std::vector<double>& powers,
-                                            std::int64_t fragments, double percent) {
+inline std::vector<std::int64_t> first_runs(const std::vector<double>& powers, std::int64_t fragments, double percent) {
   double sum = 0;
   for (const double p : powers) sum += p;
   std::vector<std::int64_t> runs;

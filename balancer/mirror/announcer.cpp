@@ -21,16 +21,15 @@ bool Announcer::off(Time believed, const MirrorState& own, Time worth) const {
          std::abs(own.tasks - told_tasks_) > told_tasks_ / 10;
 }
 
-void Announcer::consider(Time now, const MirrorState& own, Time worth, const Rules& rules,
-                         std::int32_t ranks, Actions& out) {
+void Announcer::consider(Time now, const MirrorState& own, Time worth, const Rules& rules, std::int32_t ranks,
+                         Actions& out) {
   const Time believed = table_.remaining(self_, now);
   const bool wrong = off(believed, own, worth);
   // Somebody may sleep although there is work for it here.
   const bool unknown = own.units >= worth && (believed < worth || unheard_);
   const bool grown = refused_at_ >= 0 && own.units > refused_at_ + std::max(worth, refused_at_ / 4);
   const bool soon = grown || unknown || (changed_ && (rules.always || wrong));
-  if ((period_over_ && (wrong || rules.always)) ||
-      (soon && (last_ < 0 || now >= last_ + rules.gap))) {
+  if ((period_over_ && (wrong || rules.always)) || (soon && (last_ < 0 || now >= last_ + rules.gap))) {
     announce(now, own, ranks, out);
   } else if (soon && !soon_set_) {
     soon_set_ = true;

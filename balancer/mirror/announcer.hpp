@@ -33,8 +33,7 @@ class Announcer {
   void timer_fired(std::uint32_t timer);
   // consider announces `own` to all others when it is time. `worth` is the least work that is
   // given.
-  void consider(Time now, const MirrorState& own, Time worth, const Rules& rules,
-                std::int32_t ranks, Actions& out);
+  void consider(Time now, const MirrorState& own, Time worth, const Rules& rules, std::int32_t ranks, Actions& out);
 
  private:
   void announce(Time now, const MirrorState& own, std::int32_t ranks, Actions& out);

@@ -148,18 +148,13 @@ class Mirror : public Policy {
   double rate() const { return speed_ / tasks_; }
   // Units in 1 ns of weight measured here, which is one thread's.
   double units_per_ns() const { return rate() / workers_; }
-  Time units(Time weight) const {
-    return static_cast<Time>(static_cast<double>(weight) * units_per_ns());
-  }
-  Time weight(Time units) const {
-    return static_cast<Time>(static_cast<double>(units) / units_per_ns());
-  }
+  Time units(Time weight) const { return static_cast<Time>(static_cast<double>(weight) * units_per_ns()); }
+  Time weight(Time units) const { return static_cast<Time>(static_cast<double>(units) / units_per_ns()); }
   Time worth() const { return min_transfer_ != kAuto ? min_transfer_ : 8 * stock_.latency(); }
   Time period() const {
     if (info_period_ != kAuto) return info_period_;
     const Time by_weight = std::min(20 * stock_.typical_weight(), 10 * kSecond);
-    return std::clamp(std::max(by_weight, (ranks_ - 1) * kMillisecond / 2), 10 * kMillisecond,
-                      10 * kSecond);
+    return std::clamp(std::max(by_weight, (ranks_ - 1) * kMillisecond / 2), 10 * kMillisecond, 10 * kSecond);
   }
   Announcer::Rules announcing() const {
     return {faithful_, period(), faithful_ ? 0 : std::max(4 * stock_.latency(), ranks_ * kPerRank)};
@@ -168,8 +163,7 @@ class Mirror : public Policy {
   MirrorState state() const {
     const Time pending = units(stock_.available_weight(usual_peer_));
     const Time given = share_of_receiver(pending, rate(), rate(), post_processing_);
-    const bool gives = faithful_ || (given >= worth() &&
-                                     !stock_.pick_weight(usual_peer_, weight(given), true).empty());
+    const bool gives = faithful_ || (given >= worth() && !stock_.pick_weight(usual_peer_, weight(given), true).empty());
     return {speed_, tasks_, gives ? pending : 0};
   }
 
@@ -208,8 +202,7 @@ Mirror::Mirror(const Setup& setup)
       faithful_(reader(setup).boolean("faithful")),
       usual_peer_(setup.rank),
       table_(setup.ranks, speeds(setup)),
-      stock_(setup, {!faithful_, reader(setup).number("transfer_margin"),
-                     reader(setup).duration("max_transfer")}),
+      stock_(setup, {!faithful_, reader(setup).number("transfer_margin"), reader(setup).duration("max_transfer")}),
       receiver_(setup.rank, reader(setup).duration("backoff"), faithful_, table_),
       announcer_(setup.rank, table_) {
   const SettingsReader read = reader(setup);
@@ -245,9 +238,7 @@ const PolicyInfo& mirror_info() {
       .name = "mirror",
       .summary = "a rank that runs dry asks the one that stands opposite in a table of all states",
       .parameters = kMirrorParameters,
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return std::make_unique<Mirror>(setup);
-      },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Mirror>(setup); },
   };
   return info;
 }

@@ -59,16 +59,14 @@ void Receiver::consider(Time now, const Need& need, Actions& out) {
 }
 
 Receiver::Mode Receiver::search(Searching s, Time now, const Need& need, Actions& out) {
-  while (!s.order.empty() && !asks_empty_ &&
-         !table_.worth_asking(s.order.back(), now, need.worth, need.idle)) {
+  while (!s.order.empty() && !asks_empty_ && !table_.worth_asking(s.order.back(), now, need.worth, need.idle)) {
     s.order.pop_back();
   }
   if (!s.order.empty()) {
     if (!s.asked) ++number_;
     s.asked = s.waiting = true;
     s.idle = need.idle;
-    out.emplace_back(
-        Send{s.order.back(), MirrorRequest{number_, need.speed, need.tasks, need.idle}});
+    out.emplace_back(Send{s.order.back(), MirrorRequest{number_, need.speed, need.tasks, need.idle}});
     return s;
   }
   if (s.asked) {  // in vain

@@ -12,8 +12,7 @@ double smoothed_tasks(double tasks, Time run_time, double now_tasks, Time since)
 
 double share_done(double speed, Time run_time, Time assigned, double tasks) {
   if (assigned <= 0) return 1;
-  const double share =
-      speed * static_cast<double>(run_time) / static_cast<double>(assigned) / std::max(1.0, tasks);
+  const double share = speed * static_cast<double>(run_time) / static_cast<double>(assigned) / std::max(1.0, tasks);
   return std::clamp(share, 0.0, 1.0);
 }
 
@@ -24,8 +23,7 @@ Time remaining_work(Time assigned, double share) {
 
 std::int32_t mirrored(std::int32_t position, std::int32_t count) { return count + 1 - position; }
 
-Time share_of_receiver(Time pending, double receiver_rate, double victim_rate,
-                       Time post_processing) {
+Time share_of_receiver(Time pending, double receiver_rate, double victim_rate, Time post_processing) {
   const double both = receiver_rate + victim_rate;
   if (pending <= 0 || both <= 0) return 0;
   // pending split so that C/Vr + post = (pending - C)/Ve.
@@ -34,8 +32,7 @@ Time share_of_receiver(Time pending, double receiver_rate, double victim_rate,
   return std::clamp<Time>(static_cast<Time>(given), 0, pending);
 }
 
-StateTable::StateTable(std::int32_t ranks, const std::vector<double>& speeds)
-    : rows_(static_cast<std::size_t>(ranks)) {
+StateTable::StateTable(std::int32_t ranks, const std::vector<double>& speeds) : rows_(static_cast<std::size_t>(ranks)) {
   for (std::size_t r = 0; r < rows_.size() && r < speeds.size(); ++r) rows_[r].speed = speeds[r];
 }
 

@@ -27,8 +27,7 @@ std::int32_t mirrored(std::int32_t position, std::int32_t count);
 
 // share_of_receiver is what a rank with `pending` units gives so that both finish together, when
 // the receiver needs `post_processing` ns more after its part. From 0 to pending.
-Time share_of_receiver(Time pending, double receiver_rate, double victim_rate,
-                       Time post_processing);
+Time share_of_receiver(Time pending, double receiver_rate, double victim_rate, Time post_processing);
 
 // StateTable has a row per rank. A row is what its rank announced last; between announcements its
 // work is taken to shrink at its rate.
@@ -46,9 +45,7 @@ class StateTable {
   void left(Rank rank);
   void joined(Rank rank);
 
-  bool known(Rank rank) const {
-    return index(rank) >= 0 && static_cast<std::size_t>(index(rank)) < rows_.size();
-  }
+  bool known(Rank rank) const { return index(rank) >= 0 && static_cast<std::size_t>(index(rank)) < rows_.size(); }
   bool present(Rank rank) const { return known(rank) && row(rank).present; }
   Time remaining(Rank rank, Time now) const;
   // worth_asking: there is that much work, and it has not been refused to a rank like this.

@@ -95,13 +95,12 @@ std::vector<std::int64_t> Iterations::shares(const std::vector<Worker>& workers,
       latency += w.latency / n;
     }
     guessed_ = false;
-    const double reference =
-        mean_ > 0 ? mean_ : reference_time(units, workers.size(), usual, latency);
+    const double reference = mean_ > 0 ? mean_ : reference_time(units, workers.size(), usual, latency);
     for (const Worker& w : workers) {
       State& s = workers_[at(w.rank)];
       guessed_ = guessed_ || s.rate <= 0;
-      s.proportion = s.rate > 0 ? reference * s.rate * s.factor / w.factor
-                                : modelled_units(reference, w.latency, w.cost);
+      s.proportion =
+          s.rate > 0 ? reference * s.rate * s.factor / w.factor : modelled_units(reference, w.latency, w.cost);
     }
   }
   std::vector<double> wanted;

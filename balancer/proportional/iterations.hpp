@@ -47,8 +47,7 @@ class Iterations {
   };
   // shares tells how many of `units` each worker gets. A worker without units for `probe_after`
   // iterations gets one, or it would have no rate for ever.
-  std::vector<std::int64_t> shares(const std::vector<Worker>&, std::int64_t units,
-                                   std::int64_t probe_after);
+  std::vector<std::int64_t> shares(const std::vector<Worker>&, std::int64_t units, std::int64_t probe_after);
 
   // The rank's rate in units per second, 0: unknown.
   double rate(Rank r) const { return workers_[at(r)].rate; }

@@ -20,8 +20,7 @@ namespace {
 class Proportional : public LoopRank {
  public:
   explicit Proportional(const Setup& setup)
-      : LoopRank(setup, proportional_info(),
-                 SettingsReader(proportional_info(), setup.settings).numbers("powers")),
+      : LoopRank(setup, proportional_info(), SettingsReader(proportional_info(), setup.settings).numbers("powers")),
         tracker_(groups_),
         silent_(static_cast<std::size_t>(ranks_), false),
         tasks_(static_cast<std::size_t>(ranks_), 0.0) {
@@ -45,9 +44,7 @@ class Proportional : public LoopRank {
 
   // ---- worker
 
-  void handle(Time now, const LoadChanged& e, Actions& out) {
-    report(tracker_.finished(e.finished), now, out);
-  }
+  void handle(Time now, const LoadChanged& e, Actions& out) { report(tracker_.finished(e.finished), now, out); }
   void handle(Time now, const WentIdle&, Actions& out) { report_idle(now, out); }
   void handle(Time, const WentBusy&, Actions&) {}
   void handle(Time now, const Arrived& e, Actions& out) {
@@ -56,9 +53,7 @@ class Proportional : public LoopRank {
     if (idle_) out.push_back(SetTimer{kQuickShare, now + kQuick});
   }
   void report_idle(Time now, Actions& out) {
-    const auto ready = [this](Group g) {
-      return index(g) < births_.groups() ? births_.ready(index(g)) : 0;
-    };
+    const auto ready = [this](Group g) { return index(g) < births_.groups() ? births_.ready(index(g)) : 0; };
     report(tracker_.idle(ready), now, out);
   }
   void report(const ShareTracker::Shares& shares, Time now, Actions& out) {
@@ -143,8 +138,7 @@ class Proportional : public LoopRank {
 
   Iterations& loop(std::size_t g) {
     if (loops_.size() <= g) {
-      loops_.resize(std::max(g + 1, births_.groups()),
-                    Iterations(static_cast<std::size_t>(ranks_)));
+      loops_.resize(std::max(g + 1, births_.groups()), Iterations(static_cast<std::size_t>(ranks_)));
     }
     return loops_[g];
   }
@@ -209,9 +203,8 @@ class Proportional : public LoopRank {
     const std::vector<std::int64_t> shares = i.shares(workers, n, probe_after_);
     std::vector<std::size_t> order;
     for (std::size_t w = 0; w < workers.size(); ++w) order.push_back(w);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return i.rate(workers[a].rank) > i.rate(workers[b].rank);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return i.rate(workers[a].rank) > i.rate(workers[b].rank); });
     std::vector<Portion> portions;
     for (const std::size_t w : order) {
       const Rank to = workers[w].rank;
@@ -342,9 +335,7 @@ const PolicyInfo& proportional_info() {
       .name = "proportional",
       .summary = "each iteration is shared by the rates measured in the one before",
       .parameters = kProportionalParameters,
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return std::make_unique<Proportional>(setup);
-      },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Proportional>(setup); },
   };
   return info;
 }

@@ -18,8 +18,7 @@ struct UnitCost {
 };
 
 // reference_time is T: the modelled time of a worker with an equal share of the iteration.
-inline double reference_time(std::int64_t units, std::size_t workers, const UnitCost& cost,
-                             double latency) {
+inline double reference_time(std::int64_t units, std::size_t workers, const UnitCost& cost, double latency) {
   if (workers == 0) return 0;
   return 2 * latency + static_cast<double>(units) / static_cast<double>(workers) * cost.each();
 }

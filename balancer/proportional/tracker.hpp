@@ -41,8 +41,7 @@ class ShareTracker {
   // every fragment that finishes (those of a few microseconds are sampled); this ends their shares.
   template <class Ready>
   Shares idle(Ready ready) {
-    return take(
-        [&](const Share& s) { return ready(s.group) == 0 && ready(counted_by(s.group)) == 0; });
+    return take([&](const Share& s) { return ready(s.group) == 0 && ready(counted_by(s.group)) == 0; });
   }
   // `n` units that `master` gave were passed on to others, the newest, as the oldest run first.
   Shares passed_on(Rank master, Group group, std::int64_t n) {

@@ -15,8 +15,8 @@ class Restless : public Policy {
         groups_(static_cast<std::uint32_t>(setup.groups.size())),
         random_(self_number()) {}
 
-  // Some of what may be ready, every now and then: the host ships what is there. Half of the shipments go to the next rank, and
-  // half of what arrives is about to leave again, so that fragments with the same inputs take the same ways.
+  // Some of what may be ready, every now and then: the host ships what is there. Half of the shipments go to the next
+  // rank, and half of what arrives is about to leave again, so that fragments with the same inputs take the same ways.
   void step(Time now, const Event& event, Actions& out) override {
     if (std::holds_alternative<Arrived>(event) && random_.below(2) == 0) {
       armed_ = true;
@@ -27,7 +27,8 @@ class Restless : public Policy {
       const std::uint64_t further = random_.below(2) == 0 ? 1 : random_.below(ranks_);
       Ship ship{++ticket_, Rank{static_cast<std::int32_t>((self_number() + further) % ranks_)}, {}};
       for (std::uint32_t g = 0; g < groups_; ++g) {
-        if (random_.below(3) != 0) ship.fragments.push_back({Group{g}, static_cast<std::int64_t>(1 + random_.below(3))});
+        if (random_.below(3) != 0)
+          ship.fragments.push_back({Group{g}, static_cast<std::int64_t>(1 + random_.below(3))});
       }
       if (ship.to != self_) out.emplace_back(std::move(ship));
     }

@@ -9,9 +9,7 @@ namespace {
 struct State {
   double speed = 1, threads = 1, cores = 1, tasks = 0;
   bool here = true;
-  double power() const {
-    return here && threads > 0 ? speed * threads * share(threads, tasks, cores) : 0;
-  }
+  double power() const { return here && threads > 0 ? speed * threads * share(threads, tasks, cores) : 0; }
 };
 
 }  // namespace
@@ -31,8 +29,7 @@ Time best_time(const Options& o, Time work, Time critical_path) {
     }
   }
   std::vector<Change> changes = o.changes;
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.at < b.at; });
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
   double power = 0;
   for (const State& s : ranks) power += s.power();
   double left = static_cast<double>(work), now = 0;

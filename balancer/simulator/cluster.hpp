@@ -68,9 +68,8 @@ struct Options {
   Settings settings;
   std::int64_t event_limit = 50'000'000;
   std::size_t slices = 0;  // of time, for Outcome::utilisation; at least 2, or 0 for none
-  Time watch = 0;  // look this often for ranks that starve while others have plenty; 0: never
-  bool run_ahead =
-      true;  // false: every end of an item goes through the queue; same outcome, slower
+  Time watch = 0;          // look this often for ranks that starve while others have plenty; 0: never
+  bool run_ahead = true;   // false: every end of an item goes through the queue; same outcome, slower
 };
 
 struct Outcome {
@@ -78,37 +77,35 @@ struct Outcome {
   Time quiet = 0;      // the last event of all
   bool ended = false;  // the events ran out before event_limit
   std::int64_t executed = 0;
-  std::int64_t turns = 0;              // of these, iterations of ranges: no fragments to a person
-  std::int64_t events = 0;             // taken from the queue, and fragments that ran without one
-  std::int64_t messages = 0;           // between policies
-  std::int64_t shipments = 0;          // with something in them
-  std::int64_t moved = 0;              // fragments
-  std::int64_t bytes_moved = 0;        // inputs that travelled with them
-  std::int64_t bytes_fetched = 0;      // values and news that fragments waited for
-  std::int32_t most_moves = 0;         // of one fragment
+  std::int64_t turns = 0;          // of these, iterations of ranges: no fragments to a person
+  std::int64_t events = 0;         // taken from the queue, and fragments that ran without one
+  std::int64_t messages = 0;       // between policies
+  std::int64_t shipments = 0;      // with something in them
+  std::int64_t moved = 0;          // fragments
+  std::int64_t bytes_moved = 0;    // inputs that travelled with them
+  std::int64_t bytes_fetched = 0;  // values and news that fragments waited for
+  std::int32_t most_moves = 0;     // of one fragment
   // With Options::watch: the longest that a rank had nothing at all while some rank had more waiting than
   // its threads were about to take, and one each for all that had nothing.
   Time longest_starved = 0;
-  Time idle_beside_ready = 0;          // with it, too: thread-time that had nothing while fragments waited on other ranks
-  std::int32_t executing = 0;          // ranks that may run fragments
-  std::vector<Time> busy;              // by rank: threads x time
-  std::vector<Time> ends;              // by rank: when its last fragment ended; 0: it ran none
-  std::vector<std::int64_t> items;     // by rank: fragments it ran
+  Time idle_beside_ready = 0;       // with it, too: thread-time that had nothing while fragments waited on other ranks
+  std::int32_t executing = 0;       // ranks that may run fragments
+  std::vector<Time> busy;           // by rank: threads x time
+  std::vector<Time> ends;           // by rank: when its last fragment ended; 0: it ran none
+  std::vector<std::int64_t> items;  // by rank: fragments it ran
   std::vector<std::int64_t> received;  // by rank: policy messages
   std::vector<Time> host_busy;         // by rank: time its host worked for the policy, until `finished`
   // Options::slices numbers per rank: thread-time in each slice of `slice` ns.
   std::vector<Time> utilisation;
   Time slice = 0;
-  Time work = 0;                       // sum of the weights
-  Time critical_path = 0;              // ns on a rank of speed 1
-  Time bound = 0;                      // no schedule ends before: max(work / power, critical path)
-  std::string result;                  // of the program
+  Time work = 0;           // sum of the weights
+  Time critical_path = 0;  // ns on a rank of speed 1
+  Time bound = 0;          // no schedule ends before: max(work / power, critical path)
+  std::string result;      // of the program
   std::map<std::string, std::int64_t> decisions;
   std::vector<std::string> faults;  // what must never happen; empty
 
-  double efficiency() const {
-    return finished > 0 ? static_cast<double>(bound) / static_cast<double>(finished) : 1;
-  }
+  double efficiency() const { return finished > 0 ? static_cast<double>(bound) / static_cast<double>(finished) : 1; }
   // (max - min) / mean of the busy times of the ranks that execute.
   double imbalance() const;
 };

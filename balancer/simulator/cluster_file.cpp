@@ -23,22 +23,19 @@ class Reader {
 
   const std::string& path() const { return path_; }
 
-  [[noreturn]] void wrong(const toml::node& at, const std::string& key,
-                          const std::string& allowed) const {
-    throw ClusterError(path_ + ":" + std::to_string(at.source().begin.line) + ": " + shown(key) +
-                       " must be " + allowed);
+  [[noreturn]] void wrong(const toml::node& at, const std::string& key, const std::string& allowed) const {
+    throw ClusterError(path_ + ":" + std::to_string(at.source().begin.line) + ": " + shown(key) + " must be " +
+                       allowed);
   }
 
-  double number(const std::string& key, double otherwise, double min, double max,
-                const std::string& allowed) {
+  double number(const std::string& key, double otherwise, double min, double max, const std::string& allowed) {
     const toml::node* n = take(key);
     if (n == nullptr) return otherwise;
     const auto value = n->value<double>();
     if (!n->is_number() || !(*value >= min && *value <= max)) wrong(*n, key, allowed);
     return *value;
   }
-  std::int32_t integer(const std::string& key, std::int32_t otherwise, std::int32_t min,
-                       std::int32_t max) {
+  std::int32_t integer(const std::string& key, std::int32_t otherwise, std::int32_t min, std::int32_t max) {
     const toml::node* n = take(key);
     if (n == nullptr) return otherwise;
     const auto value = n->value_exact<std::int64_t>();
@@ -118,8 +115,8 @@ class Reader {
   const toml::node& need(const std::string& key) const {
     const toml::node* n = table_.get(key);
     if (n != nullptr) return *n;
-    throw ClusterError(path_ + ":" + std::to_string(table_.source().begin.line) + ": [[" + name_ +
-                       "]] lacks '" + key + "'");
+    throw ClusterError(path_ + ":" + std::to_string(table_.source().begin.line) + ": [[" + name_ + "]] lacks '" + key +
+                       "'");
   }
   void finish() const {
     for (const auto& [key, value] : table_) {
@@ -132,9 +129,7 @@ class Reader {
   }
 
  private:
-  std::string shown(const std::string& key) const {
-    return "'" + (name_.empty() ? "" : name_ + ".") + key + "'";
-  }
+  std::string shown(const std::string& key) const { return "'" + (name_.empty() ? "" : name_ + ".") + key + "'"; }
   std::string path_, name_;
   const toml::table& table_;
   std::vector<std::string> known_;
@@ -176,8 +171,7 @@ ClusterModel read(Reader& root) {
       r.wrong(r.need("hosts"), "hosts", "a list of whole numbers above 0: hosts of each site");
     }
     for (const toml::node& n : *hosts) {
-      m.hosts_per_site.push_back(
-          static_cast<std::int32_t>(std::min<std::int64_t>(*n.value<std::int64_t>(), 1 << 20)));
+      m.hosts_per_site.push_back(static_cast<std::int32_t>(std::min<std::int64_t>(*n.value<std::int64_t>(), 1 << 20)));
     }
     m.between_sites = r.link(m.between_sites);
   });
@@ -226,8 +220,7 @@ ClusterModel load_cluster(const std::string& path) {
   try {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& e) {
-    throw ClusterError(path + ":" + std::to_string(e.source().begin.line) + ": " +
-                       std::string(e.description()));
+    throw ClusterError(path + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }
   Reader root(path, "", table);
   ClusterModel m = read(root);

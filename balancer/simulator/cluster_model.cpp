@@ -10,8 +10,7 @@ std::int32_t ClusterModel::ranks() const {
   return sum;
 }
 
-void apply_cluster(const ClusterModel& m, std::int32_t executing, std::int32_t coordinators,
-                   Options& o) {
+void apply_cluster(const ClusterModel& m, std::int32_t executing, std::int32_t coordinators, Options& o) {
   o.ranks = executing + coordinators;
   o.threads = m.threads;
   o.latency = m.link.latency;

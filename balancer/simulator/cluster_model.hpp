@@ -44,7 +44,6 @@ ClusterModel load_cluster(const std::string& path);
 // apply_cluster makes the options describe `executing` ranks of the model, and further ones that
 // only coordinate. With another number of ranks than the model has, its kinds of nodes keep their
 // order and proportions.
-void apply_cluster(const ClusterModel&, std::int32_t executing, std::int32_t coordinators,
-                   Options&);
+void apply_cluster(const ClusterModel&, std::int32_t executing, std::int32_t coordinators, Options&);
 
 }  // namespace tessera::balancer::simulator

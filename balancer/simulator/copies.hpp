@@ -25,9 +25,7 @@ class Copies {
     }
     return s.flags;
   }
-  std::uint8_t flags(std::uint64_t value, Rank rank) const {
-    return slots_[find(value, index(rank))].flags;
-  }
+  std::uint8_t flags(std::uint64_t value, Rank rank) const { return slots_[find(value, index(rank))].flags; }
 
  private:
   struct Slot {
@@ -36,8 +34,7 @@ class Copies {
     std::uint8_t flags = 0;
   };
   static std::uint64_t mix(std::uint64_t value, std::int32_t rank) {
-    std::uint64_t z =
-        value * 0x9E3779B97F4A7C15u ^ (static_cast<std::uint64_t>(rank) + 1) * 0xBF58476D1CE4E5B9u;
+    std::uint64_t z = value * 0x9E3779B97F4A7C15u ^ (static_cast<std::uint64_t>(rank) + 1) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 29)) * 0x94D049BB133111EBu;
     return z ^ (z >> 32);
   }

@@ -241,8 +241,8 @@ bool Graph::landed(Rank, const Item& item, Effects& out) {
   return false;
 }
 
-// As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, among equals one that
-// no other rank has something of, the earliest of those; what the ones before it bring counts as there.
+// As in runtime/work/ready_queue.cpp: again and again the one whose large inputs `to` lacks least, among equals one
+// that no other rank has something of, the earliest of those; what the ones before it bring counts as there.
 void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank from, Rank to) const {
   const auto large = [](std::int64_t bytes) { return bytes >= static_cast<std::int64_t>(kLargeInput) ? bytes : 0; };
   const auto all_of = [&](const Item& item) {
@@ -283,9 +283,7 @@ void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank from, Rank
   }
 }
 
-std::int64_t Graph::output_bytes(const Item& item) const {
-  return work_.fragments[item.state].output;
-}
+std::int64_t Graph::output_bytes(const Item& item) const { return work_.fragments[item.state].output; }
 
 std::vector<std::string> Graph::faults() const {
   std::vector<std::string> all;

@@ -9,21 +9,17 @@ namespace {
 
 constexpr std::int64_t kEnvelope = 64;
 std::int64_t payload(const Report& r) {
-  return static_cast<std::int64_t>(24 * r.ready.size() + 32 * r.finished.size() +
-                                   8 * r.arrived.size());
+  return static_cast<std::int64_t>(24 * r.ready.size() + 32 * r.finished.size() + 8 * r.arrived.size());
 }
 std::int64_t payload(const Order& o) { return static_cast<std::int64_t>(12 * o.fragments.size()); }
-std::int64_t payload(const Confirm& c) {
-  return static_cast<std::int64_t>(12 * c.fragments.size());
-}
+std::int64_t payload(const Confirm& c) { return static_cast<std::int64_t>(12 * c.fragments.size()); }
 template <class Other>
 std::int64_t payload(const Other&) {
   return 0;
 }
 std::int64_t bytes_of(const Message& message) {
-  return std::visit(
-      [](const auto& m) { return kEnvelope + static_cast<std::int64_t>(sizeof m) + payload(m); },
-      message);
+  return std::visit([](const auto& m) { return kEnvelope + static_cast<std::int64_t>(sizeof m) + payload(m); },
+                    message);
 }
 
 }  // namespace

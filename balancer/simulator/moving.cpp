@@ -75,8 +75,7 @@ Shipped Simulation::ship(Node& n, const Ship& s) {
     if (has_data_ && group < n.groups.size() && want.count < n.items.count(group)) {
       program_.nearest_first(n.items.first(group), want.count, n.rank, s.to);
     }
-    const std::int64_t went =
-        n.items.take(index(want.group), want.count, program_.ships(), items);
+    const std::int64_t went = n.items.take(index(want.group), want.count, program_.ships(), items);
     if (went == 0) continue;
     shipped.fragments.push_back({want.group, went});
     const GroupState& g = n.groups[index(want.group)];
@@ -94,9 +93,8 @@ Shipped Simulation::ship(Node& n, const Ship& s) {
   return shipped;
 }
 
-void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items,
-                            std::vector<GroupCount> fragments, std::uint64_t ticket, bool by_policy,
-                            std::int64_t& bytes) {
+void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments,
+                            std::uint64_t ticket, bool by_policy, std::int64_t& bytes) {
   const std::uint32_t parcel = new_parcel(n.rank, Parcel::Kind::shipment);
   for (Item& item : items) {
     if (has_data_) bytes += program_.board(item, n.rank, to, *this);
@@ -118,8 +116,7 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
   // Parcels may move in memory while the policy acts.
   const std::vector<Item> items = std::move(parcels_[parcel].items);
   if (parcels_[parcel].by_policy) {
-    Arrived arrived{parcels_[parcel].from, std::move(parcels_[parcel].fragments),
-                    parcels_[parcel].ticket};
+    Arrived arrived{parcels_[parcel].from, std::move(parcels_[parcel].fragments), parcels_[parcel].ticket};
     free_parcels_.push_back(parcel);
     host_delay_ += ship_time(n, arrived.fragments);
     changed(n);

@@ -15,8 +15,7 @@ Time wire(std::int64_t bytes, double bandwidth) {
 Time occupy(Time& free, Time from, Time takes) { return free = std::max(free, from) + takes; }
 
 std::size_t count(const std::vector<std::int32_t>& of, std::size_t otherwise) {
-  return of.empty() ? otherwise
-                    : static_cast<std::size_t>(*std::max_element(of.begin(), of.end()) + 1);
+  return of.empty() ? otherwise : static_cast<std::size_t>(*std::max_element(of.begin(), of.end()) + 1);
 }
 
 }  // namespace
@@ -56,8 +55,7 @@ const LinkModel& Network::link(Rank from, Rank to) const {
 Time Network::jitter(Time at, Rank from, Rank to, Time most) const {
   if (most <= 0) return 0;
   const auto point = [&](Time k) {
-    Random r(seed_ ^ static_cast<std::uint64_t>(index(from)) << 40 ^
-             static_cast<std::uint64_t>(index(to)) << 20 ^
+    Random r(seed_ ^ static_cast<std::uint64_t>(index(from)) << 40 ^ static_cast<std::uint64_t>(index(to)) << 20 ^
              static_cast<std::uint64_t>(k) * 0xD6E8FEB86659FD93u);
     r.next();
     return static_cast<Time>(r.below(static_cast<std::uint64_t>(most) + 1));

@@ -33,9 +33,7 @@ class Network {
     const auto i = static_cast<std::size_t>(index(r));
     return hosts_.empty() ? i : static_cast<std::size_t>(hosts_[i]);
   }
-  std::size_t site(Rank r) const {
-    return sites_.empty() ? 0 : static_cast<std::size_t>(sites_[host(r)]);
-  }
+  std::size_t site(Rank r) const { return sites_.empty() ? 0 : static_cast<std::size_t>(sites_[host(r)]); }
   Time jitter(Time at, Rank from, Rank to, Time most) const;
 
   std::vector<std::int32_t> hosts_, sites_;

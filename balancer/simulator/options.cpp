@@ -20,8 +20,7 @@ bool somebody_stays(const Options& o, std::int32_t executing) {
   };
   for (const Rank r : o.absent) set(r, false);
   std::vector<Change> changes = o.changes;
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const Change& a, const Change& b) { return a.at < b.at; });
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
   bool always = std::find(here.begin(), here.end(), true) != here.end();
   for (const Change& c : changes) {
     if (c.kind == Change::Kind::outside_load) continue;
@@ -38,8 +37,7 @@ std::vector<std::string> check_options(const Options& o) {
   const auto check = [&](bool right, const std::string& text) {
     if (!right) wrong.push_back(text);
   };
-  check(o.ranks >= 1 && o.ranks <= kMostRanks,
-        "a cluster has 1 to " + std::to_string(kMostRanks) + " ranks");
+  check(o.ranks >= 1 && o.ranks <= kMostRanks, "a cluster has 1 to " + std::to_string(kMostRanks) + " ranks");
   check(o.threads >= 1 && o.threads <= 4096, "a rank has 1 to 4096 threads");
   check(sound({o.latency, o.bandwidth, o.jitter}) && sound(o.inside_host) && sound(o.between_sites),
         "a link has a latency of at least 0, a bandwidth of at least 1 byte per second, and a "
@@ -52,17 +50,14 @@ std::vector<std::string> check_options(const Options& o) {
   if (!wrong.empty()) return wrong;
 
   const std::int32_t executing = executing_ranks(o);
-  check(executing >= 1, "balancer '" + o.balancer + "' needs more ranks: none of " +
-                            std::to_string(o.ranks) + " would execute anything");
-  check(o.hosts.empty() || o.hosts.size() == static_cast<std::size_t>(o.ranks),
-        "every rank has a host");
+  check(executing >= 1, "balancer '" + o.balancer + "' needs more ranks: none of " + std::to_string(o.ranks) +
+                            " would execute anything");
+  check(o.hosts.empty() || o.hosts.size() == static_cast<std::size_t>(o.ranks), "every rank has a host");
   for (const Change& c : o.changes) {
-    check(index(c.rank) >= 0 && index(c.rank) < o.ranks, "rank " + std::to_string(index(c.rank)) +
-                                                             " changes, but there are only " +
-                                                             std::to_string(o.ranks));
+    check(index(c.rank) >= 0 && index(c.rank) < o.ranks,
+          "rank " + std::to_string(index(c.rank)) + " changes, but there are only " + std::to_string(o.ranks));
     check(c.at >= 0 && c.grace >= 0 && c.tasks >= 0, "times and numbers of tasks are at least 0");
-    check(c.kind != Change::Kind::leave || index(c.rank) < executing,
-          "the coordinator's rank can't leave");
+    check(c.kind != Change::Kind::leave || index(c.rank) < executing, "the coordinator's rank can't leave");
   }
   for (const Rank r : o.absent) {
     check(index(r) >= 0 && index(r) < executing, "an absent rank is one that executes");

@@ -49,9 +49,7 @@ class ReadyItems {
     ++pops_;
     expand_first = expand_first && queued_ < kVisible;
     const bool queued = !queues_.empty() && (!expand_first || (stacks_.empty() && ranges_.empty()));
-    const std::uint16_t g = queued            ? next_queue()
-                            : !stacks_.empty() ? stacks_.back()
-                                               : ranges_.back();
+    const std::uint16_t g = queued ? next_queue() : !stacks_.empty() ? stacks_.back() : ranges_.back();
     const Item item = stacked((*kinds_)[g]) ? take_newest(g) : take_oldest(g);
     if (groups_[g].size() == 0) forget(g);
     return item;
@@ -72,8 +70,8 @@ class ReadyItems {
   std::int64_t take(std::size_t g, std::int64_t n, Program::Ships ships, std::vector<Item>& out) {
     if (g >= groups_.size()) return 0;
     const Kind kind = (*kinds_)[g];
-    const bool from_end = kind == Kind::range || kind == Kind::structured ||
-                          (kind == Kind::stack && ships == Program::Ships::newest);
+    const bool from_end =
+        kind == Kind::range || kind == Kind::structured || (kind == Kind::stack && ships == Program::Ships::newest);
     const std::int64_t taken = std::min(n, count(g));
     if (taken <= 0) return 0;
     if (kind == Kind::stack && ships == Program::Ships::alternate) deal(groups_[g], taken);
@@ -137,9 +135,7 @@ class ReadyItems {
     return item;
   }
   static bool stacked(Kind k) { return k == Kind::stack || k == Kind::structured; }
-  std::vector<std::uint16_t>& order(Kind k) {
-    return k == Kind::range ? ranges_ : stacked(k) ? stacks_ : queues_;
-  }
+  std::vector<std::uint16_t>& order(Kind k) { return k == Kind::range ? ranges_ : stacked(k) ? stacks_ : queues_; }
   std::uint16_t next_queue() const {
     const std::uint16_t newest = queues_.back();
     if (groups_[newest].size() >= plenty_ || groups_[newest].bytes >= kPlentyBytes) return newest;

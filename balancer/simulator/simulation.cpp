@@ -15,9 +15,10 @@ ReadyItems::Kind kind_of(const Program& p, std::size_t g) {
   return p.runs_on_the_spot() ? ReadyItems::Kind::structured : ReadyItems::Kind::stack;
 }
 
-// As live between ranks of one host (runtime/balance/probing.cpp; over a network it is longer by a round trip or two): five round trips without a payload, two with a small one, which tell, and
-// two with larger ones unless they take long (live only where values are large, and the largest in the last round). One peer after the other. The probes themselves
-// occupy nothing here.
+// As live between ranks of one host (runtime/balance/probing.cpp; over a network it is longer by a round trip or two):
+// five round trips without a payload, two with a small one, which tell, and two with larger ones unless they take long
+// (live only where values are large, and the largest in the last round). One peer after the other. The probes
+// themselves occupy nothing here.
 struct Probing {
   Time told, done;
 };
@@ -55,8 +56,7 @@ Simulation::Simulation(Program& program, const Options& options)
   setup.seed = options.seed;
   setup.groups = program.groups();
   setup.settings = options.settings;
-  if (std::adjacent_find(options.speeds.begin(), options.speeds.end(), std::not_equal_to<>()) !=
-      options.speeds.end()) {
+  if (std::adjacent_find(options.speeds.begin(), options.speeds.end(), std::not_equal_to<>()) != options.speeds.end()) {
     setup.powers = options.speeds;
     setup.powers.resize(static_cast<std::size_t>(options.ranks), 1);
   }
@@ -137,8 +137,7 @@ Outcome Simulation::run() {
   out_.events += taken;
   out_.ended = queue_.empty();
   if (created_ != out_.executed) {
-    fault(std::to_string(created_) + " fragments became ready, " + std::to_string(out_.executed) +
-          " ran");
+    fault(std::to_string(created_) + " fragments became ready, " + std::to_string(out_.executed) + " ran");
   }
   for (std::string& text : program_.faults()) fault(std::move(text));
   out_.critical_path = program_.critical_path();
@@ -242,8 +241,6 @@ std::int32_t executing_ranks(const Options& o) {
   return executing_ranks(*find_policy(o.balancer), o.settings, o.ranks);
 }
 
-Outcome simulate(Program& program, const Options& options) {
-  return Simulation(program, options).run();
-}
+Outcome simulate(Program& program, const Options& options) { return Simulation(program, options).run(); }
 
 }  // namespace tessera::balancer::simulator

@@ -46,7 +46,7 @@ class Simulation final : public Effects {
   struct GroupState {
     std::int64_t outputs = 0, output_bytes = 0;
     GroupDone done{Group{0}, 0, 0, 0};  // since the host looked
-    int votes = 0;  // of the latest items, for being tiny; as runtime/work/group_stats.hpp
+    int votes = 0;                      // of the latest items, for being tiny; as runtime/work/group_stats.hpp
   };
   // Something for the policy, in the order it came.
   struct Told {
@@ -65,21 +65,21 @@ class Simulation final : public Effects {
     double rate = 1;      // work done per ns by each running thread
     bool shared = false;  // it may change with the number of running threads
     std::int32_t running = 0;
-    bool executes = true;  // it is no dedicated coordinator
-    bool here = true;      // it has not left
-    bool settled = false;  // it has left and its grace is over
-    Time starved = 0;      // for how long, with Options::watch
-    bool dirty = false;   // something has changed since the host's last report
-    bool urgent = false;  // a thread found nothing more when its item ended
-    Time pump_at = -1;    // planned, or told and not taken in yet; -1: neither
+    bool executes = true;     // it is no dedicated coordinator
+    bool here = true;         // it has not left
+    bool settled = false;     // it has left and its grace is over
+    Time starved = 0;         // for how long, with Options::watch
+    bool dirty = false;       // something has changed since the host's last report
+    bool urgent = false;      // a thread found nothing more when its item ended
+    Time pump_at = -1;        // planned, or told and not taken in yet; -1: neither
     std::vector<Told> inbox;  // from `inbox_head` on
     std::size_t inbox_head = 0;
     bool serving = false;  // a `serve` is planned
     std::set<Rank> heard;  // it has had messages from; kept when planning costs time
     Time host_free = 0;
     std::deque<std::pair<Time, Time>> host_late;  // when the host worked, from the latest end of an item on
-    std::vector<bool> knows_left;  // by rank; empty: nobody has left
-    std::vector<Time> touches;     // a heap, earliest first: when others' happenings reach it
+    std::vector<bool> knows_left;                 // by rank; empty: nobody has left
+    std::vector<Time> touches;                    // a heap, earliest first: when others' happenings reach it
 
     Node(Simulation& s, const std::vector<ReadyItems::Kind>* kinds, std::int64_t plenty)
         : simulation(s), items(kinds, plenty) {}
@@ -88,7 +88,9 @@ class Simulation final : public Effects {
     Time now() const override { return simulation.now_ + simulation.host_delay_; }
     bool idle() const override { return running == 0 && items.count() == 0; }
     void look(std::vector<GroupLoad>& ready, std::vector<GroupDone>& finished) override;
-    void answered(Time, const Event& event, const Actions& actions) override { simulation.charge(*this, event, actions); }
+    void answered(Time, const Event& event, const Actions& actions) override {
+      simulation.charge(*this, event, actions);
+    }
     void send(Rank to, const Message& message) override { simulation.send_message(*this, to, message); }
     Shipped ship(const Ship& s) override { return simulation.ship(*this, s); }
     void timer_set(const Timer& t) override {
@@ -123,9 +125,7 @@ class Simulation final : public Effects {
 
   // host.cpp
   // ran_dry is called when an item has ended, before the next one is taken.
-  void ran_dry(Node& n) {
-    n.urgent = n.urgent || n.items.count() < static_cast<std::int64_t>(n.threads.size());
-  }
+  void ran_dry(Node& n) { n.urgent = n.urgent || n.items.count() < static_cast<std::int64_t>(n.threads.size()); }
   void changed(Node& n) {
     n.dirty = true;
     const Time due = n.host->report_due(n.urgent);
@@ -143,9 +143,7 @@ class Simulation final : public Effects {
   // The host takes time over an event and what the policy answered.
   void charge(Node&, const Event&, const Actions&);
   void send_message(Node&, Rank to, const Message&);
-  const Processing& processing(const Node& n) const {
-    return n.executes ? options_.processing : options_.coordinator;
-  }
+  const Processing& processing(const Node& n) const { return n.executes ? options_.processing : options_.coordinator; }
 
   // moving.cpp
   std::uint32_t new_parcel(Rank from, Parcel::Kind);
@@ -153,8 +151,8 @@ class Simulation final : public Effects {
   void deliver(Node&, std::uint32_t parcel);
   Time ship_time(const Node&, const std::vector<GroupCount>& fragments) const;  // of its host
   Shipped ship(Node&, const Ship&);
-  void ship_items(Node&, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments,
-                  std::uint64_t ticket, bool by_policy, std::int64_t& bytes);
+  void ship_items(Node&, Rank to, std::vector<Item> items, std::vector<GroupCount> fragments, std::uint64_t ticket,
+                  bool by_policy, std::int64_t& bytes);
   void unload(Node&, std::uint32_t parcel);
   void queue(Node&, Item);
   bool on_the_spot(const Node&, const Item&) const;

@@ -20,8 +20,7 @@ class Parser {
   Parser(const std::string& path, std::ifstream& in) : path_(path), in_(in) {}
 
   Trace parse() {
-    if (!next() || word() != "tessera-trace")
-      wrong("is no trace: it begins with `tessera-trace 1`");
+    if (!next() || word() != "tessera-trace") wrong("is no trace: it begins with `tessera-trace 1`");
     const std::string_view version = word();
     if (version != std::to_string(kTraceVersion)) {
       wrong("has version '" + std::string(version) + "' of the format; this tessera reads " +
@@ -44,8 +43,7 @@ class Parser {
         }
         ended = true;
       } else {
-        wrong("has a line that begins with '" + std::string(what) +
-              "'; known are program, group, f, end");
+        wrong("has a line that begins with '" + std::string(what) + "'; known are program, group, f, end");
       }
     }
     if (!ended) wrong("is cut off: its `end` line is missing");
@@ -77,8 +75,7 @@ class Parser {
     std::uint64_t x = 0;
     const char* end = w.data() + w.size();
     if (w.empty() || std::from_chars(w.data(), end, x).ptr != end || x > 1ull << 62) {
-      wrong("says '" + std::string(w) + "' where " + what +
-            " stands, a whole number; a fragment is " + kFields);
+      wrong("says '" + std::string(w) + "' where " + what + " stands, a whole number; a fragment is " + kFields);
     }
     return x;
   }
@@ -106,9 +103,8 @@ class Parser {
       } else if (flag == ":") {
         break;
       } else {
-        wrong(
-            "says '" + std::string(flag) +
-            "' of a group; a group is `group N [stealable] [range] [bulk] [stack] [body=N ...] : LABEL`");
+        wrong("says '" + std::string(flag) +
+              "' of a group; a group is `group N [stealable] [range] [bulk] [stack] [body=N ...] : LABEL`");
       }
     }
     if (!rest_.empty()) g.label = rest_.substr(1);
@@ -139,7 +135,8 @@ class Parser {
       if (w.rfind("series=", 0) == 0) {
         const std::uint64_t number = value(w.substr(7), "a series");
         // Numbered anew, from 1 on: whoever reads them counts by them.
-        if (number > 0) f.series = series_.try_emplace(number, static_cast<std::uint32_t>(series_.size() + 1)).first->second;
+        if (number > 0)
+          f.series = series_.try_emplace(number, static_cast<std::uint32_t>(series_.size() + 1)).first->second;
         continue;
       }
       const std::size_t colon = w.find(':');

@@ -13,8 +13,7 @@ namespace tessera::balancer::simulator {
 class Utilisation {
  public:
   // slices 0: nothing is kept.
-  Utilisation(std::size_t ranks, std::size_t slices)
-      : slices_(slices), busy_(ranks * slices), ranks_(ranks) {}
+  Utilisation(std::size_t ranks, std::size_t slices) : slices_(slices), busy_(ranks * slices), ranks_(ranks) {}
 
   void add(std::size_t rank, Time from, Time to) {
     if (slices_ == 0) return;

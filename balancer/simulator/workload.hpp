@@ -17,8 +17,8 @@ struct Input {
 
 struct Fragment {
   Group group;
-  Time weight;             // on a rank of speed 1
-  std::int64_t bytes = 0;  // of inputs that no other fragment uses; they travel when it is shipped
+  Time weight;                          // on a rank of speed 1
+  std::int64_t bytes = 0;               // of inputs that no other fragment uses; they travel when it is shipped
   std::vector<std::size_t> children{};  // created when it finishes, on its rank or at their home
   std::vector<Input> inputs{};          // it is ready when all of them have reached its rank
   std::int64_t output = 0;              // bytes it produces

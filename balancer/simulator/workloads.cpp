@@ -76,9 +76,7 @@ Workload bursts(std::int32_t ranks, std::uint64_t seed) {
     const Time at = burst * 80 * kMs;
     for (int i = 0; i < 60; ++i) {
       const bool heavy = i % 6 == 0;
-      w.births.push_back(
-          {at, rank,
-           w.add({Group{heavy ? 1u : 0u}, heavy ? 12 * kMs : 2 * kMs, heavy ? kMB : 0, {}})});
+      w.births.push_back({at, rank, w.add({Group{heavy ? 1u : 0u}, heavy ? 12 * kMs : 2 * kMs, heavy ? kMB : 0, {}})});
     }
   }
   return w;
@@ -105,10 +103,8 @@ Workload spawning(std::int64_t n, std::uint64_t seed) {
     const std::uint64_t children = parent < 4 ? 3 : 1 + random.below(3);
     for (std::uint64_t c = 0; c < children; ++c) {
       const bool leaf = random.below(2) == 0;
-      const std::size_t child = w.add({Group{leaf ? 1u : 0u},
-                                       static_cast<Time>((1 + random.below(8)) * 1'000'000),
-                                       10'000,
-                                       {}});
+      const std::size_t child =
+          w.add({Group{leaf ? 1u : 0u}, static_cast<Time>((1 + random.below(8)) * 1'000'000), 10'000, {}});
       w.fragments[parent].children.push_back(child);
     }
   }

@@ -97,8 +97,7 @@ class FaithfulStealer : public Policy {
   void serve(Actions& out) {
     while (!requests_.empty() && ready_.total() > 1) {
       std::size_t g = 0;
-      while (g < ready_.size() &&
-             !(g < groups_.size() && groups_[g].stealable && ready_[g].count() > in_shipment(g))) {
+      while (g < ready_.size() && !(g < groups_.size() && groups_[g].stealable && ready_[g].count() > in_shipment(g))) {
         ++g;
       }
       if (g == ready_.size()) return;
@@ -166,8 +165,6 @@ class FaithfulStealer : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_faithful_stealer(const Setup& setup) {
-  return std::make_unique<FaithfulStealer>(setup);
-}
+std::unique_ptr<Policy> make_faithful_stealer(const Setup& setup) { return std::make_unique<FaithfulStealer>(setup); }
 
 }  // namespace tessera::balancer

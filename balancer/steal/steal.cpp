@@ -32,7 +32,8 @@ constexpr Parameter kStealParameters[] = {
      .max = 1e6},
     {.name = "patience",
      .default_value = "0",
-     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after each theft if "
+     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after "
+             "each theft if "
              "nothing else came, up to that again after refusals",
      .max = 60},
     {.name = "transfer_margin",
@@ -55,9 +56,8 @@ const PolicyInfo& steal_info() {
       .summary = "ranks that run out of work ask others for some",
       .parameters = kStealParameters,
       .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
-        return setting(steal_info(), setup.settings, "faithful") == "true"
-                   ? make_faithful_stealer(setup)
-                   : make_stealer(setup);
+        return setting(steal_info(), setup.settings, "faithful") == "true" ? make_faithful_stealer(setup)
+                                                                           : make_stealer(setup);
       },
   };
   return info;

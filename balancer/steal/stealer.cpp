@@ -73,8 +73,8 @@ class Stealer : public Policy {
   // has less than three steals' worth, and a shipment is worth five transfers. Else crumbs are
   // handed around, and thieves meet victims that have just been robbed.
   static constexpr double kAhead = 3, kWorth = 5;
-  // More find work sooner at the start of a search on hundreds of ranks; on hosts that take 50 us for a message they cost more
-  // than that.
+  // More find work sooner at the start of a search on hundreds of ranks; on hosts that take 50 us for a message they
+  // cost more than that.
   static constexpr std::int64_t kCallers = 2;
   // Where inputs are dear (the wire takes more than a 64th of what one weighs) a thief gets no more than lasts for
   // kLasts steals: halves of halves would carry the same inputs over several ranks before anybody uses them.
@@ -190,8 +190,9 @@ class Stealer : public Policy {
   // How long this idle rank has had nothing, in all that counts.
   Time waited_for(Time now) const { return waited_ + now - idle_since_; }
 
-  // Another may serve this rank (`auto`): it asks when it has had nothing for a while in all, or where fragments make others,
-  // whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make others there.
+  // Another may serve this rank (`auto`): it asks when it has had nothing for a while in all, or where fragments make
+  // others, whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make
+  // others there.
   bool patient(Time now, Actions& out) {
     early_ = false;
     if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
@@ -236,7 +237,7 @@ class Stealer : public Policy {
   // thief where nothing runs), while the shipment takes at most max_transfer, and only if what
   // moves outweighs the message. Empty: nothing.
   std::vector<GroupCount> share(Rank thief, bool thief_idle, Time need) const {
-    if (idle_ && ready_.total() <= workers_) return {};  // just arrived; our own threads take it
+    if (idle_ && ready_.total() <= workers_) return {};                    // just arrived; our own threads take it
     const bool served = patience_ > 0 && !thief_idle && !growth_.grows();  // by another, from what is measured
     const Link& link = links_.between(self_, thief);
     std::vector<GroupCount> parts;
@@ -253,8 +254,8 @@ class Stealer : public Policy {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
-      } else if (served || !worth_moving(weights_.cautious(group), each, link, margin_,
-                                         weights_.ship_cost(group, ship_cost_))) {
+      } else if (served ||
+                 !worth_moving(weights_.cautious(group), each, link, margin_, weights_.ship_cost(group, ship_cost_))) {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
@@ -265,8 +266,7 @@ class Stealer : public Policy {
           count = std::min(count, std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(enough, 1e15))));
         }
         const Time left = max_transfer_ - wire_time(link, bytes);
-        count =
-            std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
+        count = std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
       }
       if (count <= 0) return;
       parts.push_back({group, count});
@@ -277,23 +277,25 @@ class Stealer : public Policy {
       if (movable(g) > 0) add(g, movable(g) / sharers);
     }
     if (parts.empty()) {
-      // One of each at most: the heaviest goes that leaves as much work behind, or if the thief has nothing at all. Otherwise
-      // two ranks that each have a crumb besides would hand one fragment to and fro.
+      // One of each at most: the heaviest goes that leaves as much work behind, or if the thief has nothing at all.
+      // Otherwise two ranks that each have a crumb besides would hand one fragment to and fro.
       std::size_t best = ready_.size();
       for (std::size_t g = 0; g < ready_.size(); ++g) {
-        if (movable(g) > 0 && (thief_idle || leaves_as_much(g)) && (best == ready_.size() || heavier(g, best))) best = g;
+        if (movable(g) > 0 && (thief_idle || leaves_as_much(g)) && (best == ready_.size() || heavier(g, best)))
+          best = g;
       }
       if (best < ready_.size()) add(best, 1);
     }
     const double worth = growth_.grows() ? std::max(kWorth, margin_) : margin_;
-    const bool pays = growth_.factor() * static_cast<double>(weight) >=
-                      worth * static_cast<double>(transfer_time(link, bytes));
+    const bool pays =
+        growth_.factor() * static_cast<double>(weight) >= worth * static_cast<double>(transfer_time(link, bytes));
     return pays || unmeasured ? parts : std::vector<GroupCount>{};
   }
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
   }
-  // Whether the others weigh no less than one of this group, as far as is known; where its own weight is not, whether there are any.
+  // Whether the others weigh no less than one of this group, as far as is known; where its own weight is not, whether
+  // there are any.
   bool leaves_as_much(std::size_t group) const {
     const Group own{static_cast<std::uint32_t>(group)};
     Time left = 0;
@@ -355,8 +357,8 @@ class Stealer : public Policy {
     if (called_ || !growth_.grows() || needs_work()) return;
     call(ranks_, out);
   }
-  // Who is patient asks nobody until called. It passes the call on at once, to the ranks between it and the next that was
-  // called: all ranks hear of it in the time of log2(ranks) messages, not after as many halves of the work.
+  // Who is patient asks nobody until called. It passes the call on at once, to the ranks between it and the next that
+  // was called: all ranks hear of it in the time of log2(ranks) messages, not after as many halves of the work.
   void called(Rank by, Actions& out) {
     growth_.heard();
     if (patience_ > 0 && !called_) call((index(self_) + ranks_ - index(by)) % ranks_, out);
@@ -403,7 +405,7 @@ class Stealer : public Policy {
   Time patience_left_ = 0;  // less, the longer thefts serve this rank
   bool timer_set_ = false;
   bool called_ = false;
-  bool fresh_ = true;  // nothing has run here yet
+  bool fresh_ = true;   // nothing has run here yet
   bool early_ = false;  // asks only to be known
 
   std::vector<Known> known_at_;
@@ -424,8 +426,6 @@ class Stealer : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_stealer(const Setup& setup) {
-  return std::make_unique<Stealer>(setup);
-}
+std::unique_ptr<Policy> make_stealer(const Setup& setup) { return std::make_unique<Stealer>(setup); }
 
 }  // namespace tessera::balancer

@@ -18,8 +18,7 @@ bool all_right(int blocks, int n) {
       auto& sum = c[i * blocks + j];
       for (int k = 0; k < blocks; ++k) {
         auto& product = k == 0 ? sum : products[j * blocks + k];
-        s.task([n](DF& to, DF& x, DF& y) { multiply(n, 0, x, y, to); }, product, a[i * blocks + k],
-               b[k * blocks + j]);
+        s.task([n](DF& to, DF& x, DF& y) { multiply(n, 0, x, y, to); }, product, a[i * blocks + k], b[k * blocks + j]);
       }
       for (int k = 1; k < blocks; ++k) {
         s.merge(
@@ -33,8 +32,7 @@ bool all_right(int blocks, int n) {
   }
   for (int i = 0; i < blocks; ++i) {
     for (int j = 0; j < blocks; ++j) {
-      s.task([=](DF& yes, DF& x) { check(i, j, blocks, n, x, yes); }, right[i * blocks + j],
-             c[i * blocks + j]);
+      s.task([=](DF& yes, DF& x) { check(i, j, blocks, n, x, yes); }, right[i * blocks + j], c[i * blocks + j]);
     }
   }
   s.wait();

@@ -102,10 +102,9 @@ void dag() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag),
-             [](int threads, auto f) {
+  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag), [](int threads, auto f) {
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-               f();
-             });
+    f();
+  });
 }

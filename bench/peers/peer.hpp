@@ -56,9 +56,8 @@ inline constexpr long kTreeTasks = (2L << kDepth) - 1;
 
 using Run = void (*)();
 inline std::vector<Pattern> patterns(Run independent, Run chain, Run stencil, Run tree, Run fan, Run dag) {
-  return {{"independent", kIndependent, independent}, {"chain", kChain, chain},
-          {"stencil", kWidth * kSteps, stencil},      {"binary_tree", kTreeTasks, tree},
-          {"fan", 2 * kFan, fan},                     {"dag", kDag, dag}};
+  return {{"independent", kIndependent, independent}, {"chain", kChain, chain}, {"stencil", kWidth * kSteps, stencil},
+          {"binary_tree", kTreeTasks, tree},          {"fan", 2 * kFan, fan},   {"dag", kDag, dag}};
 }
 
 // run picks the pattern; `around` starts and stops the system around it, untimed.

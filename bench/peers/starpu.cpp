@@ -17,8 +17,8 @@ class Values {
  public:
   explicit Values(std::size_t n) : values_(n), handles_(n) {
     for (std::size_t i = 0; i < n; ++i) {
-      starpu_variable_data_register(&handles_[i], STARPU_MAIN_RAM,
-                                    reinterpret_cast<std::uintptr_t>(&values_[i]), sizeof(int));
+      starpu_variable_data_register(&handles_[i], STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&values_[i]),
+                                    sizeof(int));
     }
   }
   ~Values() {
@@ -53,16 +53,14 @@ void chain() {  // one variable, written again and again: cheaper for it than kC
 }
 
 void stencil() {  // two rows, likewise
-  static Codelet step(
-      [](void* b[], void*) { value(b, 3) = (value(b, 0) + value(b, 1) + value(b, 2)) % 1000; },
-      {STARPU_R, STARPU_R, STARPU_R, STARPU_W});
+  static Codelet step([](void* b[], void*) { value(b, 3) = (value(b, 0) + value(b, 1) + value(b, 2)) % 1000; },
+                      {STARPU_R, STARPU_R, STARPU_R, STARPU_W});
   Values row[2] = {Values(kWidth + 2), Values(kWidth + 2)};
   for (int i = 0; i < kWidth; ++i) row[0].set(i + 1, i);
   for (int t = 0; t < kSteps; ++t) {
     Values &from = row[t % 2], &to = row[1 - t % 2];
     for (int i = 1; i <= kWidth; ++i) {
-      starpu_task_insert(&step, STARPU_R, from[i - 1], STARPU_R, from[i], STARPU_R, from[i + 1],
-                         STARPU_W, to[i], 0);
+      starpu_task_insert(&step, STARPU_R, from[i - 1], STARPU_R, from[i], STARPU_R, from[i + 1], STARPU_W, to[i], 0);
     }
   }
   starpu_task_wait_for_all();
@@ -72,8 +70,7 @@ void stencil() {  // two rows, likewise
 
 void tree() {
   static Codelet leaf([](void* b[], void*) { value(b, 0) = 1; }, {STARPU_W});
-  static Codelet add([](void* b[], void*) { value(b, 2) = value(b, 0) + value(b, 1); },
-                     {STARPU_R, STARPU_R, STARPU_W});
+  static Codelet add([](void* b[], void*) { value(b, 2) = value(b, 0) + value(b, 1); }, {STARPU_R, STARPU_R, STARPU_W});
   const std::size_t leaves = std::size_t{1} << kDepth;
   Values x(2 * leaves);  // node n has the children 2 n and 2 n + 1
   for (std::size_t n = leaves; n < 2 * leaves; ++n) starpu_task_insert(&leaf, STARPU_W, x[n], 0);
@@ -109,8 +106,7 @@ void dag() {
     if (i < kRoots) {
       starpu_task_insert(&root, STARPU_RW, x[i], 0);
     } else if (left_of(i) == right_of(i)) {
-      static Codelet twice([](void* b[], void*) { value(b, 1) = 2 * value(b, 0) % 1000; },
-                           {STARPU_R, STARPU_W});
+      static Codelet twice([](void* b[], void*) { value(b, 1) = 2 * value(b, 0) % 1000; }, {STARPU_R, STARPU_W});
       starpu_task_insert(&twice, STARPU_R, x[left_of(i)], STARPU_W, x[i], 0);
     } else {
       starpu_task_insert(&node, STARPU_R, x[left_of(i)], STARPU_R, x[right_of(i)], STARPU_W, x[i], 0);
@@ -123,14 +119,13 @@ void dag() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag),
-             [](int threads, auto f) {
-               starpu_conf conf;
-               starpu_conf_init(&conf);
-               conf.ncpus = threads;
-               conf.ncuda = conf.nopencl = 0;
-               if (starpu_init(&conf) != 0) must_be(0, 1);
-               f();
-               starpu_shutdown();
-             });
+  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag), [](int threads, auto f) {
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.ncpus = threads;
+    conf.ncuda = conf.nopencl = 0;
+    if (starpu_init(&conf) != 0) must_be(0, 1);
+    f();
+    starpu_shutdown();
+  });
 }

@@ -60,9 +60,7 @@ void stencil() {
   std::vector<FlowNode*> before, now(kWidth);
   for (int t = 1; t <= kSteps; ++t) {
     for (int i = 0; i < kWidth; ++i) {
-      now[i] = &g.node([&x, t, i] {
-        x[t][i + 1] = (x[t - 1][i] + x[t - 1][i + 1] + x[t - 1][i + 2]) % 1000;
-      });
+      now[i] = &g.node([&x, t, i] { x[t][i + 1] = (x[t - 1][i] + x[t - 1][i + 1] + x[t - 1][i + 2]) % 1000; });
       if (t == 1) {
         Graph::edge(start, *now[i]);
         continue;
@@ -121,8 +119,7 @@ void dag() {
   FlowNode& start = g.node([] {});
   std::vector<FlowNode*> nodes;
   for (int i = 0; i < kDag; ++i) {
-    nodes.push_back(&g.node(
-        [&x, i] { x[i] = i < kRoots ? i : (x[left_of(i)] + x[right_of(i)]) % 1000; }));
+    nodes.push_back(&g.node([&x, i] { x[i] = i < kRoots ? i : (x[left_of(i)] + x[right_of(i)]) % 1000; }));
     if (i < kRoots) {
       Graph::edge(start, *nodes[i]);
     } else {
@@ -138,11 +135,9 @@ void dag() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag),
-             [](int threads, auto f) {
-               const oneapi::tbb::global_control limit(
-                   oneapi::tbb::global_control::max_allowed_parallelism, threads);
-               oneapi::tbb::task_arena arena(threads);
-               arena.execute(f);
-             });
+  return run(argc, argv, patterns(independent, chain, stencil, tree, fan, dag), [](int threads, auto f) {
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+    oneapi::tbb::task_arena arena(threads);
+    arena.execute(f);
+  });
 }

@@ -54,8 +54,7 @@ int run(int argc, char** argv, Around around) {
     right = all_right<System>(3, 1);  // starts what is started late: threads
     const auto start = std::chrono::steady_clock::now();
     right = all_right<System>(std::atoi(argv[1]), std::atoi(argv[2])) && right;
-    std::printf("%.6f\n",
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    std::printf("%.6f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   });
   if (!right) std::fprintf(stderr, "wrong result\n");
   return right ? 0 : 1;

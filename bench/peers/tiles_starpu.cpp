@@ -12,8 +12,7 @@ class System {
     starpu_data_handle_t handle = nullptr;
 
     Tile() {
-      starpu_variable_data_register(&handle, STARPU_MAIN_RAM,
-                                    reinterpret_cast<std::uintptr_t>(&value), sizeof value);
+      starpu_variable_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&value), sizeof value);
     }
     Tile(const Tile&) = delete;
     ~Tile() { starpu_data_unregister(handle); }
@@ -21,35 +20,27 @@ class System {
 
   template <class F>
   void task(F f, Tile& to) {
-    static Codelet codelet([](void* b[], void* argument) { taken<F>(argument)(value(b, 0)); },
-                           {STARPU_RW});
+    static Codelet codelet([](void* b[], void* argument) { taken<F>(argument)(value(b, 0)); }, {STARPU_RW});
     starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, 0);
   }
   template <class F>
   void task(F f, Tile& to, Tile& from) {
-    static Codelet codelet(
-        [](void* b[], void* argument) { taken<F>(argument)(value(b, 0), value(b, 1)); },
-        {STARPU_RW, STARPU_R});
-    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_R,
-                       from.handle, 0);
+    static Codelet codelet([](void* b[], void* argument) { taken<F>(argument)(value(b, 0), value(b, 1)); },
+                           {STARPU_RW, STARPU_R});
+    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_R, from.handle, 0);
   }
   template <class F>
   void task(F f, Tile& to, Tile& left, Tile& right) {
-    static Codelet codelet(
-        [](void* b[], void* argument) {
-          taken<F>(argument)(value(b, 0), value(b, 1), value(b, 2));
-        },
-        {STARPU_RW, STARPU_R, STARPU_R});
-    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_R,
-                       left.handle, STARPU_R, right.handle, 0);
+    static Codelet codelet([](void* b[], void* argument) { taken<F>(argument)(value(b, 0), value(b, 1), value(b, 2)); },
+                           {STARPU_RW, STARPU_R, STARPU_R});
+    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_R, left.handle, STARPU_R,
+                       right.handle, 0);
   }
   template <class F>
   void merge(F f, Tile& to, Tile& from) {
-    static Codelet codelet(
-        [](void* b[], void* argument) { taken<F>(argument)(value(b, 0), value(b, 1)); },
-        {STARPU_RW, STARPU_RW});
-    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_RW,
-                       from.handle, 0);
+    static Codelet codelet([](void* b[], void* argument) { taken<F>(argument)(value(b, 0), value(b, 1)); },
+                           {STARPU_RW, STARPU_RW});
+    starpu_task_insert(&codelet, STARPU_VALUE, &f, sizeof f, STARPU_RW, to.handle, STARPU_RW, from.handle, 0);
   }
   void wait() { starpu_task_wait_for_all(); }
 

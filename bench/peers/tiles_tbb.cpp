@@ -22,8 +22,8 @@ class System {
 
   template <class F, class... From>
   void task(F f, Tile& to, From&... from) {
-    Node& node = nodes_.emplace_back(
-        graph_, [=, &to, &from...](const flow::continue_msg&) { f(to.value, from.value...); });
+    Node& node =
+        nodes_.emplace_back(graph_, [=, &to, &from...](const flow::continue_msg&) { f(to.value, from.value...); });
     bool waits = false;
     for (Node* writer : {to.writer, from.writer...}) {
       if (writer == nullptr) continue;
@@ -53,8 +53,7 @@ class System {
 
 int main(int argc, char** argv) {
   return peer::run<System>(argc, argv, [](int threads, auto f) {
-    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
-                                            threads);
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
     oneapi::tbb::task_arena arena(threads);
     arena.execute(f);
   });

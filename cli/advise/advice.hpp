@@ -36,11 +36,12 @@ struct Limit {
 };
 
 struct Advice {
-  std::vector<Tried> by_count;  // the best for each number of ranks, rising: the default, unless another is better by the margin
-  std::size_t best = 0;         // in by_count: beyond it more ranks do not pay
-  std::vector<Limit> limits;    // of the last of by_count; empty: it uses its ranks
-  std::optional<Tried> faster;  // than the best, on as many ranks, but by less than the margin
-  std::string default_name;     // what `tessera run` takes without being told ...
+  std::vector<Tried>
+      by_count;  // the best for each number of ranks, rising: the default, unless another is better by the margin
+  std::size_t best = 0;             // in by_count: beyond it more ranks do not pay
+  std::vector<Limit> limits;        // of the last of by_count; empty: it uses its ranks
+  std::optional<Tried> faster;      // than the best, on as many ranks, but by less than the margin
+  std::string default_name;         // what `tessera run` takes without being told ...
   balancer::Time default_time = 0;  // ... on as many ranks as `best`; 0: not known
   int simulations = 0;
 };

@@ -16,7 +16,7 @@ using balancer::Time;
 
 constexpr double kUsesItsRanks = 0.9;  // of the time that work / power would take: nothing to complain of
 constexpr std::int64_t kFragmentBytes = 1000;
-constexpr double kCounts = 0.25;       // of what is lost
+constexpr double kCounts = 0.25;  // of what is lost
 
 struct Lost {
   double time, by_work;
@@ -44,18 +44,20 @@ std::vector<Kind> kinds(const Study& study, const sim::Outcome& o) {
   return all;
 }
 
-// What to say of fragments that are short beside a message: of the group that has most of them. A mean over groups would tell of
-// none of them.
+// What to say of fragments that are short beside a message: of the group that has most of them. A mean over groups
+// would tell of none of them.
 std::string granularity_text(const std::vector<Kind>& all, Time fine, Time message) {
   const Kind* most = nullptr;
   for (const Kind& k : all) {
     if (k.mean() < fine && (most == nullptr || k.count > most->count)) most = &k;
   }
   if (most == nullptr || most->count == 0) {
-    return fmt::format("fragments wait for messages, which take {} each: have more of them ready at a time", duration_text(message));
+    return fmt::format("fragments wait for messages, which take {} each: have more of them ready at a time",
+                       duration_text(message));
   }
   return fmt::format("a fragment{} takes {} in the mean ({} of them), a message {}: make fewer, longer ones",
-                     most->label.empty() ? "" : " of " + most->label, duration_text(most->mean()), most->count, duration_text(message));
+                     most->label.empty() ? "" : " of " + most->label, duration_text(most->mean()), most->count,
+                     duration_text(message));
 }
 
 Time longest_fragment(const Study& study) {
@@ -80,8 +82,8 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 
 }  // namespace
 
-std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std::optional<Tried>& usual, std::int32_t count,
-                               const Progress& progress, int& simulations) {
+std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std::optional<Tried>& usual,
+                               std::int32_t count, const Progress& progress, int& simulations) {
   const sim::Outcome& o = *tried.row.outcome;
   sim::Options options;
   const auto run_of = [&](const Study::Balancer& b, const std::function<void(sim::Options&)>& change) {
@@ -91,8 +93,8 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
     return std::move(row.outcome);
   };
   bool data = moves_data(o);
-  // How long it would take. A balancer that leaves all where it is may be the best one just because of what is to be made free: the
-  // default is asked, too. What it would save without that, too, is not saved by that.
+  // How long it would take. A balancer that leaves all where it is may be the best one just because of what is to be
+  // made free: the default is asked, too. What it would save without that, too, is not saved by that.
   const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
     double least = static_cast<double>(o.finished);
     if (const auto free = run_of(tried.balancer, change)) least = std::min(least, static_cast<double>(free->finished));
@@ -131,16 +133,18 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
                       fmt::format("the longest chain of fragments that wait for each other takes {}",
                                   duration_text(o.critical_path))});
   }
-  limits.push_back({"transfers", data ? lost.share(no_transfer) : 0,
-                    fmt::format("with links of endless bandwidth it would take {}",
-                                duration_text(static_cast<Time>(no_transfer)))});
-  limits.push_back({"coordinator", lost.share(no_processing),
-                    fmt::format("the busiest host works {} of the time for its balancer; if that cost nothing the run "
-                                "would take {}",
-                                percent(tried.row.coordinator_load()), duration_text(static_cast<Time>(no_processing)))});
+  limits.push_back(
+      {"transfers", data ? lost.share(no_transfer) : 0,
+       fmt::format("with links of endless bandwidth it would take {}", duration_text(static_cast<Time>(no_transfer)))});
+  limits.push_back(
+      {"coordinator", lost.share(no_processing),
+       fmt::format("the busiest host works {} of the time for its balancer; if that cost nothing the run "
+                   "would take {}",
+                   percent(tried.row.coordinator_load()), duration_text(static_cast<Time>(no_processing)))});
   const auto largest = [&] {
     return std::max_element(limits.begin(), limits.end(),
-                            [](const Limit& a, const Limit& b) { return a.share < b.share; })->share;
+                            [](const Limit& a, const Limit& b) { return a.share < b.share; })
+        ->share;
   };
   if (usual && largest() < kCounts) {
     limits.push_back({"balancer", lost.share(static_cast<double>(usual->time())),
@@ -153,7 +157,9 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
   for (const Kind& k : all) work_of_fine += k.mean() < two_round_trips ? k.work : 0;
   const bool fine = 2 * work_of_fine > o.work;
   const double explained = largest();
-  limits.push_back({"granularity", std::max({data ? 0 : lost.share(no_transfer), lost.share(no_latency), fine && explained < kCounts ? 1 - explained : 0}),
+  limits.push_back({"granularity",
+                    std::max({data ? 0 : lost.share(no_transfer), lost.share(no_latency),
+                              fine && explained < kCounts ? 1 - explained : 0}),
                     granularity_text(all, two_round_trips, options.latency)});
   std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
   std::erase_if(limits, [](const Limit& l) { return l.share < kCounts; });
@@ -163,7 +169,8 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
     x.watch = std::max<Time>(1, o.finished / kLooks);
   });
   progress(++simulations);
-  const double left = watched.outcome && watched.outcome->ended ? idle_beside_ready(*watched.outcome, options.threads) : 0;
+  const double left =
+      watched.outcome && watched.outcome->ended ? idle_beside_ready(*watched.outcome, options.threads) : 0;
   if (left >= kCounts) {
     return {{"balancer", left,
              fmt::format("work waits on some ranks in {} of the time that others have none", percent(left))}};

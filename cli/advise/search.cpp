@@ -9,16 +9,23 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::size_t kKept = 3;         // balancers that go on after the first round ...
-constexpr double kKeptWithin = 1.5;      // ... if they take at most this many times the best one's time
-constexpr double kBetter = 0.99;         // a parameter is worth naming from 1 % on
-constexpr double kPays = 0.2;            // more ranks pay when they give at least this part of what they could
+constexpr std::size_t kKept = 3;     // balancers that go on after the first round ...
+constexpr double kKeptWithin = 1.5;  // ... if they take at most this many times the best one's time
+constexpr double kBetter = 0.99;     // a parameter is worth naming from 1 % on
+constexpr double kPays = 0.2;        // more ranks pay when they give at least this part of what they could
 
 // What is worth varying, in any balancer that has it.
 constexpr std::pair<const char*, const char*> kVariations[] = {
-    {"coordinator", "colocated"}, {"transfer_margin", "1"}, {"transfer_margin", "4"}, {"max_transfer", "0.1"},
-    {"max_transfer", "0.005"},    {"ship_window", "0.1"},   {"group_size", "64"},     {"block", "1"},
-    {"block", "20"},              {"first_percent", "50"},
+    {"coordinator", "colocated"},
+    {"transfer_margin", "1"},
+    {"transfer_margin", "4"},
+    {"max_transfer", "0.1"},
+    {"max_transfer", "0.005"},
+    {"ship_window", "0.1"},
+    {"group_size", "64"},
+    {"block", "1"},
+    {"block", "20"},
+    {"first_percent", "50"},
 };
 
 class Search {
@@ -119,9 +126,10 @@ Advice advise(const Study& study, const Source& source, const std::vector<const 
       if (!alone) take(t.balancer);
     }
     if (here.empty()) continue;
-    const auto fastest = std::min_element(here.begin(), here.end(),
-                                          [](const Tried& a, const Tried& b) { return a.time() < b.time(); });
-    const bool told_apart = static_cast<double>(fastest->time()) < (1 - source.margin()) * static_cast<double>(here[0].time());
+    const auto fastest =
+        std::min_element(here.begin(), here.end(), [](const Tried& a, const Tried& b) { return a.time() < b.time(); });
+    const bool told_apart =
+        static_cast<double>(fastest->time()) < (1 - source.margin()) * static_cast<double>(here[0].time());
     const bool gives_way = defaults == 1 && fastest != here.begin() && !told_apart;
     advice.by_count.push_back(gives_way ? here.front() : *fastest);
     faster.push_back(gives_way ? std::optional(*fastest) : std::nullopt);

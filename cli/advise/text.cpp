@@ -43,7 +43,9 @@ std::string text_of(const Study& study, const Advice& advice, const Source& sour
   const std::int64_t every = source.every;
   std::string text = what_was_read(study, advice, source);
   if (source.profile) {
-    text += "(a profile knows nothing of order and dependences: this is the best case; a trace, run --record, knows them)\n";
+    text +=
+        "(a profile knows nothing of order and dependences: this is the best case; a trace, run --record, knows "
+        "them)\n";
   }
   if (every > 1) {
     text += fmt::format("(one fragment in {} was simulated, and times multiplied)\n", every);
@@ -51,7 +53,8 @@ std::string text_of(const Study& study, const Advice& advice, const Source& sour
   text += fmt::format("\nbest:   -n {} {}: {}, {:.0f} % of all ranks used\n", best.row.ranks, words_of(best.balancer),
                       duration_text(whole(best.time(), every)), 100 * used(best));
   if (advice.faster) {
-    text += fmt::format("        {} {}, less than {:.0f} % faster: too little to tell\n", words_of(advice.faster->balancer).substr(11),
+    text += fmt::format("        {} {}, less than {:.0f} % faster: too little to tell\n",
+                        words_of(advice.faster->balancer).substr(11),
                         duration_text(whole(advice.faster->time(), every)), 100 * source.margin());
   } else if (advice.default_time > 0 && words_of(best.balancer) != "--balancer " + advice.default_name) {
     text += fmt::format("        without being told: {} {}{}\n", advice.default_name,
@@ -70,7 +73,8 @@ std::string text_of(const Study& study, const Advice& advice, const Source& sour
     text += fmt::format("limit:  none, up to {} ranks\n", last.row.ranks);
   }
   for (const Limit& l : advice.limits) {
-    text += fmt::format("limit:  {} ({:.0f} % of what {} ranks lose): {}\n", l.name, 100 * l.share, last.row.ranks, l.text);
+    text +=
+        fmt::format("limit:  {} ({:.0f} % of what {} ranks lose): {}\n", l.name, 100 * l.share, last.row.ranks, l.text);
   }
   text += "\n ranks       time   used  balancer\n";
   for (const Tried& t : advice.by_count) {

@@ -26,8 +26,7 @@ Context context_at(const std::string& text, std::size_t offset) {
   for (const Piece& p : all) {
     const std::size_t end = p.begin + p.text.size();
     if (p.begin >= offset) break;
-    const bool inside =
-        offset < end || (offset == end && end == text.size() && p.kind != Piece::Kind::blank);
+    const bool inside = offset < end || (offset == end && end == text.size() && p.kind != Piece::Kind::blank);
     if (p.kind == Piece::Kind::directive && offset <= end) {
       const std::string_view before = p.text.substr(0, offset - p.begin);
       if (before.find('#') == before.npos) return Context::nothing;
@@ -36,19 +35,17 @@ Context context_at(const std::string& text, std::size_t offset) {
       if (offset - p.begin <= begin + word.size()) return Context::directive;
       if (word == "ifdef" || word == "ifndef" || word == "undef") return Context::macro;
       const std::size_t dollar = before.rfind('$');
-      const bool use =
-          dollar != before.npos && before.find_first_of(" \t()+-*/,", dollar) == before.npos;
+      const bool use = dollar != before.npos && before.find_first_of(" \t()+-*/,", dollar) == before.npos;
       return use ? Context::macro : Context::nothing;
     }
-    if (p.is_comment() && (offset < end || p.kind == Piece::Kind::line_comment ||
-                           (inside && p.text.substr(p.text.size() - 1) != "/"))) {
+    if (p.is_comment() &&
+        (offset < end || p.kind == Piece::Kind::line_comment || (inside && p.text.substr(p.text.size() - 1) != "/"))) {
       if (offset <= end) return Context::nothing;
     }
     if ((p.kind == Piece::Kind::string || p.kind == Piece::Kind::foreign) && inside) {
       const bool closed =
           offset == end && p.text.size() > 1 &&
-          (p.kind == Piece::Kind::foreign ? p.text.substr(p.text.size() - 3) == "$}}"
-                                          : p.text.back() == '"');
+          (p.kind == Piece::Kind::foreign ? p.text.substr(p.text.size() - 3) == "$}}" : p.text.back() == '"');
       if (!closed) return Context::nothing;
     }
     if ((p.kind == Piece::Kind::macro || p.text == "$") && offset <= end) return Context::macro;
@@ -90,8 +87,8 @@ void add_names(const Index& index, const Spot& spot, Items& items) {
   const auto at = static_cast<std::uint32_t>(moved(spot.document->text, text, spot.offset));
   std::vector<const Symbol*> local, global;
   for (const Symbol& s : index.symbols) {
-    const bool callable = s.kind == Symbol::Kind::sub || s.kind == Symbol::Kind::import ||
-                          s.kind == Symbol::Kind::kernel;
+    const bool callable =
+        s.kind == Symbol::Kind::sub || s.kind == Symbol::Kind::import || s.kind == Symbol::Kind::kernel;
     if (callable) global.push_back(&s);
     if (!callable && s.kind != Symbol::Kind::label && s.reach.holds(*file, at)) local.push_back(&s);
   }
@@ -101,10 +98,9 @@ void add_names(const Index& index, const Spot& spot, Items& items) {
   local.insert(local.end(), global.begin(), global.end());
   for (const Symbol* s : local) {
     const std::string& source = index.files[s->at.file].text;
-    const bool callable = s->kind == Symbol::Kind::sub || s->kind == Symbol::Kind::import ||
-                          s->kind == Symbol::Kind::kernel;
-    items.add(s->name, callable ? kFunctionItem : kVariableItem, s->signature,
-              comment_above(source, s->at.begin));
+    const bool callable =
+        s->kind == Symbol::Kind::sub || s->kind == Symbol::Kind::import || s->kind == Symbol::Kind::kernel;
+    items.add(s->name, callable ? kFunctionItem : kVariableItem, s->signature, comment_above(source, s->at.begin));
   }
 }
 
@@ -127,9 +123,7 @@ Json completion(const Spot& spot) {
       for (const Index* index : {program.index.get(), program.complete.get()}) {
         if (index == nullptr) continue;
         for (const MacroWord& m : macro_words(*index)) {
-          if (m.defines)
-            items.add(m.name, kConstantItem, "macro",
-                      comment_above(index->files[m.file].text, m.begin));
+          if (m.defines) items.add(m.name, kConstantItem, "macro", comment_above(index->files[m.file].text, m.begin));
         }
       }
       break;

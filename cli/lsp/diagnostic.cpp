@@ -14,8 +14,7 @@ Json range(const Workspace& workspace, const compiler::Span& span) {
     begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
   }
   begin = std::min(begin + static_cast<std::size_t>(std::max(span.column - 1, 0)), text.size());
-  return range_of(text, begin,
-                  std::min(begin + static_cast<std::size_t>(span.length), text.size()));
+  return range_of(text, begin, std::min(begin + static_cast<std::size_t>(span.length), text.size()));
 }
 
 }  // namespace
@@ -31,8 +30,7 @@ Json diagnostic(const Workspace& workspace, const compiler::Diagnostic& d) {
   if (!d.code.empty()) one["code"] = d.code;
   for (const compiler::Note& n : d.notes) {
     one["relatedInformation"].push_back(
-        {{"location",
-          {{"uri", workspace.uri(settled(n.span.file))}, {"range", range(workspace, n.span)}}},
+        {{"location", {{"uri", workspace.uri(settled(n.span.file))}, {"range", range(workspace, n.span)}}},
          {"message", n.text}});
   }
   return one;

@@ -28,8 +28,7 @@ Json location_of(const Workspace& workspace, const CxxFunction& f) {
 Json included(const Workspace& workspace, const Spot& spot) {
   const std::vector<Piece> all = compiler::format::pieces(spot.document->text);
   const Piece p = piece_at(all, spot.offset);
-  if (p.kind != Piece::Kind::directive || compiler::format::directive_word(p) != "include")
-    return nullptr;
+  if (p.kind != Piece::Kind::directive || compiler::format::directive_word(p) != "include") return nullptr;
   const std::size_t open = p.text.find_first_of("\"<");
   const bool library = open != p.text.npos && p.text[open] == '<';
   const std::size_t close = open == p.text.npos ? open : p.text.find(library ? '>' : '"', open + 1);
@@ -77,14 +76,12 @@ std::string fenced(const std::string& language, const std::string& code) {
   return "```" + language + "\n" + code + "\n```";
 }
 
-Json markdown(const std::vector<std::string>& parts, std::string_view text, std::size_t begin,
-              std::size_t end) {
+Json markdown(const std::vector<std::string>& parts, std::string_view text, std::size_t begin, std::size_t end) {
   std::string all;
   for (const std::string& part : parts) {
     if (!part.empty()) all += (all.empty() ? "" : "\n\n") + part;
   }
-  return {{"contents", {{"kind", "markdown"}, {"value", all}}},
-          {"range", range_of(text, begin, end)}};
+  return {{"contents", {{"kind", "markdown"}, {"value", all}}}, {"range", range_of(text, begin, end)}};
 }
 
 }  // namespace
@@ -154,8 +151,8 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
       const std::string& file = index.files[m.file].text;
       for (const Piece& p : compiler::format::pieces(file)) {
         if (p.begin <= m.begin && m.begin < p.begin + p.text.size()) {
-          return markdown({fenced("tessera", std::string(p.text)), comment_above(file, m.begin)},
-                          text, macro.begin, macro.end);
+          return markdown({fenced("tessera", std::string(p.text)), comment_above(file, m.begin)}, text, macro.begin,
+                          macro.end);
         }
       }
     }
@@ -168,8 +165,7 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
     const Symbol& s = r == nullptr ? *import : index.symbols[r->symbol];
     const std::string& file = index.files[s.at.file].text;
     std::string comment = comment_above(file, s.at.begin);
-    if (comment.empty() || s.kind == Symbol::Kind::parameter)
-      comment = comment_behind(file, s.at.begin);
+    if (comment.empty() || s.kind == Symbol::Kind::parameter) comment = comment_behind(file, s.at.begin);
     std::string producers;
     if (!s.producers.empty()) producers = "assigned by " + s.producers;
     std::string cxx, cxx_comment;
@@ -177,9 +173,8 @@ Json hover(Workspace& workspace, Kernels& kernels, const Spot& spot) {
       cxx = fenced("cpp", f->signature);
       cxx_comment = f->documentation;
     }
-    return markdown(
-        {fenced("tessera", s.signature), what_it_is(s), comment, producers, cxx, cxx_comment}, text,
-        r->at.begin, r->at.end);
+    return markdown({fenced("tessera", s.signature), what_it_is(s), comment, producers, cxx, cxx_comment}, text,
+                    r->at.begin, r->at.end);
   }
   for (const Explained* list : {&keyword_words(), &advice_words()}) {
     const bool fits = (p.kind == Piece::Kind::keyword) == (list == &keyword_words());
@@ -202,8 +197,7 @@ Json formatting(Workspace& workspace, const Spot& spot) {
   std::size_t front = 0;
   while (front < most && before[front] == after[front]) ++front;
   std::size_t back = 0;
-  while (back < most - front && before[before.size() - 1 - back] == after[after.size() - 1 - back])
-    ++back;
+  while (back < most - front && before[before.size() - 1 - back] == after[after.size() - 1 - back]) ++back;
   const auto in_character = [&](std::size_t at) {
     return at < before.size() && (static_cast<unsigned char>(before[at]) & 0xC0u) == 0x80u;
   };

@@ -40,8 +40,7 @@ Json range_of(const Lines& lines, std::size_t begin, std::size_t end);
 Json location(const std::string& uri, const Lines& lines, std::size_t begin, std::size_t end);
 
 // piece_at returns the piece that `offset` touches; a name rather than the sign beside it.
-compiler::format::Piece piece_at(const std::vector<compiler::format::Piece>& all,
-                                 std::size_t offset);
+compiler::format::Piece piece_at(const std::vector<compiler::format::Piece>& all, std::size_t offset);
 
 // reference_at returns the name of the program at the spot, or null.
 const compiler::Reference* reference_at(const Spot& spot);

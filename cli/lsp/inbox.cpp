@@ -53,9 +53,8 @@ std::optional<Incoming> Inbox::take(bool wait) {
 
 bool Inbox::edits_waiting() {
   const std::lock_guard lock(mutex_);
-  return std::any_of(queue_.begin(), queue_.end(), [](const Incoming& i) {
-    return has_method(i.message, "textDocument/didChange");
-  });
+  return std::any_of(queue_.begin(), queue_.end(),
+                     [](const Incoming& i) { return has_method(i.message, "textDocument/didChange"); });
 }
 
 }  // namespace tessera::cli::lsp

@@ -46,18 +46,15 @@ std::vector<Token> tokens_of(std::string_view text) {
     line_start = false;
     if (text.substr(k, 2) == "R\"") {
       const std::size_t open = std::min(text.find('(', k), text.size());
-      const std::string close =
-          ")" + std::string(text.substr(k + 2, open - std::min(open, k + 2))) + "\"";
+      const std::string close = ")" + std::string(text.substr(k + 2, open - std::min(open, k + 2))) + "\"";
       end = text.find(close, open);
       end = end == text.npos ? text.size() : end + close.size();
     } else if (c == '"' || c == '\'') {
-      while (end < text.size() && text[end] != c && text[end] != '\n')
-        end += text[end] == '\\' ? 2 : 1;
+      while (end < text.size() && text[end] != c && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
       end = std::min(end + 1, text.size());
     } else if (word(k)) {
-      while (end < text.size() &&
-             (word(end) || (text[end] == '\'' && end + 1 < text.size() &&
-                            std::isdigit(static_cast<unsigned char>(c)) != 0))) {
+      while (end < text.size() && (word(end) || (text[end] == '\'' && end + 1 < text.size() &&
+                                                 std::isdigit(static_cast<unsigned char>(c)) != 0))) {
         ++end;
       }
     }
@@ -102,12 +99,8 @@ class Outline {
   }
 
  private:
-  bool is(std::size_t k, std::string_view word) const {
-    return k < all_.size() && all_[k].text == word;
-  }
-  static bool is_name(std::string_view t) {
-    return std::isalpha(static_cast<unsigned char>(t[0])) != 0 || t[0] == '_';
-  }
+  bool is(std::size_t k, std::string_view word) const { return k < all_.size() && all_[k].text == word; }
+  static bool is_name(std::string_view t) { return std::isalpha(static_cast<unsigned char>(t[0])) != 0 || t[0] == '_'; }
   // behind the bracket that closes the one at `k`.
   std::size_t behind(std::size_t k, std::string_view open, std::string_view close) const {
     int depth = 0;
@@ -132,11 +125,9 @@ class Outline {
     f.external = external || (is(start, "extern") && is(start + 1, "\"C\""));
     if (close > k && close <= all_.size()) {
       const Token& last = all_[close - 1];
-      for (const char c :
-           text_.substr(all_[start].begin, last.begin + last.text.size() - all_[start].begin)) {
+      for (const char c : text_.substr(all_[start].begin, last.begin + last.text.size() - all_[start].begin)) {
         const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
-        if (!space || (!f.signature.empty() && f.signature.back() != ' '))
-          f.signature += space ? ' ' : c;
+        if (!space || (!f.signature.empty() && f.signature.back() != ' ')) f.signature += space ? ' ' : c;
       }
     }
     f.documentation = comment_above(text_, all_[start].begin);
@@ -157,9 +148,7 @@ const CxxFunction* Kernels::find(const std::filesystem::path& folder, const std:
   namespace fs = std::filesystem;
   std::error_code ignored;
   const CxxFunction* best = nullptr;
-  const auto worth = [](const CxxFunction& f) {
-    return (f.external ? 2 : 0) + (f.defined ? 1 : 0);
-  };
+  const auto worth = [](const CxxFunction& f) { return (f.external ? 2 : 0) + (f.defined ? 1 : 0); };
   std::set<fs::path> sources;  // in a fixed order
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (entry.path().extension() == ".cpp") sources.insert(entry.path());

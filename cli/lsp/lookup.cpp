@@ -51,9 +51,8 @@ std::vector<MacroWord> macro_words(const Index& index) {
     for (const Piece& p : compiler::format::pieces(index.files[file].text)) {
       const auto add = [&](std::size_t from, std::size_t to, bool defines) {
         const auto at = static_cast<std::uint32_t>(p.begin);
-        found.push_back({std::string(p.text.substr(from, to - from)), file,
-                         at + static_cast<std::uint32_t>(from), at + static_cast<std::uint32_t>(to),
-                         defines});
+        found.push_back({std::string(p.text.substr(from, to - from)), file, at + static_cast<std::uint32_t>(from),
+                         at + static_cast<std::uint32_t>(to), defines});
       };
       if (p.kind == Piece::Kind::macro) add(1, p.text.size(), false);
       if (p.kind != Piece::Kind::directive) continue;
@@ -78,9 +77,7 @@ std::vector<MacroWord> macro_words(const Index& index) {
       for (std::size_t j = p.text.find('$', body); j != p.text.npos; j = p.text.find('$', j + 1)) {
         const std::size_t stop = compiler::end_of_name(p.text, j + 1);
         const std::string_view name = p.text.substr(j + 1, stop - j - 1);
-        if (name.empty() ||
-            std::find(parameters.begin(), parameters.end(), name) != parameters.end())
-          continue;
+        if (name.empty() || std::find(parameters.begin(), parameters.end(), name) != parameters.end()) continue;
         add(j + 1, stop, false);
       }
     }

@@ -35,17 +35,15 @@ Json document_symbols(const Spot& spot) {
     found.push_back(entry(s, kConstant, s.at));
   }
   for (const Symbol& s : index.symbols) {
-    const bool callable = s.kind == Symbol::Kind::sub || s.kind == Symbol::Kind::import ||
-                          s.kind == Symbol::Kind::kernel;
+    const bool callable =
+        s.kind == Symbol::Kind::sub || s.kind == Symbol::Kind::import || s.kind == Symbol::Kind::kernel;
     if (!callable || s.at.file != spot.file) continue;
     Json one = entry(s, kFunction, s.whole);
     Json children = Json::array();
     for (const Symbol& inner : index.symbols) {
       const bool shown = inner.kind == Symbol::Kind::fragment || inner.kind == Symbol::Kind::label;
-      if (s.kind != Symbol::Kind::sub || !shown || !s.whole.holds(inner.at.file, inner.at.begin))
-        continue;
-      children.push_back(
-          entry(inner, inner.kind == Symbol::Kind::label ? kKey : kVariable, inner.at));
+      if (s.kind != Symbol::Kind::sub || !shown || !s.whole.holds(inner.at.file, inner.at.begin)) continue;
+      children.push_back(entry(inner, inner.kind == Symbol::Kind::label ? kKey : kVariable, inner.at));
     }
     if (!children.empty()) one["children"] = std::move(children);
     found.push_back(std::move(one));

@@ -30,8 +30,7 @@ std::string quoted(const std::string& name) { return "`" + name + "`"; }
 
 std::string line_of(const Index& index, const Stretch& s) {
   const Index::File& file = index.files[s.file];
-  return file.path.filename().string() + ":" +
-         std::to_string(Lines(file.text).at(s.begin).line + 1);
+  return file.path.filename().string() + ":" + std::to_string(Lines(file.text).at(s.begin).line + 1);
 }
 
 // A parameter of a kernel written in place: its C++ text uses the name as well.
@@ -59,20 +58,16 @@ Edit as_clause(const Index& index, const Symbol& s, const std::string& to) {
 Edits edits_of_symbol(const Index& index, const Reference& at, const std::string& to) {
   const Symbol& s = index.symbols[at.symbol];
   if (is_kernel_parameter(index, s)) {
-    throw refused(quoted(s.name) +
-                  " is used in the C++ text of its kernel: rename it there, too, by hand");
+    throw refused(quoted(s.name) + " is used in the C++ text of its kernel: rename it there, too, by hand");
   }
-  const bool plain_import =
-      s.kind == Symbol::Kind::import && s.signature.find(" as ") == s.signature.npos;
+  const bool plain_import = s.kind == Symbol::Kind::import && s.signature.find(" as ") == s.signature.npos;
   Edits edits;
   for (const Reference& r : index.references) {
     if (r.symbol != at.symbol) continue;
     if (!r.at.written) {
-      throw refused(quoted(s.name) + " comes out of a macro at " + line_of(index, r.at) +
-                    ": rename it there, by hand");
+      throw refused(quoted(s.name) + " comes out of a macro at " + line_of(index, r.at) + ": rename it there, by hand");
     }
-    edits[r.at.file].push_back(plain_import && r.declares ? as_clause(index, s, to)
-                                                          : Edit{r.at.begin, r.at.end, to});
+    edits[r.at.file].push_back(plain_import && r.declares ? as_clause(index, s, to) : Edit{r.at.begin, r.at.end, to});
   }
   return edits;
 }
@@ -82,8 +77,7 @@ Edits edits_of_macro(const Index& index, const std::string& name, const std::str
   bool defined = false;
   for (const MacroWord& m : macro_words(index)) {
     if (m.name == to) {
-      throw refused("there is a macro " + quoted(to) + " already, at " +
-                    line_of(index, {m.file, m.begin, m.end}));
+      throw refused("there is a macro " + quoted(to) + " already, at " + line_of(index, {m.file, m.begin, m.end}));
     }
     if (m.name == name) edits[m.file].push_back({m.begin, m.end, to});
     defined = defined || (m.name == name && m.defines);
@@ -107,18 +101,15 @@ std::string applied(const std::string& text, const std::vector<Edit>& edits) {
 bool same_meaning(const Index& a, const Index& b) {
   if (!b.complete || a.symbols.size() != b.symbols.size()) return false;
   for (std::size_t k = 0; k < a.symbols.size(); ++k) {
-    if (a.symbols[k].kind != b.symbols[k].kind || a.symbols[k].external != b.symbols[k].external)
-      return false;
+    if (a.symbols[k].kind != b.symbols[k].kind || a.symbols[k].external != b.symbols[k].external) return false;
   }
-  return std::equal(a.references.begin(), a.references.end(), b.references.begin(),
-                    b.references.end(), [](const Reference& x, const Reference& y) {
-                      return x.symbol == y.symbol && x.declares == y.declares &&
-                             x.at.file == y.at.file;
+  return std::equal(a.references.begin(), a.references.end(), b.references.begin(), b.references.end(),
+                    [](const Reference& x, const Reference& y) {
+                      return x.symbol == y.symbol && x.declares == y.declares && x.at.file == y.at.file;
                     });
 }
 
-void verify(const Workspace& workspace, const Program& program, const Edits& edits,
-            const std::string& to) {
+void verify(const Workspace& workspace, const Program& program, const Edits& edits, const std::string& to) {
   const Index& index = *program.index;
   compiler::Options options = workspace.options();
   for (const auto& [file, list] : edits) {
@@ -140,9 +131,8 @@ std::string unread(const Index& index, const std::string& name) {
     if (index.files[file].path.empty() || index.files[file].library) continue;
     for (const Piece& p : compiler::format::pieces(index.files[file].text)) {
       if (p.kind != Piece::Kind::name || p.text != name) continue;
-      const bool bound = std::any_of(
-          index.references.begin(), index.references.end(),
-          [&](const Reference& r) { return r.at.file == file && r.at.begin == p.begin; });
+      const bool bound = std::any_of(index.references.begin(), index.references.end(),
+                                     [&](const Reference& r) { return r.at.file == file && r.at.begin == p.begin; });
       const Stretch at{file, p.begin, p.begin + 1, true};
       if (!bound)
         return quoted(name) + " also stands at " + line_of(index, at) +
@@ -172,19 +162,15 @@ Json rename(Workspace& workspace, const Spot& spot, const std::string& to, std::
   const Reference* at = reference_at(spot);
   if (macro.name.empty() && at == nullptr) throw refused("there is no name of the program here");
   if (to.empty() || compiler::end_of_name(to, 0) != to.size()) {
-    throw RequestError(kInvalidParams,
-                       quoted(to) + " is not a name: letters, digits and _, a letter first");
+    throw RequestError(kInvalidParams, quoted(to) + " is not a name: letters, digits and _, a letter first");
   }
-  if (compiler::syntax::is_keyword(to))
-    throw RequestError(kInvalidParams, quoted(to) + " is a keyword");
+  if (compiler::syntax::is_keyword(to)) throw RequestError(kInvalidParams, quoted(to) + " is a keyword");
   if (!program.output.ok) throw refused("the program has mistakes; rename when they are gone");
   const std::string from = macro.name.empty() ? index.symbols[at->symbol].name : macro.name;
   if (from == to) return {{"changes", Json::object()}};
-  Edits edits =
-      macro.name.empty() ? edits_of_symbol(index, *at, to) : edits_of_macro(index, macro.name, to);
+  Edits edits = macro.name.empty() ? edits_of_symbol(index, *at, to) : edits_of_macro(index, macro.name, to);
   for (const auto& entry : edits) {
-    if (index.files[entry.first].library)
-      throw refused(quoted(from) + " belongs to the standard library");
+    if (index.files[entry.first].library) throw refused(quoted(from) + " belongs to the standard library");
   }
   for (auto& entry : edits) {  // a macro's argument that is used twice is written once
     std::vector<Edit>& list = entry.second;

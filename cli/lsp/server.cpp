@@ -20,8 +20,7 @@ constexpr int kNotInitialized = -32002, kCancelled = -32800;
 // when no message waits, and what they say is dropped when an edit has come meanwhile.
 class Server {
  public:
-  Server(int in, int out, compiler::Options options)
-      : inbox_(in), out_(out), workspace_(std::move(options)) {
+  Server(int in, int out, compiler::Options options) : inbox_(in), out_(out), workspace_(std::move(options)) {
     add_requests();
     add_notifications();
   }
@@ -46,15 +45,12 @@ class Server {
 
   void send(const Json& message) {
     // Texts from disk may be no UTF-8.
-    alive_ =
-        write_frame(out_, message.dump(-1, ' ', false, Json::error_handler_t::replace)) && alive_;
+    alive_ = write_frame(out_, message.dump(-1, ' ', false, Json::error_handler_t::replace)) && alive_;
   }
   void notify(const char* method, Json params) {
     send({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
   }
-  void answer(const Json& id, Json result) {
-    send({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
-  }
+  void answer(const Json& id, Json result) { send({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}); }
   void refuse(const Json& id, int code, const std::string& text) {
     send({{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", text}}}});
   }
@@ -119,8 +115,7 @@ class Server {
     std::size_t offset = 0;
     if (p.contains("position")) {
       const Json& at = p.at("position");
-      offset = offset_at(
-          d->text, {at.at("line").get<std::uint32_t>(), at.at("character").get<std::uint32_t>()});
+      offset = offset_at(d->text, {at.at("line").get<std::uint32_t>(), at.at("character").get<std::uint32_t>()});
     }
     return workspace_.spot(path, offset);
   }
@@ -131,23 +126,15 @@ class Server {
       shut_ = true;
       return Json();
     };
-    requests_["textDocument/definition"] = [this](Params p) {
-      return definition(workspace_, kernels_, spot(p));
-    };
+    requests_["textDocument/definition"] = [this](Params p) { return definition(workspace_, kernels_, spot(p)); };
     requests_["textDocument/references"] = [this](Params p) {
       const Json context = p.value("context", Json::object());
       return references(workspace_, spot(p), context.value("includeDeclaration", true));
     };
-    requests_["textDocument/hover"] = [this](Params p) {
-      return hover(workspace_, kernels_, spot(p));
-    };
+    requests_["textDocument/hover"] = [this](Params p) { return hover(workspace_, kernels_, spot(p)); };
     requests_["textDocument/completion"] = [this](Params p) { return completion(spot(p)); };
-    requests_["textDocument/documentSymbol"] = [this](Params p) {
-      return document_symbols(spot(p));
-    };
-    requests_["textDocument/formatting"] = [this](Params p) {
-      return formatting(workspace_, spot(p));
-    };
+    requests_["textDocument/documentSymbol"] = [this](Params p) { return document_symbols(spot(p)); };
+    requests_["textDocument/formatting"] = [this](Params p) { return formatting(workspace_, spot(p)); };
     requests_["textDocument/prepareRename"] = [this](Params p) { return prepare_rename(spot(p)); };
     requests_["textDocument/rename"] = [this](Params p) {
       std::string warning;
@@ -161,8 +148,7 @@ class Server {
     notifications_["textDocument/didOpen"] = [this](Params p) {
       const Json& d = p.at("textDocument");
       const std::string uri = d.at("uri");
-      workspace_.open(path_of(uri),
-                      {uri, d.value("version", std::int64_t{0}), d.at("text").get<std::string>()});
+      workspace_.open(path_of(uri), {uri, d.value("version", std::int64_t{0}), d.at("text").get<std::string>()});
       check_later();
     };
     notifications_["textDocument/didChange"] = [this](Params p) {
@@ -255,10 +241,9 @@ class Server {
   Kernels kernels_;
   std::map<std::string, std::function<Json(Params)>> requests_;
   std::map<std::string, std::function<void(Params)>> notifications_;
-  std::set<fs::path> unchecked_;  // documents
-  std::map<fs::path, std::vector<compiler::Diagnostic>>
-      checked_;                                // programs, since the last change
-  std::map<fs::path, std::string> published_;  // files with diagnostics, their URIs
+  std::set<fs::path> unchecked_;                                   // documents
+  std::map<fs::path, std::vector<compiler::Diagnostic>> checked_;  // programs, since the last change
+  std::map<fs::path, std::string> published_;                      // files with diagnostics, their URIs
   bool initialized_ = false;
   bool shut_ = false;
   bool alive_ = true;  // somebody reads what we write
@@ -266,8 +251,6 @@ class Server {
 
 }  // namespace
 
-int serve(int in, int out, compiler::Options options) {
-  return Server(in, out, std::move(options)).run();
-}
+int serve(int in, int out, compiler::Options options) { return Server(in, out, std::move(options)).run(); }
 
 }  // namespace tessera::cli::lsp

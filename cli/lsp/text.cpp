@@ -73,8 +73,7 @@ std::size_t moved(std::string_view before, std::string_view after, std::size_t o
   std::size_t front = 0;
   while (front < most && before[front] == after[front]) ++front;
   std::size_t back = 0;
-  while (back < most - front && before[before.size() - 1 - back] == after[after.size() - 1 - back])
-    ++back;
+  while (back < most - front && before[before.size() - 1 - back] == after[after.size() - 1 - back]) ++back;
   if (offset <= front) return offset;
   if (offset > before.size() - back) return offset + after.size() - before.size();
   return front;

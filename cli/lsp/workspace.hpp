@@ -25,9 +25,8 @@ struct Document {
 struct Program {
   bool current = false;  // nothing changed since
   compiler::Output output;
-  std::shared_ptr<const compiler::Index> index;  // of `output`, or an empty one
-  std::shared_ptr<const compiler::Index>
-      complete;  // the latest of a text without mistakes, or null
+  std::shared_ptr<const compiler::Index> index;     // of `output`, or an empty one
+  std::shared_ptr<const compiler::Index> complete;  // the latest of a text without mistakes, or null
 };
 
 // A place in an open document, and the program it is seen in.
@@ -42,9 +41,7 @@ struct Spot {
 
 class Workspace {
  public:
-  explicit Workspace(compiler::Options options) : options_(std::move(options)) {
-    options_.index = true;
-  }
+  explicit Workspace(compiler::Options options) : options_(std::move(options)) { options_.index = true; }
 
   void open(const std::filesystem::path& path, Document document);
   void change(const std::filesystem::path& path, std::int64_t version, std::string text);
@@ -81,7 +78,6 @@ class Workspace {
 std::filesystem::path settled(const std::filesystem::path& path);
 
 // number_of returns which file of the index `path` is.
-std::optional<std::uint32_t> number_of(const compiler::Index& index,
-                                       const std::filesystem::path& path);
+std::optional<std::uint32_t> number_of(const compiler::Index& index, const std::filesystem::path& path);
 
 }  // namespace tessera::cli::lsp

@@ -29,12 +29,10 @@ std::string key_of(const BuildRequest& r) {
 
 fs::path keep_build(const Options& o, const fs::path& library) {
   Cache cache;
-  fs::path folder =
-      o.build_folder.empty() ? cache.folder("builds/" + key_of(o.build)) : o.build_folder;
+  fs::path folder = o.build_folder.empty() ? cache.folder("builds/" + key_of(o.build)) : o.build_folder;
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed)
-    throw usage_error("--build-dir: can't make " + folder.string() + ": " + failed.message());
+  if (failed) throw usage_error("--build-dir: can't make " + folder.string() + ": " + failed.message());
   folder = fs::absolute(folder).lexically_normal();
   check_output("--build-dir", (folder / "program.cpp").string());
 

@@ -14,7 +14,6 @@
 #include "cli/failure.hpp"
 #include "cli/install_file.hpp"
 #include "cli/launch_ranks.hpp"
-#include "runtime/transport/launcher.hpp"
 #include "cli/luna/kept_build.hpp"
 #include "cli/luna/options.hpp"
 #include "cli/simulate/inputs.hpp"
@@ -22,6 +21,7 @@
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
 #include "runtime/launch/words.hpp"
+#include "runtime/transport/launcher.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace fs = std::filesystem;
@@ -29,9 +29,7 @@ namespace fs = std::filesystem;
 namespace tessera::cli::luna {
 namespace {
 
-double seconds(const timeval& t) {
-  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-}
+double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
 
 bool is_library(const fs::path& file) {
   char magic[4] = {};
@@ -60,26 +58,22 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
   const abi::Program& program = load_program(library);
   const std::vector<std::string> ours = options_among(o.arguments);
   if (program.main_params != o.arguments.size() && !ours.empty() && runtime::launcher_rank() == 0) {
-    std::fprintf(
-        stderr,
-        "luna: note: `%s` stands behind %s, so it is an argument of the program; options of "
-        "luna stand before it\n",
-        ours[0].c_str(), o.build.program.c_str());
+    std::fprintf(stderr,
+                 "luna: note: `%s` stands behind %s, so it is an argument of the program; options of "
+                 "luna stand before it\n",
+                 ours[0].c_str(), o.build.program.c_str());
   }
   const auto from = std::chrono::steady_clock::now();
   const int code = run_here(library, options, o.arguments);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - from;
-  if (o.time && runtime::launcher_rank() == 0)
-    std::fprintf(stderr, "Execution time: %.3f s\n", time.count());
+  if (o.time && runtime::launcher_rank() == 0) std::fprintf(stderr, "Execution time: %.3f s\n", time.count());
   if (o.usage) {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
     const double user = seconds(used.ru_utime);
     const double system = seconds(used.ru_stime);
-    std::fprintf(
-        stderr,
-        "CPU usage of rank %d: %.0f %% of a core (%.3f s in the program, %.3f s in the system)\n",
-        runtime::launcher_rank(), 100 * (user + system) / time.count(), user, system);
+    std::fprintf(stderr, "CPU usage of rank %d: %.0f %% of a core (%.3f s in the program, %.3f s in the system)\n",
+                 runtime::launcher_rank(), 100 * (user + system) / time.count(), user, system);
   }
   return code;
 }
@@ -148,8 +142,7 @@ int main(const std::vector<std::string>& words) {
     std::fputs(spoken_by_luna(e.what()).c_str(), stderr);
     // Tools look for this text, which the old command printed when such a program hung.
     if (cannot_finish(e.what())) {
-      std::fputs("luna: such a program used to end with: System is idle, but unfinished CFs\n",
-                 stderr);
+      std::fputs("luna: such a program used to end with: System is idle, but unfinished CFs\n", stderr);
     }
   } catch (const std::exception& e) {
     runtime::let_rank_0_speak();

@@ -61,22 +61,17 @@ void add_options(CLI::App& app, Raw& raw) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->group("");
   app.add_flag("-b", o.balance, "balance the ranks by stealing");
-  text("--worker-threads-count", o.threads, "N", "threads that run fragments, per rank")
-      ->check(CLI::Range(0, 4096));
-  app.add_flag("-c", o.library_only,
-               "only compile, to ./libucodes.so; `luna libucodes.so` runs it");
+  text("--worker-threads-count", o.threads, "N", "threads that run fragments, per rank")->check(CLI::Range(0, 4096));
+  app.add_flag("-c", o.library_only, "only compile, to ./libucodes.so; `luna libucodes.so` runs it");
   text("--output-file", o.output_file, "F", "another name for that library");
-  app.add_flag("--compile-only", o.compile_only,
-               "only compile, and print the command that runs it, also under mpirun");
+  app.add_flag("--compile-only", o.compile_only, "only compile, and print the command that runs it, also under mpirun");
   text("--build-dir", o.build_folder, "DIR", "put the generated files there");
   app.add_flag("--no-cleanup", o.keep, "keep the generated files, and say where");
   add_translation_options(app, o.build.translation);
   text("--cpp-dir", raw.cpp_folders, "A:B", "folders of the kernel files; default: the program's")
       ->allow_extra_args(false);
-  text("--cpp-source", raw.cpp_sources, "F.cpp:G.cpp", "more kernel files; may be repeated")
-      ->allow_extra_args(false);
-  text("--disable-warning", raw.warnings, "N",
-       "do not show warning N (T305 or 305); may be repeated")
+  text("--cpp-source", raw.cpp_sources, "F.cpp:G.cpp", "more kernel files; may be repeated")->allow_extra_args(false);
+  text("--disable-warning", raw.warnings, "N", "do not show warning N (T305 or 305); may be repeated")
       ->allow_extra_args(false);
 }
 
@@ -132,8 +127,7 @@ void collect_kernels(const Raw& raw, BuildRequest& build) {
     for (const fs::path& f : split_list(list)) folders.push_back(f);
   }
   if (raw.cpp_folders.empty()) {
-    folders.push_back(build.program.has_parent_path() ? build.program.parent_path()
-                                                      : fs::path("."));
+    folders.push_back(build.program.has_parent_path() ? build.program.parent_path() : fs::path("."));
   }
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -184,8 +178,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e) {
   const std::vector<std::string> extra = app.remaining();
   if (extra.empty()) return e.what();
   const std::string guess = nearest(extra[0].substr(0, extra[0].find('=')), names_of(app));
-  return "unknown option `" + extra[0] + "`" +
-         (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
+  return "unknown option `" + extra[0] + "`" + (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
          "\n(luna --help shows what can be given)";
 }
 
@@ -202,14 +195,12 @@ std::optional<Options> parse(const std::vector<std::string>& all) {
   std::string program_text;
   std::vector<std::string> arguments_text;
   app.add_option("program", program_text, "the program")->option_text("FILE.fa");
-  app.add_option("arguments", arguments_text, "its own, whatever they look like")
-      ->option_text("...");
+  app.add_option("arguments", arguments_text, "its own, whatever they look like")->option_text("...");
   const std::size_t at = program_at(app, all);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < at; ++i) words.push_back(optimise(all[i]));
   try {
-    app.parse(
-        std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
     launch::check_given(app);
   } catch (const CLI::Success& e) {
     app.exit(e, std::cout, std::cerr);
@@ -233,8 +224,7 @@ std::vector<std::string> options_among(const std::vector<std::string>& arguments
   add_options(app, raw);
   std::vector<std::string> found;
   for (const std::string& a : arguments) {
-    const bool option =
-        a.size() > 1 && a[0] == '-' && app.get_option_no_throw(a.substr(0, a.find('='))) != nullptr;
+    const bool option = a.size() > 1 && a[0] == '-' && app.get_option_no_throw(a.substr(0, a.find('='))) != nullptr;
     if (option) found.push_back(a);
   }
   return found;

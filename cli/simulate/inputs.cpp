@@ -20,8 +20,7 @@ constexpr std::int32_t kMostRanks = 1 << 20;
 
 }  // namespace
 
-std::string guess(const std::string& word, const std::vector<std::string>& known,
-                  const std::string& otherwise) {
+std::string guess(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
   const std::string nearest = tessera::nearest(word, known);
   return nearest.empty() ? "; " + otherwise : "; did you mean `" + nearest + "`?";
 }
@@ -56,8 +55,9 @@ sim::ClusterModel find_cluster(const std::string& name) {
     throw usage_error(e.what());
   }
   throw usage_error("unknown cluster `" + name + "`" +
-                    guess(name, known, "`tessera simulate --list` lists them; a file of your own is "
-                                       "given as FILE.toml"));
+                    guess(name, known,
+                          "`tessera simulate --list` lists them; a file of your own is "
+                          "given as FILE.toml"));
 }
 
 void find_workload(const std::string& asked, Study& study) {
@@ -88,8 +88,8 @@ void find_workload(const std::string& asked, Study& study) {
 // `2,4,8`, `2..16`, `2..1024*2` (times two each).
 std::vector<std::int32_t> parse_counts(const std::string& text, const std::string& option) {
   const auto wrong = [&](const std::string& part) {
-    return usage_error(option + ": `" + part + "` is no number of ranks from 1 to " +
-                       std::to_string(kMostRanks) + "; write 8, or 2,4,8, or 2..16, or 2..1024*2");
+    return usage_error(option + ": `" + part + "` is no number of ranks from 1 to " + std::to_string(kMostRanks) +
+                       "; write 8, or 2,4,8, or 2..16, or 2..1024*2");
   };
   const auto number = [&](std::string_view s) {
     std::int32_t n = 0;

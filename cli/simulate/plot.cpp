@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kWidth = 900, kLeft = 70, kRight = 160, kChart = 260, kTop = 40, kGap = 70;
 // Tell each other apart also without colours seen well (Okabe and Ito).
-constexpr const char* kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
-                                    "#56B4E9", "#000000", "#999999"};
+constexpr const char* kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                    "#E69F00", "#56B4E9", "#000000", "#999999"};
 
 std::string colour(std::size_t i) { return kColours[i % std::size(kColours)]; }
 
@@ -30,8 +30,7 @@ std::string text(double x, double y, const std::string& words, const std::string
 // to 1.
 class Chart {
  public:
-  Chart(const std::vector<StudyRow>& rows, double top, bool efficiency)
-      : top_(top), efficiency_(efficiency) {
+  Chart(const std::vector<StudyRow>& rows, double top, bool efficiency) : top_(top), efficiency_(efficiency) {
     for (const StudyRow& r : rows) {
       if (!r.outcome) continue;
       least_ranks_ = std::min(least_ranks_, static_cast<double>(r.ranks));
@@ -54,8 +53,7 @@ class Chart {
     return kLeft + part * (kWidth - kLeft - kRight);
   }
   double y(double v) const {
-    const double part =
-        efficiency_ ? v : std::log10(std::max(v, low_) / low_) / std::log10(high_ / low_);
+    const double part = efficiency_ ? v : std::log10(std::max(v, low_) / low_) / std::log10(high_ / low_);
     return top_ + kChart * (1 - part);
   }
   double value(const StudyRow& r) const {
@@ -65,9 +63,8 @@ class Chart {
   std::string axes(const std::vector<std::int32_t>& counts) const {
     std::string out = text(kLeft, top_ - 12, efficiency_ ? "efficiency against the bound" : "time");
     const auto line = [&](double at, const std::string& label) {
-      out += fmt::format(
-          "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", kLeft,
-          kWidth - kRight, at, at);
+      out += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", kLeft,
+                         kWidth - kRight, at, at);
       out += text(kLeft - 8, at + 4, label, " text-anchor=\"end\"");
     };
     if (efficiency_) {
@@ -83,8 +80,7 @@ class Chart {
       last = x(c);
       out += text(last, top_ + kChart + 18, std::to_string(c), " text-anchor=\"middle\"");
     }
-    return out + text((kLeft + kWidth - kRight) / 2, top_ + kChart + 36, "ranks",
-                      " text-anchor=\"middle\"");
+    return out + text((kLeft + kWidth - kRight) / 2, top_ + kChart + 36, "ranks", " text-anchor=\"middle\"");
   }
 
  private:
@@ -95,8 +91,7 @@ class Chart {
 };
 
 // Names at the ends of the lines, pushed apart where they would lie over each other.
-std::string legend(std::vector<std::pair<double, std::size_t>> ends,
-                   const std::vector<std::string>& names) {
+std::string legend(std::vector<std::pair<double, std::size_t>> ends, const std::vector<std::string>& names) {
   std::sort(ends.begin(), ends.end());
   std::string out;
   double last = -100;
@@ -107,8 +102,8 @@ std::string legend(std::vector<std::pair<double, std::size_t>> ends,
   return out;
 }
 
-std::string chart(const Study& study, const std::vector<StudyRow>& rows,
-                  const std::vector<std::string>& names, double top, bool efficiency) {
+std::string chart(const Study& study, const std::vector<StudyRow>& rows, const std::vector<std::string>& names,
+                  double top, bool efficiency) {
   const Chart c(rows, top, efficiency);
   std::vector<std::int32_t> counts;
   for (const StudyRow& r : rows) counts.push_back(r.ranks);
@@ -123,12 +118,10 @@ std::string chart(const Study& study, const std::vector<StudyRow>& rows,
       if (r.balancer != names[i] || !r.outcome) continue;
       end = c.y(c.value(r));
       points += fmt::format("{:.1f},{:.1f} ", c.x(r.ranks), end);
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n",
-                         c.x(r.ranks), end, colour(i));
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", c.x(r.ranks), end, colour(i));
     }
     if (end < 0) continue;
-    out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n",
-                       points, colour(i));
+    out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour(i));
     ends.emplace_back(end, i);
   }
   return out + legend(std::move(ends), names);
@@ -144,9 +137,9 @@ std::string strip(const Study& study, const StudyRow& r, double top, double& hei
   const auto slices = std::max<std::size_t>(
       1, std::min(study.slices, static_cast<std::size_t>(o.finished / std::max<balancer::Time>(o.slice, 1) + 1)));
   const double width = (kWidth - kLeft - kRight) / static_cast<double>(slices);
-  std::string out =
-      text(kLeft, top - 6, fmt::format("{} on {} ranks: busy (dark) and not, 0 to {}", r.balancer,
-                                       r.ranks, balancer::duration_text(o.finished)));
+  std::string out = text(kLeft, top - 6,
+                         fmt::format("{} on {} ranks: busy (dark) and not, 0 to {}", r.balancer, r.ranks,
+                                     balancer::duration_text(o.finished)));
   for (std::size_t l = 0; l < lines; ++l) {
     const std::size_t first = l * ranks / lines, end = (l + 1) * ranks / lines;
     const double y = top + static_cast<double>(l) * line_height;
@@ -161,19 +154,19 @@ std::string strip(const Study& study, const StudyRow& r, double top, double& hei
       }
       const auto begin = static_cast<balancer::Time>(s) * o.slice;
       const auto length = static_cast<double>(std::min(o.slice, o.finished - begin));
-      const double share = length <= 0 ? 0 : busy / length / study.cluster.threads /
-                                                 static_cast<double>(end - first);
+      const double share = length <= 0 ? 0 : busy / length / study.cluster.threads / static_cast<double>(end - first);
       if (share < 0.005) continue;
-      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
-                         "fill=\"#0072B2\" fill-opacity=\"{:.2f}\"/>\n",
-                         kLeft + static_cast<double>(s) * width, y, width + 0.1, line_height - 0.5,
-                         std::min(1.0, share));
+      out += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+          "fill=\"#0072B2\" fill-opacity=\"{:.2f}\"/>\n",
+          kLeft + static_cast<double>(s) * width, y, width + 0.1, line_height - 0.5, std::min(1.0, share));
     }
   }
   height = static_cast<double>(lines) * line_height;
-  out += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" "
-                     "stroke=\"#aaa\"/>\n",
-                     kLeft, top, kWidth - kLeft - kRight, height);
+  out += fmt::format(
+      "<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" "
+      "stroke=\"#aaa\"/>\n",
+      kLeft, top, kWidth - kLeft - kRight, height);
   return out;
 }
 
@@ -185,8 +178,8 @@ std::string svg_text(const Study& study, const std::vector<StudyRow>& rows) {
   for (const StudyRow& r : rows) {
     if (std::find(names.begin(), names.end(), r.balancer) == names.end()) names.push_back(r.balancer);
   }
-  std::string body = text(kLeft, 24, study.workload + " on " + study.cluster_name,
-                          " font-size=\"16\" font-weight=\"bold\"");
+  std::string body =
+      text(kLeft, 24, study.workload + " on " + study.cluster_name, " font-size=\"16\" font-weight=\"bold\"");
   double top = kTop + 30;
   if (study.counts.size() > 1) {
     body += chart(study, rows, names, top, false);
@@ -207,10 +200,11 @@ std::string svg_text(const Study& study, const std::vector<StudyRow>& rows) {
     body += strip(study, *largest, top, height);
     top += height + 34;
   }
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" "
-                     "viewBox=\"0 0 {0} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                     "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-                     kWidth, top) +
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" "
+             "viewBox=\"0 0 {0} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+             "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+             kWidth, top) +
          body + "</svg>\n";
 }
 

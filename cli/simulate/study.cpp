@@ -45,22 +45,18 @@ std::optional<sim::Outcome> run_one(const Study& study, const Study::Balancer& b
   }
   if (change) change(options);
   if (study.trace) return sim::simulate(study.trace->work, options);
-  sim::Generated made = sim::generate(*study.generator, study.parameters,
-                                      sim::Surroundings{ranks.executing, study.seed});
+  sim::Generated made =
+      sim::generate(*study.generator, study.parameters, sim::Surroundings{ranks.executing, study.seed});
   return made.graph ? sim::simulate(*made.graph, options) : sim::simulate(*made.program, options);
 }
 
 }  // namespace
 
-double StudyRow::messages_per_rank() const {
-  return static_cast<double>(outcome->messages) / ranks;
-}
+double StudyRow::messages_per_rank() const { return static_cast<double>(outcome->messages) / ranks; }
 
 double StudyRow::coordinator_load() const {
   const auto most = std::max_element(outcome->host_busy.begin(), outcome->host_busy.end());
-  return outcome->finished > 0
-             ? static_cast<double>(*most) / static_cast<double>(outcome->finished)
-             : 0;
+  return outcome->finished > 0 ? static_cast<double>(*most) / static_cast<double>(outcome->finished) : 0;
 }
 
 StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t count, std::int64_t most_events,
@@ -87,8 +83,7 @@ StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t coun
   const sim::Outcome& o = *row.outcome;
   if (!o.faults.empty() && o.ended) {
     throw Failure(runtime::kExitInternal, "tessera: internal error: balancer " + row.balancer + " on " +
-                                              std::to_string(row.ranks) +
-                                              " ranks broke a rule: " + o.faults.front());
+                                              std::to_string(row.ranks) + " ranks broke a rule: " + o.faults.front());
   }
   return row;
 }

@@ -14,7 +14,7 @@
 namespace tessera::cli {
 
 struct Study {
-  std::string workload;  // as it was asked for
+  std::string workload;                                          // as it was asked for
   const balancer::simulator::WorkloadInfo* generator = nullptr;  // else `trace`
   balancer::Settings parameters;                                 // of the generator
   std::optional<balancer::simulator::Trace> trace;

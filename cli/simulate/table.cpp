@@ -31,9 +31,8 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
   for (const std::string& r : results) std::printf("%s\n", r.c_str());
   std::size_t width = 8;
   for (const StudyRow& r : rows) width = std::max(width, r.balancer.size());
-  std::fputs(fmt::format("\n{:<{}} {:>6} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}\n",
-                         "balancer", width, "ranks", "time", "bound", "eff.", "imbalance",
-                         "msgs/rank", "coord.", "moved", "bytes", "most")
+  std::fputs(fmt::format("\n{:<{}} {:>6} {:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}\n", "balancer", width,
+                         "ranks", "time", "bound", "eff.", "imbalance", "msgs/rank", "coord.", "moved", "bytes", "most")
                  .c_str(),
              stdout);
   std::string last;
@@ -43,12 +42,10 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
     std::string line = fmt::format("{:<{}} {:>6} ", r.balancer, width, r.ranks);
     if (r.outcome) {
       const balancer::simulator::Outcome& o = *r.outcome;
-      line += fmt::format(
-          "{:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}",
-          balancer::duration_text(o.finished), balancer::duration_text(o.bound),
-          percent(o.efficiency()), percent(o.imbalance()), count(r.messages_per_rank()),
-          percent(r.coordinator_load()), o.moved,
-          balancer::bytes_text(static_cast<double>(o.bytes_moved)), o.most_moves);
+      line += fmt::format("{:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}", balancer::duration_text(o.finished),
+                          balancer::duration_text(o.bound), percent(o.efficiency()), percent(o.imbalance()),
+                          count(r.messages_per_rank()), percent(r.coordinator_load()), o.moved,
+                          balancer::bytes_text(static_cast<double>(o.bytes_moved)), o.most_moves);
     } else {
       line += r.why;
     }
@@ -62,8 +59,8 @@ std::string timing_text(const std::vector<StudyRow>& rows) {
     seconds += r.seconds;
     if (r.outcome) events += static_cast<double>(r.outcome->events);
   }
-  return fmt::format("simulated {:.0f} events in {:.2f} s: {:.2f} million per second\n", events,
-                     seconds, seconds > 0 ? events / seconds / 1e6 : 0);
+  return fmt::format("simulated {:.0f} events in {:.2f} s: {:.2f} million per second\n", events, seconds,
+                     seconds > 0 ? events / seconds / 1e6 : 0);
 }
 
 }  // namespace tessera::cli

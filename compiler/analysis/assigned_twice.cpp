@@ -48,9 +48,8 @@ class AssignedTwice {
       items.push_back({r.first.value_or(std::numeric_limits<std::int64_t>::min()),
                        r.second.value_or(std::numeric_limits<std::int64_t>::max()), id});
     }
-    std::sort(items.begin(), items.end(), [](const Item& x, const Item& y) {
-      return std::tie(x.low, x.id) < std::tie(y.low, y.id);
-    });
+    std::sort(items.begin(), items.end(),
+              [](const Item& x, const Item& y) { return std::tie(x.low, x.id) < std::tie(y.low, y.id); });
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Access& a = flow_.accesses[items[i].id];
       if (a.node != name.node) pair(name, a, a);
@@ -117,8 +116,7 @@ class AssignedTwice {
       const Node& node = flow_.nodes[n];
       bool matched = false;
       for (const NodeId m : other.guards) {
-        matched = matched || (!node.condition_key.empty() &&
-                              node.condition_key == flow_.nodes[m].condition_key &&
+        matched = matched || (!node.condition_key.empty() && node.condition_key == flow_.nodes[m].condition_key &&
                               node.condition_depth <= flow_.nodes[shared].depth);
       }
       if (!matched) found = n;
@@ -181,19 +179,17 @@ class AssignedTwice {
       reached_a.back().add(pa);
     }
     // It is not enough that they meet when both run: conditions may exclude each other unseen.
-    const bool certain = all_ours || always(reached_b, meetings, given) ||
-                         (open_b == kNone && always(reached_a, meetings, given));
+    const bool certain =
+        all_ours || always(reached_b, meetings, given) || (open_b == kNone && always(reached_a, meetings, given));
     if (!certain) return std::nullopt;
     const NodeId around = flow_.names[a.name].node;
     if (!all_ours) return Meeting{c_.element(a), "", ""};
-    return Meeting{c_.element(a, q, Query::one, point),
-                   c_.when(a.node, around, q, Query::one, point),
+    return Meeting{c_.element(a, q, Query::one, point), c_.when(a.node, around, q, Query::one, point),
                    c_.when(b.node, around, q, Query::two, point)};
   }
 
   // always: for all given values with which some part is reached, they meet.
-  bool always(const std::vector<System>& reached, const std::vector<System>& meetings,
-              const std::vector<bool>& given) {
+  bool always(const std::vector<System>& reached, const std::vector<System>& meetings, const std::vector<bool>& given) {
     std::vector<System> covers;
     for (const System& m : meetings) {
       System cover;
@@ -210,14 +206,12 @@ class AssignedTwice {
     if (&a == &b) {
       c_.report(error, "T310", a.at,
                 "data fragment " + m.element + " is assigned twice" +
-                    (m.first.empty() ? ": by several iterations"
-                                     : ":" + at(m.first) + ", and again" + at(m.second)));
+                    (m.first.empty() ? ": by several iterations" : ":" + at(m.first) + ", and again" + at(m.second)));
       c_.calls(a.node, name.node);
       return;
     }
     c_.report(error, "T310", b.at,
-              "data fragment " + m.element + " is assigned twice" +
-                  (m.second.empty() ? "" : ": here" + at(m.second)));
+              "data fragment " + m.element + " is assigned twice" + (m.second.empty() ? "" : ": here" + at(m.second)));
     c_.calls(b.node, name.node);
     c_.diagnostics.note(a.at, "it is also assigned here" + at(m.first));
     c_.calls(a.node, name.node);

@@ -15,8 +15,7 @@ constexpr std::uint32_t kDeepest = 400;
 
 class Builder {
  public:
-  Builder(const semantics::Model& model, std::size_t limit)
-      : values_(flow_, model.variables.size()), limit_(limit) {
+  Builder(const semantics::Model& model, std::size_t limit) : values_(flow_, model.variables.size()), limit_(limit) {
     for (const Sub& s : model.subs) size_of(&s);
     flow_.nodes.emplace_back();
     flow_.nodes[0].at = model.main->at;
@@ -97,8 +96,7 @@ class Builder {
     flow_.accesses[id].locator = locator;
     flow_.nodes[owner].needs.push_back(id);
   }
-  void indices(const NameUse& use, NodeId owner, NodeId where, bool maybe = false,
-               bool locator = false) {
+  void indices(const NameUse& use, NodeId owner, NodeId where, bool maybe = false, bool locator = false) {
     for (const auto& i : use.indices) reads(*i, owner, where, maybe, locator);
   }
 
@@ -107,8 +105,7 @@ class Builder {
   void reads(const Expr& e, NodeId owner, NodeId where, bool maybe = false, bool locator = false) {
     if (!e.reads) return;
     if (e.kind == Expr::Kind::read) read(e.name, owner, where, maybe, locator);
-    const bool lazy =
-        e.kind == Expr::Kind::choice || (e.kind == Expr::Kind::binary && syntax::is_logic(e.op));
+    const bool lazy = e.kind == Expr::Kind::choice || (e.kind == Expr::Kind::binary && syntax::is_logic(e.op));
     for (std::size_t k = 0; k < e.kids.size(); ++k) {
       reads(*e.kids[k], owner, where, maybe || (lazy && k > 0), locator);
     }
@@ -167,8 +164,8 @@ class Builder {
   }
 
   void sub(const semantics::Call& c, NodeId parent, Extent at) {
-    const bool follow = !following_[c.sub] && flow_.nodes.size() + size_of(c.sub) <= limit_ &&
-                        flow_.nodes[parent].depth < kDeepest;
+    const bool follow =
+        !following_[c.sub] && flow_.nodes.size() + size_of(c.sub) <= limit_ && flow_.nodes[parent].depth < kDeepest;
     const NodeId n = node(follow ? Kind::sub : Kind::unknown_sub, parent, at);
     flow_.nodes[n].callee = &c.sub->name;
     for (const auto& a : c.arguments) {
@@ -312,8 +309,6 @@ class Builder {
 
 }  // namespace
 
-Flow build_flow(const semantics::Model& model, std::size_t limit) {
-  return Builder(model, limit).take();
-}
+Flow build_flow(const semantics::Model& model, std::size_t limit) { return Builder(model, limit).take(); }
 
 }  // namespace tessera::compiler::analysis

@@ -14,9 +14,7 @@ Effort Checker::effort() {
   return {started_};
 }
 
-void Checker::done(const Effort& used) {
-  total_ -= started_ - std::max<std::int64_t>(used.left, 0) + 1;
-}
+void Checker::done(const Effort& used) { total_ -= started_ - std::max<std::int64_t>(used.left, 0) + 1; }
 
 Answer Checker::solve(const System& s, std::vector<Integer>* witness) {
   Effort e = effort();
@@ -25,16 +23,15 @@ Answer Checker::solve(const System& s, std::vector<Integer>* witness) {
   return a;
 }
 
-bool Checker::project(const System& s, const std::vector<bool>& keep, Shadow shadow,
-                      System& result) {
+bool Checker::project(const System& s, const std::vector<bool>& keep, Shadow shadow, System& result) {
   Effort e = effort();
   const bool ok = analysis::project(s, keep, shadow, e, result);
   done(e);
   return ok;
 }
 
-Answer Checker::outside(const System& s, const std::vector<System>& covers,
-                        std::vector<Integer>* witness, System* found) {
+Answer Checker::outside(const System& s, const std::vector<System>& covers, std::vector<Integer>* witness,
+                        System* found) {
   Effort e = effort();
   const Answer a = analysis::outside(s, covers, e, witness, found);
   done(e);
@@ -86,12 +83,10 @@ std::string Checker::element(const Access& a) const {
   return quote(out);
 }
 
-std::string Checker::element(const Access& a, const Query& q, Query::Tag tag,
-                             const std::vector<Integer>& point) const {
+std::string Checker::element(const Access& a, const Query& q, Query::Tag tag, const std::vector<Integer>& point) const {
   std::string out = flow.names[a.name].variable->name;
   for (const Linear& i : a.indices) {
-    out +=
-        "[" + (q.determined(i) ? std::to_string(q.value(i, tag, point)) : text_of(flow, i)) + "]";
+    out += "[" + (q.determined(i) ? std::to_string(q.value(i, tag, point)) : text_of(flow, i)) + "]";
   }
   return quote(out);
 }
@@ -103,8 +98,7 @@ std::string Checker::when(NodeId node, NodeId around, const Query& q, Query::Tag
     const Symbol counter = flow.nodes[node].counter;
     if (counter == kNone) continue;
     const Linear l = linear_symbol(counter);
-    out = flow.symbols[counter].text + " = " + std::to_string(q.value(l, tag, point)) +
-          (out.empty() ? "" : ", ") + out;
+    out = flow.symbols[counter].text + " = " + std::to_string(q.value(l, tag, point)) + (out.empty() ? "" : ", ") + out;
   }
   return out;
 }
@@ -119,9 +113,7 @@ std::size_t Checker::telling_index(const std::vector<AccessId>& accesses) const 
       if (r.first && r.second) ++known[k];
     }
   }
-  return known.empty() ? 0
-                       : static_cast<std::size_t>(std::max_element(known.begin(), known.end()) -
-                                                  known.begin());
+  return known.empty() ? 0 : static_cast<std::size_t>(std::max_element(known.begin(), known.end()) - known.begin());
 }
 
 bool Checker::apart(const Access& a, const Access& b) const {

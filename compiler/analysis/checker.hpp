@@ -31,8 +31,8 @@ class Checker {
 
   Answer solve(const System& s, std::vector<Integer>* witness = nullptr);
   bool project(const System& s, const std::vector<bool>& keep, Shadow shadow, System& result);
-  Answer outside(const System& s, const std::vector<System>& covers,
-                 std::vector<Integer>* witness = nullptr, System* found = nullptr);
+  Answer outside(const System& s, const std::vector<System>& covers, std::vector<Integer>* witness = nullptr,
+                 System* found = nullptr);
 
   // sure: the node runs in every run of the program.
   bool sure(NodeId node);
@@ -46,11 +46,9 @@ class Checker {
 
   // element names the fragment of an access: with numbers when a point is given.
   std::string element(const Access& a) const;
-  std::string element(const Access& a, const Query& q, Query::Tag tag,
-                      const std::vector<Integer>& point) const;
+  std::string element(const Access& a, const Query& q, Query::Tag tag, const std::vector<Integer>& point) const;
   // when says for which counters: "i = 2, j = 3", or "".
-  std::string when(NodeId node, NodeId around, const Query& q, Query::Tag tag,
-                   const std::vector<Integer>& point) const;
+  std::string when(NodeId node, NodeId around, const Query& q, Query::Tag tag, const std::vector<Integer>& point) const;
 
   // telling_index: the index in which most of the accesses have a known range; 0 if none have.
   std::size_t telling_index(const std::vector<AccessId>& accesses) const;

@@ -21,12 +21,9 @@ struct Interval {
 };
 
 Interval point(std::int64_t v) { return {v, v}; }
-Interval truth(bool can_be_false, bool can_be_true) {
-  return {can_be_false ? 0 : 1, can_be_true ? 1 : 0};
-}
+Interval truth(bool can_be_false, bool can_be_true) { return {can_be_false ? 0 : 1, can_be_true ? 1 : 0}; }
 
-constexpr std::int64_t kLargestValue = std::int64_t{1}
-                                  << 31;  // values are 32 bits, so nothing overflows
+constexpr std::int64_t kLargestValue = std::int64_t{1} << 31;  // values are 32 bits, so nothing overflows
 
 std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
   if (!a || !b || *a + *b > kLargestValue || *a + *b < -kLargestValue) return std::nullopt;
@@ -77,9 +74,9 @@ class Conditions {
       const bool told = condition(*w.condition, true);
       if (!told && !plain && as_written(*w.condition, w.condition->at) &&
           decider_.decide_for(*w.condition, w.counter, *w.start) == Truth::never) {
-        diagnostics_.warning("T320", w.condition->at,
-                             "this is false for the first value of " + quote(w.counter->name) +
-                                 " already: the body never runs");
+        diagnostics_.warning(
+            "T320", w.condition->at,
+            "this is false for the first value of " + quote(w.counter->name) + " already: the body never runs");
         return;
       }
     } else {
@@ -179,9 +176,7 @@ class Conditions {
     return {-most, most};
   }
 
-  static bool is_true(const Interval& a) {
-    return (a.low && *a.low > 0) || (a.high && *a.high < 0);
-  }
+  static bool is_true(const Interval& a) { return (a.low && *a.low > 0) || (a.high && *a.high < 0); }
 
   // compared: `d op 0`
   static Interval compared(Operator op, const Interval& d) {

@@ -50,8 +50,7 @@ class Counts {
     for (const AccessId id : name.reads) {
       const Access& r = flow_.accesses[id];
       if (r.maybe || r.request || r.prefix || c_.apart(r, fixed)) continue;
-      if (std::any_of(places.begin(), places.end(),
-                      [&](const Place& p) { return p.owner == r.owner; })) {
+      if (std::any_of(places.begin(), places.end(), [&](const Place& p) { return p.owner == r.owner; })) {
         continue;
       }
       const std::int64_t n = instances(name, r, fixed, count.count + 1, q, point);
@@ -63,8 +62,7 @@ class Counts {
   }
 
   static bool determined(const Query& q, const Access& a) {
-    return std::all_of(a.indices.begin(), a.indices.end(),
-                       [&](const Linear& i) { return q.determined(i); });
+    return std::all_of(a.indices.begin(), a.indices.end(), [&](const Linear& i) { return q.determined(i); });
   }
   static bool nothing_given(const Query& q) {
     const std::vector<bool> given = q.given();
@@ -72,8 +70,8 @@ class Counts {
   }
 
   // instances counts those of the read that surely read the fragment, up to `most`.
-  std::int64_t instances(const Name& name, const Access& r, const Access& fixed, std::int64_t most,
-                         const Query& where, const std::vector<Integer>& point) {
+  std::int64_t instances(const Name& name, const Access& r, const Access& fixed, std::int64_t most, const Query& where,
+                         const std::vector<Integer>& point) {
     Query q(flow_, name.node);
     const Domain d = q.domain(r.node, Query::one);
     bool exact = true;
@@ -116,8 +114,7 @@ class Counts {
     if (!c_.fresh("T315", count.at, count.at)) return;
     c_.report(false, "T315", count.at,
               "data fragment " + c_.element(fixed) + " is read more than " +
-                  count_of(static_cast<std::size_t>(count.count), "time") +
-                  ", which is all that `req_count` allows");
+                  count_of(static_cast<std::size_t>(count.count), "time") + ", which is all that `req_count` allows");
     for (const Place& p : places) c_.diagnostics.note(p.at, "it is read here");
   }
 

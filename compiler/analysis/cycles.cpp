@@ -122,12 +122,10 @@ class Cycles {
     } else if (reads.size() == 1) {
       c_.report(error, code, first.at,
                 "this waits for " + wanted +
-                    (served_.producers[reads[0]].size() == 1
-                         ? ", which only the same statement assigns"
-                         : ", which nothing can assign before this has run"));
+                    (served_.producers[reads[0]].size() == 1 ? ", which only the same statement assigns"
+                                                             : ", which nothing can assign before this has run"));
     } else {
-      c_.report(error, code, first.at,
-                "this waits for " + wanted + ", and " + wanted + " in the end waits for this");
+      c_.report(error, code, first.at, "this waits for " + wanted + ", and " + wanted + " in the end waits for this");
     }
     for (std::size_t k = 0; k < reads.size() && k < kMostSteps; ++k) {
       const Access& w = flow_.accesses[writes[k]];

@@ -18,12 +18,18 @@ constexpr std::uint32_t kLargestDecided = 500;  // nodes of an expression
 
 Operator opposite(Operator op) {
   switch (op) {
-    case Operator::lt: return Operator::ge;
-    case Operator::ge: return Operator::lt;
-    case Operator::gt: return Operator::le;
-    case Operator::le: return Operator::gt;
-    case Operator::eq: return Operator::ne;
-    default: return Operator::eq;
+    case Operator::lt:
+      return Operator::ge;
+    case Operator::ge:
+      return Operator::lt;
+    case Operator::gt:
+      return Operator::le;
+    case Operator::le:
+      return Operator::gt;
+    case Operator::eq:
+      return Operator::ne;
+    default:
+      return Operator::eq;
   }
 }
 
@@ -73,7 +79,8 @@ Linear Decider::binary(const Expr& e) {
 
 Linear Decider::form(const Expr& e) {
   switch (e.kind) {
-    case Expr::Kind::integer: return linear(e.integer);
+    case Expr::Kind::integer:
+      return linear(e.integer);
     case Expr::Kind::variable:
       if (const auto it = values_.find(e.variable); it != values_.end()) return it->second;
       return opaque(e);
@@ -82,11 +89,13 @@ Linear Decider::form(const Expr& e) {
       const Linear r = scaled(form(*e.kids[0]), -1, ok);
       return ok ? r : opaque(e);
     }
-    case Expr::Kind::binary: return binary(e);
+    case Expr::Kind::binary:
+      return binary(e);
     case Expr::Kind::cast:  // an int stays what it is
       if (e.kids[0]->type == Type::integer && e.type != Type::string) return form(*e.kids[0]);
       return opaque(e);
-    default: return opaque(e);
+    default:
+      return opaque(e);
   }
 }
 
@@ -103,12 +112,18 @@ Decider::Alternatives Decider::compare(const Expr& e, bool negated) {
   const Linear down = scaled(d, -1, ok);
   if (!ok) return {{}};
   switch (negated ? opposite(e.op) : e.op) {
-    case Operator::lt: return {{{down, true}}};
-    case Operator::le: return {{{down, false}}};
-    case Operator::gt: return {{{d, true}}};
-    case Operator::ge: return {{{d, false}}};
-    case Operator::eq: return {{{d, false}, {down, false}}};
-    default: return {{{d, true}}, {{down, true}}};
+    case Operator::lt:
+      return {{{down, true}}};
+    case Operator::le:
+      return {{{down, false}}};
+    case Operator::gt:
+      return {{{d, true}}};
+    case Operator::ge:
+      return {{{d, false}}};
+    case Operator::eq:
+      return {{{d, false}, {down, false}}};
+    default:
+      return {{{d, true}}, {{down, true}}};
   }
 }
 
@@ -205,7 +220,8 @@ Truth Decider::decide(const Expr& condition) {
 }
 
 Truth Decider::decide_for(const Expr& condition, const semantics::Variable* counter, const Expr& value) {
-  if (condition.size > kLargestDecided || value.size > kLargestDecided || value.type != Type::integer) return Truth::open;
+  if (condition.size > kLargestDecided || value.size > kLargestDecided || value.type != Type::integer)
+    return Truth::open;
   values_[counter] = form(value);
   const Truth result = decide(condition);
   values_.erase(counter);
@@ -214,7 +230,8 @@ Truth Decider::decide_for(const Expr& condition, const semantics::Variable* coun
 
 bool Decider::is_empty(const Expr& first, const Expr& last) {
   if (first.size + last.size > kLargestDecided) return false;
-  if (first.type == Type::string || last.type == Type::string || first.type == Type::real || last.type == Type::real) return false;
+  if (first.type == Type::string || last.type == Type::string || first.type == Type::real || last.type == Type::real)
+    return false;
   bool ok = true;
   const Linear length = sum(form(last), form(first), -1, ok);
   return ok && !possible(Conjunction{{length, false}});

@@ -6,11 +6,9 @@ Range range_of(const Flow& flow, const Linear& l) {
   Range r{l.constant, l.constant};
   for (const auto& [s, c] : l.terms) {
     const SymbolInfo& info = flow.symbols[s];
-    const auto add = [c = c](std::optional<std::int64_t>& to,
-                             const std::optional<std::int64_t>& x) {
+    const auto add = [c = c](std::optional<std::int64_t>& to, const std::optional<std::int64_t>& x) {
       std::int64_t product = 0, result = 0;
-      if (!to || !x || __builtin_mul_overflow(*x, c, &product) ||
-          __builtin_add_overflow(*to, product, &result)) {
+      if (!to || !x || __builtin_mul_overflow(*x, c, &product) || __builtin_add_overflow(*to, product, &result)) {
         to.reset();
       } else {
         to = result;

@@ -11,8 +11,7 @@ namespace tessera::compiler::analysis {
 // Value of an expression. It always has a linear form, if need be a symbol of its own.
 struct Value {
   Linear linear;
-  bool integer =
-      false;  // certainly an int; without it only where an int must stand (indices, bounds)
+  bool integer = false;  // certainly an int; without it only where an int must stand (indices, bounds)
 };
 
 struct Condition {
@@ -45,9 +44,7 @@ class Values {
   Symbol unknown(const std::string& text);  // a value nobody knows: an argument of main
 
  private:
-  NodeId deepest(NodeId a, NodeId b) const {
-    return flow_.nodes[a].depth >= flow_.nodes[b].depth ? a : b;
-  }
+  NodeId deepest(NodeId a, NodeId b) const { return flow_.nodes[a].depth >= flow_.nodes[b].depth ? a : b; }
   Linear symbol(const std::string& key, NodeId node, const std::string& text);
   Linear opaque(const semantics::Expr& e);
   Linear divided(const Linear& a, std::int64_t by, const semantics::Expr& e);

@@ -37,8 +37,8 @@ class Freed {
     const bool same = r.owner == d.owner;
     if (!meets(name, d, r, same)) return;
     std::vector<NodeId> looked_at;
-    const bool after = !same && d.indices == r.indices &&
-                       waits(r.owner, d.owner, flow_.nodes[d.owner].parent, looked_at);
+    const bool after =
+        !same && d.indices == r.indices && waits(r.owner, d.owner, flow_.nodes[d.owner].parent, looked_at);
     if (!same && !after && in_own_loop(r.owner, d.owner)) return;
     if (same || after || !may_come_before(r.owner, d.owner)) report(name, d, r, after);
   }
@@ -185,8 +185,7 @@ class Freed {
     } else if (d.owner == r.owner) {
       c_.report(false, code, r.at, element + " is deleted by one iteration and read by another");
     } else {
-      c_.report(false, code, r.at,
-                element + " may be deleted before it is read here: nothing orders the two");
+      c_.report(false, code, r.at, element + " may be deleted before it is read here: nothing orders the two");
     }
     c_.calls(r.node, name.node);
     if (d.owner != r.owner) c_.diagnostics.note(d.at, "it is deleted here");

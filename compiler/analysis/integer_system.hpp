@@ -53,8 +53,7 @@ Answer solve(const System& system, Effort& effort, std::vector<Integer>* witness
 // variables when (over: at least when; under: at most when) the rest can be chosen. False: not
 // found out.
 enum class Shadow : std::uint8_t { over, under };
-bool project(System system, const std::vector<bool>& keep, Shadow shadow, Effort& effort,
-             System& result);
+bool project(System system, const std::vector<bool>& keep, Shadow shadow, Effort& effort, System& result);
 
 // outside: has `system` a solution that is in none of `covers`? These are constraints over the
 // first variables of the system. `found` (if given) becomes the system with the constraints that

@@ -7,8 +7,8 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 
 std::int64_t checked(std::int64_t a, std::int64_t b, std::int64_t k, bool& ok) {
   std::int64_t product = 0, result = 0;
-  if (__builtin_mul_overflow(b, k, &product) || __builtin_add_overflow(a, product, &result) ||
-      result > kLargest || result < -kLargest) {
+  if (__builtin_mul_overflow(b, k, &product) || __builtin_add_overflow(a, product, &result) || result > kLargest ||
+      result < -kLargest) {
     ok = false;
     return 0;
   }

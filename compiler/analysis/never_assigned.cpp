@@ -35,8 +35,8 @@ class NeverAssigned {
 
  private:
   static bool is_point(const Access& a) {
-    return !a.prefix && std::all_of(a.indices.begin(), a.indices.end(),
-                                    [](const Linear& i) { return i.is_constant(); });
+    return !a.prefix &&
+           std::all_of(a.indices.begin(), a.indices.end(), [](const Linear& i) { return i.is_constant(); });
   }
   static std::string point_key(const Access& a) {
     std::string key;
@@ -222,8 +222,8 @@ class NeverAssigned {
   };
 
   // Many single fragments of a name with one index make ranges.
-  void point_covers(Question& question, const std::vector<AccessId>& points,
-                    std::vector<AccessId>& producers, std::vector<System>& covers, bool& all) {
+  void point_covers(Question& question, const std::vector<AccessId>& points, std::vector<AccessId>& producers,
+                    std::vector<System>& covers, bool& all) {
     const Access& r = question.r;
     if (r.indices.size() != 1 || !question.q.determined(r.indices[0])) {
       if (points.size() > kMostCovers) {
@@ -259,12 +259,10 @@ class NeverAssigned {
     const char* code = r.locator ? "T316" : "T311";
     if (!c_.fresh(code, r.at, r.at)) return;
     const bool known = !question.point.empty() && question.decidable;
-    const std::string element =
-        known ? c_.element(r, question.q, Query::two, question.point) : c_.element(r);
-    const bool varies = std::any_of(r.indices.begin(), r.indices.end(),
-                                    [](const Linear& i) { return !i.is_constant(); });
-    const std::string when =
-        known && varies ? c_.when(r.node, name.node, question.q, Query::two, question.point) : "";
+    const std::string element = known ? c_.element(r, question.q, Query::two, question.point) : c_.element(r);
+    const bool varies =
+        std::any_of(r.indices.begin(), r.indices.end(), [](const Linear& i) { return !i.is_constant(); });
+    const std::string when = known && varies ? c_.when(r.node, name.node, question.q, Query::two, question.point) : "";
     const bool error = !r.maybe && !r.request && c_.sure(r.node);
     std::string text = "data fragment " + element;
     if (r.locator) {
@@ -276,9 +274,8 @@ class NeverAssigned {
     }
     c_.report(error, code, r.at, text + (when.empty() ? "" : " (when " + when + ")"));
     c_.calls(r.node, name.node);
-    c_.diagnostics.note(name.variable->at, name.writes.empty()
-                                               ? "it is declared here; nothing gives it a value"
-                                               : "it is declared here");
+    c_.diagnostics.note(name.variable->at,
+                        name.writes.empty() ? "it is declared here; nothing gives it a value" : "it is declared here");
     for (std::size_t k = 0; k < name.writes.size() && k < 2; ++k) {
       const Access& w = flow_.accesses[name.writes[k]];
       c_.diagnostics.note(w.at, "here " + c_.element(w) + " is assigned");

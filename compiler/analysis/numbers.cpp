@@ -53,7 +53,9 @@ class Numbers {
 
   void bound(const Expr& e) {
     if (e.type == Type::real && as_written(diagnostics_, e, e.at)) {
-      diagnostics_.warning("T225", e.at, "this bound is a real, of which the part behind the point is dropped; write int(..) if that is meant");
+      diagnostics_.warning(
+          "T225", e.at,
+          "this bound is a real, of which the part behind the point is dropped; write int(..) if that is meant");
     }
     number(e, "a bound");
   }
@@ -69,7 +71,8 @@ class Numbers {
 
   void expression(const Expr& e) {
     if (e.kind == Expr::Kind::read) name(e.name);
-    const bool sum = e.kind == Expr::Kind::binary && (e.op == Operator::add || e.op == Operator::sub) && e.type != Type::string;
+    const bool sum =
+        e.kind == Expr::Kind::binary && (e.op == Operator::add || e.op == Operator::sub) && e.type != Type::string;
     for (const auto& kid : e.kids) {
       if (sum && semantics::is_logical(*kid)) told(*kid, "a part of a sum is");
       expression(*kid);
@@ -78,7 +81,9 @@ class Numbers {
 
   void told(const Expr& e, const std::string& what) {
     if (!as_written(diagnostics_, e, e.at)) return;
-    diagnostics_.warning("T224", e.at, what + " 0 or 1, the result of " + quote(syntax::spelling(e.op)) + "; write int(..) around it if that is meant");
+    diagnostics_.warning("T224", e.at,
+                         what + " 0 or 1, the result of " + quote(syntax::spelling(e.op)) +
+                             "; write int(..) around it if that is meant");
   }
 
   Diagnostics& diagnostics_;

@@ -22,9 +22,8 @@ std::vector<std::size_t> removable(const Row& row, const std::vector<bool>& keep
 // the equation's variables go, then `a x + f = 0` says that f is a multiple of a and what x is.
 void use_equation(System& s, std::size_t k, const std::vector<std::size_t>& going) {
   const Row row = s.zero[k];
-  const std::size_t v = *std::min_element(going.begin(), going.end(), [&](auto x, auto y) {
-    return std::abs(row.a[x]) < std::abs(row.a[y]);
-  });
+  const std::size_t v = *std::min_element(going.begin(), going.end(),
+                                          [&](auto x, auto y) { return std::abs(row.a[x]) < std::abs(row.a[y]); });
   const Integer a = row.a[v];
   if (going.size() > 1) {
     Row with;
@@ -164,8 +163,7 @@ struct Search {
 
 }  // namespace
 
-bool project(System s, const std::vector<bool>& keep, Shadow shadow, Effort& effort,
-             System& result) {
+bool project(System s, const std::vector<bool>& keep, Shadow shadow, Effort& effort, System& result) {
   const std::size_t variables = s.variables;
   try {
     for (;;) {
@@ -201,8 +199,8 @@ bool project(System s, const std::vector<bool>& keep, Shadow shadow, Effort& eff
   }
 }
 
-Answer outside(const System& system, const std::vector<System>& covers, Effort& effort,
-               std::vector<Integer>* witness, System* found) {
+Answer outside(const System& system, const std::vector<System>& covers, Effort& effort, std::vector<Integer>* witness,
+               System* found) {
   try {
     return Search{covers, effort, witness, found}.run(system, 0);
   } catch (const Overflow&) {

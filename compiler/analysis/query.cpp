@@ -10,12 +10,10 @@ constexpr std::size_t kMostParts = 12;
 }  // namespace
 
 // The nodes around the shared one: which of them leave open whether their body runs?
-Query::Query(const Flow& flow, NodeId shared)
-    : flow_(flow), shared_(shared), shared_depth_(flow.nodes[shared].depth) {
+Query::Query(const Flow& flow, NodeId shared) : flow_(flow), shared_(shared), shared_depth_(flow.nodes[shared].depth) {
   for (NodeId n = shared; n != kNone && anchor_depth_ == 0; n = flow.nodes[n].parent) {
     const Node& node = flow.nodes[n];
-    const bool open = node.kind == Node::Kind::iteration || !node.condition_key.empty() ||
-                      node.condition.size() > 1;
+    const bool open = node.kind == Node::Kind::iteration || !node.condition_key.empty() || node.condition.size() > 1;
     if (open) anchor_depth_ = node.depth;
   }
 }
@@ -214,8 +212,8 @@ std::vector<bool> Query::given(std::uint32_t inner_depth) const {
   const std::uint32_t anchor = std::max(anchor_depth_, std::min(inner_depth, shared_depth_));
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const std::uint32_t d = depth(keys_[k].symbol);
-    all[k] = keys_[k].tag == common ? d <= anchor || inner_depth > shared_depth_
-                                    : keys_[k].tag == two && d <= inner_depth;
+    all[k] =
+        keys_[k].tag == common ? d <= anchor || inner_depth > shared_depth_ : keys_[k].tag == two && d <= inner_depth;
   }
   return all;
 }

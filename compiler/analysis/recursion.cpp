@@ -24,8 +24,7 @@ void sure_calls(const Body& body, std::vector<SureCall>& out) {
     if (const auto* c = std::get_if<Call>(&s.node)) {
       if (c->sub != nullptr) out.push_back({c->sub, s.at});
     } else if (const auto* f = std::get_if<semantics::For>(&s.node)) {
-      const bool runs =
-          is_number(f->first) && is_number(f->last) && f->first->integer <= f->last->integer;
+      const bool runs = is_number(f->first) && is_number(f->last) && f->first->integer <= f->last->integer;
       if (runs) sure_calls(*f->body, out);
     } else if (const auto* i = std::get_if<semantics::If>(&s.node)) {
       if (is_number(i->condition) && i->condition->integer != 0) sure_calls(*i->body, out);
@@ -63,11 +62,10 @@ class RingSearch {
     const auto from = std::find(way_.begin(), way_.end(), call.callee);
     std::string through;
     for (auto it = from + 1; it < way_.end(); ++it) through += " -> " + quote((*it)->name);
-    const std::string text = quote(call.callee->name) + " calls itself without a condition" +
-                             (through.empty() ? ""
-                                              : ": " + quote(call.callee->name) + through + " -> " +
-                                                    quote(call.callee->name)) +
-                             "; it never ends";
+    const std::string text =
+        quote(call.callee->name) + " calls itself without a condition" +
+        (through.empty() ? "" : ": " + quote(call.callee->name) + through + " -> " + quote(call.callee->name)) +
+        "; it never ends";
     if (runs) {
       diagnostics_.error("T319", call.at, text);
     } else {

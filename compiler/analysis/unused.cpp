@@ -44,8 +44,7 @@ void check_unused(Checker& c) {
     const auto& [variable, use] = entry;
     if (use.read || !use.called || variable->name.starts_with('_')) continue;
     c.diagnostics
-        .warning("T317", variable->at,
-                 "data fragment " + quote(variable->name) + " is assigned but never used")
+        .warning("T317", variable->at, "data fragment " + quote(variable->name) + " is assigned but never used")
         .note(use.at, "it is assigned here; if nobody wants it, say `@ { drop " + variable->name +
                           "; }` there or call it `_" + variable->name + "`");
   }

@@ -14,9 +14,7 @@ using semantics::Type;
 constexpr std::size_t kMostAlternatives = 6;
 constexpr std::uint32_t kWorthKeeping = 8;  // nodes
 
-Condition known(bool truth) {
-  return {truth ? Condition::Kind::always : Condition::Kind::never, {}};
-}
+Condition known(bool truth) { return {truth ? Condition::Kind::always : Condition::Kind::never, {}}; }
 
 // At least one of the conjunctions; the order of the terms is that of the text.
 Condition exact(Alternatives all) { return {Condition::Kind::exact, std::move(all)}; }
@@ -127,8 +125,7 @@ Linear Values::symbol(const std::string& key, NodeId node, const std::string& te
   return linear_symbol(it->second);
 }
 
-Symbol Values::counter(NodeId node, const std::string& text, const Linear& first,
-                       const Linear* last) {
+Symbol Values::counter(NodeId node, const std::string& text, const Linear& first, const Linear* last) {
   SymbolInfo info;
   info.kind = SymbolInfo::Kind::counter;
   info.node = node;
@@ -159,8 +156,7 @@ Linear Values::opaque(const Expr& e) {
     }
     return symbol(key, node, text);
   }
-  std::string key = std::to_string(static_cast<int>(e.kind)) + "/" +
-                    std::to_string(static_cast<int>(e.op)) + "/" +
+  std::string key = std::to_string(static_cast<int>(e.kind)) + "/" + std::to_string(static_cast<int>(e.op)) + "/" +
                     std::to_string(static_cast<int>(e.type)) + e.text + "(";
   NodeId node = 0;
   if (e.kind == Expr::Kind::variable) {

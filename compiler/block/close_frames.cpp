@@ -45,8 +45,7 @@ class Mentioned {
 
 class Closing {
  public:
-  Closing(const Program& program, Diagnostics& diagnostics)
-      : program_(program), diagnostics_(diagnostics) {}
+  Closing(const Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
 
   void close(Chain& chain) {
     Mentioned uses;
@@ -117,9 +116,8 @@ class Closing {
     std::size_t inputs = 0;
     for (const auto& b : chain.blocks) inputs = std::max(inputs, b->inputs.size());
     if (word + inputs > kMostWords) {
-      diagnostics_.error(
-          "T230", chain.at,
-          "this uses too many variables and data fragments: split it, or use names with indices");
+      diagnostics_.error("T230", chain.at,
+                         "this uses too many variables and data fragments: split it, or use names with indices");
     }
     chain.frame_words = static_cast<std::uint16_t>(word);
   }

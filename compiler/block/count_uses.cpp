@@ -19,8 +19,7 @@ bool made_of(const ExprPtr& e, const F& known) {
   if (e == nullptr) return true;
   if (e->kind == Expr::Kind::input || e->kind == Expr::Kind::read) return false;
   if (e->variable != nullptr && !known(e->variable)) return false;
-  return std::all_of(e->kids.begin(), e->kids.end(),
-                     [&](const ExprPtr& k) { return made_of(k, known); });
+  return std::all_of(e->kids.begin(), e->kids.end(), [&](const ExprPtr& k) { return made_of(k, known); });
 }
 
 class Counting {
@@ -44,7 +43,8 @@ class Counting {
   };
 
   static bool same(const NameUse& a, const NameUse& b) {
-    return a.base == b.base && std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(), equal);
+    return a.base == b.base &&
+           std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(), equal);
   }
   void unknown(const Variable* v) {
     if (const auto it = names_.find(v); it != names_.end()) it->second.known = false;
@@ -109,7 +109,8 @@ class Counting {
       unknown(b->done);
       // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
       for (const NameUse& n : b->deletes) {
-        const bool reads = std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
+        const bool reads =
+            std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
         if (!reads) unknown(n.base);
         if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(b.get());
       }
@@ -178,8 +179,8 @@ class Counting {
   }
 
   // Finds, one after the other, indices in which one counter is left that is not determined yet.
-  static void eliminate(const std::vector<Sum>& equations,
-                        std::map<const Variable*, bool, ById>& determined, Uses::Reader& r) {
+  static void eliminate(const std::vector<Sum>& equations, std::map<const Variable*, bool, ById>& determined,
+                        Uses::Reader& r) {
     std::vector<bool> used(equations.size());
     for (bool more = true; more;) {
       more = false;
@@ -237,8 +238,10 @@ class Counting {
   static bool read_once_each(const OfName& n) {
     if (n.readers.size() != 1) return false;
     const Uses::Reader& r = n.readers.front().second;
-    const auto counters = std::count_if(r.around.begin(), r.around.end(), [](const Uses::Around& a) { return a.counter != nullptr; });
-    const auto found = std::count_if(r.solved.begin(), r.solved.end(), [](const Uses::Solved& s) { return s.counter != nullptr; });
+    const auto counters =
+        std::count_if(r.around.begin(), r.around.end(), [](const Uses::Around& a) { return a.counter != nullptr; });
+    const auto found =
+        std::count_if(r.solved.begin(), r.solved.end(), [](const Uses::Solved& s) { return s.counter != nullptr; });
     return counters == found;
   }
 

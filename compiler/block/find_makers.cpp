@@ -129,7 +129,8 @@ class FindingMakers {
       for (std::size_t k = 0; k < outputs.size(); ++k) assigned(c, *b, *outputs[k], k);
       if (!b->body) continue;
       const bool range = b->kind == Kind::range, counts = range || b->kind == Kind::loop;
-      if (counts) path_.push_back({b->counter, range ? arguments[0].value : nullptr, range ? arguments[1].value : nullptr});
+      if (counts)
+        path_.push_back({b->counter, range ? arguments[0].value : nullptr, range ? arguments[1].value : nullptr});
       body(*b->body);
       if (counts) path_.pop_back();
     }
@@ -186,7 +187,8 @@ class FindingMakers {
     const auto look = [&](const auto& self, const Expr& e) -> void {
       if (e.kind == Expr::Kind::input || e.kind == Expr::Kind::read) right = false;
       if (const Variable* v = e.variable) {
-        const bool solved = std::any_of(a.solved.begin(), a.solved.end(), [v](const auto& s) { return s.counter == v; });
+        const bool solved =
+            std::any_of(a.solved.begin(), a.solved.end(), [v](const auto& s) { return s.counter == v; });
         if (v->letter != 'i' || v->kind == Variable::Kind::temporary || (is_inner(v) && !solved)) right = false;
       }
       for (const ExprPtr& k : e.kids) self(self, *k);
@@ -209,8 +211,8 @@ class FindingMakers {
     }
   }
 
-  // Where the element is made. Calls that are placed differently, and of which one has assigned it, must be told from each other by
-  // their fixed indices, one after the other.
+  // Where the element is made. Calls that are placed differently, and of which one has assigned it, must be told from
+  // each other by their fixed indices, one after the other.
   static Maker maker_of(const NameUse& n, const OfName& name, const ExprPtr& locator) {
     struct Call {
       const Assigner* assigner;
@@ -233,12 +235,14 @@ class FindingMakers {
       };
       const auto next = std::find_if(calls.begin(), calls.end(), differs_from_all);
       if (next == calls.end()) return {};
-      if (unless != nullptr) maker.unless = maker.unless == nullptr ? unless : binary(Operator::lor, maker.unless, unless);
+      if (unless != nullptr)
+        maker.unless = maker.unless == nullptr ? unless : binary(Operator::lor, maker.unless, unless);
       told.push_back(*next);
       calls.erase(next);
     }
     // What never meets would be sent where hardly anybody reads it.
-    if (std::none_of(told.begin(), told.end(), [&](const Call& call) { return may_meet(call.place, locator); })) return {};
+    if (std::none_of(told.begin(), told.end(), [&](const Call& call) { return may_meet(call.place, locator); }))
+      return {};
     for (auto call = told.rbegin(); call != told.rend(); ++call) {
       const bool same = maker.place == nullptr || equal(maker.place, call->place);
       maker.place = same ? call->place : choice(is_of(*call->assigner, n), call->place, maker.place);
@@ -246,8 +250,8 @@ class FindingMakers {
     return maker;
   }
 
-  // Does `other` assign none of the elements that have the fixed indices of `single`? If it does only where some of them are equal, that
-  // is added to `unless`.
+  // Does `other` assign none of the elements that have the fixed indices of `single`? If it does only where some of
+  // them are equal, that is added to `unless`.
   static bool apart(const Assigner& single, const Assigner& other, ExprPtr& unless) {
     const auto positive = [](std::optional<Sum> a, const std::optional<Sum>& b) {
       if (!a || !b) return false;
@@ -268,7 +272,8 @@ class FindingMakers {
   }
   static ExprPtr written(const Sum& sum) {
     ExprPtr e = number(sum.constant);
-    for (const auto& [v, factor] : sum.terms) e = binary(Operator::add, e, binary(Operator::mul, number(factor), variable(v)));
+    for (const auto& [v, factor] : sum.terms)
+      e = binary(Operator::add, e, binary(Operator::mul, number(factor), variable(v)));
     return e;
   }
   // Has the element the fixed indices of the call?

@@ -132,7 +132,8 @@ class FindingSeries {
     steps_ = before;
   }
 
-  // The counters of the other loops, and what the locator depends on. If that changes from step to step or is no int, nothing.
+  // The counters of the other loops, and what the locator depends on. If that changes from step to step or is no int,
+  // nothing.
   std::vector<const Variable*> series(const Chain& c) const {
     std::vector<const Variable*> result = around_;
     bool told = true;

@@ -37,8 +37,8 @@ Chain* repeatable(const Spawn& loop) {
   Chain& chain = *spawn->owned;
   const Block& block = chain.last();
   const bool plain = chain.blocks.size() == 1 && chain.locator == nullptr && !chain.stealable &&
-                     chain.parameters.empty() && block.counts.empty() && block.counted.empty() &&
-                     block.done.empty() && block.deletes.empty() && block.call;
+                     chain.parameters.empty() && block.counts.empty() && block.counted.empty() && block.done.empty() &&
+                     block.deletes.empty() && block.call;
   if (!plain) return nullptr;
   for (const Input& in : block.inputs) {
     if (in.when != nullptr) continue;

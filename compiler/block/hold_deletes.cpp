@@ -227,12 +227,15 @@ class Holding {
   }
 
   bool must_hold(const Spawn& s, const std::vector<const Access*>& list, const Variables& bound, bool forced) const {
-    const auto any = [&](const auto& f) { return std::any_of(list.begin(), list.end(), [&](const Access* a) { return f(*a); }); };
+    const auto any = [&](const auto& f) {
+      return std::any_of(list.begin(), list.end(), [&](const Access* a) { return f(*a); });
+    };
     if (!any([](const Access& a) { return !a.deletes; })) return false;
     if (forced) return true;
     const bool deletes = any([](const Access& a) { return a.deletes; });
     if (s.owned != nullptr && repeats(*s.owned)) {
-      return !deletes || (s.owned->kind == Kind::range && meets_itself(*s.owned, list, bound) && !runs_in_order(s.owned->last()));
+      return !deletes ||
+             (s.owned->kind == Kind::range && meets_itself(*s.owned, list, bound) && !runs_in_order(s.owned->last()));
     }
     // What waits for data, or goes on when data say so, is not there yet; a sub is.
     const bool calls = s.owned == nullptr || s.owned->kind == Kind::eval;
@@ -266,7 +269,8 @@ class Holding {
       const auto a = sum_of(*d.indices[k]), b = sum_of(*r.indices[k]);
       if (!a || !b) continue;
       const auto steady = [&](const Sum& s) {
-        return std::all_of(s.terms.begin(), s.terms.end(), [&](const auto& t) { return t.first == counter || bound.count(t.first) == 0; });
+        return std::all_of(s.terms.begin(), s.terms.end(),
+                           [&](const auto& t) { return t.first == counter || bound.count(t.first) == 0; });
       };
       if (!steady(*a) || !steady(*b)) continue;
       if (a->terms.count(counter) != 0 ? *a == *b : a->terms == b->terms && a->constant != b->constant) return true;
@@ -274,14 +278,17 @@ class Holding {
     return false;
   }
 
-  bool hold(Spawn& s, const std::vector<Body*>& around, const std::vector<const Access*>& list, const Variables& bound) {
+  bool hold(Spawn& s, const std::vector<Body*>& around, const std::vector<const Access*>& list,
+            const Variables& bound) {
     std::vector<NameUse> names;
     for (const Access* a : list) {
       if (a->deletes) continue;
-      // Which element it reads is not known before there are data, as with a reader that is in no loop. All of the name, which
-      // it would have to hold till then, is what long iterations delete to keep memory flat (`x[steps][i]` behind a `while`).
+      // Which element it reads is not known before there are data, as with a reader that is in no loop. All of the
+      // name, which it would have to hold till then, is what long iterations delete to keep memory flat (`x[steps][i]`
+      // behind a `while`).
       NameUse known = known_part(a->name, bound);
-      if (!known.indices.empty() || a->name.indices.empty() || !needs_data(*a->name.indices.front())) add(names, std::move(known));
+      if (!known.indices.empty() || a->name.indices.empty() || !needs_data(*a->name.indices.front()))
+        add(names, std::move(known));
     }
     if (names.empty()) return false;
     if (names.size() > kMostHolds) {
@@ -291,7 +298,8 @@ class Holding {
     }
     // Until all that is created along with it is there, too.
     const auto declares = [&](const Body* b) {
-      return std::any_of(b->names.begin(), b->names.end(), [&](const Declared& d) { return d.variable == names.front().base; });
+      return std::any_of(b->names.begin(), b->names.end(),
+                         [&](const Declared& d) { return d.variable == names.front().base; });
     };
     const auto found = std::find_if(around.rbegin(), around.rend(), declares);
     Body* level = found == around.rend() ? around.front() : *found;
@@ -310,7 +318,8 @@ class Holding {
   // Adds a name unless it, or what it is part of, is there; takes out what is part of it.
   static void add(std::vector<NameUse>& list, NameUse n) {
     const auto part_of = [](const NameUse& part, const NameUse& whole) {
-      return part.base == whole.base && part.indices.size() >= whole.indices.size() && same_part(part, whole) == whole.indices.size();
+      return part.base == whole.base && part.indices.size() >= whole.indices.size() &&
+             same_part(part, whole) == whole.indices.size();
     };
     if (std::any_of(list.begin(), list.end(), [&](const NameUse& x) { return part_of(n, x); })) return;
     std::erase_if(list, [&](const NameUse& x) { return part_of(x, n); });
@@ -329,7 +338,8 @@ class Holding {
       return std::all_of(e.kids.begin(), e.kids.end(), [&](const ExprPtr& k) { return self(self, *k); });
     };
     // Sums only: what divides may stand behind a condition that has not been asked yet.
-    const auto end = std::find_if_not(n.indices.begin(), n.indices.end(), [&](const ExprPtr& i) { return sum_of(*i) && known(known, *i); });
+    const auto end = std::find_if_not(n.indices.begin(), n.indices.end(),
+                                      [&](const ExprPtr& i) { return sum_of(*i) && known(known, *i); });
     n.indices.erase(end, n.indices.end());
     return n;
   }

@@ -51,17 +51,21 @@ bool is_plain(const Expr& e) {
          e.kind == Expr::Kind::variable;
 }
 
-// Can the argument be written in place of the parameter? Ints only if they are sums: other passes understand indices and bounds
-// that are sums of variables, as the parameter is one.
+// Can the argument be written in place of the parameter? Ints only if they are sums: other passes understand indices
+// and bounds that are sums of variables, as the parameter is one.
 bool can_stand_for(const Argument& a, const Variable& parameter) {
   if (argument_reads(a)) return false;
   if (a.type == ParameterType::name) return true;
   const Expr& e = *a.value;
   switch (parameter.letter) {
-    case 'i': return sum_of(e).has_value();
-    case 'r': return e.type == Type::integer || e.type == Type::real;
-    case 's': return e.type == Type::string && is_plain(e);
-    default: return e.kind == Expr::Kind::variable && e.variable->letter == parameter.letter;
+    case 'i':
+      return sum_of(e).has_value();
+    case 'r':
+      return e.type == Type::integer || e.type == Type::real;
+    case 's':
+      return e.type == Type::string && is_plain(e);
+    default:
+      return e.kind == Expr::Kind::variable && e.variable->letter == parameter.letter;
   }
 }
 
@@ -74,9 +78,15 @@ bool evaluates(const Body& body, const Variable* parameter) {
     const bool decides = e->kind == Expr::Kind::choice || (e->kind == Expr::Kind::binary && syntax::is_logic(e->op));
     return decides ? in_expr(e->kids[0]) : std::any_of(e->kids.begin(), e->kids.end(), in_expr);
   };
-  in_name = [&](const NameUse& n) { return n.base == parameter || std::any_of(n.indices.begin(), n.indices.end(), in_expr); };
-  const auto in_argument = [&](const Argument& a) { return a.type == ParameterType::name ? in_name(a.name) : in_expr(a.value); };
-  const auto in_list = [&](const std::vector<Argument>& list) { return std::any_of(list.begin(), list.end(), in_argument); };
+  in_name = [&](const NameUse& n) {
+    return n.base == parameter || std::any_of(n.indices.begin(), n.indices.end(), in_expr);
+  };
+  const auto in_argument = [&](const Argument& a) {
+    return a.type == ParameterType::name ? in_name(a.name) : in_expr(a.value);
+  };
+  const auto in_list = [&](const std::vector<Argument>& list) {
+    return std::any_of(list.begin(), list.end(), in_argument);
+  };
   return std::any_of(body.steps.begin(), body.steps.end(), [&](const Step& step) {
     if (const auto* e = std::get_if<Evaluate>(&step)) return in_expr(e->value);
     if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
@@ -272,12 +282,13 @@ class Inlining {
       for_each_call(*sub->last().body, [&](Spawn& call) { called.insert(call.chain); });
     }
     auto& subs = program_.subs;
-    subs.erase(std::remove_if(subs.begin(), subs.end(), [&](const auto& s) { return called.count(s.get()) == 0; }), subs.end());
+    subs.erase(std::remove_if(subs.begin(), subs.end(), [&](const auto& s) { return called.count(s.get()) == 0; }),
+               subs.end());
   }
 
  private:
-  // order lists callees before callers, and finds the subs that call themselves through others (Tarjan's algorithm; without
-  // recursion, for calls may be nested as deeply as there are subs).
+  // order lists callees before callers, and finds the subs that call themselves through others (Tarjan's algorithm;
+  // without recursion, for calls may be nested as deeply as there are subs).
   void order(Chain* root) {
     if (seen_.count(root) != 0) return;
     struct Visit {

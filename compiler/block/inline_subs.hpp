@@ -6,8 +6,8 @@
 
 namespace tessera::compiler::block {
 
-// A small sub becomes part of whoever calls it, and what it does to its parameters is done to what they stand for, where
-// other passes see it. Left alone are recursion, calls with advice, and arguments that wait for fragments.
+// A small sub becomes part of whoever calls it, and what it does to its parameters is done to what they stand for,
+// where other passes see it. Left alone are recursion, calls with advice, and arguments that wait for fragments.
 // Before: sub s(int k, name y) { f(y[k]); }  main: spawn sub s(i + 1, &x). After: main: spawn f(x[i + 1]).
 void inline_subs(Program& program, Diagnostics& diagnostics);
 

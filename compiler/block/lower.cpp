@@ -118,8 +118,9 @@ class Lowering {
     out.steps.emplace_back(own(std::move(chain)));
   }
 
-  // A count that mentions what its call makes is known when that is, so the call may not wait for it: it is found by a fragment of
-  // its own. What the call reads itself is there in time; elements of one name are not told from each other.
+  // A count that mentions what its call makes is known when that is, so the call may not wait for it: it is found by a
+  // fragment of its own. What the call reads itself is there in time; elements of one name are not told from each
+  // other.
   static bool reads_made(const semantics::ReadCount& c, const semantics::Call& call) {
     std::set<std::string> awaited;
     std::set<const Variable*> made;
@@ -226,8 +227,6 @@ std::string one_line(std::string_view text, std::size_t limit) {
   return out.substr(0, end) + "...";
 }
 
-Program lower(const semantics::Model& model, const MappedText& text) {
-  return Lowering(model, text).run();
-}
+Program lower(const semantics::Model& model, const MappedText& text) { return Lowering(model, text).run(); }
 
 }  // namespace tessera::compiler::block

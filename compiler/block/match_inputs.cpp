@@ -14,8 +14,7 @@ using semantics::Expr;
 void match(Block& block) {
   std::unordered_map<std::string, std::int32_t> numbers;
   const auto note = [&](const ExprPtr& read, const ExprPtr& when) {
-    const auto [it, fresh] =
-        numbers.emplace(semantics::key(*read), static_cast<std::int32_t>(numbers.size()));
+    const auto [it, fresh] = numbers.emplace(semantics::key(*read), static_cast<std::int32_t>(numbers.size()));
     if (fresh) {
       block.inputs.push_back({read->name, when});
     } else {
@@ -36,12 +35,11 @@ void match(Block& block) {
     e->integer = numbers.at(semantics::key(*node));
     return e;
   };
-  visit(block,
-        {[&](ExprPtr& e) { e = rewrite(e, swap); }, [&](NameUse& n) { n = rewrite(n, swap); }});
+  visit(block, {[&](ExprPtr& e) { e = rewrite(e, swap); }, [&](NameUse& n) { n = rewrite(n, swap); }});
 }
 
-// A statement reads a fragment once, however many of its blocks do: the last one counts. A count of reads that mentions what it
-// counts is no read of that.
+// A statement reads a fragment once, however many of its blocks do: the last one counts. A count of reads that mentions
+// what it counts is no read of that.
 void count_reads(Chain& chain) {
   std::unordered_set<std::string> seen;
   if (const NameUse* counted = chain.counted_only()) seen.insert(semantics::key(*counted));

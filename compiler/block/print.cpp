@@ -38,19 +38,26 @@ class Printer {
     using semantics::Expr;
     const Expr& e = *p;
     switch (e.kind) {
-      case Expr::Kind::integer: return std::to_string(e.integer);
-      case Expr::Kind::real: return e.text;
-      case Expr::Kind::string: return "\"" + e.text + "\"";
-      case Expr::Kind::variable: return e.variable->name;
-      case Expr::Kind::read: return "read " + show(e.name);
-      case Expr::Kind::input: return "in" + std::to_string(e.integer);
-      case Expr::Kind::negate: return "-" + show(e.kids[0]);
+      case Expr::Kind::integer:
+        return std::to_string(e.integer);
+      case Expr::Kind::real:
+        return e.text;
+      case Expr::Kind::string:
+        return "\"" + e.text + "\"";
+      case Expr::Kind::variable:
+        return e.variable->name;
+      case Expr::Kind::read:
+        return "read " + show(e.name);
+      case Expr::Kind::input:
+        return "in" + std::to_string(e.integer);
+      case Expr::Kind::negate:
+        return "-" + show(e.kids[0]);
       case Expr::Kind::binary:
         return "(" + show(e.kids[0]) + " " + syntax::spelling(e.op) + " " + show(e.kids[1]) + ")";
       case Expr::Kind::choice:
         return "(" + show(e.kids[0]) + " ? " + show(e.kids[1]) + " : " + show(e.kids[2]) + ")";
-      case Expr::Kind::cast: return std::string(semantics::spelling(e.type)) + "(" +
-                                    show(e.kids[0]) + ")";
+      case Expr::Kind::cast:
+        return std::string(semantics::spelling(e.type)) + "(" + show(e.kids[0]) + ")";
     }
     return "?";
   }
@@ -88,8 +95,8 @@ class Printer {
     if (!c.frame.empty()) {
       std::string frame;
       for (const FrameVariable& f : c.frame) {
-        frame += (frame.empty() ? "" : ", ") + std::string(1, f.variable->letter) + " " +
-                 f.variable->name + "@" + std::to_string(f.word);
+        frame += (frame.empty() ? "" : ", ") + std::string(1, f.variable->letter) + " " + f.variable->name + "@" +
+                 std::to_string(f.word);
       }
       line(depth, "frame(" + frame + ")");
     }
@@ -113,7 +120,8 @@ class Printer {
     for (std::size_t k = 0; k < b.makers.size(); ++k) {
       const Maker& m = b.makers[k];
       if (m.place == nullptr) continue;
-      line(depth, "in" + std::to_string(k) + " is made at " + show(m.place) + (m.unless == nullptr ? "" : " unless " + show(m.unless)));
+      line(depth, "in" + std::to_string(k) + " is made at " + show(m.place) +
+                      (m.unless == nullptr ? "" : " unless " + show(m.unless)));
     }
     for (std::size_t k = 0; k < b.inputs.size(); ++k) {
       if (b.is_sent(k)) line(depth, "in" + std::to_string(k) + " is sent here");
@@ -141,8 +149,8 @@ class Printer {
     if (!b.holds.empty()) line(depth, "while it is run holds " + show(b.holds));
     for (const Step& step : b.steps) {
       if (const auto* s = std::get_if<Spawn>(&step)) {
-        std::string text = "spawn #" + std::to_string(s->ordinal) + " " + spelling(s->chain->kind) +
-                           " " + s->chain->label;
+        std::string text =
+            "spawn #" + std::to_string(s->ordinal) + " " + spelling(s->chain->kind) + " " + s->chain->label;
         if (!s->arguments.empty()) text += "(" + show(s->arguments) + ")";
         if (!s->done.empty()) text += " >> (" + show(s->done) + ")";
         if (!s->deletes.empty()) text += " --> (" + show(s->deletes) + ")";
@@ -157,7 +165,8 @@ class Printer {
         line(depth, "evaluate " + show(e->value));
       } else {
         const When& w = *std::get<std::unique_ptr<When>>(step);
-        line(depth, "when #" + std::to_string(w.ordinal) + " " + (w.condition == nullptr ? "always" : show(w.condition)));
+        line(depth,
+             "when #" + std::to_string(w.ordinal) + " " + (w.condition == nullptr ? "always" : show(w.condition)));
         body(w.body, depth + 1);
       }
     }
@@ -176,17 +185,16 @@ class Printer {
           less(s.constant, "");
           for (const auto& [v, factor] : s.terms) less(factor, " " + v->name);
           text += ", " + (s.counter == nullptr ? "0" : s.counter->name) + " = " +
-                  (s.divisor == 1 ? value
-                                  : "(" + value + ") / " + std::to_string(s.divisor));
+                  (s.divisor == 1 ? value : "(" + value + ") / " + std::to_string(s.divisor));
         }
       }
       for (const Uses::Around& a : r.around) {
-        text += a.counter != nullptr ? ", " + show(a.first) + " <= " + a.counter->name +
-                                           " <= " + show(a.last)
+        text += a.counter != nullptr ? ", " + show(a.first) + " <= " + a.counter->name + " <= " + show(a.last)
                                      : ", " + show(a.condition);
       }
       if (r.when != nullptr) text += ", " + show(r.when);
-      line(depth, (text.empty() ? "used once" : "used where" + text.substr(1)) + (r.sent ? "; sent to " + show(r.locator) : ""));
+      line(depth, (text.empty() ? "used once" : "used where" + text.substr(1)) +
+                      (r.sent ? "; sent to " + show(r.locator) : ""));
     }
     if (u.readers.empty()) line(depth, "never used (" + std::to_string(u.dimensions) + " indices)");
   }

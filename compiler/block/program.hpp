@@ -36,8 +36,8 @@ struct ById {  // an order that is the same in every run
 
 // Spawn creates one CF of `chain`.
 struct Spawn {
-  std::uint32_t ordinal = 0;        // its id is mix(id of the body, ordinal)
-  Chain* chain = nullptr;           // the chain of a sub, or `owned`
+  std::uint32_t ordinal = 0;  // its id is mix(id of the body, ordinal)
+  Chain* chain = nullptr;     // the chain of a sub, or `owned`
   std::unique_ptr<Chain> owned;
 
   bool has_end() const { return !done.empty() || !deletes.empty(); }
@@ -45,9 +45,9 @@ struct Spawn {
   std::vector<semantics::Argument> arguments;
   // Subs only, when everything under the CF has finished: assigned 1; then freed.
   std::vector<NameUse> done, deletes;
-  std::uint32_t end_ordinal = 0;    // of the scope opened for that
+  std::uint32_t end_ordinal = 0;             // of the scope opened for that
   std::vector<semantics::ReadCount> counts;  // subs only: until pass defer-arguments
-  ExprPtr locator;                  // subs only: until pass defer-arguments gives it a chain
+  ExprPtr locator;                           // subs only: until pass defer-arguments gives it a chain
   // Made only if the chain's locator means `rank` of `ranks`; null: always. Pass spread-loops.
   const Variable* rank = nullptr;
   const Variable* ranks = nullptr;
@@ -77,7 +77,7 @@ struct Declared {
 // Body: a scope is opened for it when it declares names, or frees some at its end.
 struct Body {
   std::vector<Declared> names;
-  std::vector<NameUse> deletes;     // names of scopes around it
+  std::vector<NameUse> deletes;  // names of scopes around it
   // Deletes of these names wait until the body has created all there is in it. Pass hold-deletes.
   std::vector<NameUse> holds;
   std::vector<Step> steps;
@@ -117,9 +117,9 @@ struct Maker {
 // call, condition, body, done, deletes.
 struct Block {
   Kind kind = Kind::eval;
-  std::uint32_t index = 0;              // pass number-blocks
-  std::vector<Input> inputs;            // pass match-inputs
-  std::vector<std::uint32_t> counted;   // inputs with a req_count that no later block reads
+  std::uint32_t index = 0;             // pass number-blocks
+  std::vector<Input> inputs;           // pass match-inputs
+  std::vector<std::uint32_t> counted;  // inputs with a req_count that no later block reads
   // Pass find-readers, by input number: who assigns it sends it to where this chain's locator says.
   std::uint64_t expects = 0;
   bool is_sent(std::size_t input) const { return input < 64 && (expects >> input & 1) != 0; }
@@ -129,13 +129,13 @@ struct Block {
   std::vector<Set> sets;
   ExprPtr locate;
   std::optional<KernelCall> call;
-  ExprPtr condition;                    // loop, branch
+  ExprPtr condition;  // loop, branch
   std::optional<Body> body;
-  const Variable* counter = nullptr;    // range: of one iteration; loop: a parameter of the chain
-  const Variable* last = nullptr;       // atomic that repeats (pass fuse-chains): of the counter
-  std::vector<NameUse> out;             // loop: gets the last counter (one name)
+  const Variable* counter = nullptr;  // range: of one iteration; loop: a parameter of the chain
+  const Variable* last = nullptr;     // atomic that repeats (pass fuse-chains): of the counter
+  std::vector<NameUse> out;           // loop: gets the last counter (one name)
   std::vector<semantics::ReadCount> counts;
-  std::vector<NameUse> done;            // atomic: assigned 1 after the kernel
+  std::vector<NameUse> done;  // atomic: assigned 1 after the kernel
   std::vector<NameUse> deletes;
 
   // outputs lists what the block assigns, in the order of its output numbers.
@@ -148,18 +148,18 @@ struct FrameVariable {
 };
 
 struct Chain {
-  Kind kind = Kind::atomic;             // of its last block
+  Kind kind = Kind::atomic;  // of its last block
   std::string label;
-  std::string text;                     // the statement on one line
+  std::string text;  // the statement on one line
   Extent at;
-  std::vector<Extent> callers;          // pass note-callers: one of these called it
-  bool inlined = false;                 // pass inline-subs: callers are those of the sub it was in, of the sub around that, ...
+  std::vector<Extent> callers;  // pass note-callers: one of these called it
+  bool inlined = false;         // pass inline-subs: callers are those of the sub it was in, of the sub around that, ...
   ExprPtr locator;
   bool stealable = false;
   // What tells its fragments of one step from each other; none: they form no series. Pass find-series.
   std::vector<const Variable*> series;
-  // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it where
-  // it is, so it is nothing to be balanced.
+  // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it
+  // where it is, so it is nothing to be balanced.
   bool spreads = false, stays = false;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
@@ -198,7 +198,8 @@ struct Uses {
     std::vector<Solved> solved;  // in this order; counters that are not here run freely
     std::vector<Solved> checks;  // then: counter is null, the right side must be 0
     ExprPtr when;                // of its Input
-    // Where it is placed, as a function of the counters; null: unknown. It is input number `input` of `block`, until fuse-chains.
+    // Where it is placed, as a function of the counters; null: unknown. It is input number `input` of `block`, until
+    // fuse-chains.
     ExprPtr locator;
     Block* block = nullptr;
     std::size_t input = 0;
@@ -216,11 +217,11 @@ struct Uses {
 };
 
 struct Program {
-  std::deque<Variable> temporaries;                 // owned here, ids follow the model's
+  std::deque<Variable> temporaries;  // owned here, ids follow the model's
   std::uint32_t next_id = 0;
-  std::vector<std::unique_ptr<Chain>> subs;         // those reachable from main, main first
-  std::vector<Chain*> chains;                       // all, in order of index; pass number-blocks
-  std::unordered_set<const Variable*> once;         // names proved to be assigned once; lower
+  std::vector<std::unique_ptr<Chain>> subs;  // those reachable from main, main first
+  std::vector<Chain*> chains;                // all, in order of index; pass number-blocks
+  std::unordered_set<const Variable*> once;  // names proved to be assigned once; lower
   // Names whose fragments are freed after their last use, with one entry for each number of
   // indices that some assignment of the name has; pass count-uses.
   std::map<const Variable*, std::vector<Uses>, ById> uses;

@@ -40,8 +40,7 @@ class Staging {
 
  private:
   const Variable* temporary(char letter, Extent at) {
-    const Variable* t =
-        program_.temporary(letter, "t" + std::to_string(chain_.temporaries.size()), at);
+    const Variable* t = program_.temporary(letter, "t" + std::to_string(chain_.temporaries.size()), at);
     chain_.temporaries.push_back(t);
     return t;
   }
@@ -54,8 +53,7 @@ class Staging {
   ExprPtr when_needed(const Ready& index) {
     if (index.when == nullptr) return index.value;
     const Extent at = index.value->at;
-    return semantics::make_choice(index.when, index.value, semantics::make_integer(0, at), at,
-                                  diagnostics_);
+    return semantics::make_choice(index.when, index.value, semantics::make_integer(0, at), at, diagnostics_);
   }
 
   // The index expressions that read fragments, all of whose own indices are known.
@@ -81,8 +79,7 @@ class Staging {
     return result;
   }
 
-  static NameUse name_with_indices(const NameUse& name,
-                                   const std::map<std::string, ExprPtr>& temporaries) {
+  static NameUse name_with_indices(const NameUse& name, const std::map<std::string, ExprPtr>& temporaries) {
     NameUse out = name;
     for (ExprPtr& i : out.indices) {
       const auto it = i->reads ? temporaries.find(semantics::key(*i)) : temporaries.end();
@@ -132,8 +129,7 @@ class Staging {
       return it == kept.end() ? nullptr : it->second;
     };
     replace(
-        block, [&](const ExprPtr& e) { return rewrite(e, swap); },
-        [&](const NameUse& n) { return rewrite(n, swap); });
+        block, [&](const ExprPtr& e) { return rewrite(e, swap); }, [&](const NameUse& n) { return rewrite(n, swap); });
   }
 
   Program& program_;

@@ -13,8 +13,7 @@ using syntax::Operator;
 constexpr std::int64_t kMostFactor = 1 << 20;
 
 bool small(const Sum& s) {
-  return std::all_of(s.terms.begin(), s.terms.end(),
-                     [](const auto& t) { return std::abs(t.second) <= kMostFactor; });
+  return std::all_of(s.terms.begin(), s.terms.end(), [](const auto& t) { return std::abs(t.second) <= kMostFactor; });
 }
 
 }  // namespace

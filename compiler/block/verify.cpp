@@ -29,8 +29,7 @@ class Verifier {
   void expr(const Chain& c, const Block& b, const Visible& visible, const ExprPtr& e) {
     if (e == nullptr) return;
     if (e->kind == semantics::Expr::Kind::read) fail(c, "a read is left: " + e->name.base->name);
-    if (e->kind == semantics::Expr::Kind::input &&
-        static_cast<std::size_t>(e->integer) >= b.inputs.size()) {
+    if (e->kind == semantics::Expr::Kind::input && static_cast<std::size_t>(e->integer) >= b.inputs.size()) {
       fail(c, "an input that does not exist");
     }
     if (e->variable != nullptr && visible.count(e->variable) == 0) {
@@ -74,8 +73,7 @@ class Verifier {
         expr(c, Block(), frame, m.unless);
       }
       if (b->body && b->kind == Kind::eval) declare(*b->body, visible);
-      visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); },
-                 [&](NameUse& n) { name(c, *b, visible, n); }});
+      visit(*b, {[&](ExprPtr& e) { expr(c, *b, visible, e); }, [&](NameUse& n) { name(c, *b, visible, n); }});
       for (const NameUse* n : b->outputs()) {
         Block nothing;  // their indices are shown to people while the block waits
         name(c, nothing, frame, *n);
@@ -104,8 +102,7 @@ class Verifier {
         if (s->locator != nullptr) fail(c, "a spawn still has a locator");
         if (!s->counts.empty()) fail(c, "a spawn still has counts");
         if (s->arguments.size() != s->chain->parameters.size()) fail(c, "arguments are missing");
-        visit(*s, {[&](ExprPtr& e) { expr(c, b, visible, e); },
-                   [&](NameUse& n) { name(c, b, visible, n); }});
+        visit(*s, {[&](ExprPtr& e) { expr(c, b, visible, e); }, [&](NameUse& n) { name(c, b, visible, n); }});
         if (s->rank != nullptr) {
           if (visible.count(s->rank) == 0 || visible.count(s->ranks) == 0) fail(c, "`rank` is not captured");
           expr(c, b, visible, s->chain->locator);

@@ -22,9 +22,7 @@ ExprPtr logic(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
   return e;
 }
 
-ExprPtr both(const ExprPtr& a, const ExprPtr& b) {
-  return a == nullptr ? b : logic(syntax::Operator::land, a, b);
-}
+ExprPtr both(const ExprPtr& a, const ExprPtr& b) { return a == nullptr ? b : logic(syntax::Operator::land, a, b); }
 
 ExprPtr negation(const ExprPtr& a) {
   auto e = std::make_shared<Expr>();
@@ -176,8 +174,8 @@ void needed_reads(const ExprPtr& e, const OnNeeded& f, const ExprPtr& when) {
   }
   const bool choice = e->kind == Expr::Kind::choice;
   const bool logic = e->kind == Expr::Kind::binary && syntax::is_logic(e->op);
-  const bool decided = (choice || logic) && !e->kids[0]->reads &&
-                       e->kids[0]->size + (when == nullptr ? 0 : when->size) < kMostWalked;
+  const bool decided =
+      (choice || logic) && !e->kids[0]->reads && e->kids[0]->size + (when == nullptr ? 0 : when->size) < kMostWalked;
   for (std::size_t k = 0; k < e->kids.size(); ++k) {
     ExprPtr needed = when;
     if (decided && k > 0) {

@@ -7,14 +7,10 @@
 namespace tessera::compiler {
 namespace {
 
-constexpr std::string_view kFamilies[][2] = {{"T1", "Syntax and preprocessor"},
-                                             {"T2", "Names and types"},
-                                             {"T3", "Data flow"},
-                                             {"T4", "Run time"}};
+constexpr std::string_view kFamilies[][2] = {
+    {"T1", "Syntax and preprocessor"}, {"T2", "Names and types"}, {"T3", "Data flow"}, {"T4", "Run time"}};
 
-const char* word(Severity s) {
-  return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
+const char* word(Severity s) { return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note"; }
 
 // head: severity and name, the name between marks.
 std::string head(const Entry& e, std::string_view mark) {
@@ -45,9 +41,8 @@ void each_example(const Entry& e, F f) {
 const std::vector<Entry>& catalogue() {
   static const std::vector<Entry> kAll = [] {
     std::vector<Entry> all;
-    for (const auto part :
-         {preprocessor_entries(), syntax_entries(), name_entries(), type_entries(),
-          advice_entries(), unused_entries(), flow_entries(), run_time_entries()}) {
+    for (const auto part : {preprocessor_entries(), syntax_entries(), name_entries(), type_entries(), advice_entries(),
+                            unused_entries(), flow_entries(), run_time_entries()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -67,13 +62,12 @@ const Entry* find_entry(std::string_view wanted) {
 }
 
 std::string explanation(const Entry& e) {
-  std::string out = std::string(e.code) + ": " + std::string(e.title) + " (" + head(e, "") +
-                    ")\n\n" + std::string(e.text) + "\n";
+  std::string out =
+      std::string(e.code) + ": " + std::string(e.title) + " (" + head(e, "") + ")\n\n" + std::string(e.text) + "\n";
   each_example(e, [&](const char* title, std::string_view text) {
     out += std::string("\n") + title + ":\n\n" + indented(text);
   });
-  if (e.severity == Severity::warning)
-    out += "\nTo turn this warning off: -Wno-" + std::string(e.name) + "\n";
+  if (e.severity == Severity::warning) out += "\nTo turn this warning off: -Wno-" + std::string(e.name) + "\n";
   return out;
 }
 
@@ -83,8 +77,7 @@ std::string catalogue_list() {
     out += (out.empty() ? "" : "\n") + std::string(family) + "\n";
     for (const Entry& e : catalogue()) {
       if (e.code.substr(0, 2) != prefix) continue;
-      out += "  " + std::string(e.code) +
-             (e.severity == Severity::warning ? "  warning  " : "  error    ") +
+      out += "  " + std::string(e.code) + (e.severity == Severity::warning ? "  warning  " : "  error    ") +
              std::string(e.title) + "\n";
     }
   }
@@ -116,8 +109,8 @@ std::string catalogue_page() {
     for (const Entry& e : catalogue()) {
       if (e.code.substr(0, 2) != prefix) continue;
       if (std::exchange(first, false)) out += "\n## " + std::string(family) + "\n";
-      out += "\n### " + std::string(e.code) + ": " + std::string(e.title) + "\n\n*" +
-             word(e.severity) + "* `" + std::string(e.name) + "`\n\n" + std::string(e.text) + "\n";
+      out += "\n### " + std::string(e.code) + ": " + std::string(e.title) + "\n\n*" + word(e.severity) + "* `" +
+             std::string(e.name) + "`\n\n" + std::string(e.text) + "\n";
       each_example(e, [&](const char* title, std::string_view text) {
         out += std::string("\n") + title + ":\n\n```\n" + std::string(text) + "\n```\n";
       });
@@ -130,8 +123,7 @@ std::string complete(std::string_view example) {
   const auto has = [&](std::string_view text) { return example.find(text) != example.npos; };
   std::string out;
   if (has("init(") && !has("sub init(")) out += "C++ sub init(int v, name x) ${{ x = v; $}}\n";
-  if (has("show(") && !has("sub show("))
-    out += "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n";
+  if (has("show(") && !has("sub show(")) out += "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n";
   const bool whole = has("sub ") || has("#define");
   out += whole ? std::string(example) : "sub main() {\n" + std::string(example) + "\n}";
   return out + "\n";

@@ -40,8 +40,7 @@ sub main() { f(1); f(0.5); })"},
      R"(Execution is the execution of `sub main`. A file that is only meant to be included has none, and can be checked
 only with a program that includes it.)",
      R"(sub mian() { show(1); })", R"(sub main() { show(1); })"},
-    {"T205", "main-parameter", Severity::error,
-     "a parameter of `main` that can't come from the command line",
+    {"T205", "main-parameter", Severity::error, "a parameter of `main` that can't come from the command line",
      R"(The parameters of `main` are the program's arguments: `int`, `real` or `string`.)",
      R"(sub main(name x) { init(1, x); })", R"(sub main(int n) { show(n); })"},
     {"T206", "unknown-name", Severity::error, "a name is not declared",
@@ -57,8 +56,7 @@ known inside its own block only. Case matters.)",
   init(1, alpha);
   show(alpha);
 })"},
-    {"T207", "let-too-large", Severity::error,
-     "an expression is too large after `let` is substituted",
+    {"T207", "let-too-large", Severity::error, "an expression is too large after `let` is substituted",
      R"(`let` stands for its expression wherever it is used, so values that use each other twice double at each step.
 Compute the intermediate value in a kernel and keep it in a data fragment.)",
      R"(for i = 1..2
@@ -118,8 +116,8 @@ sub main() { work(1); wrok(2); })",
      R"(sub work(int i) { show(i); }
 sub main() { work(1); work(2); })"},
     {"T213", "argument-count", Severity::error, "too many or too few arguments",
-     R"(The note shows the declaration: a call gives one argument for each parameter.)",
-     R"(show(1, 2);)", R"(show(1);)"},
+     R"(The note shows the declaration: a call gives one argument for each parameter.)", R"(show(1, 2);)",
+     R"(show(1);)"},
     {"T214", "undefined-kernel", Severity::error, "nothing defines an imported kernel",
      R"(No kernel file has an `extern "C"` function of this name. Name its file on the command line (by default all `*.cpp`
 beside the program are taken), its library with `-l`, or write `extern "C"` before the function.)",

@@ -37,8 +37,8 @@ C++ sub hello() ${{ puts("hello"); $}})"},
 #endif
 })"},
     {"T105", "unclosed-comment", Severity::error, "a comment is never closed",
-     R"(A comment that begins with `/*` ends at the first `*/`. Comments do not nest.)",
-     R"(show(1); /* the end)", R"(show(1); /* the end */)"},
+     R"(A comment that begins with `/*` ends at the first `*/`. Comments do not nest.)", R"(show(1); /* the end)",
+     R"(show(1); /* the end */)"},
     {"T106", "directive-without-name", Severity::error, "a directive lacks its macro's name",
      R"(`#define`, `#undef`, `#ifdef` and `#ifndef` are followed by the name of a macro.)",
      R"(sub main() {
@@ -87,11 +87,10 @@ sub main() { show($N); })",
 #define N 6
 sub main() { show($N); })"},
     {"T111", "stray-dollar", Severity::error, "a `$` that begins nothing",
-     R"(`$` stands before a macro's name (`$N`), or begins a block of C++ text (`${{` or `${<WORD}`).)",
-     R"(show($5);)", R"(show(5);)"},
+     R"(`$` stands before a macro's name (`$N`), or begins a block of C++ text (`${{` or `${<WORD}`).)", R"(show($5);)",
+     R"(show(5);)"},
     {"T112", "unknown-macro", Severity::error, "a macro is not defined",
-     R"(Define it above its first use with `#define`, or on the command line with `-D NAME=VALUE`.)",
-     R"(show($N);)",
+     R"(Define it above its first use with `#define`, or on the command line with `-D NAME=VALUE`.)", R"(show($N);)",
      R"(#define N 5
 sub main() { show($N); })"},
     {"T113", "recursive-macro", Severity::error, "a macro expands to itself",
@@ -101,8 +100,7 @@ sub main() { show($N); })",
      R"(#define N 1
 #define M $N + 1
 sub main() { show($M); })"},
-    {"T114", "macro-without-arguments", Severity::error,
-     "a macro with parameters is used without brackets",
+    {"T114", "macro-without-arguments", Severity::error, "a macro with parameters is used without brackets",
      R"(A macro that was defined with parameters needs its arguments: `$NAME(...)`. What it takes stands in its
 `#define`.)",
      R"(#define TWICE(x) (2 * $x)

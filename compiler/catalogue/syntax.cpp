@@ -5,8 +5,8 @@ namespace tessera::compiler {
 
 static constexpr Entry kSyntaxEntries[] = {
     {"T120", "bad-number", Severity::error, "a word that is neither a number nor a name",
-     R"(Names begin with a letter or an underscore. Numbers are `12`, `0.5`, `1.5e-3`.)",
-     R"(show(2x);)", R"(show(2);)"},
+     R"(Names begin with a letter or an underscore. Numbers are `12`, `0.5`, `1.5e-3`.)", R"(show(2x);)",
+     R"(show(2);)"},
     {"T121", "stray-character", Severity::error, "a character that means nothing here",
      R"(The language has no such sign. There is no `!` (write `e == 0`), `&&` and `||` are doubled, strings stand in
 double quotes, a range is written `first .. last`.)",
@@ -15,8 +15,7 @@ double quotes, a range is written `first .. last`.)",
      R"(A program has at most 10000 includes and 16 MiB of included text. Files that include others twice double the text at
 each step: put `#ifndef NAME`, `#define NAME`, `#endif` around the text of a file, so that it is inserted once.)",
      R"(tessera check a_file_that_includes_others_twice.fa)", "", Entry::By::command},
-    {"T130", "nested-too-deeply", Severity::error,
-     "brackets, blocks or an expression are nested too deeply",
+    {"T130", "nested-too-deeply", Severity::error, "brackets, blocks or an expression are nested too deeply",
      R"(At most 200 constructs may stand inside each other, and an expression has as many levels at most. Name parts of
 it with `let`, or move inner blocks into a `sub`.)",
      R"(#define D(x) ((((((((((($x)))))))))))
@@ -44,8 +43,7 @@ show(2);)"},
   init(1, result);
   show(result);
 })"},
-    {"T134", "not-a-declaration", Severity::error,
-     "something outside all subs that is no declaration",
+    {"T134", "not-a-declaration", Severity::error, "something outside all subs that is no declaration",
      R"(A program consists of `sub`, `import`, `C++ sub` and `C++ head`. Statements stand inside a `sub`. One `}` too many
 also leads here.)",
      R"(show(1);
@@ -95,8 +93,7 @@ use `let`.)",
   show(1);
 })"},
     {"T139", "misplaced-df", Severity::error, "`df` where no names can be declared",
-     R"(`df` stands directly inside braces. A body of one statement has none: add them.)",
-     R"(for i = 1..3 df x;)",
+     R"(`df` stands directly inside braces. A body of one statement has none: add them.)", R"(for i = 1..3 df x;)",
      R"(for i = 1..3 {
   df x;
   init(i, x);
@@ -121,8 +118,8 @@ sub main() {
   show(x);
 })"},
     {"T190", "unknown-pass", Severity::error, "`--dump-after` or `--without` names no pass of the translator",
-     R"(The message lists the passes there are.)",
-     R"(tessera check --dump-after no-such-pass prog.fa)", "", Entry::By::command},
+     R"(The message lists the passes there are.)", R"(tessera check --dump-after no-such-pass prog.fa)", "",
+     Entry::By::command},
 };
 
 std::span<const Entry> syntax_entries() { return kSyntaxEntries; }

@@ -19,8 +19,7 @@ sub main(int n) { print(n > 1 ? "many" : string(n)); })"},
      R"(sub main(string s) { if s show(1); })", R"(sub main(string s) { if s == "yes" show(1); })"},
     {"T223", "index-type", Severity::error, "an index, a bound or a locator is a string",
      R"(Indices, bounds of `for`, the start of `while`, locators and counts of reads are ints. Convert with `int(e)`.)",
-     R"(sub main(string s) { for i = 1..s show(i); })",
-     R"(sub main(string s) { for i = 1..int(s) show(i); })"},
+     R"(sub main(string s) { for i = 1..s show(i); })", R"(sub main(string s) { for i = 1..int(s) show(i); })"},
     {"T224", "boolean-as-int", Severity::warning, "the result of a comparison is used as an int",
      R"(`0 < x < N` is `(0 < x) < N`: it compares 0 or 1 with `N`. Write `0 < x && x < N`; if the 0 or 1 is meant, put it
 in brackets. In a bound, an index or a sum (`1 + (x < N)`) write `int(x < N)` if it is meant.)",
@@ -32,8 +31,7 @@ in brackets. In a bound, an index or a sum (`1 + (x < N)`) write `int(x < N)` if
      R"(Bounds of `for` and the start of `while` are ints: of a real the part behind the point is dropped, so `0..2.7` ends with 2.
 Write `int(..)` if that is meant.)",
      R"(for i = 0..2.7 show(i);)", R"(for i = 0..int(2.7) show(i);)"},
-    {"T230", "too-many-variables", Severity::error,
-     "a block uses too many variables and data fragments",
+    {"T230", "too-many-variables", Severity::error, "a block uses too many variables and data fragments",
      R"(A fragment's frame holds at most 60000 words; a data fragment's name takes three. Split the sub, or use one name
 with indices in place of many names.)",
      R"(tessera check many_names.fa)", "", Entry::By::command},

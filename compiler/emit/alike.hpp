@@ -35,8 +35,8 @@ class Alike {
   void add(std::uint32_t block, std::string_view functions);
 
   struct Written {
-    std::uint32_t of = 0;   // the block whose number the names of the functions bear
-    std::string functions;  // empty if they are written elsewhere
+    std::uint32_t of = 0;               // the block whose number the names of the functions bear
+    std::string functions;              // empty if they are written elsewhere
     std::string numbers, makes, texts;  // what the tables hold, separated by commas
   };
   Written write(std::uint32_t block, std::string_view functions) const;

@@ -101,16 +101,17 @@ class Writer {
         }
         name = s.text.empty() ? text : s.text;
       }
-      list += "  n[" + std::to_string(k) + "] = " +
-              (in.when == nullptr ? name : expr_.condition(*in.when) + " ? " + name + " : not_needed()") + ";\n";
+      list += "  n[" + std::to_string(k) +
+              "] = " + (in.when == nullptr ? name : expr_.condition(*in.when) + " ? " + name + " : not_needed()") +
+              ";\n";
     }
     return "void in" + own_ + "(const Cf* c, Name* n) {\n" + rows + list + "}\n";
   }
 
   std::string locator() const {
     if (chain_.locator == nullptr) return "";
-    return "std::int64_t loc" + own_ + "([[maybe_unused]] const Cf* c) { return " +
-           expr_.integer(*chain_.locator) + "; }\n";
+    return "std::int64_t loc" + own_ + "([[maybe_unused]] const Cf* c) { return " + expr_.integer(*chain_.locator) +
+           "; }\n";
   }
 
   std::string series() const {
@@ -125,7 +126,8 @@ class Writer {
   }
   std::string maker() const {
     if (!has_makers()) return "";
-    std::string out = "std::int64_t mk" + own_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
+    std::string out =
+        "std::int64_t mk" + own_ + "([[maybe_unused]] const Cf* c, std::uint32_t input) {\n  switch (input) {\n";
     for (std::size_t k = 0; k < block_.makers.size(); ++k) {
       const block::Maker& m = block_.makers[k];
       if (m.place == nullptr) continue;
@@ -155,11 +157,9 @@ class Writer {
     std::size_t slot = 0;
     for (const auto* n : all_slots()) {
       const bool always = slot >= block_.inputs.size() || block_.inputs[slot].when == nullptr;
-      const std::string when =
-          always || n->indices.empty() ? "" : expr_.condition(*block_.inputs[slot].when) + " ? ";
+      const std::string when = always || n->indices.empty() ? "" : expr_.condition(*block_.inputs[slot].when) + " ? ";
       for (const auto& i : n->indices) {
-        out += "  o[" + std::to_string(k++) + "] = " + when + expr_.integer(*i) +
-               (when.empty() ? "" : " : 0") + ";\n";
+        out += "  o[" + std::to_string(k++) + "] = " + when + expr_.integer(*i) + (when.empty() ? "" : " : 0") + ";\n";
       }
       ++slot;
     }
@@ -175,11 +175,9 @@ class Writer {
   }
 
   std::string run_function() {
-    std::string out =
-        "Next run" + own_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
+    std::string out = "Next run" + own_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
     for (const std::uint32_t k : block_.counted) {
-      out += "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + std::to_string(k) +
-             ");\n";
+      out += "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + std::to_string(k) + ");\n";
     }
     for (const block::Set& s : block_.sets) out += set(s);
     if (block_.locate != nullptr) {
@@ -192,14 +190,13 @@ class Writer {
     if (block_.kind == Kind::loop) {
       const std::string counter = expr_.integer(*semantics_counter());
       out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
-             expr_.name(block_.out[0]) + ", value_int(" + counter +
-             "));\n    return Next::finished;\n  }\n";
+             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n    return Next::finished;\n  }\n";
     }
     if (block_.body) {
       const bool loop = block_.kind == Kind::loop;
       out += "  [[maybe_unused]] const Id id = " +
-             std::string(loop ? "mix(c->id, " + environment_[block_.counter] + ")" : "c->id") +
-             ";\n" + BodyWriter(context_, environment_, block_.index).write(*block_.body);
+             std::string(loop ? "mix(c->id, " + environment_[block_.counter] + ")" : "c->id") + ";\n" +
+             BodyWriter(context_, environment_, block_.index).write(*block_.body);
     }
     if (!block_.call) {
       for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
@@ -218,8 +215,8 @@ class Writer {
 
   std::string next() const {
     if (block_.kind == Kind::loop) {
-      return "  " + slot(place(block_.counter), "c") + " = add(" + environment_[block_.counter] +
-             ", 1, " + hole(Hole::place, context_.pos(chain_.at)) + ");\n" + wait_for(*chain_.blocks.front());
+      return "  " + slot(place(block_.counter), "c") + " = add(" + environment_[block_.counter] + ", 1, " +
+             hole(Hole::place, context_.pos(chain_.at)) + ");\n" + wait_for(*chain_.blocks.front());
     }
     if (block_.last != nullptr) {
       return "  if (" + environment_[block_.counter] + " == " + environment_[block_.last] +
@@ -273,8 +270,7 @@ class Writer {
             before += "  const Hold h" + name + "(" + expr_.new_value(*a.value) + ");\n";
             value = "h" + name + ".v";
           }
-          before +=
-              "  DfHold " + name + "(" + value + ", " + hole(Hole::text, context_.written(a.value->at)) + ");\n";
+          before += "  DfHold " + name + "(" + value + ", " + hole(Hole::text, context_.written(a.value->at)) + ");\n";
           list += "&" + name;
           break;
         }
@@ -293,19 +289,18 @@ class Writer {
     for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     out += after;
     for (const auto& n : block_.done) {
-      out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) +
-             ", value_int(1));\n";
+      out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) + ", value_int(1));\n";
     }
     return out;
   }
 
   std::string assign(const semantics::NameUse& to, std::size_t output, const std::string& df) const {
-    const std::string start =
-        "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
+    const std::string start = "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
     const block::Uses* uses = context_.program.uses_of(to);
     if (uses == nullptr) return "  assign" + start + ");\n";
     const std::string used = "assign_used" + start + ", " + uses_call(context_, *uses, to, expr_, environment_);
-    return uses->sends() ? "  {\n    Places* const to = places(w);\n    " + used + ", to);\n  }\n" : "  " + used + ");\n";
+    return uses->sends() ? "  {\n    Places* const to = places(w);\n    " + used + ", to);\n  }\n"
+                         : "  " + used + ");\n";
   }
 
   std::string slots() const {
@@ -315,9 +310,8 @@ class Writer {
     for (std::size_t k = 0; k < list.size(); ++k) {
       const semantics::NameUse& n = *list[k];
       const bool input = k < block_.inputs.size();
-      out += "  {" + context_.written(n.at) + ", " + literal(n.base->name) + ", " +
-             std::to_string(n.indices.size()) + ", " +
-             (input ? literal(n.base->producers) : std::string("nullptr")) + "},\n";
+      out += "  {" + context_.written(n.at) + ", " + literal(n.base->name) + ", " + std::to_string(n.indices.size()) +
+             ", " + (input ? literal(n.base->producers) : std::string("nullptr")) + "},\n";
     }
     return out + "};\n";
   }
@@ -327,8 +321,7 @@ class Writer {
     for (const block::FrameVariable& f : chain_.frame) {
       if (!f.variable->shown() || f.variable->is_name() || f.variable->letter == 'v') continue;
       out += (out.empty() ? "" : ", ");
-      out += "{" + literal(f.variable->name) + ", '" + f.variable->letter + "', " +
-             std::to_string(f.word) + "}";
+      out += "{" + literal(f.variable->name) + ", '" + f.variable->letter + "', " + std::to_string(f.word) + "}";
       ++shown_;
     }
     return out.empty() ? "" : "const VarInfo va" + number_ + "[] = {" + out + "};\n";
@@ -347,8 +340,9 @@ class Writer {
 
   std::string flags() const {
     if (block_.kind == Kind::range) {
-      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
-             (is_bulk(chain_) ? " | kBulk" : "") + (chain_.inlined ? " | kInlined" : "");
+      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") +
+             (chain_.stays ? " | kStays" : "") + (is_bulk(chain_) ? " | kBulk" : "") +
+             (chain_.inlined ? " | kInlined" : "");
     }
     return std::string(chain_.stealable ? "kStealable" : "0") + (is_bulk(chain_) ? " | kBulk" : "") +
            (chain_.inlined ? " | kInlined" : "");
@@ -389,21 +383,18 @@ class Writer {
     const bool range = block_.kind == Kind::range;
     std::string layout;
     for (const block::FrameVariable& f : chain_.frame) layout += f.variable->letter;
-    std::string out =
-        "const Block B" + number_ + " = {" + number_ + ", " + std::to_string(chain_.group()) +
-        ", Kind::" + block::spelling(block_.kind) + ", " + flags() +
-        ", " + std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) +
-        ", " + std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
-    out += function(!block_.inputs.empty(), "in") + ", " + function(!range, "run") + ", " +
-           function(range, "it") + ", " + function(chain_.locator != nullptr, "loc") + ", " +
-           function(index_count() != 0, "ix") + ",\n  ";
-    out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) +
-           ",\n  ";
-    out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) +
-           ", " + std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " +
-           name(range, "gr") + ", " + name(!chain_.callers.empty(), "ca") + ", " +
-           function(!chain_.series.empty(), "se") + ", " + function(has_makers(), "mk") + ", " +
-           std::to_string(block_.awaited) + "u, " + std::to_string(block_.expects) + "u";
+    std::string out = "const Block B" + number_ + " = {" + number_ + ", " + std::to_string(chain_.group()) +
+                      ", Kind::" + block::spelling(block_.kind) + ", " + flags() + ", " +
+                      std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) + ", " +
+                      std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
+    out += function(!block_.inputs.empty(), "in") + ", " + function(!range, "run") + ", " + function(range, "it") +
+           ", " + function(chain_.locator != nullptr, "loc") + ", " + function(index_count() != 0, "ix") + ",\n  ";
+    out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) + ",\n  ";
+    out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) + ", " +
+           std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " + name(range, "gr") + ", " +
+           name(!chain_.callers.empty(), "ca") + ", " + function(!chain_.series.empty(), "se") + ", " +
+           function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
+           std::to_string(block_.expects) + "u";
     if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty()) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");

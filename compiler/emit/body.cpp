@@ -17,9 +17,10 @@ std::string slot(const block::FrameVariable& f, const std::string& cf) {
   return kind + cf + ", " + std::to_string(f.word) + ")";
 }
 
-std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name, const std::string& function,
-                     const std::string& arguments, const std::string& indent) {
-  if (context.program.held.count(name.base) == 0) return indent + function + "(" + arguments + ", " + expr.name(name) + ");\n";
+std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name,
+                     const std::string& function, const std::string& arguments, const std::string& indent) {
+  if (context.program.held.count(name.base) == 0)
+    return indent + function + "(" + arguments + ", " + expr.name(name) + ");\n";
   std::string parts;
   semantics::NameUse part{name.base, {}, name.at};
   for (std::size_t k = 0;; ++k) {
@@ -29,8 +30,8 @@ std::string deleting(const Context& context, const ExpressionWriter& expr, const
   }
   // Whoever passed it on may hold more than this sub knows the name of.
   const char* all = name.base->kind == semantics::Variable::Kind::parameter ? ", true" : ", false";
-  return indent + "{\n" + indent + "  const Name parts[] = {" + parts + "};\n" + indent + "  " + function + "_held(" + arguments + ", parts, " +
-         std::to_string(name.indices.size() + 1) + all + ");\n" + indent + "}\n";
+  return indent + "{\n" + indent + "  const Name parts[] = {" + parts + "};\n" + indent + "  " + function + "_held(" +
+         arguments + ", parts, " + std::to_string(name.indices.size() + 1) + all + ");\n" + indent + "}\n";
 }
 
 std::string BodyWriter::write(const block::Body& body) {
@@ -40,8 +41,8 @@ std::string BodyWriter::write(const block::Body& body) {
   return out_;
 }
 
-void BodyWriter::statements(const block::Body& body, const std::string& id,
-                            const std::string& outer_scope, const std::string& indent) {
+void BodyWriter::statements(const block::Body& body, const std::string& id, const std::string& outer_scope,
+                            const std::string& indent) {
   std::string scope = outer_scope;
   const bool has_scope = !body.names.empty() || !body.deletes.empty();
   if (has_scope) {
@@ -62,8 +63,7 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
     if (const auto* s = std::get_if<block::Spawn>(&step)) {
       spawn(*s, id, scope, indent);
     } else if (const auto* r = std::get_if<block::CountReads>(&step)) {
-      out_ += indent + "hint_reads(w, c, " + expr_.name(r->name) + ", " + expr_.integer(*r->count) +
-              ");\n";
+      out_ += indent + "hint_reads(w, c, " + expr_.name(r->name) + ", " + expr_.integer(*r->count) + ");\n";
     } else if (const auto* e = std::get_if<block::Evaluate>(&step)) {
       const bool integer = e->value->type == semantics::Type::integer;
       out_ += indent + "static_cast<void>(" + (integer ? expr_.integer(*e->value) : expr_.real(*e->value)) + ");\n";
@@ -72,8 +72,7 @@ void BodyWriter::statements(const block::Body& body, const std::string& id,
       ++depth_;
       const std::string inner = "id" + std::to_string(depth_);
       out_ += indent + (when.condition == nullptr ? "" : "if " + expr_.condition(*when.condition) + " ") + "{\n";
-      out_ += indent + "  [[maybe_unused]] const Id " + inner + " = " + mixed(id, when.ordinal) +
-              ";\n";
+      out_ += indent + "  [[maybe_unused]] const Id " + inner + " = " + mixed(id, when.ordinal) + ";\n";
       statements(when.body, inner, scope, indent + "  ");
       out_ += indent + "}\n";
       --depth_;
@@ -90,19 +89,20 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
   out_ += indent;
   if (s.rank != nullptr) {
     const std::string& ranks = environment_[s.ranks];
-    out_ += "if (" + ranks + " == 1 || belongs(" + expr_.integer(*s.chain->locator) + ", " + ranks + ", " + environment_[s.rank] + ")) ";
+    out_ += "if (" + ranks + " == 1 || belongs(" + expr_.integer(*s.chain->locator) + ", " + ranks + ", " +
+            environment_[s.rank] + ")) ";
   }
   out_ += "{\n";
   if (range) {
     out_ += indent + "  const int first = " + expr_.integer(*s.arguments[0].value) +
-            ", last = " + expr_.integer(*s.arguments[1].value) + ";\n" + indent +
-            "  if (first <= last) {\n";
+            ", last = " + expr_.integer(*s.arguments[1].value) + ";\n" + indent + "  if (first <= last) {\n";
   }
   const std::string inside = indent + (range ? "    " : "  ");
   const bool own_scope = s.has_end() || !s.holds.empty();
   if (own_scope) {
     scope = "d";
-    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.has_end() ? s.end_ordinal : s.ordinal) + ");\n";
+    out_ += inside + "Scope* d = scope_open(w, " + outer + ", " + mixed(id, s.has_end() ? s.end_ordinal : s.ordinal) +
+            ");\n";
     for (const auto& n : s.holds) {
       out_ += inside + "scope_hold(w, d, " + expr_.name(n) + ");\n";
     }
@@ -113,8 +113,8 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
       out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
     }
   }
-  out_ += inside + "Cf* t = cf_new(w, " + hole(Hole::block, "B" + std::to_string(s.chain->group())) + ", " + scope + ", " +
-          mixed(id, s.ordinal) + ");\n";
+  out_ += inside + "Cf* t = cf_new(w, " + hole(Hole::block, "B" + std::to_string(s.chain->group())) + ", " + scope +
+          ", " + mixed(id, s.ordinal) + ");\n";
   for (std::size_t k = 0; k < s.chain->parameters.size(); ++k) {
     const block::FrameVariable& to = s.chain->frame[k];
     out_ += inside;
@@ -137,11 +137,21 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
 void BodyWriter::argument(const block::FrameVariable& to, const semantics::Argument& a) {
   out_ += slot(to, "t") + " = ";
   switch (a.type) {
-    case semantics::ParameterType::integer: out_ += expr_.integer(*a.value); break;
-    case semantics::ParameterType::real: out_ += expr_.real(*a.value); break;
-    case semantics::ParameterType::string: out_ += expr_.new_string(*a.value); break;
-    case semantics::ParameterType::value: out_ += expr_.new_value(*a.value); break;
-    case semantics::ParameterType::name: out_ += expr_.name(a.name); break;
+    case semantics::ParameterType::integer:
+      out_ += expr_.integer(*a.value);
+      break;
+    case semantics::ParameterType::real:
+      out_ += expr_.real(*a.value);
+      break;
+    case semantics::ParameterType::string:
+      out_ += expr_.new_string(*a.value);
+      break;
+    case semantics::ParameterType::value:
+      out_ += expr_.new_value(*a.value);
+      break;
+    case semantics::ParameterType::name:
+      out_ += expr_.name(a.name);
+      break;
   }
   out_ += ";\n";
 }

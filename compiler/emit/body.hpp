@@ -16,10 +16,8 @@ class BodyWriter {
   std::string write(const block::Body& body);
 
  private:
-  void statements(const block::Body& body, const std::string& id, const std::string& scope,
-                  const std::string& indent);
-  void spawn(const block::Spawn& spawn, const std::string& id, const std::string& scope,
-             const std::string& indent);
+  void statements(const block::Body& body, const std::string& id, const std::string& scope, const std::string& indent);
+  void spawn(const block::Spawn& spawn, const std::string& id, const std::string& scope, const std::string& indent);
   void argument(const block::FrameVariable& to, const semantics::Argument& a);
   void copy(const block::FrameVariable& to);
 
@@ -34,7 +32,7 @@ class BodyWriter {
 std::string slot(const block::FrameVariable& f, const std::string& cf);
 
 // deleting calls `function` for a name; for one that may be held, with all that it is part of.
-std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name, const std::string& function,
-                     const std::string& arguments, const std::string& indent);
+std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name,
+                     const std::string& function, const std::string& arguments, const std::string& indent);
 
 }  // namespace tessera::compiler::emit

@@ -21,17 +21,23 @@ Environment::Environment(const block::Chain& chain) {
   for (const block::FrameVariable& f : chain.frame) {
     const std::string word = "(c, " + std::to_string(f.word) + ")";
     switch (f.variable->letter) {
-      case 'n': set(f.variable, "frame_name" + word); break;
-      case 'i': set(f.variable, "whole" + word); break;
-      case 'r': set(f.variable, "frame_real" + word); break;
-      default: set(f.variable, "frame_value" + word); break;
+      case 'n':
+        set(f.variable, "frame_name" + word);
+        break;
+      case 'i':
+        set(f.variable, "whole" + word);
+        break;
+      case 'r':
+        set(f.variable, "frame_real" + word);
+        break;
+      default:
+        set(f.variable, "frame_value" + word);
+        break;
     }
   }
 }
 
-const std::string& Environment::operator[](const semantics::Variable* v) const {
-  return text_.at(v);
-}
+const std::string& Environment::operator[](const semantics::Variable* v) const { return text_.at(v); }
 
 std::string ExpressionWriter::name(const semantics::NameUse& n) const {
   std::string out = environment_[n.base];
@@ -41,7 +47,8 @@ std::string ExpressionWriter::name(const semantics::NameUse& n) const {
 
 std::string ExpressionWriter::borrowed(const Expr& e) const {
   if (e.kind == Expr::Kind::input) {
-    return "input(c, " + hole(Hole::known, "B" + std::to_string(block_), "*c->block") + ", " + std::to_string(e.integer) + ")";
+    return "input(c, " + hole(Hole::known, "B" + std::to_string(block_), "*c->block") + ", " +
+           std::to_string(e.integer) + ")";
   }
   if (e.kind == Expr::Kind::variable && !is_number(e.type)) return environment_[e.variable];
   return "";
@@ -52,9 +59,12 @@ std::string ExpressionWriter::integer(const Expr& e) const {
     return "read_int(" + value + ", " + pos(e) + ")";
   }
   switch (e.type) {
-    case Type::integer: return native(e);
-    case Type::real: return "truncate(" + native(e) + ", " + pos(e) + ")";
-    default: return "arg_int(" + native(e) + ", " + pos(e) + ")";
+    case Type::integer:
+      return native(e);
+    case Type::real:
+      return "truncate(" + native(e) + ", " + pos(e) + ")";
+    default:
+      return "arg_int(" + native(e) + ", " + pos(e) + ")";
   }
 }
 
@@ -63,9 +73,12 @@ std::string ExpressionWriter::real(const Expr& e) const {
     return "read_real(" + value + ", " + pos(e) + ")";
   }
   switch (e.type) {
-    case Type::integer: return "double(" + native(e) + ")";
-    case Type::real: return native(e);
-    default: return "arg_real(" + native(e) + ", " + pos(e) + ")";
+    case Type::integer:
+      return "double(" + native(e) + ")";
+    case Type::real:
+      return native(e);
+    default:
+      return "arg_real(" + native(e) + ", " + pos(e) + ")";
   }
 }
 
@@ -76,22 +89,18 @@ std::string ExpressionWriter::dyn(const Expr& e) const {
 std::string ExpressionWriter::condition(const Expr& e) const {
   if (e.kind == Expr::Kind::binary && e.type == Type::integer) {
     if (syntax::is_logic(e.op)) {
-      return "(" + condition(*e.kids[0]) + (e.op == Operator::land ? " && " : " || ") +
-             condition(*e.kids[1]) + ")";
+      return "(" + condition(*e.kids[0]) + (e.op == Operator::land ? " && " : " || ") + condition(*e.kids[1]) + ")";
     }
     if (syntax::is_comparison(e.op) && is_number(e.kids[0]->type) && is_number(e.kids[1]->type)) {
       const bool as_real = e.kids[0]->type != e.kids[1]->type;
-      return "(" + number(*e.kids[0], as_real) + " " + syntax::spelling(e.op) + " " +
-             number(*e.kids[1], as_real) + ")";
+      return "(" + number(*e.kids[0], as_real) + " " + syntax::spelling(e.op) + " " + number(*e.kids[1], as_real) + ")";
     }
   }
   if (is_number(e.type)) return "(" + native(e) + " != 0)";
   return "(truth(" + native(e) + ", " + pos(e) + "))";
 }
 
-std::string ExpressionWriter::number(const Expr& e, bool as_real) const {
-  return as_real ? real(e) : native(e);
-}
+std::string ExpressionWriter::number(const Expr& e, bool as_real) const { return as_real ? real(e) : native(e); }
 
 std::string ExpressionWriter::new_string(const Expr& e) const {
   if (e.kind == Expr::Kind::variable && e.type == Type::string) {
@@ -112,12 +121,10 @@ std::string ExpressionWriter::binary(const Expr& e) const {
   const bool numbers = is_number(a.type) && is_number(b.type);
   if (syntax::is_comparison(e.op)) {
     if (numbers) return "int" + condition(e);
-    return std::string("dyn_op(Op::") + abi_name(e.op) + ", " + dyn(a) + ", " + dyn(b) + ", " +
-           pos(e) + ").i";
+    return std::string("dyn_op(Op::") + abi_name(e.op) + ", " + dyn(a) + ", " + dyn(b) + ", " + pos(e) + ").i";
   }
   if (!numbers) {
-    return std::string("dyn_op(Op::") + abi_name(e.op) + ", " + dyn(a) + ", " + dyn(b) + ", " +
-           pos(e) + ")";
+    return std::string("dyn_op(Op::") + abi_name(e.op) + ", " + dyn(a) + ", " + dyn(b) + ", " + pos(e) + ")";
   }
   if (e.type == Type::integer) {
     return std::string(abi_name(e.op)) + "(" + native(a) + ", " + native(b) + ", " + pos(e) + ")";
@@ -130,14 +137,17 @@ std::string ExpressionWriter::native(const Expr& e) const {
   switch (e.kind) {
     case Expr::Kind::integer:
       return hole(Hole::number, e.integer == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(e.integer));
-    case Expr::Kind::real: return e.text;
+    case Expr::Kind::real:
+      return e.text;
     case Expr::Kind::string:
       return "dyn_string(" + literal(e.text) + ", " + std::to_string(e.text.size()) + ")";
     case Expr::Kind::variable:
       if (is_number(e.type)) return environment_[e.variable];
       return "dyn_read(" + environment_[e.variable] + ", " + pos(e) + ")";
-    case Expr::Kind::input: return "dyn_read(" + borrowed(e) + ", " + pos(e) + ")";
-    case Expr::Kind::binary: return binary(e);
+    case Expr::Kind::input:
+      return "dyn_read(" + borrowed(e) + ", " + pos(e) + ")";
+    case Expr::Kind::binary:
+      return binary(e);
     case Expr::Kind::negate:
       if (e.type == Type::integer) return "sub(0, " + native(*e.kids[0]) + ", " + pos(e) + ")";
       if (e.type == Type::real) return "(-" + native(*e.kids[0]) + ")";
@@ -146,8 +156,7 @@ std::string ExpressionWriter::native(const Expr& e) const {
       const auto part = [&](const Expr& k) {
         return e.type == Type::integer ? native(k) : e.type == Type::real ? real(k) : dyn(k);
       };
-      return "(" + condition(*e.kids[0]) + " ? " + part(*e.kids[1]) + " : " + part(*e.kids[2]) +
-             ")";
+      return "(" + condition(*e.kids[0]) + " ? " + part(*e.kids[1]) + " : " + part(*e.kids[2]) + ")";
     }
     case Expr::Kind::cast: {
       const Expr& k = *e.kids[0];
@@ -159,7 +168,8 @@ std::string ExpressionWriter::native(const Expr& e) const {
       }
       return "cast_string(" + dyn(k) + ", " + pos(e) + ")";
     }
-    case Expr::Kind::read: break;
+    case Expr::Kind::read:
+      break;
   }
   return "0";  // reads are gone since pass match-inputs; verify() has checked it
 }

@@ -23,20 +23,20 @@ class Environment {
   std::unordered_map<const semantics::Variable*, std::string> text_;
 };
 
-// ExpressionWriter writes expressions of one block, with holes (alike.hpp). The static type decides the C++ type: int and
-// real are plain C++, string and dynamic are Dyn; the functions convert to what is asked for.
+// ExpressionWriter writes expressions of one block, with holes (alike.hpp). The static type decides the C++ type: int
+// and real are plain C++, string and dynamic are Dyn; the functions convert to what is asked for.
 class ExpressionWriter {
  public:
   ExpressionWriter(const Context& context, const Environment& environment, std::uint32_t block)
       : context_(context), environment_(environment), block_(block) {}
 
-  std::string integer(const semantics::Expr& e) const;    // int; reals are truncated
-  std::string real(const semantics::Expr& e) const;       // double
-  std::string dyn(const semantics::Expr& e) const;        // Dyn
-  std::string condition(const semantics::Expr& e) const;  // bool, in brackets
-  std::string name(const semantics::NameUse& n) const;    // Name
-  std::string new_string(const semantics::Expr& e) const; // Value*, a new reference
-  std::string new_value(const semantics::Expr& e) const;  // Value*, a new reference
+  std::string integer(const semantics::Expr& e) const;     // int; reals are truncated
+  std::string real(const semantics::Expr& e) const;        // double
+  std::string dyn(const semantics::Expr& e) const;         // Dyn
+  std::string condition(const semantics::Expr& e) const;   // bool, in brackets
+  std::string name(const semantics::NameUse& n) const;     // Name
+  std::string new_string(const semantics::Expr& e) const;  // Value*, a new reference
+  std::string new_value(const semantics::Expr& e) const;   // Value*, a new reference
   // borrowed is a Value* that needs no evaluation (an input, a variable), or "".
   std::string borrowed(const semantics::Expr& e) const;
 

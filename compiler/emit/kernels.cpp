@@ -37,11 +37,16 @@ bool lacks_braces(const semantics::ForeignText& body) {
 
 const char* c_type(semantics::ParameterType t) {
   switch (t) {
-    case semantics::ParameterType::integer: return "int ";
-    case semantics::ParameterType::real: return "double ";
-    case semantics::ParameterType::string: return "const char *";
-    case semantics::ParameterType::value: return "const InputDF &";
-    case semantics::ParameterType::name: return "OutputDF &";
+    case semantics::ParameterType::integer:
+      return "int ";
+    case semantics::ParameterType::real:
+      return "double ";
+    case semantics::ParameterType::string:
+      return "const char *";
+    case semantics::ParameterType::value:
+      return "const InputDF &";
+    case semantics::ParameterType::name:
+      return "OutputDF &";
   }
   return "";
 }
@@ -57,14 +62,16 @@ std::string kernels_text(const Context& context, const semantics::Model& model) 
   for (const semantics::InPlaceKernel& k : model.in_place) {
     std::string list;
     for (std::size_t p = 0; p < k.kernel->parameters.size(); ++p) {
-      list += (p == 0 ? "" : ", ") + std::string(c_type(k.kernel->parameters[p])) +
-              k.kernel->parameter_names[p];
+      list += (p == 0 ? "" : ", ") + std::string(c_type(k.kernel->parameters[p])) + k.kernel->parameter_names[p];
     }
     out += line_directive(context, k.kernel->at);
     out += "extern \"C\" void " + k.kernel->symbol + "(" + list + ")";
     out += "\n" + line_directive(context, k.body.at);
     const bool braces = lacks_braces(k.body);
-    out += in_column(context, k.body.at, braces ? "{" : "") + k.body.text + (k.body.braces ? "}\n" : braces ? "\n}\n" : "\n");
+    out += in_column(context, k.body.at, braces ? "{" : "") + k.body.text +
+           (k.body.braces ? "}\n"
+            : braces      ? "\n}\n"
+                          : "\n");
   }
   return out;
 }

@@ -10,10 +10,14 @@ namespace {
 
 const char* bound_type(semantics::ParameterType t) {
   switch (t) {
-    case semantics::ParameterType::integer: return "int";
-    case semantics::ParameterType::real: return "double";
-    case semantics::ParameterType::string: return "const char*";
-    default: return "tessera::abi::Df*";
+    case semantics::ParameterType::integer:
+      return "int";
+    case semantics::ParameterType::real:
+      return "double";
+    case semantics::ParameterType::string:
+      return "const char*";
+    default:
+      return "tessera::abi::Df*";
   }
 }
 
@@ -33,8 +37,8 @@ std::string declaration(const semantics::Kernel& k, const std::string& reference
   }
   const std::string bound = "(" + declared + ") __asm__(\"" + k.symbol + "\");\n";
   if (references.empty()) return "extern \"C\" void k_" + k.symbol + bound;
-  return "extern \"C\" void r_" + k.symbol + bound + "static inline void k_" + k.symbol + "(" + list +
-         ") { r_" + k.symbol + "(" + passed + "); }\n";
+  return "extern \"C\" void r_" + k.symbol + bound + "static inline void k_" + k.symbol + "(" + list + ") { r_" +
+         k.symbol + "(" + passed + "); }\n";
 }
 
 std::string list_of(const std::vector<std::string>& items) {
@@ -51,8 +55,7 @@ constexpr std::size_t kMostFunctions = std::size_t{256} << 10;
 
 std::string start_of(const Context& context, const std::map<std::string, std::string>& by_reference,
                      const std::vector<std::string>& blocks, const std::string& uses) {
-  std::string out = "// Translated by tessera from " +
-                    context.sources.file(0).path.filename().string() +
+  std::string out = "// Translated by tessera from " + context.sources.file(0).path.filename().string() +
                     "; the contract is in tessera/abi.hpp.\n#include \"tessera/abi.hpp\"\n\n";
   std::set<std::string> declared;
   for (const block::Chain* chain : context.program.chains) {
@@ -95,10 +98,9 @@ std::string table_of(const Context& context, const semantics::Model& model, cons
   out += "const char* const all_files[] = {" + list_of(files) + "};\n";
   if (!none) out += "const char* const main_names[] = {" + list_of(names) + "};\n";
   return out + "const Program the_program = {kAbiVersion, " + std::to_string(blocks.size()) +
-         ", all_blocks, all_files, " + std::to_string(files.size()) + ", {" +
-         std::to_string(hash[0]) + "u, " + std::to_string(hash[1]) + "u}, " + files[0] + ", &B" +
-         std::to_string(context.program.subs.front()->group()) + ", \"" + layout + "\", " +
-         (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) + "};\n";
+         ", all_blocks, all_files, " + std::to_string(files.size()) + ", {" + std::to_string(hash[0]) + "u, " +
+         std::to_string(hash[1]) + "u}, " + files[0] + ", &B" + std::to_string(context.program.subs.front()->group()) +
+         ", \"" + layout + "\", " + (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) + "};\n";
 }
 
 }  // namespace
@@ -138,10 +140,12 @@ std::vector<std::string> program_texts(Context context, const semantics::Model& 
   parts.front() += table_of(context, model, hash, blocks);
   // Names of several files are theirs only, as those of one are.
   const bool one = parts.size() == 1;
-  const std::string open = one ? "\nnamespace tessera::abi {\nnamespace {\n\n"
-                               : "\n#pragma GCC visibility push(hidden)\nnamespace tessera::abi {\ninline namespace translated {\n\n";
-  const std::string close = one ? "\n}  // namespace\n}  // namespace tessera::abi\n\n"
-                                : "\n}  // namespace translated\n}  // namespace tessera::abi\n#pragma GCC visibility pop\n\n";
+  const std::string open =
+      one ? "\nnamespace tessera::abi {\nnamespace {\n\n"
+          : "\n#pragma GCC visibility push(hidden)\nnamespace tessera::abi {\ninline namespace translated {\n\n";
+  const std::string close =
+      one ? "\n}  // namespace\n}  // namespace tessera::abi\n\n"
+          : "\n}  // namespace translated\n}  // namespace tessera::abi\n#pragma GCC visibility pop\n\n";
   const std::size_t mark = start.find(kStartMark);
   for (std::string& part : parts) {
     part = start.substr(0, mark) + open + start.substr(mark + 1) + part + close;

@@ -11,8 +11,8 @@
 
 namespace tessera::compiler::emit {
 
-// program_texts is the translated program; it includes tessera/abi.hpp only. A large one is several files, to be compiled side
-// by side; the first has the table of blocks. `by_reference` is that of the options.
+// program_texts is the translated program; it includes tessera/abi.hpp only. A large one is several files, to be
+// compiled side by side; the first has the table of blocks. `by_reference` is that of the options.
 std::vector<std::string> program_texts(Context context, const semantics::Model& model, const std::uint64_t (&hash)[2],
                                        const std::map<std::string, std::string>& by_reference);
 

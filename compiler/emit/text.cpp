@@ -36,8 +36,6 @@ std::string Context::pos(Extent at) const {
   return out + ")";
 }
 
-std::string Context::written(Extent at) const {
-  return literal(block::one_line(text.view(at), kWrittenLimit));
-}
+std::string Context::written(Extent at) const { return literal(block::one_line(text.view(at), kWrittenLimit)); }
 
 }  // namespace tessera::compiler::emit

@@ -9,8 +9,8 @@ namespace {
 using block::Uses;
 using semantics::Variable;
 
-// Variables are called by where they come up, not by what they are: functions of different names that count alike are the same
-// text.
+// Variables are called by where they come up, not by what they are: functions of different names that count alike are
+// the same text.
 using Numbers = std::map<const Variable*, std::size_t>;
 
 Numbers numbers_of(const Uses& u) {
@@ -29,12 +29,11 @@ Numbers numbers_of(const Uses& u) {
 std::string parameters(const Uses& u, const Numbers& numbers) {
   std::string out;
   for (std::size_t k = 0; k < u.dimensions; ++k) {
-    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] std::int64_t k") +
-           std::to_string(k);
+    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] std::int64_t k") + std::to_string(k);
   }
   for (const Variable* v : u.parameters) {
-    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] ") +
-           (v->letter == 'r' ? "double v" : "int v") + std::to_string(numbers.at(v));
+    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] ") + (v->letter == 'r' ? "double v" : "int v") +
+           std::to_string(numbers.at(v));
   }
   if (u.sends()) out += std::string(out.empty() ? "" : ", ") + "[[maybe_unused]] Places* to";
   return out;

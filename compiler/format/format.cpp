@@ -40,8 +40,7 @@ Tokens read(const std::filesystem::path& source, const Options& options, Result&
 bool same_pieces(std::string_view before, std::string_view after) {
   const auto kept = [](std::string_view text) {
     std::vector<Piece> all = pieces(text);
-    all.erase(std::remove_if(all.begin(), all.end(), [](const Piece& p) { return p.is_space(); }),
-              all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](const Piece& p) { return p.is_space(); }), all.end());
     return all;
   };
   const std::vector<Piece> a = kept(before);

@@ -69,8 +69,7 @@ class Formatter {
 
   // next_code finds the first piece from `k` on that is neither space, comment nor directive.
   const Piece* next_code(std::size_t k) const {
-    while (k < all_.size() &&
-           (all_[k].is_space() || all_[k].is_comment() || all_[k].kind == Kind::directive)) {
+    while (k < all_.size() && (all_[k].is_space() || all_[k].is_comment() || all_[k].kind == Kind::directive)) {
       ++k;
     }
     return k < all_.size() ? &all_[k] : nullptr;
@@ -113,8 +112,7 @@ class Formatter {
       } else if (p.kind == Kind::line_comment) {
         line.comment = comment_text(p);
         line.column = width(text_.substr(0, p.begin));
-        line.gap =
-            std::max(1, line.column - width(text_.substr(0, last->begin + last->text.size())));
+        line.gap = std::max(1, line.column - width(text_.substr(0, last->begin + last->text.size())));
         break;
       } else if (spaced(*last, p, k, had_space)) {
         line.code += ' ';
@@ -130,9 +128,7 @@ class Formatter {
     }
   }
 
-  bool on_line(const Piece& p, std::size_t end) const {
-    return end == all_.size() || p.begin < all_[end].begin;
-  }
+  bool on_line(const Piece& p, std::size_t end) const { return end == all_.size() || p.begin < all_[end].begin; }
 
   // Whether the author put blanks around piece k.
   bool blank_before(std::size_t k) const { return k > 0 && all_[k - 1].is_space(); }
@@ -147,11 +143,8 @@ class Formatter {
       return blank_before(k) || blank_behind(k) || (next != nullptr && next->is("out"));
     }
     const bool arithmetic = one_of(all_[k], {"+", "-", "*", "/", "%"});
-    const auto touches = [](const Piece& p) {
-      return p.kind == Kind::macro || p.kind == Kind::other;
-    };
-    if ((k > 0 && touches(all_[k - 1])) || (k + 1 < all_.size() && touches(all_[k + 1])))
-      return false;
+    const auto touches = [](const Piece& p) { return p.kind == Kind::macro || p.kind == Kind::other; };
+    if ((k > 0 && touches(all_[k - 1])) || (k + 1 < all_.size() && touches(all_[k + 1]))) return false;
     return !arithmetic || blank_before(k) || blank_behind(k);
   }
 
@@ -187,8 +180,7 @@ class Formatter {
       std::size_t end = k;
       int code = 0;
       int gap = lines_[k].gap;
-      while (end < lines_.size() && !lines_[end].comment.empty() &&
-             lines_[end].column == lines_[k].column) {
+      while (end < lines_.size() && !lines_[end].comment.empty() && lines_[end].column == lines_[k].column) {
         code = std::max(code, width(lines_[end].code));
         gap = std::min(gap, lines_[end].gap);
         ++end;

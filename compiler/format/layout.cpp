@@ -10,9 +10,7 @@ using Kind = Piece::Kind;
 constexpr int kStep = 2;
 constexpr int kContinued = 4;
 
-bool is_head(const Piece& p) {
-  return p.is("for") || p.is("while") || p.is("if") || p.is("let") || p.is("sub");
-}
+bool is_head(const Piece& p) { return p.is("for") || p.is("while") || p.is("if") || p.is("let") || p.is("sub"); }
 
 bool is_word(const Piece& p) { return p.kind == Kind::name || p.kind == Kind::macro; }
 
@@ -102,8 +100,7 @@ void Layout::take(const Piece& p, const Piece* next, bool line_start, int indent
     ++state_.frames.back().questions;
   } else if (p.is(":") && state_.frames.back().questions > 0) {
     --state_.frames.back().questions;
-  } else if ((p.is(";") && state_.frames.back().kind != Frame::Kind::bracket) ||
-             p.kind == Kind::foreign) {
+  } else if ((p.is(";") && state_.frames.back().kind != Frame::Kind::bracket) || p.kind == Kind::foreign) {
     state_.statement = false;
     state_.frames.back().questions = 0;
   }

@@ -33,9 +33,7 @@ struct Piece {
     return kind == Kind::line_comment || kind == Kind::block_comment || kind == Kind::word_comment;
   }
   bool is_space() const { return kind == Kind::newline || kind == Kind::blank; }
-  bool is(std::string_view word) const {
-    return (kind == Kind::sign || kind == Kind::keyword) && text == word;
-  }
+  bool is(std::string_view word) const { return (kind == Kind::sign || kind == Kind::keyword) && text == word; }
 };
 
 // pieces cuts `text`; put together again they are `text`. The views point into it.

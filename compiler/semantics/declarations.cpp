@@ -31,9 +31,7 @@ enum class Kind { fragment, parameter, counter, let };
 class Checker {
  public:
   Checker(const syntax::Program& program, const std::string& skipped, Diagnostics& diagnostics)
-      : program_(program),
-        diagnostics_(diagnostics),
-        mentioned_(program.in_pragmas.begin(), program.in_pragmas.end()) {
+      : program_(program), diagnostics_(diagnostics), mentioned_(program.in_pragmas.begin(), program.in_pragmas.end()) {
     add_words(skipped, mentioned_);
   }
 
@@ -74,13 +72,13 @@ class Checker {
 
   void declare(Kind kind, const Word& word) {
     Declared* outer = find(word.text);
-    const bool hides_counter = outer != nullptr && outer->kind == Kind::counter &&
-                               (kind == Kind::counter || kind == Kind::fragment);
+    const bool hides_counter =
+        outer != nullptr && outer->kind == Kind::counter && (kind == Kind::counter || kind == Kind::fragment);
     if (hides_counter && may_report(word)) {
       diagnostics_
           .warning("T216", word.at,
-                   std::string(kind == Kind::counter ? "counter " : "data fragment ") +
-                       quote(word.text) + " hides the counter " + quote(word.text) +
+                   std::string(kind == Kind::counter ? "counter " : "data fragment ") + quote(word.text) +
+                       " hides the counter " + quote(word.text) +
                        " of the loop around it; give one of them another name")
           .note(outer->word->at, "the counter that is hidden");
       outer->used = true;  // one message is enough
@@ -97,8 +95,7 @@ class Checker {
   }
 
   bool may_report(const Word& word) const {
-    return word.text[0] != '_' && mentioned_.count(word.text) == 0 &&
-           !diagnostics_.from_macro(word.at);
+    return word.text[0] != '_' && mentioned_.count(word.text) == 0 && !diagnostics_.from_macro(word.at);
   }
 
   void report(const Declared& d) {
@@ -107,22 +104,19 @@ class Checker {
     const std::string keep = "; remove it, or call it " + quote("_" + w.text);
     switch (d.kind) {
       case Kind::fragment:
-        diagnostics_.warning("T252", w.at,
-                             "data fragment " + quote(w.text) + " is never used" + keep);
+        diagnostics_.warning("T252", w.at, "data fragment " + quote(w.text) + " is never used" + keep);
         break;
       case Kind::parameter:
         diagnostics_.warning("T255", w.at, "parameter " + quote(w.text) + " is never used" + keep);
         break;
       case Kind::counter:
-        diagnostics_.warning(
-            "T256", w.at,
-            "counter " + quote(w.text) +
-                " is never used: every iteration is the same; if that is meant, call it " +
-                quote("_" + w.text));
+        diagnostics_.warning("T256", w.at,
+                             "counter " + quote(w.text) +
+                                 " is never used: every iteration is the same; if that is meant, call it " +
+                                 quote("_" + w.text));
         break;
       case Kind::let:
-        diagnostics_.warning("T251", w.at,
-                             "the name " + quote(w.text) + " of this `let` is never used" + keep);
+        diagnostics_.warning("T251", w.at, "the name " + quote(w.text) + " of this `let` is never used" + keep);
         break;
     }
   }
@@ -155,8 +149,7 @@ class Checker {
   void block(const syntax::Block& b) {
     open();
     for (const Word& w : b.names) declare(Kind::fragment, w);
-    for (const syntax::Statement& s : b.statements)
-      std::visit([&](const auto& n) { node(n); }, s.node);
+    for (const syntax::Statement& s : b.statements) std::visit([&](const auto& n) { node(n); }, s.node);
     advice(b.advice);
     close();
   }
@@ -205,12 +198,10 @@ class Checker {
 
   // ---------------------------------------------------------------- subs and kernels
   void callee(const char* code, const Word& name, const char* what) {
-    if (name.text == "main" || called_.count(name.text) != 0 || in_cpp_.count(name.text) != 0)
-      return;
+    if (name.text == "main" || called_.count(name.text) != 0 || in_cpp_.count(name.text) != 0) return;
     if (!may_report(name) || !diagnostics_.in_main_file(name.at)) return;
-    diagnostics_.warning(
-        code, name.at,
-        std::string(what) + " " + quote(name.text) + " is never called: call it, or remove it");
+    diagnostics_.warning(code, name.at,
+                         std::string(what) + " " + quote(name.text) + " is never called: call it, or remove it");
   }
   void callees() {
     for (const syntax::Sub& s : program_.subs) callee("T253", s.name, "sub");
@@ -228,8 +219,7 @@ class Checker {
 
 }  // namespace
 
-void check_declarations(const syntax::Program& program, const std::string& skipped,
-                        Diagnostics& diagnostics) {
+void check_declarations(const syntax::Program& program, const std::string& skipped, Diagnostics& diagnostics) {
   Checker(program, skipped, diagnostics).run();
 }
 

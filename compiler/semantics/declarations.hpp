@@ -13,7 +13,6 @@ namespace tessera::compiler::semantics {
 // that begin with `_`, what an included file or a macro's body declares, parameters of kernels and
 // of empty subs and counters of empty loops are never reported; a mention in advice, a pragma, C++
 // text or `skipped` (text of branches that were not taken) counts as a use.
-void check_declarations(const syntax::Program& program, const std::string& skipped,
-                        Diagnostics& diagnostics);
+void check_declarations(const syntax::Program& program, const std::string& skipped, Diagnostics& diagnostics);
 
 }  // namespace tessera::compiler::semantics

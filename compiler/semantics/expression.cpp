@@ -71,8 +71,7 @@ ExprPtr make_read(NameUse name) {
 
 ExprPtr make_negate(ExprPtr kid, Extent at, Diagnostics& diagnostics) {
   if (is_string(kid)) {
-    diagnostics.error("T220", at,
-                      "`-` can't be applied to a string; convert it with int(..) or real(..)");
+    diagnostics.error("T220", at, "`-` can't be applied to a string; convert it with int(..) or real(..)");
     return make_integer(0, at);
   }
   auto e = make(Expr::Kind::negate, kid->type, at);
@@ -84,9 +83,9 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
   Type type = joined(a->type, b->type);
   const bool strings = is_string(a) || is_string(b);
   const auto wrong = [&](const std::string& why) {
-    diagnostics.error("T220", at,
-                      quote(syntax::spelling(op)) + " can't be applied to " + spelling(a->type) +
-                          " and " + spelling(b->type) + why);
+    diagnostics.error(
+        "T220", at,
+        quote(syntax::spelling(op)) + " can't be applied to " + spelling(a->type) + " and " + spelling(b->type) + why);
   };
   if (strings && op == Operator::add) {
     type = Type::string;
@@ -115,15 +114,14 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
   return e;
 }
 
-ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at,
-                    Diagnostics& diagnostics) {
+ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at, Diagnostics& diagnostics) {
   check_condition(*condition, diagnostics);
   const bool other = yes->type == Type::dynamic || no->type == Type::dynamic;
   Type type = joined(yes->type, no->type);
   if (yes->type != no->type && !other && (is_string(yes) || is_string(no))) {
     diagnostics.error("T221", at,
-                      std::string("the two values of `?` are ") + spelling(yes->type) + " and " +
-                          spelling(no->type) + "; convert one");
+                      std::string("the two values of `?` are ") + spelling(yes->type) + " and " + spelling(no->type) +
+                          "; convert one");
     type = Type::dynamic;  // fits everywhere: no second message for the same mistake
   }
   auto e = make(Expr::Kind::choice, type, at);
@@ -141,15 +139,12 @@ ExprPtr make_cast(Type to, ExprPtr kid, Extent at) {
 
 void check_condition(const Expr& e, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error("T222", e.at,
-                    "a condition must be a number, this is a string; compare it: `s == \"yes\"`");
+  diagnostics.error("T222", e.at, "a condition must be a number, this is a string; compare it: `s == \"yes\"`");
 }
 
 void check_index(const Expr& e, std::string_view what, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error(
-      "T223", e.at,
-      std::string(what) + " must be an int, this is a string; convert it with int(..)");
+  diagnostics.error("T223", e.at, std::string(what) + " must be an int, this is a string; convert it with int(..)");
 }
 
 std::string key(const NameUse& name) {
@@ -176,8 +171,7 @@ std::string key(const Expr& e) {
       break;
   }
   std::string out = e.kind == Expr::Kind::cast ? std::string("(") + spelling(e.type) : "(";
-  out += e.kind == Expr::Kind::binary ? syntax::spelling(e.op)
-                                      : std::to_string(static_cast<int>(e.kind));
+  out += e.kind == Expr::Kind::binary ? syntax::spelling(e.op) : std::to_string(static_cast<int>(e.kind));
   for (const ExprPtr& k : e.kids) out += " " + key(*k);
   return out + ")";
 }

@@ -65,8 +65,8 @@ class Maker {
     Stretch s = stretch(extent);
     const std::string_view spelled = text_.view(extent);
     const std::string& file = sources_.file(s.file).text;
-    s.written = !spelled.empty() && file.compare(s.begin, spelled.size(), spelled) == 0 &&
-                s.end == s.begin + spelled.size();
+    s.written =
+        !spelled.empty() && file.compare(s.begin, spelled.size(), spelled) == 0 && s.end == s.begin + spelled.size();
     if (!s.written) {  // show the whole macro use
       const Span span = sources_.span(text_, extent);
       s.end = s.begin + static_cast<std::uint32_t>(span.length);
@@ -83,14 +83,11 @@ class Maker {
     return number;
   }
 
-  void refer(Extent at, std::uint32_t symbol, bool declares) {
-    found_.push_back({at, symbol, declares});
-  }
+  void refer(Extent at, std::uint32_t symbol, bool declares) { found_.push_back({at, symbol, declares}); }
 
   // The user and the library may have the same name, each its own.
   std::string key(const syntax::Word& word) const {
-    const bool library = word.at.begin < text_.at.size() &&
-                         sources_.file(text_.at[word.at.begin].file).library;
+    const bool library = word.at.begin < text_.at.size() && sources_.file(text_.at[word.at.begin].file).library;
     return (library ? "<>" : "") + word.text;
   }
 
@@ -131,8 +128,7 @@ class Maker {
       }
     }
     for (const syntax::Sub& s : tree.subs) {
-      callable(Symbol::Kind::sub, s.name, "sub " + s.name.text + parameters(s.parameters),
-               join(s.name.at, s.body.at));
+      callable(Symbol::Kind::sub, s.name, "sub " + s.name.text + parameters(s.parameters), join(s.name.at, s.body.at));
     }
   }
 
@@ -185,8 +181,7 @@ class Maker {
 
   void finish() {
     const auto order = [](const Found& a, const Found& b) {
-      return std::tuple(a.at.begin, a.symbol, !a.declares) <
-             std::tuple(b.at.begin, b.symbol, !b.declares);
+      return std::tuple(a.at.begin, a.symbol, !a.declares) < std::tuple(b.at.begin, b.symbol, !b.declares);
     };
     std::sort(found_.begin(), found_.end(), order);
     for (std::size_t k = 0; k < found_.size(); ++k) {
@@ -214,8 +209,8 @@ class Maker {
 
 }  // namespace
 
-std::shared_ptr<Index> make_index(const Sources& sources, const MappedText& text,
-                                  const syntax::Program& tree, const Recorder& recorder) {
+std::shared_ptr<Index> make_index(const Sources& sources, const MappedText& text, const syntax::Program& tree,
+                                  const Recorder& recorder) {
   return Maker(sources, text, recorder).run(tree);
 }
 

@@ -28,11 +28,11 @@ struct Variable {
   char letter = 'n';
   std::string name;
   Extent at;
-  std::uint32_t id = 0;          // dense, in order of declaration
-  std::string producers;         // names: who could assign its fragments, for messages
-  bool assigned = true;          // names: somebody could
-  bool dropped = false;          // names: advice drops or mentions it
-  bool counted = false;          // names: its fragments may have a req_count
+  std::uint32_t id = 0;   // dense, in order of declaration
+  std::string producers;  // names: who could assign its fragments, for messages
+  bool assigned = true;   // names: somebody could
+  bool dropped = false;   // names: advice drops or mentions it
+  bool counted = false;   // names: its fragments may have a req_count
 
   bool is_name() const { return letter == 'n'; }
   bool shown() const { return kind == Kind::counter || kind == Kind::parameter; }
@@ -50,30 +50,35 @@ struct NameUse {
 
 struct Expr {
   enum class Kind : std::uint8_t {
-    integer, real, string,  // literals
-    variable,               // int, real, string or value variable
-    read,                   // a data fragment's value (before inputs are matched)
-    input,                  // the same as input number `integer` of the block
-    negate, binary, choice, cast
+    integer,
+    real,
+    string,    // literals
+    variable,  // int, real, string or value variable
+    read,      // a data fragment's value (before inputs are matched)
+    input,     // the same as input number `integer` of the block
+    negate,
+    binary,
+    choice,
+    cast
   };
   Kind kind = Kind::integer;
   Type type = Type::integer;
-  bool reads = false;       // a `read` stands in it, indices of reads included
+  bool reads = false;  // a `read` stands in it, indices of reads included
   Extent at;
   std::int32_t integer = 0;
-  std::string text;         // literals
+  std::string text;  // literals
   const Variable* variable = nullptr;
-  NameUse name;             // read
+  NameUse name;  // read
   Operator op = Operator::add;
   std::vector<ExprPtr> kids;
-  std::uint32_t size = 1;   // nodes, shared ones counted each time
+  std::uint32_t size = 1;  // nodes, shared ones counted each time
 };
 
 enum class ParameterType : std::uint8_t { integer, real, string, name, value };
 
 struct Kernel {
-  std::string name;         // in the program
-  std::string symbol;       // of the C function
+  std::string name;    // in the program
+  std::string symbol;  // of the C function
   std::vector<ParameterType> parameters;
   std::vector<std::string> parameter_names;
   bool in_place = false;
@@ -107,7 +112,7 @@ struct Call {
   const Kernel* kernel = nullptr;  // one of the two
   const Sub* sub = nullptr;
   std::vector<Argument> arguments;
-  std::vector<NameUse> done;       // >> (y)
+  std::vector<NameUse> done;  // >> (y)
   CallAdvice advice;
 };
 struct For {
@@ -135,7 +140,7 @@ struct Body {
   std::vector<const Variable*> names;  // declared by `df`
   std::vector<Statement> statements;
   std::vector<ReadCount> counts;
-  std::vector<NameUse> deletes;        // names of blocks around it, freed when all of it has finished
+  std::vector<NameUse> deletes;  // names of blocks around it, freed when all of it has finished
 };
 
 struct Sub {
@@ -144,7 +149,7 @@ struct Sub {
   std::vector<const Variable*> parameters;  // nfparams behind the others
   std::size_t hidden = 0;                   // how many nfparams
   Body body;
-  bool used = false;                        // reachable from main
+  bool used = false;  // reachable from main
 };
 
 struct ForeignText {

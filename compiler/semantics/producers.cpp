@@ -48,14 +48,11 @@ class Analysis {
   void report(const Variable& v, const Reading& reading) {
     const std::string name = quote(v.name);
     if (reading.use == Use::value) {
-      diagnostics_.error("T301", reading.at,
-                         "data fragment " + name + " is read here but never assigned");
+      diagnostics_.error("T301", reading.at, "data fragment " + name + " is read here but never assigned");
     } else if (reading.use == Use::locator) {
-      diagnostics_.error("T316", reading.at,
-                         "the locator depends on " + name + ", which is never assigned");
+      diagnostics_.error("T316", reading.at, "the locator depends on " + name + ", which is never assigned");
     } else {  // a value that does not exist is not waited for
-      diagnostics_.warning("T301", reading.at,
-                           "data fragment " + name + " is requested here but never assigned");
+      diagnostics_.warning("T301", reading.at, "data fragment " + name + " is requested here but never assigned");
     }
     diagnostics_.note(v.at, "it is declared here; nothing in the program gives it a value");
   }
@@ -78,9 +75,8 @@ class Analysis {
 
   void assigned(const NameUse& name, const std::string& by, Extent at) {
     const Span span = diagnostics_.span(at);
-    producers_[root(name.base->id)].push_back(quote(by) + " at " +
-                                              std::filesystem::path(span.file).filename().string() +
-                                              ":" + std::to_string(span.line));
+    producers_[root(name.base->id)].push_back(
+        quote(by) + " at " + std::filesystem::path(span.file).filename().string() + ":" + std::to_string(span.line));
   }
   void wanted(std::uint32_t root, const Reading& reading) {
     const auto [it, first] = reads_.emplace(root, reading);
@@ -172,7 +168,7 @@ class Analysis {
   std::map<std::uint32_t, std::vector<std::string>> producers_;  // by root
   std::map<std::uint32_t, Reading> reads_;                       // by root: one reading place
   std::map<std::uint32_t, bool> reported_;
-  std::set<std::uint32_t> counted_;                              // roots
+  std::set<std::uint32_t> counted_;  // roots
 };
 
 void each_call(const Body& body, const std::function<void(const Call&)>& f) {

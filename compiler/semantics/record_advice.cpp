@@ -43,8 +43,7 @@ void Resolver::record_advice(const syntax::Advice& advice, const Sub* callee) {
       record_name(id.name);
       for (const syntax::ExprPtr& i : id.indices) {
         // `locator_cyclic x[i] => i`: the index is bound here.
-        if (maps && what.rfind("locator", 0) == 0 && i->kind == syntax::Expr::Kind::id &&
-            i->id.indices.empty()) {
+        if (maps && what.rfind("locator", 0) == 0 && i->kind == syntax::Expr::Kind::id && i->id.indices.empty()) {
           const syntax::Word& name = i->id.name;
           const Extent reach = rule.expr ? join(name.at, rule.expr->at) : name.at;
           recorder_->local({Symbol::Kind::index, name.text, name.at, reach, {}, nullptr});

@@ -24,8 +24,7 @@ std::string spelled(const syntax::Import& i) {
 }
 
 template <class T>
-void keep_last(std::vector<T>& all, const std::set<const syntax::Word*>& overridden,
-               const syntax::Word T::*name) {
+void keep_last(std::vector<T>& all, const std::set<const syntax::Word*>& overridden, const syntax::Word T::*name) {
   std::vector<T> kept;
   for (T& t : all) {
     if (overridden.count(&(t.*name)) == 0) kept.push_back(std::move(t));
@@ -46,16 +45,16 @@ void drop_repeated(syntax::Program& program, Diagnostics& diagnostics) {
 
   std::set<const syntax::Word*> overridden;
   for (auto& [name, all] : by_name) {
-    std::sort(all.begin(), all.end(), [](const Declared& a, const Declared& b) {
-      return a.name->at.begin < b.name->at.begin;
-    });
+    std::sort(all.begin(), all.end(),
+              [](const Declared& a, const Declared& b) { return a.name->at.begin < b.name->at.begin; });
     for (std::size_t k = 1; k < all.size(); ++k) {
       overridden.insert(all[k - 1].name);
       if (all[k - 1].spelled == all[k].spelled) continue;
       diagnostics
           .warning("T202", all[k].name->at,
-                   quote(name.second) + " is declared again, and not as before: this one is used everywhere; give one of "
-                   "them another name")
+                   quote(name.second) +
+                       " is declared again, and not as before: this one is used everywhere; give one of "
+                       "them another name")
           .note(all[k - 1].name->at, "it was declared here, which is never used");
     }
   }

@@ -16,8 +16,7 @@ struct Known {
   bool value, maps, list, bare;  // `NAME: e`, `NAME x => e`, `NAME x, y`, `NAME`
 };
 constexpr Known kKnown[] = {
-    {"locator_cyclic", "locator_cyclic: e;` or `locator_cyclic x[i] => e;", true, true, false,
-     false},
+    {"locator_cyclic", "locator_cyclic: e;` or `locator_cyclic x[i] => e;", true, true, false, false},
     {"locator_replicating", "locator_replicating x => e;", false, true, false, false},
     {"stealable", "stealable;", false, false, false, true},
     {"request", "request x, y;", false, false, true, false},
@@ -27,8 +26,7 @@ constexpr Known kKnown[] = {
     {"push", "push x => label;", false, true, false, false},
     {"afterpush", "afterpush x => label;", false, true, false, false},
     {"wait", "wait x;", false, false, true, false},
-    {"nfparam", "nfparam n;` behind a sub, `nfparam n => e;` at its calls", false, true, true,
-     false},
+    {"nfparam", "nfparam n;` behind a sub, `nfparam n => e;` at its calls", false, true, true, false},
     {"drop", "drop x;", false, false, true, false},
 };
 
@@ -54,21 +52,18 @@ bool Resolver::known(const syntax::Rule& rule) {
     std::vector<std::string> all;
     for (const Known& each : kKnown) all.push_back(each.name);
     diagnostics_.warning("T241", rule.name.at,
-                         "unknown advice " + quote(rule.name.text) + " is ignored" +
-                             did_you_mean(rule.name.text, all));
+                         "unknown advice " + quote(rule.name.text) + " is ignored" + did_you_mean(rule.name.text, all));
     return false;
   }
   if (has_form(*k, rule)) return true;
-  diagnostics_.warning("T243", rule.name.at,
-                       quote(k->name) + " is written `" + k->written + "`; ignored");
+  diagnostics_.warning("T243", rule.name.at, quote(k->name) + " is written `" + k->written + "`; ignored");
   return false;
 }
 
 const NameUse* Resolver::advised(const syntax::Id& id, NameUse& storage) {
   if (fragment(id, storage, false, "")) return &storage;
-  diagnostics_.warning(
-      "T242", id.at,
-      "advice about " + quote(id.name.text) + ", which is not a data fragment here, is ignored");
+  diagnostics_.warning("T242", id.at,
+                       "advice about " + quote(id.name.text) + ", which is not a data fragment here, is ignored");
   return nullptr;
 }
 
@@ -97,8 +92,7 @@ void Resolver::locator_names(const syntax::Expr& e, const syntax::Id& target) {
       bound = bound || (i->kind == syntax::Expr::Kind::id && i->id.name.text == e.id.name.text);
     }
     if (!bound && find(e.id.name.text) == nullptr) {
-      diagnostics_.warning("T242", e.at,
-                           quote(e.id.name.text) + " in this locator is not declared here");
+      diagnostics_.warning("T242", e.at, quote(e.id.name.text) + " in this locator is not declared here");
     }
     for (const syntax::ExprPtr& i : e.id.indices) locator_names(*i, target);
   }
@@ -112,9 +106,8 @@ void Resolver::unused_rule(const syntax::Rule& rule) {
   for (const syntax::Id& id : rule.ids) {
     const Meaning* m = find(id.name.text);
     // `locator_cyclic x[i] => i` names its own indices, so it can't be resolved as a use of `x`.
-    const bool fragments =
-        m != nullptr && ((m->variable != nullptr && m->variable->is_name()) ||
-                         (m->let != nullptr && m->let->kind == Expr::Kind::read));
+    const bool fragments = m != nullptr && ((m->variable != nullptr && m->variable->is_name()) ||
+                                            (m->let != nullptr && m->let->kind == Expr::Kind::read));
     if (fragments || labels_.count(id.name.text) != 0) continue;
     NameUse ignored;
     advised({id.name, {}, id.at}, ignored);
@@ -159,9 +152,9 @@ void Resolver::call_advice(const syntax::Advice& advice, Call& call) {
           if (name == "drop") model_.variables[use.base->id].dropped = true;
           call.advice.deletes.push_back(std::move(use));
         } else {
-          diagnostics_.warning("T242", id.at,
-                               "`drop` is about an output of the call; ignored, since " +
-                                   quote(id.name.text) + " is none");
+          diagnostics_.warning(
+              "T242", id.at,
+              "`drop` is about an output of the call; ignored, since " + quote(id.name.text) + " is none");
         }
       }
     } else if (name == "nfparam") {
@@ -177,9 +170,8 @@ bool Resolver::depends(const syntax::Rule& rule, const NameUse& name, const Expr
   bool reads = count != nullptr && count->reads;
   for (const ExprPtr& i : name.indices) reads = reads || i->reads;
   if (reads) {
-    diagnostics_.warning(
-        "T243", rule.name.at,
-        quote(rule.name.text) + " behind a block can't depend on data fragments; ignored");
+    diagnostics_.warning("T243", rule.name.at,
+                         quote(rule.name.text) + " behind a block can't depend on data fragments; ignored");
   }
   return reads;
 }
@@ -206,10 +198,9 @@ void Resolver::block_advice(const syntax::Advice& advice, Body& body, bool of_su
       }
     } else if (name == "nfparam") {
       if (!of_sub || rule.form != Form::list) {
-        diagnostics_.warning(
-            "T243", rule.name.at,
-            "`nfparam n;` declares a parameter behind a sub, `nfparam n => e;` gives "
-            "its value at a call; ignored");
+        diagnostics_.warning("T243", rule.name.at,
+                             "`nfparam n;` declares a parameter behind a sub, `nfparam n => e;` gives "
+                             "its value at a call; ignored");
       }
     } else {
       unused_rule(rule);
@@ -223,16 +214,14 @@ void Resolver::given_nfparam(const syntax::Rule& rule, const Call& call) {
     names.push_back(call.sub->parameters[call.sub->parameters.size() - k]->name);
   }
   for (const syntax::Id& id : rule.ids) {
-    if (rule.form != Form::list &&
-        std::find(names.begin(), names.end(), id.name.text) != names.end()) {
+    if (rule.form != Form::list && std::find(names.begin(), names.end(), id.name.text) != names.end()) {
       continue;
     }
     diagnostics_.warning("T243", id.at,
                          rule.form == Form::list
                              ? "at a call, `nfparam` gives a value: `nfparam n => e;`; ignored"
-                             : "what is called here has no non-functional parameter " +
-                                   quote(id.name.text) + did_you_mean(id.name.text, names) +
-                                   "; ignored");
+                             : "what is called here has no non-functional parameter " + quote(id.name.text) +
+                                   did_you_mean(id.name.text, names) + "; ignored");
   }
 }
 
@@ -261,8 +250,8 @@ void Resolver::give_nfparams(const syntax::Advice& advice, Call& call, Extent at
     if (a.value == nullptr) {
       diagnostics_
           .warning("T244", at,
-                   "the call gives no value to the non-functional parameter " +
-                       quote(all[k]->name) + "; 0 is used (`nfparam " + all[k]->name + " => e;`)")
+                   "the call gives no value to the non-functional parameter " + quote(all[k]->name) +
+                       "; 0 is used (`nfparam " + all[k]->name + " => e;`)")
           .note(all[k]->at, "it is declared here");
       a.value = make_integer(0, at);
     }

@@ -31,9 +31,9 @@ void Resolver::unknown(const syntax::Word& name) {
   if (hint.empty() && callee(name) != nullptr) {
     hint = "; it is a sub or kernel, not a value";
   }
-  diagnostics_.error("T206", name.at,
-                     quote(name.text) + " is not declared here" +
-                         (hint.empty() ? "; data fragments are declared by `df`" : hint));
+  diagnostics_.error(
+      "T206", name.at,
+      quote(name.text) + " is not declared here" + (hint.empty() ? "; data fragments are declared by `df`" : hint));
 }
 
 // limited stops `let` from growing an expression beyond what anyone meant.
@@ -89,14 +89,12 @@ bool Resolver::fragment(const syntax::Id& id, NameUse& out, bool complain, std::
     return true;
   }
   if (complain) {
-    const std::string is = m->variable == nullptr ? "bound to an expression by `let`"
+    const std::string is = m->variable == nullptr                         ? "bound to an expression by `let`"
                            : m->variable->kind == Variable::Kind::counter ? "a counter"
                            : m->variable->letter == 'v'                   ? "a `value` parameter"
                                                                           : "a parameter";
     diagnostics_
-        .error(
-            "T209", id.at,
-            std::string(what) + ": " + quote(id.name.text) + " is " + is + ", not a data fragment")
+        .error("T209", id.at, std::string(what) + ": " + quote(id.name.text) + " is " + is + ", not a data fragment")
         .note(m->at, "it is declared here");
   }
   return false;
@@ -144,8 +142,7 @@ ExprPtr Resolver::expression(const syntax::Expr& e) {
       ExprPtr condition = expression(*e.kids[0]);
       ExprPtr yes = expression(*e.kids[1]);
       ExprPtr no = expression(*e.kids[2]);
-      return limited(
-          make_choice(std::move(condition), std::move(yes), std::move(no), e.at, diagnostics_));
+      return limited(make_choice(std::move(condition), std::move(yes), std::move(no), e.at, diagnostics_));
     }
     case syntax::Expr::Kind::cast: {
       const Type to = e.type == syntax::TypeName::integer ? Type::integer

@@ -1,31 +1,32 @@
 // Declarations: kernels, subs, main.
-#include "compiler/semantics/resolver.hpp"
-
 #include <algorithm>
 
 #include "compiler/semantics/recorder.hpp"
+#include "compiler/semantics/resolver.hpp"
 #include "files/nearest.hpp"
 
 namespace tessera::compiler::semantics {
 namespace {
 
-ParameterType parameter_type(syntax::TypeName t) {
-  return static_cast<ParameterType>(static_cast<int>(t));
-}
+ParameterType parameter_type(syntax::TypeName t) { return static_cast<ParameterType>(static_cast<int>(t)); }
 
 char letter_of(syntax::TypeName t) {
   switch (t) {
-    case syntax::TypeName::integer: return 'i';
-    case syntax::TypeName::real: return 'r';
-    case syntax::TypeName::string: return 's';
-    case syntax::TypeName::name: return 'n';
-    case syntax::TypeName::value: return 'v';
+    case syntax::TypeName::integer:
+      return 'i';
+    case syntax::TypeName::real:
+      return 'r';
+    case syntax::TypeName::string:
+      return 's';
+    case syntax::TypeName::name:
+      return 'n';
+    case syntax::TypeName::value:
+      return 'v';
   }
   return 'v';
 }
 
-Kernel kernel_of(const syntax::Word& name, std::string symbol,
-                 const std::vector<syntax::Parameter>& parameters) {
+Kernel kernel_of(const syntax::Word& name, std::string symbol, const std::vector<syntax::Parameter>& parameters) {
   Kernel k;
   k.name = name.text;
   k.at = name.at;
@@ -60,14 +61,11 @@ void Resolver::bind(Variable* v, std::string_view what) {
   const auto [it, fresh] = scopes_.back().try_emplace(v->name, Meaning{v, nullptr, v->at});
   if (fresh) return;
   diagnostics_
-      .error("T201", v->at,
-             std::string(what) + " " + quote(v->name) + " is declared twice: give it another name")
+      .error("T201", v->at, std::string(what) + " " + quote(v->name) + " is declared twice: give it another name")
       .note(it->second.at, "it was declared here");
 }
 
-void Resolver::declare(const std::string& name, Callee callee) {
-  callees_at(callee.at).emplace(name, callee);
-}
+void Resolver::declare(const std::string& name, Callee callee) { callees_at(callee.at).emplace(name, callee); }
 
 const Resolver::Callee* Resolver::callee(const syntax::Word& name) {
   const bool library = diagnostics_.in_library(name.at);
@@ -83,8 +81,7 @@ void Resolver::declare_import(const syntax::Import& import) {
     if (!other.in_place && other.symbol == k.symbol && other.parameters != k.parameters) {
       diagnostics_
           .error("T203", import.symbol.at,
-                 "kernel " + quote(k.symbol) +
-                     " is imported with different parameters: import it once")
+                 "kernel " + quote(k.symbol) + " is imported with different parameters: import it once")
           .note(other.at, "it was imported here");
       broken_.insert(k.name);
       return;
@@ -103,14 +100,12 @@ void Resolver::declare_cxx(const syntax::CxxSub& sub) {
       if (sub.parameters[i].name.text != sub.parameters[j].name.text) continue;
       diagnostics_
           .error("T201", sub.parameters[i].name.at,
-                 "parameter " + quote(sub.parameters[i].name.text) +
-                     " is declared twice: give it another name")
+                 "parameter " + quote(sub.parameters[i].name.text) + " is declared twice: give it another name")
           .note(sub.parameters[j].name.at, "it was declared here");
     }
   }
   model_.kernels.push_back(std::move(k));
-  model_.in_place.push_back(
-      {&model_.kernels.back(), {sub.body.text, sub.body.at, sub.body.braces}});
+  model_.in_place.push_back({&model_.kernels.back(), {sub.body.text, sub.body.at, sub.body.braces}});
   declare(sub.name.text, {&model_.kernels.back(), nullptr, sub.name.at});
 }
 

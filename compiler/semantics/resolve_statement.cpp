@@ -88,9 +88,7 @@ void Resolver::let(const syntax::Let& node, Body& body) {
     const auto [before, fresh] = bound.try_emplace(b.name.text, b.name.at);
     if (!fresh) {
       diagnostics_
-          .error(
-              "T201", b.name.at,
-              "name " + quote(b.name.text) + " is bound twice by one `let`: give it another name")
+          .error("T201", b.name.at, "name " + quote(b.name.text) + " is bound twice by one `let`: give it another name")
           .note(before->second, "it was bound here");
     }
     // Each binding sees the ones before it.
@@ -103,8 +101,8 @@ void Resolver::let(const syntax::Let& node, Body& body) {
     scopes_.emplace_back();
     scopes_.back().try_emplace(b.name.text, Meaning{nullptr, value, b.name.at});
     if (recorder_ != nullptr) {
-      recorder_->local({Symbol::Kind::let, b.name.text, b.name.at, join(b.name.at, node.body.at),
-                        b.value->at, nullptr});
+      recorder_->local(
+          {Symbol::Kind::let, b.name.text, b.name.at, join(b.name.at, node.body.at), b.value->at, nullptr});
     }
   }
   scopes_.emplace_back();
@@ -130,8 +128,7 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   if (type == ParameterType::name) {
     if (e.kind != syntax::Expr::Kind::id) {
       expression(e);
-      diagnostics_.error("T210", e.at,
-                         std::string(what) + " is a `name`: it needs a data fragment, not a value");
+      diagnostics_.error("T210", e.at, std::string(what) + " is a `name`: it needs a data fragment, not a value");
       return a;
     }
     fragment(e.id, a.name, true, std::string(what) + " is a `name`");
@@ -142,10 +139,9 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   const bool number = type == ParameterType::integer || type == ParameterType::real;
   if ((number && given == Type::string) ||
       (type == ParameterType::string && (given == Type::integer || given == Type::real))) {
-    diagnostics_.error(
-        "T211", e.at,
-        std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
-            (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
+    diagnostics_.error("T211", e.at,
+                       std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
+                           (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
   }
   return a;
 }
@@ -160,10 +156,9 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
     for (const auto& entry : library_) names.push_back(entry.first);
     const std::string guess = did_you_mean(node.callee.text, names);
     if (broken_.count(node.callee.text) == 0) {
-      diagnostics_.error(
-          "T212", node.callee.at,
-          "there is no kernel or sub " + quote(node.callee.text) +
-              (guess.empty() ? "; declare it by `sub`, `import` or `C++ sub`" : guess));
+      diagnostics_.error("T212", node.callee.at,
+                         "there is no kernel or sub " + quote(node.callee.text) +
+                             (guess.empty() ? "; declare it by `sub`, `import` or `C++ sub`" : guess));
     }
     for (const syntax::ExprPtr& e : node.arguments) {  // their own mistakes; types are unknown
       if (e->kind != syntax::Expr::Kind::id) {

@@ -7,12 +7,11 @@
 namespace tessera::compiler {
 namespace {
 
-constexpr std::size_t kMostProduced = 4u
-                                      << 20;  // bytes; a program of macros that double stops here
-constexpr std::size_t kDeepest = 200;         // macros inside macros
-constexpr std::size_t kMostUses = 20000;      // of macros, by one use in the program's text
-constexpr std::size_t kSkipped = 2000;        // bytes of arguments of what is no macro
-constexpr std::size_t kMostErrors = 300;      // as many as are shown; each may have read all the text
+constexpr std::size_t kMostProduced = 4u << 20;  // bytes; a program of macros that double stops here
+constexpr std::size_t kDeepest = 200;            // macros inside macros
+constexpr std::size_t kMostUses = 20000;         // of macros, by one use in the program's text
+constexpr std::size_t kSkipped = 2000;           // bytes of arguments of what is no macro
+constexpr std::size_t kMostErrors = 300;         // as many as are shown; each may have read all the text
 
 bool is_blank_or_newline(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -28,8 +27,7 @@ MappedText trimmed(const MappedText& in) {
 
 // escaped: a backslash at `k` makes the next character one of the text, not of the macro call.
 bool escaped(std::string_view text, std::size_t k) {
-  return text[k] == '\\' && k + 1 < text.size() &&
-         std::string_view(",()[]\\").find(text[k + 1]) != text.npos;
+  return text[k] == '\\' && k + 1 < text.size() && std::string_view(",()[]\\").find(text[k + 1]) != text.npos;
 }
 
 // unescaped drops the backslashes that no use inside the argument has taken.
@@ -58,12 +56,10 @@ void MacroExpander::error(std::string_view code, Place place, std::string text) 
 
 void MacroExpander::define(std::string name, Macro macro) {
   const auto old = macros_.find(name);
-  if (old != macros_.end() &&
-      (old->second.body != macro.body || old->second.parameters != macro.parameters)) {
+  if (old != macros_.end() && (old->second.body != macro.body || old->second.parameters != macro.parameters)) {
     diagnostics_
         .warning("T110", sources_.span(macro.defined, static_cast<std::uint32_t>(name.size())),
-                 "macro " + quote(name) +
-                     " is defined again with another meaning; `#undef` it first if that is meant")
+                 "macro " + quote(name) + " is defined again with another meaning; `#undef` it first if that is meant")
         .note(sources_.span(old->second.defined, 1), "it was defined here");
   }
   macros_.insert_or_assign(std::move(name), std::move(macro));
@@ -138,8 +134,7 @@ MacroExpander::Arguments MacroExpander::arguments(const MappedText& in, std::siz
   return result;
 }
 
-MappedText MacroExpander::with_arguments(const Macro& macro, const std::vector<MappedText>& values,
-                                         Place place) {
+MappedText MacroExpander::with_arguments(const Macro& macro, const std::vector<MappedText>& values, Place place) {
   MappedText out;
   const std::string_view body = macro.body;
   std::size_t k = 0;
@@ -186,9 +181,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     return given.closed ? end + given.after : end;
   };
   const auto too_much = [&] {
-    if (!too_much_)
-      error("T116", place,
-            "macro " + quote(name) + " expands to too much text: use a loop or a `sub`");
+    if (!too_much_) error("T116", place, "macro " + quote(name) + " expands to too much text: use a loop or a `sub`");
     too_much_ = true;
     return give_up(end);
   };
@@ -204,8 +197,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     return give_up(behind_arguments());
   }
   if (std::find(active_.begin(), active_.end(), name) != active_.end()) {
-    error("T113", place,
-          "macro " + quote(name) + " expands to itself: give one of them another name");
+    error("T113", place, "macro " + quote(name) + " expands to itself: give one of them another name");
     return give_up(behind_arguments());
   }
   const Macro& macro = it->second;
@@ -217,8 +209,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     Arguments given;
     if (open < in.text.size() && in.text[open] == '(') given = arguments(in, open);
     if (!given.closed) {
-      error("T114", place,
-            "macro " + quote(name) + " needs its arguments in brackets: `$" + name + "(...)`");
+      error("T114", place, "macro " + quote(name) + " needs its arguments in brackets: `$" + name + "(...)`");
       return give_up(end);
     }
     after = given.after;
@@ -227,8 +218,8 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
     }
     if (given.list.size() != macro.parameters.size()) {
       error("T115", place,
-            "macro " + quote(name) + " takes " + count_of(macro.parameters.size(), "argument") +
-                ", " + std::to_string(given.list.size()) + " given");
+            "macro " + quote(name) + " takes " + count_of(macro.parameters.size(), "argument") + ", " +
+                std::to_string(given.list.size()) + " given");
       return give_up(after);
     }
     ++depth_;

@@ -26,8 +26,7 @@ struct Macro {
 // copied as they are.
 class MacroExpander {
  public:
-  MacroExpander(const Sources& sources, Diagnostics& diagnostics)
-      : sources_(sources), diagnostics_(diagnostics) {}
+  MacroExpander(const Sources& sources, Diagnostics& diagnostics) : sources_(sources), diagnostics_(diagnostics) {}
 
   void define(std::string name, Macro macro);
   void undefine(std::string_view name);
@@ -56,9 +55,8 @@ class MacroExpander {
   std::map<std::string, Macro, std::less<>> macros_;
   std::vector<std::string> active_;  // the macros being expanded now, outermost first
   std::size_t produced_ = 0;
-  std::size_t uses_ = 0;  // macros used by the outermost one that is being expanded
-  std::size_t depth_ =
-      0;  // of macros in arguments of macros         // bytes made by expansion so far
+  std::size_t uses_ = 0;   // macros used by the outermost one that is being expanded
+  std::size_t depth_ = 0;  // of macros in arguments of macros         // bytes made by expansion so far
   bool too_much_ = false;
 };
 

@@ -25,9 +25,7 @@ struct MappedText {
               other.at.begin() + static_cast<std::ptrdiff_t>(end));
   }
   void add(const MappedText& other) { add(other, 0, other.text.size()); }
-  std::string_view view(Extent e) const {
-    return std::string_view(text).substr(e.begin, e.end - e.begin);
-  }
+  std::string_view view(Extent e) const { return std::string_view(text).substr(e.begin, e.end - e.begin); }
 };
 
 }  // namespace tessera::compiler

@@ -19,13 +19,8 @@ std::size_t skip_blanks(std::string_view text, std::size_t pos) {
 
 }  // namespace
 
-Preprocessor::Preprocessor(Sources& sources, Diagnostics& diagnostics, const Options& options,
-                           MappedText& out)
-    : sources_(sources),
-      diagnostics_(diagnostics),
-      options_(options),
-      out_(out),
-      macros_(sources, diagnostics) {
+Preprocessor::Preprocessor(Sources& sources, Diagnostics& diagnostics, const Options& options, MappedText& out)
+    : sources_(sources), diagnostics_(diagnostics), options_(options), out_(out), macros_(sources, diagnostics) {
   std::string text;
   for (const auto& [name, value] : options.defines) text += "-D " + name + "=" + value + "\n";
   if (options.defines.empty()) return;
@@ -41,8 +36,7 @@ Preprocessor::Preprocessor(Sources& sources, Diagnostics& diagnostics, const Opt
   }
 }
 
-void Preprocessor::error(std::string_view code, Place place, std::uint32_t length,
-                         std::string text) {
+void Preprocessor::error(std::string_view code, Place place, std::uint32_t length, std::string text) {
   diagnostics_.error(code, sources_.span(place, length), std::move(text));
 }
 
@@ -72,8 +66,7 @@ void Preprocessor::file(std::uint32_t number) {
       k = directive(number, k);
       continue;
     }
-    if ((c == '/' && k + 1 < text.size() && (text[k + 1] == '/' || text[k + 1] == '*')) ||
-        c == '`') {
+    if ((c == '/' && k + 1 < text.size() && (text[k + 1] == '/' || text[k + 1] == '*')) || c == '`') {
       k = comment(number, k, false);
       if (reading()) pending_.add(' ', here);
       continue;
@@ -172,14 +165,12 @@ std::size_t Preprocessor::directive(std::uint32_t number, std::size_t pos) {
   } else {
     error("T107", line.at[0], static_cast<std::uint32_t>(end),
           "unknown directive " + quote("#" + word) +
-              did_you_mean(word,
-                           {"define", "undef", "ifdef", "ifndef", "else", "endif", "include"}));
+              did_you_mean(word, {"define", "undef", "ifdef", "ifndef", "else", "endif", "include"}));
   }
   return pos;
 }
 
-void Preprocessor::condition(const std::string& word, const std::string& name,
-                             const MappedText& line) {
+void Preprocessor::condition(const std::string& word, const std::string& name, const MappedText& line) {
   if (word == "ifdef" || word == "ifndef") {
     const bool holds = macros_.defined(name) == (word == "ifdef");
     conditions_.push_back({reading() && holds, reading(), false, line.at[0]});
@@ -225,8 +216,7 @@ void Preprocessor::define(const MappedText& line, std::size_t k) {
       if (sign >= line.text.size() || (line.text[sign] != ',' && line.text[sign] != ')') ||
           (stop == end && (line.text[sign] == ',' || !macro.parameters.empty()))) {
         error("T109", line.at[open], 1,
-              "the parameters of a macro are names between commas: `#define " + name +
-                  "(a, b) ...`");
+              "the parameters of a macro are names between commas: `#define " + name + "(a, b) ...`");
         return;
       }
       end = sign + 1;
@@ -251,9 +241,7 @@ void Preprocessor::include_library(const MappedText& line, std::size_t k) {
   }
   const std::string name = line.text.substr(k + 1, end - k - 1);
   const std::uint32_t known = sources_.size();
-  const auto number = options_.library.empty() || name.empty()
-                          ? std::nullopt
-                          : sources_.load(options_.library / name);
+  const auto number = options_.library.empty() || name.empty() ? std::nullopt : sources_.load(options_.library / name);
   if (!number) {
     std::vector<std::string> names;
     std::error_code ignored;
@@ -270,8 +258,8 @@ void Preprocessor::include_library(const MappedText& line, std::size_t k) {
               (!guess.empty() ? guess
                : std::filesystem::path(name).extension() != ".fa"
                    ? "; C++ headers are included in `C++ head` texts and kernel files"
-               : all.empty()  ? "; a file of your own is included by `#include \"" + name + "\"`"
-                              : "; it has " + all));
+               : all.empty() ? "; a file of your own is included by `#include \"" + name + "\"`"
+                             : "; it has " + all));
     return;
   }
   if (*number < known) return;
@@ -284,9 +272,11 @@ void Preprocessor::insert(std::uint32_t number, Place place, std::uint32_t lengt
   if (++includes_ > kMostIncludes || inserted_ > Sources::kMostText) {
     error("T122", place, length,
           "with this the program has " +
-              (includes_ > kMostIncludes ? "more than " + std::to_string(kMostIncludes) + " includes"
-                                         : "more than " + std::to_string(Sources::kMostText >> 20) + " MiB of included text") +
-              ": do files include others twice? `#ifndef NAME`, `#define NAME` and `#endif` around a file's text insert it once");
+              (includes_ > kMostIncludes
+                   ? "more than " + std::to_string(kMostIncludes) + " includes"
+                   : "more than " + std::to_string(Sources::kMostText >> 20) + " MiB of included text") +
+              ": do files include others twice? `#ifndef NAME`, `#define NAME` and `#endif` around a file's text "
+              "insert it once");
     cut_short_ = true;
     return;
   }
@@ -296,10 +286,10 @@ void Preprocessor::insert(std::uint32_t number, Place place, std::uint32_t lengt
 
 void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t from) {
   if (k < line.text.size() && line.text[k] == '<') return include_library(line, k);
-  const auto end = k < line.text.size() && line.text[k] == '"' ? end_of_string(line.text, k)
-                                                               : std::nullopt;
+  const auto end = k < line.text.size() && line.text[k] == '"' ? end_of_string(line.text, k) : std::nullopt;
   if (!end) {
-    error("T117", line.at[0], 8, "`#include` needs a path in quotes, `#include \"file.fa\"`, or a file of the library, "
+    error("T117", line.at[0], 8,
+          "`#include` needs a path in quotes, `#include \"file.fa\"`, or a file of the library, "
           "`#include <std/base.fa>`");
     return;
   }
@@ -318,9 +308,8 @@ void Preprocessor::include(const MappedText& line, std::size_t k, std::uint32_t 
     std::string why;
     if (const auto number = sources_.load(candidate, &why)) {
       if (std::find(including_.begin(), including_.end(), *number) != including_.end()) {
-        error(
-            "T118", place, length,
-            quote(path.string()) + " includes itself: move what both need into a file of its own");
+        error("T118", place, length,
+              quote(path.string()) + " includes itself: move what both need into a file of its own");
       } else if (including_.size() >= kDeepestInclude) {
         error("T118", place, length, "includes are nested too deeply: does a file include itself?");
       } else {

@@ -45,8 +45,8 @@ class Preprocessor {
   void define(const MappedText& line, std::size_t pos);
   void include(const MappedText& line, std::size_t pos, std::uint32_t from);
   void include_library(const MappedText& line, std::size_t pos);
-  // insert puts an included file here, unless includes have taken too much (T122): files that include others twice double the
-  // text at each step.
+  // insert puts an included file here, unless includes have taken too much (T122): files that include others twice
+  // double the text at each step.
   void insert(std::uint32_t number, Place place, std::uint32_t length);
   void condition(const std::string& word, const std::string& name, const MappedText& line);
   bool reading() const { return conditions_.empty() || conditions_.back().taken; }

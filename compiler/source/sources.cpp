@@ -14,12 +14,17 @@ namespace {
 std::string not_a_file(std::filesystem::file_type type) {
   using Type = std::filesystem::file_type;
   switch (type) {
-    case Type::directory: return "a folder";
-    case Type::fifo: return "a FIFO";
-    case Type::socket: return "a socket";
+    case Type::directory:
+      return "a folder";
+    case Type::fifo:
+      return "a FIFO";
+    case Type::socket:
+      return "a socket";
     case Type::block:
-    case Type::character: return "a device";
-    default: return "";
+    case Type::character:
+      return "a device";
+    default:
+      return "";
   }
 }
 
@@ -44,7 +49,9 @@ std::optional<std::uint32_t> Sources::load(const std::filesystem::path& path, st
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::is_regular_file(status)) return refused(not_a_file(status.type()));
   errno = 0;
-  const auto unreadable = [&] { return refused(errno == 0 ? "unreadable" : std::string("unreadable (") + std::strerror(errno) + ")"); };
+  const auto unreadable = [&] {
+    return refused(errno == 0 ? "unreadable" : std::string("unreadable (") + std::strerror(errno) + ")");
+  };
   std::ifstream in(path, std::ios::binary);
   if (!in) return unreadable();
   // No more than is looked at: files of /proc do not tell how large they are.
@@ -64,7 +71,8 @@ std::uint32_t Sources::add(std::string name, std::string text) {
   SourceFile file;
   file.name = std::move(name);
   file.text = std::move(text);
-  if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; file.text.starts_with(kByteOrderMark)) file.text.erase(0, kByteOrderMark.size());
+  if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; file.text.starts_with(kByteOrderMark))
+    file.text.erase(0, kByteOrderMark.size());
   file.line_starts.push_back(0);
   for (std::uint32_t k = 0; k < file.text.size(); ++k) {
     if (file.text[k] == '\n') file.line_starts.push_back(k + 1);
@@ -84,8 +92,7 @@ Span Sources::span(Place place, std::uint32_t length) const {
   const std::string& text = files_[place.file].text;
   if (place.offset < text.size() && text[place.offset] == '$') {
     std::uint32_t end = place.offset + 1;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
-                                 text[end] == '_')) {
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
       ++end;
     }
     length = std::max(length, end - place.offset);

@@ -13,11 +13,11 @@
 namespace tessera::compiler {
 
 struct SourceFile {
-  std::string name;                       // as messages print it
-  std::filesystem::path path;             // empty: not a file (command line)
+  std::string name;            // as messages print it
+  std::filesystem::path path;  // empty: not a file (command line)
   std::string text;
-  std::vector<std::uint32_t> line_starts; // offset of the first byte of each line
-  bool library = false;                   // came by #include <...>
+  std::vector<std::uint32_t> line_starts;  // offset of the first byte of each line
+  bool library = false;                    // came by #include <...>
 };
 
 struct LineColumn {
@@ -29,14 +29,13 @@ struct LineColumn {
 class Sources {
  public:
   // `unsaved` texts stand for files, by canonical path.
-  explicit Sources(const std::map<std::filesystem::path, std::string>* unsaved = nullptr)
-      : unsaved_(unsaved) {}
+  explicit Sources(const std::map<std::filesystem::path, std::string>* unsaved = nullptr) : unsaved_(unsaved) {}
 
   // So much text a program may consist of, what is included twice counted twice: places are kept for each byte.
   static constexpr std::size_t kMostText = std::size_t{16} << 20;
 
-  // load reads a file; nothing when it can't be read, and then `why` says in a few words what it is instead, or "". A file
-  // loaded twice gets one number. Devices and FIFOs are not opened: reading them may never end.
+  // load reads a file; nothing when it can't be read, and then `why` says in a few words what it is instead, or "". A
+  // file loaded twice gets one number. Devices and FIFOs are not opened: reading them may never end.
   std::optional<std::uint32_t> load(const std::filesystem::path& path, std::string* why = nullptr);
   std::uint32_t add(std::string name, std::string text);  // a text that is not a file
 

@@ -7,9 +7,7 @@
 namespace tessera::compiler {
 namespace {
 
-std::string name_at(const std::string& text, std::size_t k) {
-  return text.substr(k, end_of_name(text, k) - k);
-}
+std::string name_at(const std::string& text, std::size_t k) { return text.substr(k, end_of_name(text, k) - k); }
 
 }  // namespace
 
@@ -24,8 +22,7 @@ void check_macros(const Sources& sources, const std::vector<std::pair<std::strin
       mentioned.insert(name_at(text, k + 1));
     }
     for (std::size_t k = text.find("def"); k != text.npos; k = text.find("def", k + 1)) {
-      const bool asks =
-          k > 0 && (text[k - 1] == 'f' || (k > 1 && text.compare(k - 2, 2, "fn") == 0));
+      const bool asks = k > 0 && (text[k - 1] == 'f' || (k > 1 && text.compare(k - 2, 2, "fn") == 0));
       if (!asks) continue;  // neither `ifdef` nor `ifndef`
       std::size_t name = k + 3;
       while (name < text.size() && (text[name] == ' ' || text[name] == '\t')) ++name;
@@ -34,9 +31,9 @@ void check_macros(const Sources& sources, const std::vector<std::pair<std::strin
   }
   for (const auto& [name, place] : defined) {
     if (name[0] == '_' || mentioned.count(name) != 0) continue;
-    diagnostics.warning("T250", sources.span(place, static_cast<std::uint32_t>(name.size())),
-                        "macro " + quote(name) + " is never used; remove it, or write " +
-                            quote("$" + name) + " where it is meant");
+    diagnostics.warning(
+        "T250", sources.span(place, static_cast<std::uint32_t>(name.size())),
+        "macro " + quote(name) + " is never used; remove it, or write " + quote("$" + name) + " where it is meant");
   }
 }
 

@@ -40,13 +40,13 @@ struct Expr {
   Kind kind = Kind::integer;
   Extent at;
   bool bracketed = false;
-  std::uint16_t depth = 1;          // of the tree below
+  std::uint16_t depth = 1;  // of the tree below
   std::int32_t integer = 0;
-  std::string text;                 // real: as written; string: its value
-  Operator op = Operator::add;      // binary
-  TypeName type = TypeName::integer;// cast
+  std::string text;                   // real: as written; string: its value
+  Operator op = Operator::add;        // binary
+  TypeName type = TypeName::integer;  // cast
   Id id;
-  std::vector<ExprPtr> kids;        // operands; choice: condition, then, else
+  std::vector<ExprPtr> kids;  // operands; choice: condition, then, else
 };
 
 // One rule of an advice block, e.g. `locator_cyclic x[i] => i + 1;`

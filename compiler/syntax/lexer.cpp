@@ -9,21 +9,20 @@
 namespace tessera::compiler::syntax {
 namespace {
 
-constexpr std::string_view kKeywords[] = {
-    "sub", "import", "as",  "cf",  "df",   "for",    "while", "if",    "else", "let", "in",
-    "out", "int",    "real", "string", "name", "value", "SIZE", "C++"};
+constexpr std::string_view kKeywords[] = {"sub",    "import", "as",    "cf",   "df",  "for", "while",
+                                          "if",     "else",   "let",   "in",   "out", "int", "real",
+                                          "string", "name",   "value", "SIZE", "C++"};
 
 // Longest first, so that the first match is the longest.
-constexpr std::string_view kSigns[] = {
-    "-->", "..", "=>", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "(", ")", "[", "]", "{", "}",
-    ",",   ";",  ":",  "=",  "<",  ">",  "+",  "-",  "*",  "/",  "%",  "?", "@", "&"};
+constexpr std::string_view kSigns[] = {"-->", "..", "=>", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
+                                       "(",   ")",  "[",  "]",  "{",  "}",  ",",  ";",  ":",  "=",  "<",
+                                       ">",   "+",  "-",  "*",  "/",  "%",  "?",  "@",  "&"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Lexer {
  public:
-  Lexer(const MappedText& text, Diagnostics& diagnostics)
-      : text_(text.text), diagnostics_(diagnostics) {}
+  Lexer(const MappedText& text, Diagnostics& diagnostics) : text_(text.text), diagnostics_(diagnostics) {}
 
   std::vector<Token> run() {
     while (true) {
@@ -38,9 +37,7 @@ class Lexer {
   }
 
  private:
-  Extent extent(std::size_t end) const {
-    return {static_cast<std::uint32_t>(pos_), static_cast<std::uint32_t>(end)};
-  }
+  Extent extent(std::size_t end) const { return {static_cast<std::uint32_t>(pos_), static_cast<std::uint32_t>(end)}; }
   Token& add(TokenKind kind, std::size_t end) {
     Token t;
     t.kind = kind;
@@ -96,9 +93,9 @@ class Lexer {
     if (end < text_.size() && is_name_char(text_[end])) {
       std::size_t stop = end;
       while (stop < text_.size() && is_name_char(text_[stop])) ++stop;
-      diagnostics_.error("T120", extent(stop),
-                         quote(text_.substr(pos_, stop - pos_)) +
-                             " is neither a number nor a name: names begin with a letter");
+      diagnostics_.error(
+          "T120", extent(stop),
+          quote(text_.substr(pos_, stop - pos_)) + " is neither a number nor a name: names begin with a letter");
       end = stop;
       Token& t = add(TokenKind::integer, end);
       t.text = "0";
@@ -119,14 +116,25 @@ class Lexer {
       }
       const char c = text_[++k];
       switch (c) {
-        case 'n': t.value += '\n'; break;
-        case 't': t.value += '\t'; break;
-        case 'r': t.value += '\r'; break;
+        case 'n':
+          t.value += '\n';
+          break;
+        case 't':
+          t.value += '\t';
+          break;
+        case 'r':
+          t.value += '\r';
+          break;
         case '\\':
         case '"':
-        case '\'': t.value += c; break;
-        case '\n': break;  // the line goes on
-        default: t.value += {'\\', c}; break;
+        case '\'':
+          t.value += c;
+          break;
+        case '\n':
+          break;  // the line goes on
+        default:
+          t.value += {'\\', c};
+          break;
       }
     }
   }
@@ -177,8 +185,6 @@ std::size_t sign_length(std::string_view text) {
   return 0;
 }
 
-std::vector<Token> lex(const MappedText& text, Diagnostics& diagnostics) {
-  return Lexer(text, diagnostics).run();
-}
+std::vector<Token> lex(const MappedText& text, Diagnostics& diagnostics) { return Lexer(text, diagnostics).run(); }
 
 }  // namespace tessera::compiler::syntax

@@ -38,8 +38,7 @@ void Parser::grow(Expr& e) {
   for (const ExprPtr& k : e.kids) deepest = std::max(deepest, k->depth);
   for (const ExprPtr& k : e.id.indices) deepest = std::max(deepest, k->depth);
   e.depth = static_cast<std::uint16_t>(deepest + 1);
-  if (e.depth > kDeepestTree)
-    fail("T130", e.at, "this expression is too long: name parts of it with `let`");
+  if (e.depth > kDeepestTree) fail("T130", e.at, "this expression is too long: name parts of it with `let`");
 }
 
 ExprPtr Parser::expression() {
@@ -58,8 +57,7 @@ ExprPtr Parser::choice() {
   e->kids.push_back(binary(0));
   e->at = join(e->kids[0]->at, behind());
   if (peek().is("?")) {
-    fail("T140", peek().extent,
-         "`a ? b : c ? d : e` reads differently in different systems: use brackets");
+    fail("T140", peek().extent, "`a ? b : c ? d : e` reads differently in different systems: use brackets");
   }
   grow(*e);
   return e;
@@ -70,8 +68,7 @@ ExprPtr Parser::make_binary(Operator op, ExprPtr left, ExprPtr right) {
   e->kind = Expr::Kind::binary;
   e->op = op;
   e->at = join(left->at, right->at);
-  if (is_comparison(op) && left->kind == Expr::Kind::binary && is_comparison(left->op) &&
-      !left->bracketed) {
+  if (is_comparison(op) && left->kind == Expr::Kind::binary && is_comparison(left->op) && !left->bracketed) {
     diagnostics_.warning("T224", e->at,
                          std::string("comparisons in a chain read from the left: this compares 0 or "
                                      "1 by `") +
@@ -125,8 +122,7 @@ ExprPtr Parser::number(bool negative, Extent at) {
   if (negative) value = -value;
   if (errno != 0 || value > INT32_MAX || value < INT32_MIN) {
     diagnostics_.error("T141", at,
-                       quote((negative ? "-" : "") + digits) +
-                           " does not fit int (-2147483648 .. 2147483647)");
+                       quote((negative ? "-" : "") + digits) + " does not fit int (-2147483648 .. 2147483647)");
     value = 0;
   }
   e->integer = static_cast<std::int32_t>(value);
@@ -159,8 +155,9 @@ ExprPtr Parser::primary() {
     e->id = id();
     if (peek().is("(")) {
       fail("T142", e->id.at,
-           quote(e->id.name.text) + " is called inside an expression: only int(..), real(..) and "
-                                    "string(..) can be; a kernel gives its result to a data fragment");
+           quote(e->id.name.text) +
+               " is called inside an expression: only int(..), real(..) and "
+               "string(..) can be; a kernel gives its result to a data fragment");
     }
     grow(*e);
   } else if (t.is("int") || t.is("real") || t.is("string")) {

@@ -7,9 +7,7 @@ namespace {
 bool begins_statement(const Token& t) {
   return t.is("cf") || t.is("for") || t.is("while") || t.is("if") || t.is("let");
 }
-bool begins_declaration(const Token& t) {
-  return t.is("sub") || t.is("import") || t.is("C++");
-}
+bool begins_declaration(const Token& t) { return t.is("sub") || t.is("import") || t.is("C++"); }
 
 }  // namespace
 
@@ -91,8 +89,7 @@ void Parser::call(Call& call) {
   }
   call.callee = name("the name of a kernel or sub");
   if (peek().is("=")) {
-    fail("T136", peek().extent,
-         "there is no assignment: a data fragment gets its value from a call");
+    fail("T136", peek().extent, "there is no assignment: a data fragment gets its value from a call");
   }
   expect("(", "before the arguments");
   if (!accept(")")) {
@@ -151,11 +148,9 @@ Statement Parser::statement() {
     node.body = block();
     result.node = std::move(node);
   } else if (peek().is("else")) {
-    fail("T137", peek().extent,
-         "there is no `else`: write a second `if` with the opposite condition");
+    fail("T137", peek().extent, "there is no `else`: write a second `if` with the opposite condition");
   } else if (peek().is("{")) {
-    diagnostics_.error("T138", peek().extent,
-                       "a block must belong to `sub`, `for`, `while`, `if` or `let`");
+    diagnostics_.error("T138", peek().extent, "a block must belong to `sub`, `for`, `while`, `if` or `let`");
     Let node;  // its statements may have mistakes of their own
     node.body = block();
     result.at = begin;

@@ -26,8 +26,7 @@ void add_names(const Expr& e, std::vector<std::string>& names) {
 }  // namespace
 
 const char* spelling(Operator op) {
-  static constexpr const char* kText[] = {"+", "-",  "*",  "/",  "%",  "<", ">",
-                                          "<=", ">=", "==", "!=", "&&", "||"};
+  static constexpr const char* kText[] = {"+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", "&&", "||"};
   return kText[static_cast<int>(op)];
 }
 
@@ -46,9 +45,7 @@ Parser::Depth::Depth(Parser& p) : parser(p) {
 
 // ---------------------------------------------------------------------------- tokens
 
-const Token& Parser::peek(std::size_t ahead) const {
-  return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
-}
+const Token& Parser::peek(std::size_t ahead) const { return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)]; }
 
 const Token& Parser::take() {
   const Token& t = peek();
@@ -95,8 +92,7 @@ Word Parser::name(std::string_view what) {
   }
   if (t.kind == TokenKind::keyword) {
     diagnostics_.error("T133", t.extent,
-                       quote(t.text) + " is a keyword and can't be " + std::string(what) +
-                           ": choose another name");
+                       quote(t.text) + " is a keyword and can't be " + std::string(what) + ": choose another name");
     for (const char* follower : {",", ")", "(", ";", "=", "["}) {
       if (!peek(1).is(follower)) continue;
       take();  // clearly meant as a name: go on as if it were one
@@ -157,11 +153,10 @@ void Parser::pragma() {
   const Word word = name("a pragma's name");
   static const std::vector<std::string> kKnown = {"rush", "static", "static_for", "unrolling"};
   if (std::find(kKnown.begin(), kKnown.end(), word.text) == kKnown.end()) {
-    diagnostics_.warning("T240", word.at, "unknown pragma " + quote(word.text) + " is ignored" +
-                                              did_you_mean(word.text, kKnown));
+    diagnostics_.warning("T240", word.at,
+                         "unknown pragma " + quote(word.text) + " is ignored" + did_you_mean(word.text, kKnown));
   } else {
-    diagnostics_.remark("T245", word.at,
-                        quote(word.text) + ": it has no effect: every body is made when it is needed");
+    diagnostics_.remark("T245", word.at, quote(word.text) + ": it has no effect: every body is made when it is needed");
   }
   for (int k = 0; k < 2 && accept(","); ++k) add_names(*expression(), in_pragmas_);
   expect(">>", "at the end of the pragma");
@@ -192,8 +187,8 @@ std::vector<Parameter> Parser::parameters(bool names_needed) {
   if (accept(")")) return result;
   do {
     Parameter p;
-    static constexpr TypeName kTypes[] = {TypeName::integer, TypeName::real, TypeName::string,
-                                          TypeName::name, TypeName::value};
+    static constexpr TypeName kTypes[] = {TypeName::integer, TypeName::real, TypeName::string, TypeName::name,
+                                          TypeName::value};
     bool found = false;
     for (const TypeName t : kTypes) {
       if (peek().is(spelling(t))) {
@@ -227,8 +222,7 @@ void Parser::import(Program& program) {
   if (accept(":")) {
     const auto word = [&](std::string_view wanted) {
       if (peek().text != wanted) unexpected(quote(wanted));
-      diagnostics_.remark("T245", peek().extent,
-                          quote(wanted) + ": it has no effect: kernels run on the CPU");
+      diagnostics_.remark("T245", peek().extent, quote(wanted) + ": it has no effect: kernels run on the CPU");
       take();
     };
     word("CUDA");

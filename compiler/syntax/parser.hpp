@@ -15,8 +15,7 @@ namespace tessera::compiler::syntax {
 // its `;` or the next statement, a broken declaration up to the next declaration.
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, Diagnostics& diagnostics)
-      : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
+  Parser(std::vector<Token> tokens, Diagnostics& diagnostics) : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
 
   Program program();
 

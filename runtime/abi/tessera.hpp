@@ -42,8 +42,7 @@ namespace detail {
 // type_text is T as a person writes it: "double", "Particle".
 template <class T>
 std::string type_text() {
-  const std::string_view all =
-      __PRETTY_FUNCTION__;  // ...[with T = Particle; ...] or ...[T = Particle]
+  const std::string_view all = __PRETTY_FUNCTION__;  // ...[with T = Particle; ...] or ...[T = Particle]
   const std::size_t from = all.find("T = ") + 4;
   return std::string(all.substr(from, all.find_first_of(";]", from) - from));
 }
@@ -79,13 +78,12 @@ inline const char* reader_of(abi::Type t) {
   }
 }
 [[noreturn]] inline void throw_read(const char* label, abi::Type found, const std::string& wanted) {
-  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
-                    "; it is read by " + reader_of(found));
+  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted + "; it is read by " +
+                    reader_of(found));
 }
-[[noreturn]] inline void throw_size(const char* label, std::size_t found, const std::string& wanted,
-                                    std::size_t size) {
-  throw KernelError(shown(label) + " holds " + std::to_string(found) + " bytes, but is read as " +
-                    wanted + " of " + std::to_string(size) + " bytes");
+[[noreturn]] inline void throw_size(const char* label, std::size_t found, const std::string& wanted, std::size_t size) {
+  throw KernelError(shown(label) + " holds " + std::to_string(found) + " bytes, but is read as " + wanted + " of " +
+                    std::to_string(size) + " bytes");
 }
 
 }  // namespace detail
@@ -116,14 +114,12 @@ class Input : private DF {
       return T(static_cast<const char*>(v.data), v.size);
     } else if constexpr (detail::Plain<T>) {
       const abi::Value& v = read(abi::Type::bytes, detail::type_text<T>());
-      if (v.size != sizeof(T))
-        detail::throw_size(label, v.size, "one " + detail::type_text<T>(), sizeof(T));
+      if (v.size != sizeof(T)) detail::throw_size(label, v.size, "one " + detail::type_text<T>(), sizeof(T));
       return static_cast<const T&>(*static_cast<const T*>(v.data));
     } else {
-      static_assert(
-          detail::Coded<T>,
-          "this type is not trivially copyable: include <tessera/cereal.hpp> (and give it a "
-          "serialize function), or specialise tessera::Codec");
+      static_assert(detail::Coded<T>,
+                    "this type is not trivially copyable: include <tessera/cereal.hpp> (and give it a "
+                    "serialize function), or specialise tessera::Codec");
       return decoded<T>();
     }
   }
@@ -131,9 +127,7 @@ class Input : private DF {
   // span returns the elements of an array of T.
   template <class T>
   std::span<const T> span() const {
-    static_assert(
-        detail::Plain<T>,
-        "an array travels as bytes: T must be trivially copyable, and no pointer or view");
+    static_assert(detail::Plain<T>, "an array travels as bytes: T must be trivially copyable, and no pointer or view");
     const abi::Value& v = read(abi::Type::bytes, "an array of " + detail::type_text<T>());
     if (v.size % sizeof(T) != 0) {
       detail::throw_size(label, v.size, "an array of " + detail::type_text<T>(), sizeof(T));
@@ -163,8 +157,8 @@ class Input : private DF {
     try {
       return Codec<T>::decode(data);
     } catch (const std::exception& e) {
-      throw KernelError(detail::shown(label) + " holds " + std::to_string(data.size()) +
-                        " bytes that are no `" + detail::type_text<T>() + "`: " + e.what());
+      throw KernelError(detail::shown(label) + " holds " + std::to_string(data.size()) + " bytes that are no `" +
+                        detail::type_text<T>() + "`: " + e.what());
     }
   }
 };
@@ -195,10 +189,9 @@ class Output : private DF {
     } else if constexpr (detail::Plain<T>) {
       *DF::create<T>(1) = v;
     } else {
-      static_assert(
-          detail::Coded<T>,
-          "this type is not trivially copyable: include <tessera/cereal.hpp> (and give it a "
-          "serialize function), or specialise tessera::Codec");
+      static_assert(detail::Coded<T>,
+                    "this type is not trivially copyable: include <tessera/cereal.hpp> (and give it a "
+                    "serialize function), or specialise tessera::Codec");
       const std::string data = Codec<T>::encode(v);
       void* bytes = DF::create(data.size());
       if (!data.empty()) std::memcpy(bytes, data.data(), data.size());
@@ -213,9 +206,7 @@ class Output : private DF {
   }
   template <class T>
   std::span<T> create(std::size_t n) {
-    static_assert(
-        detail::Plain<T>,
-        "an array travels as bytes: T must be trivially copyable, and no pointer or view");
+    static_assert(detail::Plain<T>, "an array travels as bytes: T must be trivially copyable, and no pointer or view");
     once();
     return {DF::create<T>(n), n};
   }
@@ -239,8 +230,7 @@ class Output : private DF {
 
  private:
   void once() const {
-    if (value != nullptr)
-      throw KernelError(detail::shown(label) + " is assigned a second time by this kernel");
+    if (value != nullptr) throw KernelError(detail::shown(label) + " is assigned a second time by this kernel");
   }
 };
 

@@ -19,8 +19,7 @@ constexpr auto kGivenUp = std::chrono::milliseconds(200);
 // ns per byte of memory that is written for the first time: the best of a few pieces.
 double first_touch() {
   constexpr std::size_t kPieces = 3, kPiece = 256 << 10, kPage = 4096;
-  void* p =
-      mmap(nullptr, kPieces * kPiece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* p = mmap(nullptr, kPieces * kPiece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return 0;
   auto best = Clock::duration::max();
   for (std::size_t piece = 0; piece < kPieces; ++piece) {
@@ -50,7 +49,8 @@ void LinkMeter::start(std::int32_t worker_ranks, const std::function<bool(Rank)>
 
 bool LinkMeter::more_wanted() const {
   const std::uint64_t largest = largest_.load(std::memory_order_relaxed);
-  return rounds_ > 0 && std::any_of(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.probing->wants_more(largest); });
+  return rounds_ > 0 &&
+         std::any_of(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.probing->wants_more(largest); });
 }
 
 Clock::time_point LinkMeter::next(Clock::time_point now) const {
@@ -120,10 +120,12 @@ void LinkMeter::on(Rank, const LinkAnswer& a) {
   Peer& peer = peers_[peer_];
   const std::int64_t took = (Clock::now() - sent_).count();
   if (probe_.parts > 1) {
-    spdlog::debug("rank {}: {} kB to {} in {:.0f} us: {:.1f} MB/s{}, for a while {:.1f}", balancer::index(self_), probe_.parts * probe_.bytes / 1000,
-                  balancer::index(peer.rank), static_cast<double>(took) / 1e3, a.bandwidth / 1e6, a.sure ? "" : "?", a.fastest / 1e6);
+    spdlog::debug("rank {}: {} kB to {} in {:.0f} us: {:.1f} MB/s{}, for a while {:.1f}", balancer::index(self_),
+                  probe_.parts * probe_.bytes / 1000, balancer::index(peer.rank), static_cast<double>(took) / 1e3,
+                  a.bandwidth / 1e6, a.sure ? "" : "?", a.fastest / 1e6);
   }
-  if (peer.probing->answered(probe_, took, {a.bandwidth, a.fastest, a.most, a.sure})) result_(peer.rank, peer.probing->latency(), peer.probing->bandwidth());
+  if (peer.probing->answered(probe_, took, {a.bandwidth, a.fastest, a.most, a.sure}))
+    result_(peer.rank, peer.probing->latency(), peer.probing->bandwidth());
   send_probe();
 }
 

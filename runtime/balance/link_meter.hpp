@@ -1,8 +1,8 @@
-// LinkMeter: measures the links of this rank: to each of a few peers, one after the other, it sends probes (probing.hpp), and it answers
-// those of others, with when their parts came (train.hpp).
-// Balancers move nothing large over a link that is not measured, so the first probes with a payload tell
-// already, and larger ones correct that. The first round runs while the program starts; later ones repeat it, because a start-up
-// measured on busy cores shows the cores, not the link. Communication thread.
+// LinkMeter: measures the links of this rank: to each of a few peers, one after the other, it sends probes
+// (probing.hpp), and it answers those of others, with when their parts came (train.hpp). Balancers move nothing large
+// over a link that is not measured, so the first probes with a payload tell already, and larger ones correct that. The
+// first round runs while the program starts; later ones repeat it, because a start-up measured on busy cores shows the
+// cores, not the link. Communication thread.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,7 @@ class Communicator;
 class LinkMeter {
  public:
   using Result = std::function<void(Rank peer, balancer::Time latency, double bandwidth)>;
-  LinkMeter(Communicator& comm, Rank self, Result result)
-      : comm_(comm), self_(self), result_(std::move(result)) {}
+  LinkMeter(Communicator& comm, Rank self, Result result) : comm_(comm), self_(self), result_(std::move(result)) {}
 
   // Peers at distance 1, 2, 4, ... among `worker_ranks`. `near`: those that share memory with this rank.
   void start(std::int32_t worker_ranks, const std::function<bool(Rank)>& near);

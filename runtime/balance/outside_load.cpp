@@ -17,9 +17,7 @@ constexpr auto kInterval = std::chrono::seconds(1);
 // A rank that ran for less than this share of the time is mostly idle: what it says is noise.
 constexpr double kBusyEnough = 0.05;
 
-std::int32_t cores() {
-  return std::max(1, static_cast<std::int32_t>(cores::find_allowance().mask.count()));
-}
+std::int32_t cores() { return std::max(1, static_cast<std::int32_t>(cores::find_allowance().mask.count())); }
 
 }  // namespace
 
@@ -36,12 +34,8 @@ std::optional<double> Competitors::sample(const ThreadTimes& now, std::int64_t i
   return told_;
 }
 
-OutsideLoad::OutsideLoad(std::int32_t count, std::function<std::vector<std::int32_t>()> threads,
-                         Result result)
-    : threads_(std::move(threads)),
-      competitors_(count, cores()),
-      result_(std::move(result)),
-      last_(Clock::now()) {}
+OutsideLoad::OutsideLoad(std::int32_t count, std::function<std::vector<std::int32_t>()> threads, Result result)
+    : threads_(std::move(threads)), competitors_(count, cores()), result_(std::move(result)), last_(Clock::now()) {}
 
 void OutsideLoad::open_files() {
   opened_ = true;

@@ -46,8 +46,7 @@ class OutsideLoad {
  public:
   using Result = std::function<void(double tasks)>;
   // `threads` gives the system's numbers of the worker threads; called once, a second later.
-  OutsideLoad(std::int32_t count, std::function<std::vector<std::int32_t>()> threads,
-              Result result);
+  OutsideLoad(std::int32_t count, std::function<std::vector<std::int32_t>()> threads, Result result);
   OutsideLoad(const OutsideLoad&) = delete;
   ~OutsideLoad();
 

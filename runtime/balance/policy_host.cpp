@@ -40,8 +40,7 @@ PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::S
   if (directory.empty()) return;
   std::error_code ignored;  // then opening the file fails as well
   std::filesystem::create_directory(directory, ignored);
-  log_ = std::make_unique<PolicyLog>(PolicyLog::file_of(directory, node.self()), node.program.name,
-                                     info.name, setup);
+  log_ = std::make_unique<PolicyLog>(PolicyLog::file_of(directory, node.self()), node.program.name, info.name, setup);
 }
 
 PolicyHost::~PolicyHost() = default;
@@ -66,7 +65,9 @@ void PolicyHost::answered(balancer::Time at, const balancer::Event& event, const
   if (log_ != nullptr) log_->step(at, event, actions);
 }
 
-void PolicyHost::send(balancer::Rank to, const balancer::Message& message) { node_.comm.send(to, PolicyMessage{message}); }
+void PolicyHost::send(balancer::Rank to, const balancer::Message& message) {
+  node_.comm.send(to, PolicyMessage{message});
+}
 
 balancer::Shipped PolicyHost::ship(const balancer::Ship& ship) {
   balancer::Shipped done{ship.ticket, ship.to, {}, 0};
@@ -88,8 +89,8 @@ void PolicyHost::decide(const balancer::Decide& decide) {
   for (const balancer::GroupCount& f : decide.fragments) {
     what += fmt::format(", {} of {}", f.count, node_.program.blocks[balancer::index(f.group)]->label);
   }
-  spdlog::debug("rank {}: {} ({} -> {}{})", balancer::index(node_.self()), decide.why,
-                balancer::index(decide.from), balancer::index(decide.to), what);
+  spdlog::debug("rank {}: {} ({} -> {}{})", balancer::index(node_.self()), decide.why, balancer::index(decide.from),
+                balancer::index(decide.to), what);
 }
 
 GroupStats::Snapshot PolicyHost::stats(std::uint32_t group) const {
@@ -118,8 +119,7 @@ void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balan
       // What is known of those before may have become less (GroupStats).
       finished.push_back({balancer::Group{g}, now.count - last.count,
                           static_cast<balancer::Time>(std::max(now.weight - last.weight, 0.0)),
-                          std::max(now.squares - last.squares, 0.0),
-                          (now.count - last.count) * s.mean_bytes_out()});
+                          std::max(now.squares - last.squares, 0.0), (now.count - last.count) * s.mean_bytes_out()});
       last = now;
     }
   }
@@ -143,11 +143,8 @@ Clock::time_point PolicyHost::next(Clock::time_point now) const {
   return at;
 }
 
-void PolicyHost::on(Rank from, PolicyMessage&& m) {
-  host_.tell(balancer::Received{from, std::move(m.message)});
-}
-void PolicyHost::arrived(Rank from, std::vector<balancer::GroupCount> fragments,
-                         std::uint64_t ticket) {
+void PolicyHost::on(Rank from, PolicyMessage&& m) { host_.tell(balancer::Received{from, std::move(m.message)}); }
+void PolicyHost::arrived(Rank from, std::vector<balancer::GroupCount> fragments, std::uint64_t ticket) {
   host_.tell(balancer::Arrived{from, std::move(fragments), ticket});
   dirty_.store(true);
 }

@@ -1,5 +1,6 @@
-// PolicyHost: one rank of the live runtime, as the host of its policy (balancer/host.hpp) sees it: the load that its workers have,
-// and the hands that carry the policy's actions out. Communication thread only, except changed() and urgent().
+// PolicyHost: one rank of the live runtime, as the host of its policy (balancer/host.hpp) sees it: the load that its
+// workers have, and the hands that carry the policy's actions out. Communication thread only, except changed() and
+// urgent().
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,9 @@ class PolicyHost final : balancer::HostedRank {
 
   // Any thread: the load here has changed / is about to run out.
   void changed();
-  void changed_here() { dirty_.store(true, std::memory_order_relaxed); }  // the same, by who drives: nobody is to be woken
+  void changed_here() {
+    dirty_.store(true, std::memory_order_relaxed);
+  }  // the same, by who drives: nobody is to be woken
   void urgent();
 
   // Tells the policy what has changed, when it is time; fires due timers.

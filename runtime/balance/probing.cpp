@@ -7,7 +7,8 @@ namespace tessera::runtime {
 namespace {
 
 // Payload bytes of each step; zero: latency. (Simulated: probing in balancer/simulator/simulation.cpp.)
-// The largest is sent in the last round only: it tells a third more bandwidth than the one before it, and is most of what rounds send.
+// The largest is sent in the last round only: it tells a third more bandwidth than the one before it, and is most of
+// what rounds send.
 constexpr std::array<std::uint64_t, 9> kSteps{0, 0, 0, 0, 0, 16 << 10, 16 << 10, 256 << 10, 1 << 20};
 // Larger payloads than this are sent where values of a quarter of their size are made.
 constexpr std::uint64_t kAlways = 16 << 10;

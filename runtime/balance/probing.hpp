@@ -1,13 +1,13 @@
-// Probing: which probes one rank sends to one other, and what the answers make of the link. Pure: the link meter sends them and measures
-// the time, tests do it with links that are simulated.
+// Probing: which probes one rank sends to one other, and what the answers make of the link. Pure: the link meter sends
+// them and measures the time, tests do it with links that are simulated.
 //
-// Ranks that share memory: round trips without a payload for the latency, then with ever larger ones. Their bandwidth includes the
-// first touch of memory at the receiver, where most values that move end: probes land in memory used over and over, and by
-// themselves would promise several times too much.
-// Others: round trips, then trains (train.hpp), each four times the one before, until one is sure of its figure and
-// is either long enough for any slow start, or agrees with the one before. What is not sure counts for half of the fastest that was
-// seen: moving too much over a link cannot be taken back.
-// Values that are made here bound the probes: moving small ones costs latency, and a probe of 1 MB what 100 steps of a fine program do.
+// Ranks that share memory: round trips without a payload for the latency, then with ever larger ones. Their bandwidth
+// includes the first touch of memory at the receiver, where most values that move end: probes land in memory used over
+// and over, and by themselves would promise several times too much. Others: round trips, then trains (train.hpp), each
+// four times the one before, until one is sure of its figure and is either long enough for any slow start, or agrees
+// with the one before. What is not sure counts for half of the fastest that was seen: moving too much over a link
+// cannot be taken back. Values that are made here bound the probes: moving small ones costs latency, and a probe of 1
+// MB what 100 steps of a fine program do.
 #pragma once
 
 #include <cstdint>

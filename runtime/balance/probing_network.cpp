@@ -12,12 +12,13 @@ constexpr std::int64_t kTripsTake = 2'000'000;  // ns, no more after that
 constexpr std::uint64_t kFirst = 14 << 10;
 constexpr std::uint64_t kGrows = 4;
 constexpr std::uint64_t kLargest = kFirst * kGrows * kGrows * kGrows * kGrows;  // 3.5 MB
-constexpr std::uint64_t kSmallestPart = 1400;       // a packet
-constexpr std::uint64_t kLargestPart = 32 << 10;    // larger ones are not sent before the receiver asks for them
+constexpr std::uint64_t kSmallestPart = 1400;                                   // a packet
+constexpr std::uint64_t kLargestPart = 32 << 10;  // larger ones are not sent before the receiver asks for them
 constexpr std::uint64_t kParts = 16;
 // A train that would occupy the link for so long (s), and longer than three round trips, keeps it from its work.
 constexpr double kLongPath = 0.02;
-constexpr std::uint64_t kUnseen = kFirst * kGrows * kGrows;  // larger ones are sent where a train was seen to come fast enough
+constexpr std::uint64_t kUnseen =
+    kFirst * kGrows * kGrows;  // larger ones are sent where a train was seen to come fast enough
 constexpr double kAgrees = 1.2;
 // A train of so many times what the way holds is not slowed by a slow start any more.
 constexpr double kPastSlowStart = 4;
@@ -62,7 +63,8 @@ class OverNetwork final : public Probing {
     now_ = std::max(speed.bandwidth, least);
     const double trip = static_cast<double>(round_trip_) / 1e9;
     const double may_take = std::max(kLongPath, 3 * trip);
-    // A receiver that was busy has seen no more than that it was not slower; but that it did not see it is its own fault as well.
+    // A receiver that was busy has seen no more than that it was not slower; but that it did not see it is its own
+    // fault as well.
     const double by = size_ <= kUnseen ? std::max(fastest_, speed.most) : fastest_;
     const bool may_grow = size_ < kLargest && static_cast<double>(size_ * kGrows) < may_take * by;
     const bool enough = sure_ && (sent > kPastSlowStart * now_ * trip || now_ < kAgrees * before_);
@@ -102,7 +104,7 @@ class OverNetwork final : public Probing {
   std::int64_t tripped_ = 0;
   bool over_ = false, left_out_ = false;
   std::uint64_t size_ = 0;
-  double before_ = 0;  // of the train before, if it was sure
+  double before_ = 0;             // of the train before, if it was sure
   double now_ = 0, fastest_ = 0;  // what the latest train says
   bool sure_ = false;
   std::vector<double> settled_;  // a figure for each round that is sure of it

@@ -40,9 +40,8 @@ std::string save_profile(Node& node, const Summary& s) {
     x.bytes = g.count == 0 ? 0 : g.bytes / g.count;
     x.moved = g.moved_away;
     // Fragments that cost more to bring elsewhere than to run are not worth a report.
-    x.worth_moving =
-        g.moved_away > 0 || !measured ||
-        g.weight > static_cast<double>(latency) + 1e9 * static_cast<double>(x.bytes) / bandwidth;
+    x.worth_moving = g.moved_away > 0 || !measured ||
+                     g.weight > static_cast<double>(latency) + 1e9 * static_cast<double>(x.bytes) / bandwidth;
     p.groups.push_back(x);
   }
   try {

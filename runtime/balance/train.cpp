@@ -5,13 +5,13 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr double kDoubt = 0.125;   // of a window, at most
-constexpr double kDistances = 2;   // in a window, at least
-constexpr double kShare = 0.7;     // of the bytes, not faster than the figure
+constexpr double kDoubt = 0.125;  // of a window, at most
+constexpr double kDistances = 2;  // in a window, at least
+constexpr double kShare = 0.7;    // of the bytes, not faster than the figure
 constexpr std::size_t kWindows = 3;
 constexpr double kMuchFaster = 1.4;
 constexpr double kGoodPart = 0.25;  // of the train; of a slow start's, a third comes without a pause
-constexpr double kSilent = 0.25;   // of the train's time
+constexpr double kSilent = 0.25;    // of the train's time
 // Two looks closer than this say nothing: what came together is read in turns.
 constexpr double kShortest = 20'000;  // ns
 
@@ -45,7 +45,8 @@ double TrainArrivals::usual_distance() const {
 }
 
 std::vector<TrainArrivals::Window> TrainArrivals::windows() const {
-  // Ends that are much less certain than others (the receiver was busy then, or did not know yet that something comes) make no window.
+  // Ends that are much less certain than others (the receiver was busy then, or did not know yet that something comes)
+  // make no window.
   std::vector<double> doubts;
   for (const Point& p : points_) doubts.push_back(p.doubt());
   const auto middle = doubts.begin() + static_cast<std::ptrdiff_t>(doubts.size() / 2);
@@ -76,7 +77,8 @@ double TrainArrivals::fastest() const {
     for (std::size_t j = i; j < points_.size(); ++j) {
       const double bytes = points_[j].bytes - points_[i].before - points_[i].first;
       if (bytes < kGoodPart * points_.back().bytes) continue;
-      best = std::max(best, bytes / std::max(static_cast<double>(points_[j].latest - points_[i].earliest), kShortest) * 1e9);
+      best = std::max(best,
+                      bytes / std::max(static_cast<double>(points_[j].latest - points_[i].earliest), kShortest) * 1e9);
     }
   }
   return best;

@@ -1,5 +1,5 @@
-// The members of a plain struct, in the order in which it declares them. A message is declared once, as a struct: this is how
-// it comes onto the wire, into a policy's log, and back.
+// The members of a plain struct, in the order in which it declares them. A message is declared once, as a struct: this
+// is how it comes onto the wire, into a policy's log, and back.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
   std::uint8_t type = 0;
   a(type);
   switch (static_cast<abi::Type>(type)) {
-    case abi::Type::none: return;
+    case abi::Type::none:
+      return;
     case abi::Type::integer: {
       std::int32_t i = 0;
       a(i);

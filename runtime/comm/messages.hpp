@@ -2,8 +2,8 @@
 // of who sends what to whom and when). A value travels beside its message (Parcel::values); the
 // struct carries a Passenger: a scalar is written in its place, of others the number of the value in the parcel.
 //
-// The struct is all there is to say of a message: fields.hpp takes it apart. `counts`: it carries work or data, and termination waves
-// count it.
+// The struct is all there is to say of a message: fields.hpp takes it apart. `counts`: it carries work or data, and
+// termination waves count it.
 #pragma once
 
 #include <cstdint>
@@ -24,36 +24,37 @@ struct Passenger {
 };
 
 // ---- data fragments
-struct Request {        // consumer's rank -> home: send me this value when it exists
+struct Request {  // consumer's rank -> home: send me this value when it exists
   static constexpr bool counts = true;
   abi::Name name;
-  bool lost = false;         // even if I have been given it: it may be gone
+  bool lost = false;  // even if I have been given it: it may be gone
 };
-struct Publish {        // producer's rank -> home: assigned here
+struct Publish {  // producer's rank -> home: assigned here
   static constexpr bool counts = true;
   abi::Name name;
-  std::uint32_t block = 0;   // who assigned, for the report of a second assignment
-  std::uint64_t ack = 0;     // not 0: answer Acked with it (see scopes.hpp)
-  Passenger value;           // small values travel; none: it stays with the producer
-  std::vector<Rank> due;     // these have not asked, but wait for it
-  bool given = false;        // and the producer has sent it to them
-  std::int64_t uses = -1;    // so many fragments will read it; -1: not known
+  std::uint32_t block = 0;  // who assigned, for the report of a second assignment
+  std::uint64_t ack = 0;    // not 0: answer Acked with it (see scopes.hpp)
+  Passenger value;          // small values travel; none: it stays with the producer
+  std::vector<Rank> due;    // these have not asked, but wait for it
+  bool given = false;       // and the producer has sent it to them
+  std::int64_t uses = -1;   // so many fragments will read it; -1: not known
 };
-struct Acked {          // home -> producer
+struct Acked {  // home -> producer
   static constexpr bool counts = true;
   std::uint64_t ack = 0;
 };
-struct Fetch {          // home -> the rank that keeps the value, or a rank with it -> one it has had it sent to: give it to `to`
+struct Fetch {  // home -> the rank that keeps the value, or a rank with it -> one it has had it sent to: give it to
+                // `to`
   static constexpr bool counts = true;
   abi::Name name;
   Rank to{-1};
 };
-struct Give {           // home, keeper, or a rank asked by Fetch -> consumer's rank
+struct Give {  // home, keeper, or a rank asked by Fetch -> consumer's rank
   static constexpr bool counts = true;
   abi::Name name;
   Passenger value;
 };
-struct Copied {         // a rank that received the value with a shipment -> home
+struct Copied {  // a rank that received the value with a shipment -> home
   static constexpr bool counts = true;
   abi::Name name;
 };
@@ -61,55 +62,59 @@ struct PassedDrop {
   Rank to{-1};
   abi::Id id;
 };
-struct Drop {           // home -> every rank with a copy: nobody can name these any more
+struct Drop {  // home -> every rank with a copy: nobody can name these any more
   static constexpr bool counts = true;
   std::vector<abi::Id> ids;
   std::vector<PassedDrop> passed = {};  // you have sent these to those ranks: tell them, behind the values
 };
-struct DeleteHint {     // advice `delete` carried out on another rank -> home
+struct DeleteHint {  // advice `delete` carried out on another rank -> home
   static constexpr bool counts = true;
   abi::Name name;
   std::uint32_t block = 0;
 };
-struct Hold {           // a rank -> home: something holds the name, or does so no longer (data/holds.hpp)
+struct Hold {  // a rank -> home: something holds the name, or does so no longer (data/holds.hpp)
   static constexpr bool counts = false;
   abi::Name name;
   abi::Id by;
   bool ends = false;
 };
-struct HeldDelete {     // a rank -> home: the same as DeleteHint, of a name that may be held
+struct HeldDelete {  // a rank -> home: the same as DeleteHint, of a name that may be held
   static constexpr bool counts = false;
   abi::Name name;
   std::uint32_t block = 0;
   std::vector<abi::Id> parts;  // it, and what it is part of
   bool all = false;            // it may be held as part of something else, too
 };
-struct Settle { static constexpr bool counts = false; };       // home -> all: answer, so that what you have said before is here
-struct Settled { static constexpr bool counts = false; };
-struct ReadsHint {      // advice `req_count` evaluated on another rank -> home
+struct Settle {
+  static constexpr bool counts = false;
+};  // home -> all: answer, so that what you have said before is here
+struct Settled {
+  static constexpr bool counts = false;
+};
+struct ReadsHint {  // advice `req_count` evaluated on another rank -> home
   static constexpr bool counts = true;
   abi::Name name;
   std::int64_t reads = 0;
   std::uint32_t block = 0;
-  std::uint64_t ack = 0;     // as in Publish
+  std::uint64_t ack = 0;  // as in Publish
 };
-struct ReadDone {       // rank of a reader -> home, for names that have a req_count
+struct ReadDone {  // rank of a reader -> home, for names that have a req_count
   static constexpr bool counts = true;
   abi::Name name;
-  std::uint32_t block = 0;   // the reader, and which of its inputs
+  std::uint32_t block = 0;  // the reader, and which of its inputs
   std::uint32_t slot = 0;
   std::uint64_t ack = 0;
 };
-struct Used {           // a rank -> home, of names with known uses
+struct Used {  // a rank -> home, of names with known uses
   static constexpr bool counts = false;
-  std::vector<abi::Name> read;     // each by one fragment that runs there
-  std::vector<abi::Id> used_up;    // assigned and read there only, although the home was asked for it
+  std::vector<abi::Name> read;   // each by one fragment that runs there
+  std::vector<abi::Id> used_up;  // assigned and read there only, although the home was asked for it
 };
-struct Gone {           // home -> a rank that asked: advice has freed it
+struct Gone {  // home -> a rank that asked: advice has freed it
   static constexpr bool counts = true;
   abi::Name name;
-  std::uint32_t block = 0;   // who freed it
-  bool spent = false;        // by its last counted read
+  std::uint32_t block = 0;  // who freed it
+  bool spent = false;       // by its last counted read
 };
 
 // ---- computation fragments
@@ -117,32 +122,32 @@ struct PackedCf {
   std::uint32_t block = 0;
   abi::Id id;
   std::uint64_t scope = 0;
-  std::vector<std::uint64_t> frame;      // raw words; Value* words are numbers into `held`
+  std::vector<std::uint64_t> frame;  // raw words; Value* words are numbers into `held`
   std::vector<Passenger> held;
-  std::uint64_t promised = 0;            // inputs the sender, their home, will give without a Request
-  bool moved = false;                    // it had its inputs there, or before
+  std::uint64_t promised = 0;  // inputs the sender, their home, will give without a Request
+  bool moved = false;          // it had its inputs there, or before
 };
 struct PackedInput {
   abi::Name name;
   Passenger value;
-  bool unheard = false;                  // its home may never have heard of it
+  bool unheard = false;  // its home may never have heard of it
 };
-struct Ship {           // fragments and the inputs the receiver may lack
+struct Ship {  // fragments and the inputs the receiver may lack
   static constexpr bool counts = true;
   std::vector<PackedCf> fragments;
   std::vector<PackedInput> inputs;
-  bool by_policy = false;                // else placed by a locator
-  std::uint64_t ticket = 0;              // of the policy's Ship action
+  bool by_policy = false;    // else placed by a locator
+  std::uint64_t ticket = 0;  // of the policy's Ship action
 };
-struct Resettled {      // a rank -> where the series belongs: the policy has moved one of it to `to`
+struct Resettled {  // a rank -> where the series belongs: the policy has moved one of it to `to`
   static constexpr bool counts = false;
   std::uint64_t series = 0;
   Rank to{-1};
 };
-struct ScopeReturn {    // fragments you sent me under this scope have finished, or need you no more
+struct ScopeReturn {  // fragments you sent me under this scope have finished, or need you no more
   static constexpr bool counts = true;
   std::uint64_t scope = 0;
-  std::int64_t count = 1;    // of them
+  std::int64_t count = 1;  // of them
 };
 
 // ---- balancing
@@ -150,54 +155,54 @@ struct PolicyMessage {
   static constexpr bool counts = false;
   balancer::Message message;
 };
-struct LinkProbe {      // one of so many parts of a probe; when all have come, the receiver answers
+struct LinkProbe {  // one of so many parts of a probe; when all have come, the receiver answers
   static constexpr bool counts = false;
   std::uint32_t number = 0;
   std::uint32_t parts = 1;
-  std::int64_t round_trip = 0;   // ns, the best so far
+  std::int64_t round_trip = 0;  // ns, the best so far
   Passenger payload;
 };
 struct LinkAnswer {
   static constexpr bool counts = false;
   std::uint32_t number = 0;
-  double bandwidth = 0, fastest = 0, most = 0;   // bytes/s, by when the parts came (balance/train.hpp)
+  double bandwidth = 0, fastest = 0, most = 0;  // bytes/s, by when the parts came (balance/train.hpp)
   bool sure = false;
 };
 
 // ---- ranks that leave and join (node/membership.hpp, node/evacuation.hpp)
-struct Entrust {        // home that leaves -> another rank: keep this value for me
+struct Entrust {  // home that leaves -> another rank: keep this value for me
   static constexpr bool counts = true;
   abi::Name name;
   Passenger value;
 };
-struct Keep {           // rank that leaves -> home: the value you believe here, or never heard of
+struct Keep {  // rank that leaves -> home: the value you believe here, or never heard of
   static constexpr bool counts = true;
   abi::Name name;
   Passenger value;
 };
-struct Refetch {        // a rank asked by Fetch -> home: `to` was to have this from me, and it is not here
+struct Refetch {  // a rank asked by Fetch -> home: `to` was to have this from me, and it is not here
   static constexpr bool counts = true;
   abi::Name name;
   Rank to{-1};
 };
-struct AskChange {      // a rank -> 0: this rank wants to leave, or to join
+struct AskChange {  // a rank -> 0: this rank wants to leave, or to join
   static constexpr bool counts = false;
   Rank rank{-1};
   bool joins = false;
 };
-struct MemberChange {   // rank 0 -> all: from now on
+struct MemberChange {  // rank 0 -> all: from now on
   static constexpr bool counts = false;
   Rank rank{-1};
   bool joins = false;
 };
-struct Left {           // a rank -> 0: all is given away
+struct Left {  // a rank -> 0: all is given away
   static constexpr bool counts = false;
   std::int64_t fragments = 0, values = 0, bytes = 0;  // that went
   std::int64_t names_kept = 0, bytes_kept = 0;        // directory entries; of small values
 };
 
 // ---- the run
-struct Wave {           // rank 0 -> all: are you idle, how much have you sent and received?
+struct Wave {  // rank 0 -> all: are you idle, how much have you sent and received?
   static constexpr bool counts = false;
   std::uint64_t number = 0;
 };
@@ -208,84 +213,84 @@ struct WaveAnswer {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
 };
-struct AskWaiting {     // rank 0 -> all, when the program is stuck: what waits?
+struct AskWaiting {  // rank 0 -> all, when the program is stuck: what waits?
   static constexpr bool counts = false;
-  std::vector<std::uint64_t> describe;   // or, then: a line of each of these pairs (fragment, name)
+  std::vector<std::uint64_t> describe;  // or, then: a line of each of these pairs (fragment, name)
 };
-struct Waiting {        // answer (report/stuck.hpp)
+struct Waiting {  // answer (report/stuck.hpp)
   static constexpr bool counts = false;
   std::int64_t count = 0, listed = 0;
-  std::vector<std::uint64_t> words;      // of the fragments that are listed
-  std::vector<std::uint64_t> ends;       // names that are assigned when a block has ended
-  std::vector<std::string> lines;        // or: those asked for
+  std::vector<std::uint64_t> words;  // of the fragments that are listed
+  std::vector<std::uint64_t> ends;   // names that are assigned when a block has ended
+  std::vector<std::string> lines;    // or: those asked for
 };
-struct Failed {         // any rank -> 0: the program failed here
+struct Failed {  // any rank -> 0: the program failed here
   static constexpr bool counts = false;
   std::string text;
   std::int32_t exit_code = 1;
 };
-struct Stop {           // rank 0 -> all
+struct Stop {  // rank 0 -> all
   static constexpr bool counts = false;
   std::int32_t exit_code = 0;
 };
 struct GroupTotals {
   std::uint32_t group = 0;
   std::int64_t count = 0;
-  double weight = 0;        // mean, ns
-  double variance = 0;      // ns^2
-  std::int64_t bytes = 0;   // input bytes, sum
+  double weight = 0;       // mean, ns
+  double variance = 0;     // ns^2
+  std::int64_t bytes = 0;  // input bytes, sum
   std::int64_t moved_away = 0;
   std::int64_t followed = 0;  // ran elsewhere since those before them in their series had been moved
 };
-struct UnreadCounts {     // `req_count` of one statement that said more reads than there were
+struct UnreadCounts {  // `req_count` of one statement that said more reads than there were
   std::uint32_t block = 0;
   std::int64_t times = 0;
   std::int64_t limit = 0, reads = 0;  // of the first one
 };
-struct HeldBytes {        // what the values of one name held at their peak, about
+struct HeldBytes {  // what the values of one name held at their peak, about
   std::string name;
   std::int64_t bytes = 0;
 };
-struct Totals {         // every rank -> 0, at the end and for the progress line
+struct Totals {  // every rank -> 0, at the end and for the progress line
   static constexpr bool counts = false;
   bool final = false;
   std::int64_t finished = 0;
   std::int64_t ready = 0;
-  std::string longest;      // while it runs: what one of its workers has run for so long, in seconds
+  std::string longest;  // while it runs: what one of its workers has run for so long, in seconds
   double longest_for = 0;
-  double busy = 0;          // s, sum over this rank's workers
+  double busy = 0;  // s, sum over this rank's workers
   std::int64_t threads = 0;
   std::int64_t moved_in = 0, moved_out = 0, shipments_out = 0;
   std::int64_t bytes_sent = 0;
   std::int64_t messages_sent = 0;
   std::int64_t peak_memory_kb = 0;
-  double cpu = 0;           // s, of the process (live ranks)
-  double here = 0;          // s this rank took part in the run ...
-  bool partly = false;      // ... which it left, or joined
-  std::int64_t left = 0;    // fragments it gave away when it left, or passed on after
+  double cpu = 0;         // s, of the process (live ranks)
+  double here = 0;        // s this rank took part in the run ...
+  bool partly = false;    // ... which it left, or joined
+  std::int64_t left = 0;  // fragments it gave away when it left, or passed on after
   std::vector<GroupTotals> groups;
-  std::vector<std::string> decisions;   // "reason|count"
-  std::vector<UnreadCounts> unread;     // final ones only, as
-  std::vector<HeldBytes> held;          // those that held most
+  std::vector<std::string> decisions;  // "reason|count"
+  std::vector<UnreadCounts> unread;    // final ones only, as
+  std::vector<HeldBytes> held;         // those that held most
 };
-struct TracePart {      // every rank -> 0, at the end of a run with --record
+struct TracePart {  // every rank -> 0, at the end of a run with --record
   static constexpr bool counts = false;
   std::int32_t worker = 0;
-  bool full = false;                    // it forgot all, for lack of room
+  bool full = false;  // it forgot all, for lack of room
   double ns_per_tick = 1;
-  std::vector<std::uint64_t> words;     // trace/trace_buffer.hpp
+  std::vector<std::uint64_t> words;  // trace/trace_buffer.hpp
 };
-struct Beat {           // rank 0 -> all: are you there? And their answer; a rank -> all: I have said that rank 0 is not (comm/silence.hpp)
+struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all: I have said that rank 0 is not
+               // (comm/silence.hpp)
   static constexpr bool counts = false;
   BeatKind kind = BeatKind::ask;
 };
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
-using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint,
-                             Ship, ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer,
-                             AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone, Entrust, Keep,
-                             Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                             HeldDelete, Settle, Settled, Beat>;
+using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
+                             ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
+                             Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
+                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

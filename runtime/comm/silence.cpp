@@ -5,18 +5,23 @@
 namespace tessera::runtime {
 namespace {
 
-// Periods that each rank waits for the one before it to say that rank 0 is silent: what that says comes before them. From the tenth on
-// all wait alike.
+// Periods that each rank waits for the one before it to say that rank 0 is silent: what that says comes before them.
+// From the tenth on all wait alike.
 constexpr std::int64_t kPrecedence = 2;
 constexpr std::int32_t kLastPrecedence = 10;
 
 }  // namespace
 
 Silence::Silence(Rank self, std::int32_t ranks, const Settings& settings, Time now)
-    : self_(balancer::index(self)), settings_(settings), last_(now), next_(now + settings.period),
+    : self_(balancer::index(self)),
+      settings_(settings),
+      last_(now),
+      next_(now + settings.period),
       peers_(static_cast<std::size_t>(ranks)) {}
 
-Silence::Time Silence::patience() const { return leads() ? 0 : kPrecedence * settings_.period * (std::min(self_, kLastPrecedence) - 1); }
+Silence::Time Silence::patience() const {
+  return leads() ? 0 : kPrecedence * settings_.period * (std::min(self_, kLastPrecedence) - 1);
+}
 
 Silence::Actions Silence::tick(Time now) {
   own_ += std::min(now - last_, 2 * settings_.period);

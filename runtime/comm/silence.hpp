@@ -1,11 +1,12 @@
-// Silence: how one rank notices that another says nothing any more, because its process is stopped or its host out of reach.
+// Silence: how one rank notices that another says nothing any more, because its process is stopped or its host out of
+// reach.
 //
-// Rank 0 asks all others once in a period, and they answer. So rank 0 hears of everybody, and everybody of rank 0; when that is silent the
-// others say so, one of them: those with higher numbers give it a while, and keep still when they are told that it was said.
-// Kernels answer for nobody: whoever moves messages does, while they run.
+// Rank 0 asks all others once in a period, and they answer. So rank 0 hears of everybody, and everybody of rank 0; when
+// that is silent the others say so, one of them: those with higher numbers give it a while, and keep still when they
+// are told that it was said. Kernels answer for nobody: whoever moves messages does, while they run.
 //
-// A rank that was itself stopped, or slept with its laptop, has heard nothing meanwhile and blames nobody for it: time is counted by
-// its own ticks, and no two of them are further apart than two periods.
+// A rank that was itself stopped, or slept with its laptop, has heard nothing meanwhile and blames nobody for it: time
+// is counted by its own ticks, and no two of them are further apart than two periods.
 //
 // A pure machine: no transport, no clock. The communication thread owns it. Times are absolute, in ns.
 #pragma once
@@ -31,9 +32,9 @@ class Silence {
   };
   struct Action {
     enum class What { send, say, again, end } what;
-    std::vector<Rank> ranks;           // to whom; or of whom to tell
-    BeatKind kind = BeatKind::ask;     // of send
-    Time silent = 0;                   // for how long they were
+    std::vector<Rank> ranks;        // to whom; or of whom to tell
+    BeatKind kind = BeatKind::ask;  // of send
+    Time silent = 0;                // for how long they were
     friend bool operator==(const Action&, const Action&) = default;
   };
   using Actions = std::vector<Action>;

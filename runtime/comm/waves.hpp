@@ -24,9 +24,9 @@ class Waves {
     std::uint64_t received = 0;
   };
   enum class Verdict {
-    waiting,     // answers are missing
-    busy,        // ask again later
-    ask_again,   // quiet so far: the second wave may follow at once
+    waiting,    // answers are missing
+    busy,       // ask again later
+    ask_again,  // quiet so far: the second wave may follow at once
     quiet,
   };
 

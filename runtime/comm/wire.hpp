@@ -27,8 +27,7 @@ class WireWriter : public cereal::OutputArchive<WireWriter, cereal::AllowEmptyCl
 
 class WireReader : public cereal::InputArchive<WireReader, cereal::AllowEmptyClassElision> {
  public:
-  WireReader(const std::byte* data, std::size_t size)
-      : InputArchive(this), at_(data), end_(data + size) {}
+  WireReader(const std::byte* data, std::size_t size) : InputArchive(this), at_(data), end_(data + size) {}
   void bytes(void* to, std::size_t n) {
     if (static_cast<std::size_t>(end_ - at_) < n) throw std::runtime_error("message too short");
     if (n == 0) return;  // `to` may be null, which memcpy forbids even then
@@ -42,15 +41,11 @@ class WireReader : public cereal::InputArchive<WireReader, cereal::AllowEmptyCla
 };
 
 template <class T>
-  requires std::is_arithmetic_v<T>
-void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const T& t) {
-  a.bytes(&t, sizeof t);
-}
+requires std::is_arithmetic_v<T>
+void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const T& t) { a.bytes(&t, sizeof t); }
 template <class T>
-  requires std::is_arithmetic_v<T>
-void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, T& t) {
-  a.bytes(&t, sizeof t);
-}
+requires std::is_arithmetic_v<T>
+void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, T& t) { a.bytes(&t, sizeof t); }
 template <class T>
 void CEREAL_SERIALIZE_FUNCTION_NAME(WireWriter& a, cereal::NameValuePair<T>& t) {
   a(t.value);

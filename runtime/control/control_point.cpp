@@ -41,8 +41,8 @@ bool refused(const std::string& path) {
   const std::optional<sockaddr_un> address = address_of(path);
   const int client = address ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
   if (client < 0) return false;
-  const bool nobody = connect(client, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 &&
-                      errno == ECONNREFUSED;
+  const bool nobody =
+      connect(client, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 && errno == ECONNREFUSED;
   close(client);
   return nobody;
 }
@@ -96,8 +96,7 @@ ControlPoint::ControlPoint(std::string about, void (*wake)(void*), void* whom)
   socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   stop_ = eventfd(0, EFD_CLOEXEC);
   unlink(path_.c_str());  // of a process that had our number before
-  if (socket_ < 0 || stop_ < 0 ||
-      bind(socket_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+  if (socket_ < 0 || stop_ < 0 || bind(socket_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       listen(socket_, 8) != 0) {
     return;
   }

@@ -1,5 +1,6 @@
-// Allowance: the processors that this process may use, by whatever limits it: the affinity mask (taskset, cpusets, mpirun's
-// and srun's binding), the quotas of its control groups (containers, systemd), and what Slurm says that it was given.
+// Allowance: the processors that this process may use, by whatever limits it: the affinity mask (taskset, cpusets,
+// mpirun's and srun's binding), the quotas of its control groups (containers, systemd), and what Slurm says that it was
+// given.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@ struct Limit {
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 
-// Plain bytes: ranks of a host send it to each other. Limits beyond kLimits are those of groups far above; the smallest stay.
+// Plain bytes: ranks of a host send it to each other. Limits beyond kLimits are those of groups far above; the smallest
+// stay.
 struct Allowance {
   static constexpr std::size_t kLimits = 8;
   Mask mask;

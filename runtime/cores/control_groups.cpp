@@ -1,5 +1,5 @@
-// The quotas of control groups. /proc/self/cgroup says which groups this process is in, /proc/self/mountinfo where their
-// folders are; each folder up to the mount may have a quota: cpu.max (version 2), cpu.cfs_quota_us (version 1).
+// The quotas of control groups. /proc/self/cgroup says which groups this process is in, /proc/self/mountinfo where
+// their folders are; each folder up to the mount may have a quota: cpu.max (version 2), cpu.cfs_quota_us (version 1).
 #include <sys/stat.h>
 
 #include <fstream>

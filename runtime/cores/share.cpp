@@ -25,7 +25,8 @@ struct Users {
   }
   double cores_of(const Allowance& mine) const {
     double cores = 0;
-    for (std::size_t c = mine.mask._Find_first(); c < kMostCores; c = mine.mask._Find_next(c)) cores += 1.0 / std::max(1, of_core[c]);
+    for (std::size_t c = mine.mask._Find_first(); c < kMostCores; c = mine.mask._Find_next(c))
+      cores += 1.0 / std::max(1, of_core[c]);
     for (std::uint32_t i = 0; i < mine.limit_count; ++i) {
       const auto found = of_limit.find(mine.limits[i].id);
       const bool alone = mine.limits[i].id == 0 || found == of_limit.end();
@@ -48,7 +49,9 @@ std::int32_t all_cores(const std::vector<HostRank>& host, const Users& users) {
 
 Share share_host(const std::vector<HostRank>& host, std::size_t self, std::int32_t threads) {
   const Users users(host);
-  const auto threads_of = [&](const HostRank& r) { return threads > 0 ? threads : std::max(1, whole(users.cores_of(r.allowed))); };
+  const auto threads_of = [&](const HostRank& r) {
+    return threads > 0 ? threads : std::max(1, whole(users.cores_of(r.allowed)));
+  };
   std::int64_t all = 0;
   for (const HostRank& r : host) all += threads_of(r);
   const std::int64_t cores = std::max(1, all_cores(host, users));

@@ -1,4 +1,5 @@
-// What advice frees before its scope ends (runtime/protocol/advice.cpp), and what is said where advice and reads can't both be right.
+// What advice frees before its scope ends (runtime/protocol/advice.cpp), and what is said where advice and reads can't
+// both be right.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -20,15 +21,11 @@ std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t sec
                "T402");
 }
 
-std::string DataFragments::freed_text(const std::string& name, std::uint32_t block,
-                                      bool spent) const {
+std::string DataFragments::freed_text(const std::string& name, std::uint32_t block, bool spent) const {
   const std::string by = describe(node_.program, *node_.program.blocks[block]);
-  return coded(
-      spent ? fmt::format("reads `{}` once more than its `req_count` says, which {} used up", name,
-                          by)
-            : fmt::format("reads `{}`, which {} deletes: nothing makes the reader come first", name,
-                          by),
-      "T403");
+  return coded(spent ? fmt::format("reads `{}` once more than its `req_count` says, which {} used up", name, by)
+                     : fmt::format("reads `{}`, which {} deletes: nothing makes the reader come first", name, by),
+               "T403");
 }
 
 // Fails on behalf of a block that runs elsewhere.
@@ -36,9 +33,9 @@ void DataFragments::fail_at(const abi::Name& n, std::uint32_t block, const std::
   // The scope must not end before the failure is known to rank 0.
   if (ScopeRecord* s = node_.scopes.find_home(n.scope)) s->count.fetch_add(1);
   const abi::Block& b = *node_.program.blocks[block];
-  node_.fail(fmt::format("{}: error: {}\n  in `{}`{}", place(node_.program, b.pos), text, b.text,
-                         called_at(node_.program, b)),
-             kExitProgram);
+  node_.fail(
+      fmt::format("{}: error: {}\n  in `{}`{}", place(node_.program, b.pos), text, b.text, called_at(node_.program, b)),
+      kExitProgram);
 }
 
 // They wait for ever: the run ends here.
@@ -116,12 +113,15 @@ std::string DataFragments::set_limit(const abi::Name& n, std::int64_t reads, std
                                describe(node_.program, *node_.program.blocks[o.entry->others->limit_by])),
                    "T412");
     case Fault::limit_too_small:
-      return coded(fmt::format("`req_count` says {} read{} here, but there have been {} already", reads, s, o.entry->others->reads), "T403");
+      return coded(fmt::format("`req_count` says {} read{} here, but there have been {} already", reads, s,
+                               o.entry->others->reads),
+                   "T403");
     case Fault::limit_unmet:
       return coded(fmt::format("`req_count` says {} read{} here, but {} reads it, too", reads, s,
                                describe(node_.program, waiter_of(o.entry->waiters).cf)),
                    "T403");
-    default: return "";
+    default:
+      return "";
   }
 }
 

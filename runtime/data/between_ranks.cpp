@@ -1,4 +1,5 @@
-// Data fragments between ranks (docs/messages.md): each message, and what a fragment on its way takes along, as an event of the machine.
+// Data fragments between ranks (docs/messages.md): each message, and what a fragment on its way takes along, as an
+// event of the machine.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -12,8 +13,8 @@ namespace tessera::runtime {
 
 using protocol::Travels;
 
-// Returns what a message about a name must ask to be acknowledged with, so that it reaches the name's home before the scope can end
-// there (scopes.hpp); 0: it does anyway.
+// Returns what a message about a name must ask to be acknowledged with, so that it reaches the name's home before the
+// scope can end there (scopes.hpp); 0: it does anyway.
 std::uint64_t DataFragments::hold(ScopeRecord* scope, Rank home) {
   if (node_.scopes.way_home(scope) == home) return 0;
   scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
@@ -56,9 +57,7 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
   return travels == Travels::promised;
 }
 
-void DataFragments::on(Rank from, Request&& m) {
-  happens_here(m.name, protocol::Request{from, m.lost});
-}
+void DataFragments::on(Rank from, Request&& m) { happens_here(m.name, protocol::Request{from, m.lost}); }
 void DataFragments::on(Rank, Refetch&& m) { on(m.to, Request{m.name, true}); }
 
 void DataFragments::on(Rank from, Publish&& m) {
@@ -67,13 +66,15 @@ void DataFragments::on(Rank from, Publish&& m) {
   {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
-    const Outcome o = happens(shard, shard.find(m.name.id), m.name,
-                              protocol::Publish{from, m.block, static_cast<bool>(m.value.value), m.given, m.uses, &m.due},
-                              m.value.value.get(), from);
+    const Outcome o =
+        happens(shard, shard.find(m.name.id), m.name,
+                protocol::Publish{from, m.block, static_cast<bool>(m.value.value), m.given, m.uses, &m.due},
+                m.value.value.get(), from);
     waiters = o.waiters;
     if (o.actions.fault != protocol::Fault::none) {
       const abi::Block& b = *node_.program.blocks[m.block];
-      twice = assigned_twice(o.entry->assigned_by - 1, m.block, b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment");
+      twice = assigned_twice(o.entry->assigned_by - 1, m.block,
+                             b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment");
     }
   }
   if (!twice.empty()) {
@@ -87,9 +88,7 @@ void DataFragments::on(Rank from, Publish&& m) {
 
 void DataFragments::on(Rank, Fetch&& m) { happens_here(m.name, protocol::Fetch{m.to}); }
 
-void DataFragments::on(Rank from, Give&& m) {
-  happens_here(m.name, protocol::Give{}, m.value.value.get(), from);
-}
+void DataFragments::on(Rank from, Give&& m) { happens_here(m.name, protocol::Give{}, m.value.value.get(), from); }
 
 void DataFragments::take_copy(Rank from, PackedInput&& input) {
   happens_here(input.name, protocol::Shipped{from, input.unheard}, input.value.value.get(), from);
@@ -116,13 +115,9 @@ void DataFragments::on(Rank, Drop&& m) {
   }
 }
 
-void DataFragments::on(Rank from, Entrust&& m) {
-  happens_here(m.name, protocol::Entrust{from}, m.value.value.get());
-}
+void DataFragments::on(Rank from, Entrust&& m) { happens_here(m.name, protocol::Entrust{from}, m.value.value.get()); }
 
-void DataFragments::on(Rank from, Keep&& m) {
-  happens_here(m.name, protocol::Keep{from}, m.value.value.get());
-}
+void DataFragments::on(Rank from, Keep&& m) { happens_here(m.name, protocol::Keep{from}, m.value.value.get()); }
 
 // ---------------------------------------------------------------------------- uses
 
@@ -138,7 +133,8 @@ void DataFragments::report_uses(const abi::Cf* c) {
     {
       Shard& shard = table_.shard(names[k].id);
       const std::lock_guard hold(shard.mutex);
-      if (shard.find(names[k].id) == nullptr) continue;  // shares the value of another (`copy`), and is read here only: its home never hears of it
+      if (shard.find(names[k].id) == nullptr)
+        continue;  // shares the value of another (`copy`), and is read here only: its home never hears of it
     }
     untold.read(home_of(names[k]), names[k]);
   }

@@ -64,8 +64,8 @@ inline abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
   return v;
 }
 
-// Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where ranks leave and
-// join; nor for a fragment that was moved: its uses may have been counted (restore).
+// Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where
+// ranks leave and join; nor for a fragment that was moved: its uses may have been counted (restore).
 bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
   if (c->block->maker == nullptr || (c->flags & kMoved) != 0) return false;
   try {
@@ -96,8 +96,8 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
 }
 
 // Sends for an input, if it does not come by itself. The caller holds the shard's lock.
-[[gnu::noinline]] void DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c, unsigned input,
-                                           std::uint64_t promised) {
+[[gnu::noinline]] void DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c,
+                                           unsigned input, std::uint64_t promised) {
   const bool comes = input < 64 && (promised >> input & 1) != 0;
   const bool may_come = !comes && e->state == State::absent && e->others == nullptr;
   if (may_come && (sent_to(node_.self(), c, input) || made_here(c, input))) return;
@@ -159,19 +159,24 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
 
 // The caller holds the shard's lock.
 [[gnu::cold]] void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
-  throw ProgramError(0, assigned_twice(e->assigned_by - 1, by.block,
-                                       by.cf == nullptr ? ">> (...)" : slot_text(by.cf, by.cf->block->input_count + by.output)));
+  throw ProgramError(
+      0, assigned_twice(e->assigned_by - 1, by.block,
+                        by.cf == nullptr ? ">> (...)" : slot_text(by.cf, by.cf->block->input_count + by.output)));
 }
 
 // No other rank gets the value without having asked for it. Lock held.
-[[gnu::always_inline]] inline bool DataFragments::nobody_due(const Assigner& by, const DfEntry* e, std::int64_t uses) const {
+[[gnu::always_inline]] inline bool DataFragments::nobody_due(const Assigner& by, const DfEntry* e,
+                                                             std::int64_t uses) const {
   if (e->counted && (uses < 0 || uses > protocol::Entry::kMostUses)) return false;
-  return by.cf == nullptr || (by.to == nullptr && by.cf->block->awaited == 0) || node_.ranks() == 1 || (e->counted && waiting_for(e) >= uses);
+  return by.cf == nullptr || (by.to == nullptr && by.cf->block->awaited == 0) || node_.ranks() == 1 ||
+         (e->counted && waiting_for(e) >= uses);
 }
 
 // No other rank is involved. Lock held.
-[[gnu::always_inline]] inline std::uint64_t DataFragments::assign_alone(Shard& shard, DfEntry* e, const Assigner& by, ValueRef& v, std::int64_t uses) {
-  if (e->assigned_by != 0) [[unlikely]] fail_twice(e, by);
+[[gnu::always_inline]] inline std::uint64_t DataFragments::assign_alone(Shard& shard, DfEntry* e, const Assigner& by,
+                                                                        ValueRef& v, std::int64_t uses) {
+  if (e->assigned_by != 0) [[unlikely]]
+    fail_twice(e, by);
   e->assigned_by = by.block + 1;
   const auto keep = [&](std::uint64_t waiters) {
     e->state = State::here;
@@ -217,8 +222,8 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 }
 
 // The same where others are. Lock held.
-[[gnu::noinline]] std::uint64_t DataFragments::assign_shared(Worker& w, Shard& shard, DfEntry* e, const Assigner& by, const abi::Name& n,
-                                                             const ValueRef& v, std::int64_t uses) {
+[[gnu::noinline]] std::uint64_t DataFragments::assign_shared(Worker& w, Shard& shard, DfEntry* e, const Assigner& by,
+                                                             const abi::Name& n, const ValueRef& v, std::int64_t uses) {
   const std::vector<Rank> due = this->due(by);
   const Outcome o = happens(shard, e, n, protocol::Assigned{by.block, uses, &due}, v.get());
   if (o.actions.fault != protocol::Fault::none) fail_twice(o.entry, by);
@@ -254,12 +259,14 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 }
 
 [[gnu::noinline]] void DataFragments::free_shared(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
-  for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->others->older), drops);
+  for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;)
+    free_at_end(std::exchange(e, e->others->older), drops);
 }
 
 bool DataFragments::free_scope(ScopeRecord* scope) {
   std::map<Rank, Drop> drops;
-  for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;) free_at_end(std::exchange(e, e->scope_next), drops);
+  for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;)
+    free_at_end(std::exchange(e, e->scope_next), drops);
   if (scope->shared != nullptr) free_shared(scope, drops);
   for (auto& [rank, drop] : drops) node_.comm.send(rank, drop);
   return !drops.empty();

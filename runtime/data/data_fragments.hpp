@@ -1,12 +1,13 @@
 // DataFragments: the values on this rank, who waits for them, and how they travel (docs/protocol.md, docs/messages.md).
 //
-// The home of a fragment is the rank where its scope instance lives. A value is assigned on some rank: consumers there get it at once;
-// the home is told (Publish, with the value itself when it is small). A consumer elsewhere asks the home (Request) and gets the value
-// (Give) from the home or from its keeper (Fetch). One Request per value and rank, however many fragments wait there.
+// The home of a fragment is the rank where its scope instance lives. A value is assigned on some rank: consumers there
+// get it at once; the home is told (Publish, with the value itself when it is small). A consumer elsewhere asks the
+// home (Request) and gets the value (Give) from the home or from its keeper (Fetch). One Request per value and rank,
+// however many fragments wait there.
 //
-// What a rank does about whatever happens to a fragment, runtime/protocol says. Here are the table and its locks, the waiting slots, the
-// values and the cache of copies: `happens` asks the machine under the shard's lock and carries out what it says. What no other
-// rank is involved in is inline.
+// What a rank does about whatever happens to a fragment, runtime/protocol says. Here are the table and its locks, the
+// waiting slots, the values and the cache of copies: `happens` asks the machine under the shard's lock and carries out
+// what it says. What no other rank is involved in is inline.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +50,16 @@ class DataFragments {
     std::uint32_t output = 0;
     const abi::Places* to = nullptr;  // of readers that do not ask
   };
-  // Takes the reference. Throws ProgramError when the name has a value already. With `uses`: so many fragments will read it.
+  // Takes the reference. Throws ProgramError when the name has a value already. With `uses`: so many fragments will
+  // read it.
   void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses = -1);
 
   // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have.
   void note_uses(const abi::Cf* c) {
     for (unsigned k = 0; k < c->block->input_count; ++k) {
       const abi::Value* v = abi::input(c, *c->block, k);
-      if (v != nullptr && uses_told(v)) [[unlikely]] return report_uses(c);
+      if (v != nullptr && uses_told(v)) [[unlikely]]
+        return report_uses(c);
     }
   }
   Untold untold;
@@ -121,21 +124,24 @@ class DataFragments {
     DfEntry* entry;         // null: there is none (any more)
     std::uint64_t waiters;  // to be woken, without the lock
   };
-  // The caller holds the shard's lock; `e` is the name's entry, or null. `value`: what the event brings, of rank `from`.
+  // The caller holds the shard's lock; `e` is the name's entry, or null. `value`: what the event brings, of rank
+  // `from`.
   template <class Event>
-  Outcome happens(Shard&, DfEntry* e, const abi::Name&, const Event&, abi::Value* value = nullptr, Rank from = protocol::kNobody);
+  Outcome happens(Shard&, DfEntry* e, const abi::Name&, const Event&, abi::Value* value = nullptr,
+                  Rank from = protocol::kNobody);
   // The same with the lock; and who waits gets the value. Returns whether something was sent.
   template <class Event>
   bool happens_here(const abi::Name&, const Event&, abi::Value* value = nullptr, Rank from = protocol::kNobody);
   static protocol::Actions& fresh_actions();  // of this thread
   protocol::View view(const abi::Name&, const abi::Value*) const;
-  Outcome carry_out(Shard&, DfEntry*, protocol::Entry& fresh, protocol::State before, const abi::Name&, abi::Value*, Rank from,
-                    const protocol::Actions&);
+  Outcome carry_out(Shard&, DfEntry*, protocol::Entry& fresh, protocol::State before, const abi::Name&, abi::Value*,
+                    Rank from, const protocol::Actions&);
   void send(const protocol::Send&, const abi::Name&, const DfEntry*, abi::Value*);
 
   bool nobody_due(const Assigner&, const DfEntry*, std::int64_t uses) const;
   std::uint64_t assign_alone(Shard&, DfEntry*, const Assigner&, ValueRef&, std::int64_t uses);
-  std::uint64_t assign_shared(Worker&, Shard&, DfEntry*, const Assigner&, const abi::Name&, const ValueRef&, std::int64_t uses);
+  std::uint64_t assign_shared(Worker&, Shard&, DfEntry*, const Assigner&, const abi::Name&, const ValueRef&,
+                              std::int64_t uses);
   DfEntry* insert(Shard&, const abi::Name&);
   abi::Value* use(Shard&, DfEntry*);
   abi::Value* use_shared(Shard&, DfEntry*);
@@ -155,7 +161,8 @@ class DataFragments {
   [[noreturn]] void fail_twice(const DfEntry*, const Assigner&) const;
   std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;
   void fail_readers(std::uint64_t waiters, std::uint32_t block, bool spent);
-  std::string wrong_count(const abi::Name&, const DfEntry*, const protocol::Actions&, std::int64_t reads, std::uint32_t block, std::uint32_t slot) const;
+  std::string wrong_count(const abi::Name&, const DfEntry*, const protocol::Actions&, std::int64_t reads,
+                          std::uint32_t block, std::uint32_t slot) const;
   std::string count_read(const abi::Name&, std::uint32_t block, std::uint32_t slot);
   std::string set_limit(const abi::Name&, std::int64_t reads, std::uint32_t block);
   void note_copy(DfEntry*);
@@ -170,7 +177,7 @@ class DataFragments {
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;
-  std::deque<abi::Id> copies_;            // in the order they came; dropped ones linger
+  std::deque<abi::Id> copies_;  // in the order they came; dropped ones linger
   std::atomic<std::int64_t> copies_alive_{0};
   Clock::time_point next_trim_{};
   mutable SpinMutex unread_mutex_;

@@ -14,19 +14,32 @@ namespace {
 
 const char* symbol(Op op) {
   switch (op) {
-    case Op::add: return "+";
-    case Op::sub: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::mod: return "%";
-    case Op::lt: return "<";
-    case Op::gt: return ">";
-    case Op::le: return "<=";
-    case Op::ge: return ">=";
-    case Op::eq: return "==";
-    case Op::ne: return "!=";
-    case Op::land: return "&&";
-    case Op::lor: return "||";
+    case Op::add:
+      return "+";
+    case Op::sub:
+      return "-";
+    case Op::mul:
+      return "*";
+    case Op::div:
+      return "/";
+    case Op::mod:
+      return "%";
+    case Op::lt:
+      return "<";
+    case Op::gt:
+      return ">";
+    case Op::le:
+      return "<=";
+    case Op::ge:
+      return ">=";
+    case Op::eq:
+      return "==";
+    case Op::ne:
+      return "!=";
+    case Op::land:
+      return "&&";
+    case Op::lor:
+      return "||";
   }
   return "?";
 }
@@ -35,24 +48,26 @@ std::string_view text(const Dyn& d) { return {static_cast<const char*>(d.s->data
 
 std::string shown(const Dyn& d) {
   switch (d.type) {
-    case Type::integer: return std::to_string(d.i);
+    case Type::integer:
+      return std::to_string(d.i);
     case Type::real: {
       // The shortest text that reads back as the same number, and that still looks like a real.
       std::string s = fmt::format("{}", d.r);
       return s;
     }
-    case Type::string: return std::string(text(d));
-    default: return {};
+    case Type::string:
+      return std::string(text(d));
+    default:
+      return {};
   }
 }
 
 [[noreturn]] void fail_operands(Op op, const Dyn& a, const Dyn& b, Pos p) {
   throw runtime::ProgramError(
-      p, runtime::coded(
-             fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
-                         "or string(..)",
-                         symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
-             "T404"));
+      p, runtime::coded(fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
+                                    "or string(..)",
+                                    symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
+                        "T404"));
 }
 
 double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
@@ -65,11 +80,10 @@ void fail(Fault f, Pos p, const char* detail) {
       throw runtime::ProgramError(p, runtime::coded("division by zero", "T406"));
     case Fault::overflow:
       throw runtime::ProgramError(
-          p, runtime::coded(
-                 fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
-                             "reals: real(..)",
-                             detail),
-                 "T407"));
+          p, runtime::coded(fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
+                                        "reals: real(..)",
+                                        detail),
+                            "T407"));
     case Fault::wrong_type:
     case Fault::bad_argument:
       throw runtime::ProgramError(p, runtime::coded(detail, "T404"));
@@ -79,22 +93,18 @@ void fail(Fault f, Pos p, const char* detail) {
 
 void fail_type(Pos p, const char* expected, Type found) {
   throw runtime::ProgramError(
-      p, runtime::coded(fmt::format("{} is needed here, but the value is {}", expected,
-                                    runtime::type_name(found)),
+      p, runtime::coded(fmt::format("{} is needed here, but the value is {}", expected, runtime::type_name(found)),
                         "T404"));
 }
 
 std::int32_t truncate(double d, Pos p) {
   if (!(d > -2147483649.0 && d < 2147483648.0)) {
-    throw runtime::ProgramError(
-        p, runtime::coded(fmt::format("{} does not fit an int (32 bits)", d), "T407"));
+    throw runtime::ProgramError(p, runtime::coded(fmt::format("{} does not fit an int (32 bits)", d), "T407"));
   }
   return static_cast<std::int32_t>(d);
 }
 
-Dyn dyn_string(const char* t, std::uint64_t size) {
-  return Dyn(value_string(t, size), Dyn::Take{});
-}
+Dyn dyn_string(const char* t, std::uint64_t size) { return Dyn(value_string(t, size), Dyn::Take{}); }
 
 Dyn dyn_read_slow(const Value* v, Pos p) {
   if (v->type == Type::string) return Dyn(retain(const_cast<Value*>(v)), Dyn::Take{});
@@ -113,19 +123,32 @@ Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
   }
   const double x = number(a), y = number(b);
   switch (op) {
-    case Op::add: return x + y;
-    case Op::sub: return x - y;
-    case Op::mul: return x * y;
-    case Op::div: return div_real(x, y, p);
-    case Op::mod: fail_operands(op, a, b, p);
-    case Op::lt: return static_cast<std::int32_t>(x < y);
-    case Op::gt: return static_cast<std::int32_t>(x > y);
-    case Op::le: return static_cast<std::int32_t>(x <= y);
-    case Op::ge: return static_cast<std::int32_t>(x >= y);
-    case Op::eq: return static_cast<std::int32_t>(x == y);
-    case Op::ne: return static_cast<std::int32_t>(x != y);
-    case Op::land: return static_cast<std::int32_t>(x != 0 && y != 0);
-    case Op::lor: return static_cast<std::int32_t>(x != 0 || y != 0);
+    case Op::add:
+      return x + y;
+    case Op::sub:
+      return x - y;
+    case Op::mul:
+      return x * y;
+    case Op::div:
+      return div_real(x, y, p);
+    case Op::mod:
+      fail_operands(op, a, b, p);
+    case Op::lt:
+      return static_cast<std::int32_t>(x < y);
+    case Op::gt:
+      return static_cast<std::int32_t>(x > y);
+    case Op::le:
+      return static_cast<std::int32_t>(x <= y);
+    case Op::ge:
+      return static_cast<std::int32_t>(x >= y);
+    case Op::eq:
+      return static_cast<std::int32_t>(x == y);
+    case Op::ne:
+      return static_cast<std::int32_t>(x != y);
+    case Op::land:
+      return static_cast<std::int32_t>(x != 0 && y != 0);
+    case Op::lor:
+      return static_cast<std::int32_t>(x != 0 || y != 0);
   }
   fail_operands(op, a, b, p);
 }
@@ -140,8 +163,7 @@ std::int32_t arg_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
   if (d.type == Type::real) {
     throw runtime::ProgramError(
-        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it",
-                          "T404"));
+        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it", "T404"));
   }
   fail_type(p, "an int", d.type);
 }
@@ -169,8 +191,7 @@ std::int32_t cast_int(const Dyn& d, Pos p) {
   const std::string_view t = text(d);
   const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
   if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(
-        p, runtime::coded(fmt::format("int(\"{}\"): this string is not an int", t), "T408"));
+    throw runtime::ProgramError(p, runtime::coded(fmt::format("int(\"{}\"): this string is not an int", t), "T408"));
   }
   return out;
 }
@@ -181,8 +202,7 @@ double cast_real(const Dyn& d, Pos p) {
   const std::string_view t = text(d);
   const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
   if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(
-        p, runtime::coded(fmt::format("real(\"{}\"): this string is not a number", t), "T408"));
+    throw runtime::ProgramError(p, runtime::coded(fmt::format("real(\"{}\"): this string is not a number", t), "T408"));
   }
   return out;
 }
@@ -194,9 +214,12 @@ Dyn cast_string(const Dyn& d, Pos) {
 
 Value* to_value(const Dyn& d) {
   switch (d.type) {
-    case Type::integer: return value_int(d.i);
-    case Type::real: return value_real(d.r);
-    default: return retain(d.s);
+    case Type::integer:
+      return value_int(d.i);
+    case Type::real:
+      return value_real(d.r);
+    default:
+      return retain(d.s);
   }
 }
 

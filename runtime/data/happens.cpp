@@ -28,8 +28,9 @@ protocol::View DataFragments::view(const abi::Name& n, const abi::Value* value) 
           .limits = limits_};
 }
 
-DataFragments::Outcome DataFragments::carry_out(Shard& shard, DfEntry* e, protocol::Entry& fresh, State before, const abi::Name& n,
-                                                abi::Value* value, Rank from, const protocol::Actions& a) {
+DataFragments::Outcome DataFragments::carry_out(Shard& shard, DfEntry* e, protocol::Entry& fresh, State before,
+                                                const abi::Name& n, abi::Value* value, Rank from,
+                                                const protocol::Actions& a) {
   const bool known = e != nullptr;
   if (!known && fresh.state != State::none && !a.forget) {
     e = insert(shard, n);
@@ -67,25 +68,33 @@ DataFragments::Outcome DataFragments::carry_out(Shard& shard, DfEntry* e, protoc
 void DataFragments::send(const protocol::Send& s, const abi::Name& n, const DfEntry* e, abi::Value* value) {
   if (e != nullptr && e->value != nullptr) value = e->value;
   switch (s.say) {
-    case Say::request: return node_.comm.send(s.to, Request{n, s.flag});
+    case Say::request:
+      return node_.comm.send(s.to, Request{n, s.flag});
     case Say::fetch:
       if (value != nullptr) believe_on(value, s.whom);
       return node_.comm.send(s.to, Fetch{n, s.whom});
     case Say::give:
       believe_on(value, s.to);
       return node_.comm.send(s.to, Give{n, {ValueRef(abi::retain(value))}});
-    case Say::copied: return node_.comm.send(s.to, Copied{n});
+    case Say::copied:
+      return node_.comm.send(s.to, Copied{n});
     case Say::drop: {
       Drop m;
       Untold::add_to(m, s.whom, n.id);
       return node_.comm.send(s.to, m);
     }
-    case Say::drop_later: return untold.drop(s.to, s.whom, n.id);
-    case Say::used_up: return untold.used_up(s.to, n.id);
-    case Say::gone: return node_.comm.send(s.to, Gone{n, e->freed_by(), e->state == State::spent});
-    case Say::refetch: return node_.comm.send(s.to, Refetch{n, s.whom});
-    case Say::entrust: return node_.comm.send(s.to, Entrust{n, {ValueRef(abi::retain(value))}});
-    case Say::keep: return node_.comm.send(s.to, Keep{n, {ValueRef(abi::retain(value))}});
+    case Say::drop_later:
+      return untold.drop(s.to, s.whom, n.id);
+    case Say::used_up:
+      return untold.used_up(s.to, n.id);
+    case Say::gone:
+      return node_.comm.send(s.to, Gone{n, e->freed_by(), e->state == State::spent});
+    case Say::refetch:
+      return node_.comm.send(s.to, Refetch{n, s.whom});
+    case Say::entrust:
+      return node_.comm.send(s.to, Entrust{n, {ValueRef(abi::retain(value))}});
+    case Say::keep:
+      return node_.comm.send(s.to, Keep{n, {ValueRef(abi::retain(value))}});
   }
 }
 
@@ -103,6 +112,8 @@ void DataFragments::stay_listed(DfEntry* e) {
 void DataFragments::link(DfEntry* e) { e->others->linked = node_.scopes.link(e); }
 
 // False: its scope is ending, and frees it. Lock held.
-bool DataFragments::leaves_scope(DfEntry* e) { return e->others == nullptr || !e->others->linked || node_.scopes.unlink(e); }
+bool DataFragments::leaves_scope(DfEntry* e) {
+  return e->others == nullptr || !e->others->linked || node_.scopes.unlink(e);
+}
 
 }  // namespace tessera::runtime

@@ -11,8 +11,8 @@
 namespace tessera::runtime {
 
 template <class Event>
-DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const abi::Name& n, const Event& event, abi::Value* value,
-                                              Rank from) {
+DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const abi::Name& n, const Event& event,
+                                              abi::Value* value, Rank from) {
   // Where it matters how many wait, not only whether somebody does.
   constexpr bool counts = std::is_same_v<Event, protocol::Assigned> || std::is_same_v<Event, protocol::Publish> ||
                           std::is_same_v<Event, protocol::Give> || std::is_same_v<Event, protocol::Shipped>;

@@ -1,12 +1,13 @@
 // Holds: deletes that wait for readers which the runtime has not made yet (compiler/block/hold_deletes.hpp).
 //
-// A statement that holds a name (with some of its indices) says so to the name's home before it is created, and says when everything
-// under it has finished. A `delete` frees an element when all have finished that held it, or what it is part of, at the time. Nothing
-// waits for a delete, so a hold that lasts longer than it must costs memory only.
+// A statement that holds a name (with some of its indices) says so to the name's home before it is created, and says
+// when everything under it has finished. A `delete` frees an element when all have finished that held it, or what it is
+// part of, at the time. Nothing waits for a delete, so a hold that lasts longer than it must costs memory only.
 //
-// Between ranks: whoever is created before a delete has said so before, but perhaps on another rank than the one that deletes. So the home,
-// told of a delete, first asks all ranks to answer: as parcels of a pair keep their order, what they have said before is there then
-// (Settle, Settled). One round at a time, for all deletes told since the last one. Names without holds in the program take no part in this.
+// Between ranks: whoever is created before a delete has said so before, but perhaps on another rank than the one that
+// deletes. So the home, told of a delete, first asks all ranks to answer: as parcels of a pair keep their order, what
+// they have said before is there then (Settle, Settled). One round at a time, for all deletes told since the last one.
+// Names without holds in the program take no part in this.
 #pragma once
 
 #include <atomic>
@@ -33,7 +34,8 @@ class Holds {
   void free(HeldDelete&&);
   // The names of this scope are gone.
   void scope_ended(std::uint64_t scope) {
-    if (any_.load(std::memory_order_relaxed)) [[unlikely]] forget(scope);
+    if (any_.load(std::memory_order_relaxed)) [[unlikely]]
+      forget(scope);
   }
 
   void on(Rank from, Hold&&);

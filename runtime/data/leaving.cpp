@@ -1,6 +1,4 @@
 // A rank that leaves the run (node/evacuation.hpp, protocol/leaving.cpp): its waiting fragments, and its values.
-#include "runtime/node/evacuation.hpp"
-
 #include <mutex>
 #include <utility>
 
@@ -8,6 +6,7 @@
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
+#include "runtime/node/evacuation.hpp"
 
 namespace tessera::runtime {
 
@@ -63,7 +62,8 @@ Left DataFragments::give_away() {
       const std::int64_t size = e->value == nullptr ? 0 : static_cast<std::int64_t>(e->value->size);
       bool went = false;
       const Outcome o = happens(shard, e, n, protocol::Leave{});
-      for (const protocol::Send& s : o.actions.sends) went = went || s.say == protocol::Say::entrust || s.say == protocol::Say::keep;
+      for (const protocol::Send& s : o.actions.sends)
+        went = went || s.say == protocol::Say::entrust || s.say == protocol::Say::keep;
       if (went) {
         ++left.values;
         left.bytes += size;

@@ -18,8 +18,9 @@ namespace tessera::runtime {
 
 // DfEntry: one data fragment on one rank.
 //
-// Invariant: `value` is set where the state says so (protocol::has_value), and then nobody waits. At its home an entry lives until its
-// scope ends (it is on the scope's list), or if its uses are counted until the last of them; elsewhere until the home says Drop.
+// Invariant: `value` is set where the state says so (protocol::has_value), and then nobody waits. At its home an entry
+// lives until its scope ends (it is on the scope's list), or if its uses are counted until the last of them; elsewhere
+// until the home says Drop.
 struct DfEntry : protocol::Entry {
   abi::Id id;
   std::uint64_t scope;
@@ -95,8 +96,7 @@ inline DfEntry* Shard::remove(const abi::Id& id) {
   DfEntry* e = slots_[at].entry;
   // Close the hole: move back every following entry that may not stay behind it.
   std::uint64_t hole = at;
-  for (std::uint64_t next = (at + 1) & mask_; slots_[next].entry != nullptr;
-       next = (next + 1) & mask_) {
+  for (std::uint64_t next = (at + 1) & mask_; slots_[next].entry != nullptr; next = (next + 1) & mask_) {
     const std::uint64_t want = slots_[next].key & mask_;
     if (((next - want) & mask_) >= ((next - hole) & mask_)) {
       slots_[hole] = slots_[next];

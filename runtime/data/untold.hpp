@@ -1,4 +1,5 @@
-// Untold: what other ranks are to hear of names with known uses, and can wait for: it goes out together, at most once in a millisecond.
+// Untold: what other ranks are to hear of names with known uses, and can wait for: it goes out together, at most once
+// in a millisecond.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,9 @@ class Untold {
 
   // What is due goes out, or all.
   void tell(Communicator&, Clock::time_point now, bool all = false);
-  Clock::time_point next(Clock::time_point otherwise) const { return any_.load(std::memory_order_relaxed) ? next_ : otherwise; }
+  Clock::time_point next(Clock::time_point otherwise) const {
+    return any_.load(std::memory_order_relaxed) ? next_ : otherwise;
+  }
 
  private:
   struct Told {

@@ -25,7 +25,8 @@ inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another r
 template <class F>
 void for_each_value(const abi::Block& block, F f) {
   if ((block.values & abi::kMoreValues) == 0) [[likely]] {
-    for (std::uint64_t left = block.values; left != 0; left &= left - 1) f(static_cast<unsigned>(std::countr_zero(left)));
+    for (std::uint64_t left = block.values; left != 0; left &= left - 1)
+      f(static_cast<unsigned>(std::countr_zero(left)));
     return;
   }
   unsigned word = 0;

@@ -19,8 +19,6 @@ inline std::uint64_t link_to(abi::Cf* cf, unsigned slot) {
 inline Waiter waiter_of(std::uint64_t link) {
   return {reinterpret_cast<abi::Cf*>(link & 0xFFFFFFFFFFFFu), static_cast<unsigned>(link >> 48)};
 }
-inline std::uint64_t& slot_word(abi::Cf* cf, unsigned slot) {
-  return cf->words()[cf->block->frame_words + slot];
-}
+inline std::uint64_t& slot_word(abi::Cf* cf, unsigned slot) { return cf->words()[cf->block->frame_words + slot]; }
 
 }  // namespace tessera::runtime

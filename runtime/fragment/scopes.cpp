@@ -120,8 +120,7 @@ bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by
   const auto at = proxies_.find(ref);
   // Between our count reaching zero and this lock, a fragment may have arrived (count is up again),
   // come and gone (somebody else closed it), or both (a new record).
-  if (at == proxies_.end() || at->second != proxy ||
-      proxy->count.load(std::memory_order_acquire) != 0) {
+  if (at == proxies_.end() || at->second != proxy || proxy->count.load(std::memory_order_acquire) != 0) {
     return false;
   }
   engaged_by = proxy->engaged_by;

@@ -42,7 +42,7 @@ inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
 // to a scope around it.
 struct AtEnd {
   abi::Name name;
-  std::uint32_t block = 0;  // whose statement said so
+  std::uint32_t block = 0;                                       // whose statement said so
   enum class Does : std::uint8_t { assigns, frees, ends_hold };  // `>> (y)`: 1; `--> (x)`, `delete`; data/holds.hpp
   Does does = Does::assigns;
   std::vector<abi::Id> parts;  // frees what may be held: as HeldDelete
@@ -51,11 +51,11 @@ struct AtEnd {
 
 struct ScopeRecord : abi::Scope {
   std::atomic<std::int64_t> count{1};
-  ScopeRecord* parent = nullptr;           // home records; null for the root
-  Rank engaged_by{-1};                     // proxies: whom we owe the return
-  DfEntry* entries = nullptr;              // home records: to free at the end (lock of its part of Scopes)
-  DfEntry* shared = nullptr;               // the same, but they may go before (protocol::Others::older)
-  std::vector<AtEnd> at_end;               // home records
+  ScopeRecord* parent = nullptr;  // home records; null for the root
+  Rank engaged_by{-1};            // proxies: whom we owe the return
+  DfEntry* entries = nullptr;     // home records: to free at the end (lock of its part of Scopes)
+  DfEntry* shared = nullptr;      // the same, but they may go before (protocol::Others::older)
+  std::vector<AtEnd> at_end;      // home records
   bool proxy = false;
 };
 
@@ -81,7 +81,8 @@ class Scopes {
   bool close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by);
   // Puts a directory entry on the list of its scope; false when the scope has ended.
   bool add_entry(std::uint64_t ref, DfEntry* entry);
-  // The same for one with a side for other ranks that can be taken off again; false when its scope is ending, and frees it.
+  // The same for one with a side for other ranks that can be taken off again; false when its scope is ending, and frees
+  // it.
   bool link(DfEntry* entry);
   bool unlink(DfEntry* entry);
   // A home record's count reached zero. First it is retired: nobody finds it any more, so its list of

@@ -45,8 +45,7 @@ void check_given(const CLI::App& app) {
 
 namespace {
 
-[[noreturn]] void cannot_write(const std::filesystem::path& file, std::string_view what,
-                               const std::string& why) {
+[[noreturn]] void cannot_write(const std::filesystem::path& file, std::string_view what, const std::string& why) {
   throw OptionsError(std::string(what) + ": can't write " + file.string() + ": " + why);
 }
 

@@ -17,8 +17,7 @@ std::string place(const std::string& path, const toml::source_region& at) {
   return path + ":" + std::to_string(at.begin.line);
 }
 
-[[noreturn]] void unknown_key(const std::string& at, const std::string& key,
-                              const std::vector<std::string>& known) {
+[[noreturn]] void unknown_key(const std::string& at, const std::string& key, const std::vector<std::string>& known) {
   const std::string guess = nearest(key, known);
   std::string text = at + ": unknown key `" + key + "`";
   if (!guess.empty()) {

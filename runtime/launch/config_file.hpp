@@ -19,8 +19,8 @@ struct ConfigFile {
   std::string path;
   std::optional<std::string> balancer;
   std::optional<std::int32_t> threads;
-  balancer::Settings settings;                 // parameter -> text, dashes written as underscores
-  std::map<std::string, std::string> places;   // parameter -> "file:line", for messages
+  balancer::Settings settings;                // parameter -> text, dashes written as underscores
+  std::map<std::string, std::string> places;  // parameter -> "file:line", for messages
   std::string balancer_place;
 };
 

@@ -41,8 +41,7 @@ const balancer::PolicyInfo& known_policy(const std::string& name, const std::str
   }
   const std::string guess = nearest(name, names);
   throw OptionsError(where + ": unknown balancer `" + name + "`" +
-                     (guess.empty() ? "" : "; did you mean `" + guess + "`?") +
-                     " (there are: " + list + ")");
+                     (guess.empty() ? "" : "; did you mean `" + guess + "`?") + " (there are: " + list + ")");
 }
 
 void check_settings_of(const balancer::PolicyInfo& policy, const balancer::Settings& settings,
@@ -67,8 +66,7 @@ std::vector<double> powers_of(const std::string& text) {
     char* rest = nullptr;
     const double power = std::strtod(word.c_str(), &rest);
     if (word.empty() || *rest != '\0' || !(power > 0) || power > 1e9) {
-      throw OptionsError("--powers: write the speed of each rank as in 3,3,1.5, numbers above 0, not `" +
-                         text + "`");
+      throw OptionsError("--powers: write the speed of each rank as in 3,3,1.5, numbers above 0, not `" + text + "`");
     }
     powers.push_back(power);
     at = end + 1;
@@ -90,11 +88,10 @@ void plan_members(const std::vector<std::string>& texts, bool joins, runtime::Ru
       rank = -1;
     }
     if (rank < 0 || !(seconds >= 0) || seconds > 1e9) {
-      throw OptionsError(std::string(joins ? "--join" : "--leave") +
-                         ": write RANK@SECONDS, as in 2@1.5, not `" + text + "`");
+      throw OptionsError(std::string(joins ? "--join" : "--leave") + ": write RANK@SECONDS, as in 2@1.5, not `" + text +
+                         "`");
     }
-    options.member_plan.push_back(
-        {balancer::Rank{rank}, joins, std::chrono::nanoseconds(std::llround(seconds * 1e9))});
+    options.member_plan.push_back({balancer::Rank{rank}, joins, std::chrono::nanoseconds(std::llround(seconds * 1e9))});
   }
 }
 
@@ -107,8 +104,8 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
   const std::string asked = flags.central ? "central" : flags.balancer;
   if (config.balancer) known_policy(*config.balancer, config.balancer_place);
   if (!asked.empty() && config.balancer && asked != *config.balancer && !config.settings.empty()) {
-    throw OptionsError(config.balancer_place + ": the settings here are for the balancer `" +
-                       *config.balancer + "`, but the command line asks for `" + asked + "`");
+    throw OptionsError(config.balancer_place + ": the settings here are for the balancer `" + *config.balancer +
+                       "`, but the command line asks for `" + asked + "`");
   }
   options.balancer = asked.empty() ? config.balancer.value_or("") : asked;
   options.threads = flags.threads.value_or(config.threads.value_or(0));
@@ -138,8 +135,7 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
     const bool known = balancer::check_settings(*balancer::find_policy("auto"), options.settings).empty();
     options.balancer = known ? "auto" : "central";
   }
-  const balancer::PolicyInfo& policy =
-      known_policy(options.balancer.empty() ? "none" : options.balancer, "--balancer");
+  const balancer::PolicyInfo& policy = known_policy(options.balancer.empty() ? "none" : options.balancer, "--balancer");
   check_settings_of(policy, options.settings, places);
 
   if (flags.inproc_ranks) {
@@ -164,8 +160,7 @@ void check_files(const runtime::RunOptions& options) {
     check_directory(options.record_policy, "--record-policy");
   }
   std::error_code ignored;
-  if (!options.load_groups.empty() &&
-      !std::filesystem::is_regular_file(options.load_groups, ignored)) {
+  if (!options.load_groups.empty() && !std::filesystem::is_regular_file(options.load_groups, ignored)) {
     throw OptionsError("--load-groups: no such file: " + options.load_groups);
   }
 }
@@ -178,8 +173,8 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
       ->option_text("NAME")
       ->group(group);
   app.add_flag("-c", flags->central, "the same as --balancer central")->group(group);
-  const auto parameter = [&](const std::string& name, const std::string& key,
-                             const std::string& value, const std::string& help) {
+  const auto parameter = [&](const std::string& name, const std::string& key, const std::string& value,
+                             const std::string& help) {
     app.add_option_function<std::string>(
            name, [flags, key](const std::string& text) { flags->settings[key] = text; }, help)
         ->option_text(value)
@@ -201,8 +196,7 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
                  "beforehand; ranks not named have 1")
       ->option_text("P0,P1,...")
       ->group(group);
-  app.add_option("--save-groups", options.save_groups,
-                 "write the measured weights of this run, a profile")
+  app.add_option("--save-groups", options.save_groups, "write the measured weights of this run, a profile")
       ->option_text("FILE")
       ->group(group);
   app.add_option("--load-groups", options.load_groups, "start with the weights of such a profile")
@@ -212,8 +206,7 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
                  "write what each rank's balancer is told and answers, for `tessera replay`")
       ->option_text("DIR")
       ->group(group);
-  app.add_flag("--load-groups-anyway", options.load_groups_anyway,
-               "accept a profile of another version of the program")
+  app.add_flag("--load-groups-anyway", options.load_groups_anyway, "accept a profile of another version of the program")
       ->group(group);
 }
 
@@ -225,21 +218,20 @@ void add_nodes(CLI::App& app, runtime::RunOptions& options, const std::shared_pt
       ->check(CLI::Range(0, 4096))
       ->group(group);
   const auto at = [&](const char* name, std::vector<std::string>& list, const char* help) {
-    app.add_option(name, list, help)
-        ->option_text("RANK@SECONDS")
-        ->allow_extra_args(false)
-        ->group(group);
+    app.add_option(name, list, help)->option_text("RANK@SECONDS")->allow_extra_args(false)->group(group);
   };
   app.add_option("--silence-limit", options.silence_limit,
-                 "end the run when a rank has been silent for S seconds, because its process is stopped or its host out of reach; 5 or more; "
+                 "end the run when a rank has been silent for S seconds, because its process is stopped or its host "
+                 "out of reach; 5 or more; "
                  "default 0: wait for it, and say so after 10 s")
       ->option_text("S")
       ->check(CLI::Validator(
           [](std::string& text) {
             char* end = nullptr;
             const long s = std::strtol(text.c_str(), &end, 10);
-            return !text.empty() && *end == '\0' && (s == 0 || (s >= 5 && s <= 100'000'000)) ? std::string()
-                                                                                          : "write 0, or 5 seconds or more, not `" + text + "`";
+            return !text.empty() && *end == '\0' && (s == 0 || (s >= 5 && s <= 100'000'000))
+                       ? std::string()
+                       : "write 0, or 5 seconds or more, not `" + text + "`";
           },
           ""))
       ->group(group);
@@ -276,8 +268,7 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("MB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->group(group);
-  app.add_option("--transport", options.transport,
-                 "auto (MPI when started by mpirun or srun), mpi, inproc")
+  app.add_option("--transport", options.transport, "auto (MPI when started by mpirun or srun), mpi, inproc")
       ->option_text("NAME")
       ->check(CLI::IsMember({"auto", "mpi", "inproc"}))
       ->group(group);
@@ -296,8 +287,7 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("US")
       ->check(number)
       ->group(group);
-  app.add_option("--link-bandwidth", options.link_bandwidth,
-                 "inproc: emulated link bandwidth, bytes/s; 0: unlimited")
+  app.add_option("--link-bandwidth", options.link_bandwidth, "inproc: emulated link bandwidth, bytes/s; 0: unlimited")
       ->option_text("B")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
@@ -317,11 +307,9 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files) {
                  "shared between them")
       ->option_text("N")
       ->check(CLI::Range(0, 4096));
-  app.add_option("--record", options.record,
-                 "write a trace of the run, for `tessera simulate` and `tessera advise`")
+  app.add_option("--record", options.record, "write a trace of the run, for `tessera simulate` and `tessera advise`")
       ->option_text("FILE");
-  app.add_option("--summary", options.summary_json, "write the summary of the run as JSON")
-      ->option_text("FILE");
+  app.add_option("--summary", options.summary_json, "write the summary of the run as JSON")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet, "no progress, no summary, no warnings");
   add_balancing(app, options, flags);
   add_nodes(app, options, flags);

@@ -29,8 +29,8 @@ enum class Files { mine, of_others };
 // Mistakes come out of app.parse() as CLI::ValidationError. `options` must outlive the parse.
 void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files = Files::mine);
 
-// check_given throws CLI::ValidationError when an option or argument that `app` has parsed is empty, as "$FILE" is where
-// nobody has set FILE. Lists of flags may be.
+// check_given throws CLI::ValidationError when an option or argument that `app` has parsed is empty, as "$FILE" is
+// where nobody has set FILE. Lists of flags may be.
 void check_given(const CLI::App& app);
 
 // normalise_flags writes `--jobs_left_threshold` as `--jobs-left-threshold`, so that both spellings
@@ -50,8 +50,8 @@ std::string format_options(const runtime::RunOptions& options);
 // policy_of names the policy that `options` select for this number of ranks.
 std::string policy_of(const runtime::RunOptions& options, std::int32_t ranks);
 
-// check_ranks throws OptionsError when the policy needs more ranks than there are, or one is to leave or join that is not
-// there. `ranks` is without spares.
+// check_ranks throws OptionsError when the policy needs more ranks than there are, or one is to leave or join that is
+// not there. `ranks` is without spares.
 void check_ranks(const runtime::RunOptions& options, std::int32_t ranks);
 
 // check_writable throws OptionsError when a file of this name can't be written, and leaves nothing

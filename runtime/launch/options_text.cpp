@@ -59,8 +59,10 @@ std::string format_options(const runtime::RunOptions& o) {
   const auto flag = [&](const char* name, bool v) {
     if (v) words.emplace_back(name);
   };
-  if (o.transport == "inproc") number("--inproc-ranks", o.ranks - o.spares, -1);
-  else text("--transport", o.transport, d.transport);
+  if (o.transport == "inproc")
+    number("--inproc-ranks", o.ranks - o.spares, -1);
+  else
+    text("--transport", o.transport, d.transport);
   number("--seed", o.seed, d.seed);
   number("--max-delay-us", o.max_delay_us, d.max_delay_us);
   number("--link-latency-us", o.link_latency_us, d.link_latency_us);
@@ -92,7 +94,8 @@ std::string format_options(const runtime::RunOptions& o) {
   for (const runtime::MemberPlan& p : o.member_plan) {
     char buffer[64];  // exact
     std::snprintf(buffer, sizeof buffer, "%d@%lld.%09lld", balancer::index(p.rank),
-                  static_cast<long long>(p.at.count() / 1'000'000'000), static_cast<long long>(p.at.count() % 1'000'000'000));
+                  static_cast<long long>(p.at.count() / 1'000'000'000),
+                  static_cast<long long>(p.at.count() % 1'000'000'000));
     words.insert(words.end(), {p.joins ? "--join" : "--leave", buffer});
   }
   text("--summary", o.summary_json, d.summary_json);

@@ -1,4 +1,4 @@
-#include "tessera/main.hpp"
+#include "runtime/launch/program_main.hpp"
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "runtime/launch/options.hpp"
-#include "runtime/launch/program_main.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/transport.hpp"
+#include "tessera/main.hpp"
 
 namespace tessera::launch {
 namespace {
@@ -34,7 +34,8 @@ void bound_exit() {
     std::thread([] {
       std::this_thread::sleep_for(kForExit);
       constexpr std::string_view kText =
-          "tessera: error: the run has ended, but the process does not: what a kernel has left for the end of the process (atexit(), the "
+          "tessera: error: the run has ended, but the process does not: what a kernel has left for the end of the "
+          "process (atexit(), the "
           "destructor of a global object) has not returned for 5 s [T414]\n";
       (void)!write(STDERR_FILENO, kText.data(), kText.size());
       if (when_exit_fails != nullptr) when_exit_fails();
@@ -52,7 +53,7 @@ void prepare_process() {
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (std::getenv(name) != nullptr) return;
   }
-  setenv("OPENBLAS_NUM_THREADS", "1", 0);  // for a library that is loaded later
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);                             // for a library that is loaded later
   if (void* set = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {  // for one that is here
     reinterpret_cast<void (*)(int)>(set)(1);
   }

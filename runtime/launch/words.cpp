@@ -13,8 +13,8 @@ std::vector<std::string> split_words(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote != 0) {
-      const bool escape = c == '\\' && quote == '"' && i + 1 < text.size() &&
-                          (text[i + 1] == '"' || text[i + 1] == '\\');
+      const bool escape =
+          c == '\\' && quote == '"' && i + 1 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\');
       if (c == quote) {
         quote = 0;
       } else {
@@ -38,8 +38,7 @@ std::vector<std::string> split_words(std::string_view text) {
 }
 
 std::string join_words(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
   std::string text;
   for (const std::string& w : words) {
     if (!text.empty()) text += ' ';

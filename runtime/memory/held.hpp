@@ -1,6 +1,6 @@
-// How much the values of each name hold, by samples: of all bytes that fragments assign, about one value for each kEvery, and
-// all that are larger. A sampled value is marked (Value::pool) and counted until it is freed, so that all others cost nothing but
-// counting their bytes down. What comes from other ranks is counted where it was made.
+// How much the values of each name hold, by samples: of all bytes that fragments assign, about one value for each
+// kEvery, and all that are larger. A sampled value is marked (Value::pool) and counted until it is freed, so that all
+// others cost nothing but counting their bytes down. What comes from other ranks is counted where it was made.
 #pragma once
 
 #include <atomic>

@@ -20,8 +20,7 @@ namespace tessera::runtime {
 void no_memory(std::uint64_t bytes) {
   try {
     if (const auto handler = std::get_new_handler(); handler != nullptr) handler();  // as operator new does
-  } catch (const std::bad_alloc&) {
-  }
+  } catch (const std::bad_alloc&) {}
   throw NoMemory(bytes);
 }
 
@@ -48,8 +47,8 @@ void* block_allocate(std::size_t bytes) {
 }
 void block_free(void* memory) { plain() ? free(memory) : scalable_free(memory); }
 void release_unused_memory() {
-  // A rank may leave before its first block. oneTBB (2021.8) has no key of its own for thread data until then, and looks
-  // under key 0, which is another library's: what it finds there it takes for locks, and waits for them for ever.
+  // A rank may leave before its first block. oneTBB (2021.8) has no key of its own for thread data until then, and
+  // looks under key 0, which is another library's: what it finds there it takes for locks, and waits for them for ever.
   scalable_free(scalable_malloc(1));
   scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr);
   malloc_trim(0);

@@ -24,7 +24,7 @@ namespace pool {
 
 inline constexpr std::size_t kStep = 8;
 inline constexpr std::size_t kClasses = 128;  // up to 1 KiB
-inline constexpr std::size_t kBatch = 256;   // records that move between a thread and the shared lists
+inline constexpr std::size_t kBatch = 256;    // records that move between a thread and the shared lists
 
 struct FreeNode {
   FreeNode* next;

@@ -1,5 +1,5 @@
-// AddressSanitizer in a process whose runtime was built without it: `tessera run --sanitize address` compiles the kernels with it, and
-// has its library loaded first.
+// AddressSanitizer in a process whose runtime was built without it: `tessera run --sanitize address` compiles the
+// kernels with it, and has its library loaded first.
 #pragma once
 
 namespace tessera::runtime {

@@ -50,7 +50,8 @@ constexpr std::uint64_t kAskFirst = std::uint64_t{1} << 30;
 bool there_is(std::uint64_t size) {
   if (size < kAskFirst) return true;
   struct sysinfo machine {};
-  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) || sysinfo(&machine) != 0) return false;
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) || sysinfo(&machine) != 0)
+    return false;
   return size / machine.mem_unit < std::uint64_t{machine.totalram} + machine.totalswap;
 }
 

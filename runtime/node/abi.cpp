@@ -20,9 +20,7 @@ namespace tessera::abi {
 using runtime::AtEnd;
 using runtime::ScopeRecord;
 
-Cf* cf_new(Worker*, const Block& block, Scope* scope, Id id) {
-  return runtime::allocate_cf(block, scope, id);
-}
+Cf* cf_new(Worker*, const Block& block, Scope* scope, Id id) { return runtime::allocate_cf(block, scope, id); }
 
 void cf_submit(Worker* w, Cf* c) { w->node.submit(*w, c); }
 
@@ -77,9 +75,11 @@ void hint_delete_held(Worker* w, Cf* c, const Name* parts, std::uint32_t count, 
 namespace {
 
 // The memory of others is damaged, too: nothing may go on.
-[[noreturn, gnu::noinline, gnu::cold]] void end_overrun(const Cf* c, std::uint32_t output, const Value* v, runtime::Overrun where) {
+[[noreturn, gnu::noinline, gnu::cold]] void end_overrun(const Cf* c, std::uint32_t output, const Value* v,
+                                                        runtime::Overrun where) {
   const std::string text = fmt::format(
-      "the kernel wrote {} its output `{}`, which has {} bytes, into memory that belongs to others; `tessera run -g --sanitize address` shows where [T415]",
+      "the kernel wrote {} its output `{}`, which has {} bytes, into memory that belongs to others; `tessera run -g "
+      "--sanitize address` shows where [T415]",
       where == runtime::Overrun::behind ? "behind the end of" : "before the start of",
       runtime::slot_text(c, c->block->input_count + output), v->size);
   runtime::end_saying(text, "tessera: error: " + text, runtime::kExitProgram);
@@ -90,11 +90,10 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
   runtime::no_child();
   if (df.value == nullptr) {
     throw runtime::ProgramError(
-        0, runtime::coded(
-               fmt::format("the kernel returned without assigning its output `{}`: assign it on "
-                           "every path",
-                           df.label),
-               "T411"));
+        0, runtime::coded(fmt::format("the kernel returned without assigning its output `{}`: assign it on "
+                                      "every path",
+                                      df.label),
+                          "T411"));
   }
   if (const runtime::Overrun where = runtime::overrun(df.value); where != runtime::Overrun::none) [[unlikely]] {
     end_overrun(c, output, df.value, where);
@@ -121,8 +120,10 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v) {
-  if (w->watched) [[unlikely]] watch_output(w, n, v);
-  if (w->held.next(v)) [[unlikely]] sample_output(w, c, output, v);
+  if (w->watched) [[unlikely]]
+    watch_output(w, n, v);
+  if (w->held.next(v)) [[unlikely]]
+    sample_output(w, c, output, v);
   if (w->node.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
     w->node.links->made(v->size);
@@ -157,8 +158,6 @@ void hint_reads(Worker* w, Cf* c, const Name& n, std::int64_t reads) {
   runtime::no_child();
   w->node.data.hint_reads(*w, c, n, reads);
 }
-void read_done(Worker* w, Cf* c, const Name& n, std::uint32_t slot) {
-  w->node.data.read_done(*w, c, n, slot);
-}
+void read_done(Worker* w, Cf* c, const Name& n, std::uint32_t slot) { w->node.data.read_done(*w, c, n, slot); }
 
 }  // namespace tessera::abi

@@ -21,28 +21,28 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     const char kind = p.main_layout[i];
     usage += fmt::format("{}{} {}", i == 0 ? "" : ", ",
-                         kind == 'i' ? "int" : kind == 'r' ? "real" : "string", p.main_names[i]);
+                         kind == 'i'   ? "int"
+                         : kind == 'r' ? "real"
+                                       : "string",
+                         p.main_names[i]);
   }
   if (arguments.size() != p.main_params) {
-    return fmt::format("{}: main({}) takes {} program argument{}, but {} {} given", p.name, usage,
-                       p.main_params, p.main_params == 1 ? "" : "s", arguments.size(),
-                       arguments.size() == 1 ? "was" : "were");
+    return fmt::format("{}: main({}) takes {} program argument{}, but {} {} given", p.name, usage, p.main_params,
+                       p.main_params == 1 ? "" : "s", arguments.size(), arguments.size() == 1 ? "was" : "were");
   }
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     std::int32_t n = 0;
     double r = 0;
     const char kind = p.main_layout[i];
     if ((kind == 'i' && !parse(arguments[i], n)) || (kind == 'r' && !parse(arguments[i], r))) {
-      return fmt::format("{}: program argument {} is `{}`, but main({}) needs {} for `{}`", p.name,
-                         i + 1, arguments[i], usage, kind == 'i' ? "an int" : "a real",
-                         p.main_names[i]);
+      return fmt::format("{}: program argument {} is `{}`, but main({}) needs {} for `{}`", p.name, i + 1, arguments[i],
+                         usage, kind == 'i' ? "an int" : "a real", p.main_names[i]);
     }
   }
   return {};
 }
 
-void set_main_arguments(const abi::Program& p, const std::vector<std::string>& arguments,
-                        abi::Cf* main) {
+void set_main_arguments(const abi::Program& p, const std::vector<std::string>& arguments, abi::Cf* main) {
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     if (p.main_layout[i] == 'i') {
       std::int32_t n = 0;

@@ -41,7 +41,8 @@ constexpr std::uint64_t kChores = 10000;
 constexpr Clock::duration kLookLeast = std::chrono::milliseconds(1), kLookMost = std::chrono::milliseconds(64);
 // Iterations it makes between two looks at the transport.
 constexpr std::int64_t kDrivenChunk = 32;
-// ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more (Lead).
+// ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more
+// (Lead).
 constexpr auto kAwaits = std::chrono::microseconds(20);
 
 }  // namespace
@@ -107,8 +108,7 @@ void Node::handle(Rank from, Message&& m) {
 bool Node::turn(bool busy) {
   try {
     const std::uint64_t began = ticks();
-    const bool moved =
-        transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
+    const bool moved = transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
     if (!moved) links->found_nothing(began);
     if (!outside->boarding.empty()) depart(*outside);
     publish(*outside);
@@ -150,7 +150,8 @@ void Node::look_at_workers(Clock::time_point now) {
 
 void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
-  until = std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
+  until =
+      std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
   if (watch != nullptr) until = std::min(until, watch->next());
   if (!workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
@@ -159,10 +160,10 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   if (until > now) transport.wait(until, idle);
 }
 
-// Short enough to keep the role meanwhile: only making other fragments (many by a loop, unless it is to look at the transport
-// for what they wait for), or known to be tiny. Where the
-// communication thread has no core of its own, it would run in place of a worker: messages
-// rather wait for the end of anything known to be brief (bench/run metg, two ranks).
+// Short enough to keep the role meanwhile: only making other fragments (many by a loop, unless it is to look at the
+// transport for what they wait for), or known to be tiny. Where the communication thread has no core of its own, it
+// would run in place of a worker: messages rather wait for the end of anything known to be brief (bench/run metg, two
+// ranks).
 bool Node::brief(const Worker& w, const Work& work) const {
   if (work.cf->block->kind == abi::Kind::range) return looks_ahead_;
   if (work.cf->block->kind != abi::Kind::atomic) return true;

@@ -89,7 +89,8 @@ void EndOfRun::on(Rank from, Wave&& m) { node_.comm.send(from, wave_answer(m.num
 
 void EndOfRun::on(Rank, WaveAnswer&& m) {
   switch (waves_.answer(m.number, {m.idle, m.sent, m.received})) {
-    case Waves::Verdict::waiting: return;
+    case Waves::Verdict::waiting:
+      return;
     case Waves::Verdict::busy:
       next_wave_ = Clock::now() + pace_;
       pace_ = std::min<Clock::duration>(pace_ * 2, kSlowestPace);

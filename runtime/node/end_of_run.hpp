@@ -27,7 +27,7 @@ class EndOfRun {
   explicit EndOfRun(Node& node);
   ~EndOfRun();
 
-  void root_finished();                                  // rank 0
+  void root_finished();                                 // rank 0
   void failed(const std::string& text, int exit_code);  // any rank; the first one counts
 
   // Does what is due; called in each turn of the communication thread.
@@ -58,14 +58,14 @@ class EndOfRun {
   Clock::duration pace_;
   std::atomic<bool> root_finished_{false};
   std::mutex failure_mutex_;
-  std::string failure_;           // told by this rank, not yet passed on
+  std::string failure_;  // told by this rank, not yet passed on
   int failure_code_ = 0;
   std::atomic<bool> has_failure_{false};
   bool asked_waiting_ = false;
   std::unique_ptr<WaitingHere> waiting_here_;
-  std::unique_ptr<StuckReport> stuck_;    // rank 0
-  bool listed_ = false;                   // ... by all; now they describe
-  std::size_t waiting_answers_ = 0;       // still to come
+  std::unique_ptr<StuckReport> stuck_;  // rank 0
+  bool listed_ = false;                 // ... by all; now they describe
+  std::size_t waiting_answers_ = 0;     // still to come
   std::atomic<bool> stopped_{false};
   int exit_code_ = 0;
 };

@@ -91,8 +91,7 @@ void Evacuation::turn() {
 }
 
 void Evacuation::ship_ready() {
-  if (std::all_of(node_.workers.begin(), node_.workers.end(),
-                  [](const auto& w) { return w->queue.looks_empty(); })) {
+  if (std::all_of(node_.workers.begin(), node_.workers.end(), [](const auto& w) { return w->queue.looks_empty(); })) {
     return;
   }
   std::vector<std::int64_t> ready(node_.program.block_count), bytes(ready.size());

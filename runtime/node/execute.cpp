@@ -7,11 +7,11 @@
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/memory/no_memory.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
-#include "runtime/node/node.hpp"
-#include "runtime/memory/no_memory.hpp"
 #include "runtime/node/input_sums.hpp"
+#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
@@ -34,9 +34,7 @@ inline bool begin(Worker& w, const abi::Block& b) {
   return false;
 }
 
-bool structured(const Cf* c) {
-  return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range;
-}
+bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }
 
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
   InputSums inputs;
@@ -94,8 +92,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
         }
         w.sent = w.sent || ranks() > 1;
       } catch (const ProgramError& e) {
-        return fail(fmt::format("{}: error: {}",
-                                runtime::place(program, program.blocks[at_end.block]->pos), e.what()),
+        return fail(fmt::format("{}: error: {}", runtime::place(program, program.blocks[at_end.block]->pos), e.what()),
                     kExitProgram);
       }
     }
@@ -109,7 +106,8 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
 }
 
 void Node::submit(Worker& w, Cf* c) {
-  if (w.trace != nullptr) [[unlikely]] w.trace->born(*c);
+  if (w.trace != nullptr) [[unlikely]]
+    w.trace->born(*c);
   if (c->block->locator != nullptr && ranks() > 1) {
     const Rank to = members.place(c->block->locator(c));
     c->flags |= kPlaced;
@@ -133,8 +131,7 @@ void Node::start(Worker& w, Cf* c, std::uint64_t promised) {
 void Node::arrived(Worker& w, Cf* c) {
   c->flags |= kGathered;
   // The worker that completed the inputs runs the consumer next, while its data is warm.
-  if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic &&
-      w.stats.tiny(c->block->group)) {
+  if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic && w.stats.tiny(c->block->group)) {
     w.chained = c;
     return;
   }
@@ -149,8 +146,7 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
-  return structured(c) && w.depth < kMaxDepth &&
-         w.queue.atomics() < std::max(visible, kEnoughReady) &&
+  return structured(c) && w.depth < kMaxDepth && w.queue.atomics() < std::max(visible, kEnoughReady) &&
          !(sleepers.any() && workers.size() > 1);
 }
 
@@ -290,7 +286,8 @@ void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_
   // neither does the program before the failure is known to rank 0.
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
   const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
-  fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(program, c), on_which_host(self(), hosts)), exit_code);
+  fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(program, c), on_which_host(self(), hosts)),
+       exit_code);
 }
 
 }  // namespace tessera::runtime

@@ -15,11 +15,16 @@
 namespace tessera::runtime {
 namespace {
 
-bool has_bytes(const abi::Value* v) { return v != nullptr && (v->type == abi::Type::bytes || v->type == abi::Type::string); }
-std::size_t sum_of(const abi::Value* v) { return std::hash<std::string_view>()({static_cast<const char*>(v->data), v->size}); }
+bool has_bytes(const abi::Value* v) {
+  return v != nullptr && (v->type == abi::Type::bytes || v->type == abi::Type::string);
+}
+std::size_t sum_of(const abi::Value* v) {
+  return std::hash<std::string_view>()({static_cast<const char*>(v->data), v->size});
+}
 
 bool damaged(const abi::Value& now, const abi::Value& was) {
-  return now.type != was.type || now.size != was.size || now.data != was.data || overrun_of_block(&now) != Overrun::none;
+  return now.type != was.type || now.size != was.size || now.data != was.data ||
+         overrun_of_block(&now) != Overrun::none;
 }
 
 }  // namespace
@@ -29,7 +34,8 @@ void InputSums::note(const abi::Cf* c) {
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     const abi::Value* v = abi::input(c, *c->block, k);
     // Whoever has damaged it before is told when it returns.
-    if (has_bytes(v) && overrun_of_block(v) == Overrun::none) seen_.push_back({c->block->slots[k].text, v, *v, sum_of(v)});
+    if (has_bytes(v) && overrun_of_block(v) == Overrun::none)
+      seen_.push_back({c->block->slots[k].text, v, *v, sum_of(v)});
   }
 }
 
@@ -37,9 +43,11 @@ void InputSums::compare() {
   for (const Seen& s : std::exchange(seen_, {})) {
     const bool outside = damaged(*s.value, s.was);
     if (!outside && sum_of(s.value) == s.sum) continue;
-    const std::string text = coded(fmt::format("the kernel wrote {} its input `{}`, which others read as well: take it as a const, and write to a copy",
-                                               outside ? "outside" : "to", s.name),
-                                   "T417");
+    const std::string text = coded(
+        fmt::format(
+            "the kernel wrote {} its input `{}`, which others read as well: take it as a const, and write to a copy",
+            outside ? "outside" : "to", s.name),
+        "T417");
     if (outside) end_saying(text, "tessera: error: " + text, kExitProgram);
     throw ProgramError(0, text);
   }

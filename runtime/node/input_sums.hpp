@@ -1,4 +1,5 @@
-// InputSums: has a kernel written to its inputs, or beside them? Others read them, and whether before or after differs from run to run. For
+// InputSums: has a kernel written to its inputs, or beside them? Others read them, and whether before or after differs
+// from run to run. For
 // --check-inputs: it reads all that the kernel is given, twice.
 #pragma once
 
@@ -11,8 +12,8 @@ namespace tessera::runtime {
 
 class InputSums {
  public:
-  // Before an atomic fragment runs, and as soon as its kernel has returned: what that has assigned is for others only then. The latter
-  // throws ProgramError; where memory beside an input is damaged it ends the process.
+  // Before an atomic fragment runs, and as soon as its kernel has returned: what that has assigned is for others only
+  // then. The latter throws ProgramError; where memory beside an input is damaged it ends the process.
   void note(const abi::Cf*);
   void compare();
 

@@ -28,9 +28,7 @@ class Members {
 
   std::int32_t workers() const { return static_cast<std::int32_t>(takes_part_.size()); }
   std::int32_t placed() const { return placed_; }
-  bool spare(Rank r) const {
-    return balancer::index(r) >= placed_ && balancer::index(r) < workers();
-  }
+  bool spare(Rank r) const { return balancer::index(r) >= placed_ && balancer::index(r) < workers(); }
 
   // Any thread. Ranks that never execute take no part.
   bool takes_part(Rank r) const {

@@ -35,8 +35,8 @@ void catch_signals() {
   for (const int number : {SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
 }
 
-// A rank that is told to leave while it starts must not die of it; the wish waits. When this library is loaded, since MPI
-// takes its time to start.
+// A rank that is told to leave while it starts must not die of it; the wish waits. When this library is loaded, since
+// MPI takes its time to start.
 [[gnu::constructor]] void catch_signals_of_start() {
   if (started_by_launcher()) catch_signals();
 }
@@ -66,8 +66,7 @@ void Membership::stop_listening() { control_.reset(); }
 Membership::Membership(Node& node) : node_(node), start_(Clock::now()) {
   if (node_.self() != Rank{0}) return;
   plan_ = node_.options.member_plan;
-  std::stable_sort(plan_.begin(), plan_.end(),
-                   [](const MemberPlan& a, const MemberPlan& b) { return a.at > b.at; });
+  std::stable_sort(plan_.begin(), plan_.end(), [](const MemberPlan& a, const MemberPlan& b) { return a.at > b.at; });
 }
 
 // Empty: nothing speaks against it.
@@ -100,10 +99,7 @@ void Membership::request(Rank rank, bool joins, const Answer& to) {
   if (const std::string why = refusal(rank, joins); !why.empty()) return to(why, false, true);
   if (joins) {
     // Whoever still waits for it to have left waits in vain.
-    answer_all(
-        rank,
-        rank_name(rank, node_.hosts) + " was asked to join again before it had left",
-        false);
+    answer_all(rank, rank_name(rank, node_.hosts) + " was asked to join again before it had left", false);
     change(rank, true);
     return to(rank_name(rank, node_.hosts) + " joins", true, true);
   }

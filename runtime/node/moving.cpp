@@ -43,10 +43,9 @@ std::vector<balancer::GroupCount> counts_of(const abi::Program& program, const S
   for (const PackedCf& p : ship.fragments) {
     const abi::Block& block = *program.blocks[p.block];
     const balancer::Group g{block.group};
-    const std::int64_t n =
-        block.kind == abi::Kind::range ? static_cast<std::int64_t>(p.frame[1] - p.frame[0]) + 1 : 1;
-    const auto at = std::find_if(groups.begin(), groups.end(),
-                                 [g](const balancer::GroupCount& x) { return x.group == g; });
+    const std::int64_t n = block.kind == abi::Kind::range ? static_cast<std::int64_t>(p.frame[1] - p.frame[0]) + 1 : 1;
+    const auto at =
+        std::find_if(groups.begin(), groups.end(), [g](const balancer::GroupCount& x) { return x.group == g; });
     if (at == groups.end()) {
       groups.push_back({g, n});
     } else {
@@ -104,8 +103,7 @@ bool Node::spread(Worker& w, Cf* range) {
   return false;
 }
 
-std::vector<balancer::GroupCount> Node::ship(Rank to,
-                                             const std::vector<balancer::GroupCount>& wanted,
+std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer::GroupCount>& wanted,
                                              std::uint64_t ticket, std::int64_t& bytes) {
   std::vector<balancer::GroupCount> moved;
   std::vector<Cf*> taken, exhausted;
@@ -137,8 +135,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to,
       resettle(c, to);
       board(*this, ship, c, to, true);
     }
-    for (const PackedInput& i : ship.inputs)
-      bytes += static_cast<std::int64_t>(i.value.value.get()->size);
+    for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
     comm.send(to, std::move(ship));
   }

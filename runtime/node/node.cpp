@@ -1,10 +1,9 @@
 #include "runtime/node/node.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -35,15 +34,15 @@
 namespace tessera::runtime {
 namespace {
 
-// On several ranks each worker makes fragments until balancer::kVisible are ready before it runs any: the balancer is to see them, and
-// a value whose readers wait where it is assigned stays there. Unless so many of the rank wait for inputs already; of loops whose
-// fragments have a place not as many (Lead).
+// On several ranks each worker makes fragments until balancer::kVisible are ready before it runs any: the balancer is
+// to see them, and a value whose readers wait where it is assigned stays there. Unless so many of the rank wait for
+// inputs already; of loops whose fragments have a place not as many (Lead).
 constexpr std::int64_t kManyWaiting = 200000;
 // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
 // waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
-// Others see what a worker has counted after a step (WaitCounts), or when it looks for work and so many ticks (4 us) have passed: well
-// within Lead::kPatience.
+// Others see what a worker has counted after a step (WaitCounts), or when it looks for work and so many ticks (4 us)
+// have passed: well within Lead::kPatience.
 constexpr std::uint64_t kPublishes = 10'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
@@ -53,17 +52,16 @@ constexpr auto kGrace = std::chrono::seconds(1);
 // Policy and settings as the options say, and how many of the ranks may execute.
 const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
   if (options.policy != nullptr) return *options.policy;
-  const std::string name =
-      !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
+  const std::string name = !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
   const balancer::PolicyInfo* found = balancer::find_policy(name);
   if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
   return *found;
 }
 std::int32_t spares_of(const RunOptions& options, std::int32_t workers) {
   if (options.spares < workers || options.spares == 0) return options.spares;
-  throw std::invalid_argument(fmt::format(
-      "--spare {}: of {} ranks that can run fragments at least one must do so from the start",
-      options.spares, workers));
+  throw std::invalid_argument(
+      fmt::format("--spare {}: of {} ranks that can run fragments at least one must do so from the start",
+                  options.spares, workers));
 }
 
 }  // namespace
@@ -142,9 +140,7 @@ bool Node::idle() {
   return sleepers.transitions() == before;
 }
 
-bool Node::all_workers_idle() const {
-  return sleepers.count() == static_cast<std::int32_t>(workers.size());
-}
+bool Node::all_workers_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }
 
 void Node::fail(const std::string& text, int exit_code) {
   failed.store(true);
@@ -175,8 +171,8 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     }
   }
   const Making first = w.queue.atomics() >= visible || ahead >= kManyWaiting ? Making::nothing
-                       : ahead >= Lead::kAhead                             ? Making::movable
-                                                                           : Making::all;
+                       : ahead >= Lead::kAhead                               ? Making::movable
+                                                                             : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) {
     w.lead.found();
@@ -187,7 +183,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held() ? Making::all : several_ && waiting_.look(w.waits, w.wakes).waiting < kManyWaiting ? Making::movable : Making::subs;
+  return !w.lead.held()                                                       ? Making::all
+         : several_ && waiting_.look(w.waits, w.wakes).waiting < kManyWaiting ? Making::movable
+                                                                              : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work) {
@@ -216,7 +214,9 @@ bool Node::look_on(const Worker& w) const {
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {
     for (const auto& other : workers) {
-      if ((now >= w.steals_from || other.get() == &w) && (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.looks_empty())) return true;
+      if ((now >= w.steals_from || other.get() == &w) &&
+          (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.looks_empty()))
+        return true;
     }
     if (stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) break;
     __builtin_ia32_pause();
@@ -409,8 +409,6 @@ int Node::finish(int exit_code) {
   return code == kExitOk ? kExitEnvironment : code;
 }
 
-bool Node::all_workers_left() const {
-  return left_.load() == static_cast<std::int32_t>(workers.size());
-}
+bool Node::all_workers_left() const { return left_.load() == static_cast<std::int32_t>(workers.size()); }
 
 }  // namespace tessera::runtime

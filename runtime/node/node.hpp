@@ -56,33 +56,33 @@ struct Worker {
   std::int32_t number;
   runtime::GroupStats stats;
   alignas(runtime::kLine) runtime::ReadyQueue queue;  // others look at it; not at what follows
-  alignas(runtime::kLine) Cf* chained = nullptr;  // to run right after the current fragment, before the queue
-  Cf* current = nullptr;        // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
-  int depth = 0;                // structured fragments being run inside one another
+  alignas(runtime::kLine) Cf* chained = nullptr;      // to run right after the current fragment, before the queue
+  Cf* current = nullptr;  // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
+  int depth = 0;          // structured fragments being run inside one another
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
-  bool drives = false;          // it holds the communication role
-  std::uint64_t leave_by = 0;   // ticks; ... and runs brief work
-  runtime::Lead lead;           // where looks_ahead_
-  std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
+  bool drives = false;              // it holds the communication role
+  std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
+  runtime::Lead lead;               // where looks_ahead_
+  std::uint64_t steals_from = 0;    // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
     runtime::Ship ship;
     std::vector<Name> promised;
   };
-  std::vector<Boarding> boarding;  // fragments it has placed elsewhere
-  std::uint64_t departs_by = 0;   // ticks; when these have to leave
-  Places places;                  // of readers of what it is assigning
-  runtime::HeldCountdown held;    // to the next of its outputs by which held bytes are counted
-  bool sent = false;            // something went to the outbox since the last flush
-  std::int64_t chunk = 1;       // iterations to claim of a range
-  std::uint64_t queued = 0;     // fragments this worker has put into queues (chunk control)
-  runtime::WaitCounts::Counter waits, wakes;  // fragments that began / ceased to wait
-  std::uint64_t published = 0;  // ticks; when these were last
-  std::atomic<std::int32_t> tid{0};      // of its thread, when that has started
+  std::vector<Boarding> boarding;               // fragments it has placed elsewhere
+  std::uint64_t departs_by = 0;                 // ticks; when these have to leave
+  Places places;                                // of readers of what it is assigning
+  runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
+  bool sent = false;                            // something went to the outbox since the last flush
+  std::int64_t chunk = 1;                       // iterations to claim of a range
+  std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
+  runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait
+  std::uint64_t published = 0;                  // ticks; when these were last
+  std::atomic<std::int32_t> tid{0};             // of its thread, when that has started
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
-  bool watched = false;         // there is a trace, or inputs are checked
-  runtime::InputSums* inputs = nullptr;  // of the current fragment, where they are checked
+  bool watched = false;                         // there is a trace, or inputs are checked
+  runtime::InputSums* inputs = nullptr;         // of the current fragment, where they are checked
   std::thread thread;
 };
 
@@ -105,24 +105,24 @@ class Node {
   int run();
 
   // ---- fragments (node/execute.cpp); worker threads
-  void submit(Worker&, Cf*);            // new fragment: place it, gather its inputs, run or queue it
+  void submit(Worker&, Cf*);  // new fragment: place it, gather its inputs, run or queue it
   // The same without asking its locator; of DataFragments::gather.
   void start(Worker&, Cf*, std::uint64_t promised = 0);
   void ready(Worker&, Cf*, bool may_run_now);
-  void execute(Worker&, Cf*);           // a ready fragment, to its end or until it waits again
+  void execute(Worker&, Cf*);  // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
   // ---- waiting fragments become ready; any thread
-  void arrived(Worker&, Cf*);           // its last missing input is here
-  void enroll(Cf*);                     // takes a count of its scope, if it has none yet
+  void arrived(Worker&, Cf*);                                       // its last missing input is here
+  void enroll(Cf*);                                                 // takes a count of its scope, if it has none yet
   void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
 
   // ---- moving fragments (node/moving.cpp)
-  void place(Worker&, Cf*, Rank to);    // one fragment, by its locator: it leaves with depart()
+  void place(Worker&, Cf*, Rank to);  // one fragment, by its locator: it leaves with depart()
   void depart(Worker&);
-  bool spread(Worker&, Cf* range);      // every rank is to run it; false: not this one
+  bool spread(Worker&, Cf* range);  // every rank is to run it; false: not this one
   // Balancer: takes what there is of these and ships it; returns what really went.
-  std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&,
-                                         std::uint64_t ticket, std::int64_t& bytes);
+  std::vector<balancer::GroupCount> ship(Rank to, const std::vector<balancer::GroupCount>&, std::uint64_t ticket,
+                                         std::int64_t& bytes);
   void on_ship(Rank from, Ship&&);
   // Fragments of a series (retained.hpp): the policy moves one; where one that is ready here is to run.
   void resettle(const Cf*, Rank to);
@@ -135,11 +135,11 @@ class Node {
 
   // True when nothing here can run, nothing is being run, and all that was sent is counted.
   bool idle();
-  bool all_workers_idle() const;        // though there may be something for them
+  bool all_workers_idle() const;  // though there may be something for them
   void wake_communication();
-  void wake_worker();                   // after a push: somebody idle, if anybody is
+  void wake_worker();  // after a push: somebody idle, if anybody is
   std::int64_t waiting_ahead(std::int64_t waiting);
-  Worker& any_worker();                 // for work that comes from outside
+  Worker& any_worker();  // for work that comes from outside
 
   std::int32_t ranks() const { return transport.size(); }
   Rank self() const { return scopes.self(); }
@@ -151,11 +151,11 @@ class Node {
   const std::vector<std::string> arguments;
   const balancer::PolicyInfo* policy_info = nullptr;
   balancer::Settings settings;
-  std::int32_t worker_ranks = 1;        // ranks that execute: 0 .. n-1; the others balance
-  Members members;                      // which of these take part
-  Retained retained;                    // series that belong here and run elsewhere
-  const bool balancing;                 // a policy other than none, and somebody to ship to
-  std::int64_t visible = 0;             // fragments to have ready before running any, per worker
+  std::int32_t worker_ranks = 1;  // ranks that execute: 0 .. n-1; the others balance
+  Members members;                // which of these take part
+  Retained retained;              // series that belong here and run elsewhere
+  const bool balancing;           // a policy other than none, and somebody to ship to
+  std::int64_t visible = 0;       // fragments to have ready before running any, per worker
 
   Communicator comm;
   Scopes scopes;
@@ -164,7 +164,7 @@ class Node {
   const std::shared_ptr<Held> held = std::make_shared<Held>();
   alignas(kLine) Sleepers sleepers;
   alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
-  std::unique_ptr<Worker> outside;      // the communication thread's
+  std::unique_ptr<Worker> outside;  // the communication thread's
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<EndOfRun> end;
   std::unique_ptr<Evacuation> evacuation;
@@ -174,17 +174,17 @@ class Node {
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
   std::unique_ptr<RunningNow> running;
-  std::unique_ptr<Watch> watch;              // of several processes
+  std::unique_ptr<Watch> watch;  // of several processes
   // Set before run().
-  std::vector<balancer::GroupInfo> infos;    // with what a profile knows
-  std::vector<std::string> hosts;            // by rank; empty: this one
-  std::vector<std::pair<Rank, Parcel>> early;  // came before this rank knew that the run begins
+  std::vector<balancer::GroupInfo> infos;               // with what a profile knows
+  std::vector<std::string> hosts;                       // by rank; empty: this one
+  std::vector<std::pair<Rank, Parcel>> early;           // came before this rank knew that the run begins
   std::vector<std::pair<Rank, TracePart>> trace_parts;  // rank 0, after a run with --record
-  double elapsed = 0;                        // s, of the finished run
+  double elapsed = 0;                                   // s, of the finished run
   std::atomic<bool> stopping{false};
   std::atomic<bool> failed{false};
   std::atomic<std::int64_t> moved_in{0}, moved_out{0}, shipments_out{0};
-  std::vector<std::int64_t> moved_by_group;  // communication thread
+  std::vector<std::int64_t> moved_by_group;                // communication thread
   std::vector<std::atomic<std::int64_t>> follow_by_group;  // ran where the policy had moved those before them (settled)
 
  private:
@@ -192,15 +192,15 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
-  void publish(Worker&);                // what it has counted of fragments that wait
+  void publish(Worker&);                 // what it has counted of fragments that wait
   Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
-  bool turn(bool busy);                 // one round of all that communication does, or what is due if there is work; role held
+  bool turn(bool busy);  // one round of all that communication does, or what is due if there is work; role held
   void wait_for_traffic(bool idle, Clock::time_point until = Clock::time_point::max());
   void look_at_workers(Clock::time_point now);
-  bool drive(Worker&, Work&);           // by an idle worker: until there is work worth leaving for
+  bool drive(Worker&, Work&);  // by an idle worker: until there is work worth leaving for
   void communication_loop();
   void pass_baton();
   bool brief(const Worker&, const Work&) const;
@@ -214,22 +214,23 @@ class Node {
 
   // Each fragment reads these; what is written meanwhile is on other lines.
   std::uint32_t block_count_;
-  bool looks_on_ = false;                 // there is a core for each worker of this host
-  bool spare_core_ = false;               // ... and one more
-  bool looks_ahead_ = false;              // ... and there are several workers, of one rank or several: Lead
-  bool several_ = false;                  // ranks
-  alignas(kLine) SpinMutex role_;         // held by who drives communication
+  bool looks_on_ = false;          // there is a core for each worker of this host
+  bool spare_core_ = false;        // ... and one more
+  bool looks_ahead_ = false;       // ... and there are several workers, of one rank or several: Lead
+  bool several_ = false;           // ranks
+  alignas(kLine) SpinMutex role_;  // held by who drives communication
   std::atomic<bool> role_held_{false};
-  std::uint64_t next_chores_ = 0;         // ticks; role held
-  Clock::time_point next_look_{};     // likewise
+  std::uint64_t next_chores_ = 0;  // ticks; role held
+  Clock::time_point next_look_{};  // likewise
   Clock::duration look_every_ = std::chrono::milliseconds(1);
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
-  std::atomic<std::int32_t> left_{0};   // workers whose loop has ended
+  std::atomic<std::int32_t> left_{0};     // workers whose loop has ended
   std::atomic<std::uint32_t> next_worker_{0};
   WaitCounts waiting_;
   // Written only while somebody is held (Lead).
-  alignas(kLine) std::atomic<std::int64_t> beside_{0};  // fragments that wait and were made by who may make no loops that stay; rather more
+  alignas(kLine) std::atomic<std::int64_t> beside_{
+      0};  // fragments that wait and were made by who may make no loops that stay; rather more
 };
 
 }  // namespace tessera::runtime

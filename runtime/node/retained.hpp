@@ -1,10 +1,10 @@
 // Retained: where series run whose fragments the balancer has moved.
 //
-// Retentive work stealing (Lifflander, Krishnamoorthy, Kale, HPDC 2012): what was moved in one step of an iteration begins
-// there in the next, so that balance, once found, is not looked for again in each step. A series (abi::Block::series)
-// belongs to the rank where its locator places it: its fragments wait there for their inputs. When the policy moves one,
-// from wherever to wherever, that rank gets to know, and from then on sends those that get ready there on at once. No
-// other rank sends any on, so none goes round in circles.
+// Retentive work stealing (Lifflander, Krishnamoorthy, Kale, HPDC 2012): what was moved in one step of an iteration
+// begins there in the next, so that balance, once found, is not looked for again in each step. A series
+// (abi::Block::series) belongs to the rank where its locator places it: its fragments wait there for their inputs. When
+// the policy moves one, from wherever to wherever, that rank gets to know, and from then on sends those that get ready
+// there on at once. No other rank sends any on, so none goes round in circles.
 #pragma once
 
 #include <atomic>

@@ -54,18 +54,21 @@ void Watch::carry_out(const Silence::Actions& actions) {
       case Silence::Action::What::say:
         if (node_.options.quiet) break;
         std::fprintf(stderr,
-                     "tessera: warning: %s %s been silent for %ld s: stopped (by a debugger, by SIGSTOP), or the host is overloaded or out of reach. "
+                     "tessera: warning: %s %s been silent for %ld s: stopped (by a debugger, by SIGSTOP), or the host "
+                     "is overloaded or out of reach. "
                      "The run waits%s\n",
                      who.c_str(), has, static_cast<long>(seconds),
-                     node_.options.silence_limit > 0 ? fmt::format(" up to {} s (--silence-limit)", node_.options.silence_limit).c_str()
-                                                     : "; --silence-limit SECONDS would end it");
+                     node_.options.silence_limit > 0
+                         ? fmt::format(" up to {} s (--silence-limit)", node_.options.silence_limit).c_str()
+                         : "; --silence-limit SECONDS would end it");
         break;
       case Silence::Action::What::again:
-        if (!node_.options.quiet) std::fprintf(stderr, "tessera: %s answers again, after %ld s\n", who.c_str(), static_cast<long>(seconds));
+        if (!node_.options.quiet)
+          std::fprintf(stderr, "tessera: %s answers again, after %ld s\n", who.c_str(), static_cast<long>(seconds));
         break;
       case Silence::Action::What::end:
-        std::fprintf(stderr, "tessera: error: %s %s been silent for %ld s: the run ends (--silence-limit %ld)\n", who.c_str(), has,
-                     static_cast<long>(seconds), static_cast<long>(node_.options.silence_limit));
+        std::fprintf(stderr, "tessera: error: %s %s been silent for %ld s: the run ends (--silence-limit %ld)\n",
+                     who.c_str(), has, static_cast<long>(seconds), static_cast<long>(node_.options.silence_limit));
         node_.transport.abort(kExitEnvironment);
     }
   }

@@ -1,5 +1,5 @@
-// Watch: what this rank does about ranks that are silent (comm/silence.hpp): it says so, with their host, and ends the run when
-// it was told after how long. Where ranks are processes; communication thread.
+// Watch: what this rank does about ranks that are silent (comm/silence.hpp): it says so, with their host, and ends the
+// run when it was told after how long. Where ranks are processes; communication thread.
 #pragma once
 
 #include <string>

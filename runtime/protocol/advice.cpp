@@ -1,9 +1,9 @@
 // What advice frees before its scope ends: `delete`, `-->`, `drop`, and `req_count`.
 //
-// The home decides. A `delete` is told to it when its fragment (or everything under its call) has finished. For `req_count` the home counts
-// the readers that have begun to run, on whichever rank they do: each holds its input by itself, so the value may go when the last one is
-// counted, and a reader that moves between ranks before it runs is counted once. Which names have a count at all is known to the
-// translator, so other names cost nothing.
+// The home decides. A `delete` is told to it when its fragment (or everything under its call) has finished. For
+// `req_count` the home counts the readers that have begun to run, on whichever rank they do: each holds its input by
+// itself, so the value may go when the last one is counted, and a reader that moves between ranks before it runs is
+// counted once. Which names have a count at all is known to the translator, so other names cost nothing.
 #include <utility>
 
 #include "runtime/protocol/parts.hpp"

@@ -1,7 +1,7 @@
 // Entry: what one rank knows of one data fragment, as far as other ranks are concerned.
 //
-// The *home* of a name is the rank where its scope instance lives. The home decides who gives the value to whom; every other rank
-// only knows what it has itself. docs/protocol.md shows every state with every event.
+// The *home* of a name is the rank where its scope instance lives. The home decides who gives the value to whom; every
+// other rank only knows what it has itself. docs/protocol.md shows every state with every event.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ enum class State : std::uint8_t {
   // At its home:
   unassigned,
   here,
-  kept,       // another rank, the keeper, has it
-  fetched,    // the same, and it has been asked for it
-  freed,      // by advice: `delete`, `-->`
-  spent,      // by advice: the last read of its req_count
+  kept,     // another rank, the keeper, has it
+  fetched,  // the same, and it has been asked for it
+  freed,    // by advice: `delete`, `-->`
+  spent,    // by advice: the last read of its req_count
   // Elsewhere:
   absent,     // somebody waits for it, or will
   asked,      // it is to come: asked for, or promised
@@ -43,8 +43,8 @@ inline constexpr int kStates = 13;
 constexpr bool has_value(State s) { return s == State::here || s >= State::made; }
 constexpr bool is_freed(State s) { return s == State::freed || s == State::spent; }
 
-// A rank that has the value or is being sent it, and who sends it. What is said to it about that value later goes the same way: so
-// it does not come before the value.
+// A rank that has the value or is being sent it, and who sends it. What is said to it about that value later goes the
+// same way: so it does not come before the value.
 struct Holder {
   Rank rank;
   Rank by;
@@ -54,13 +54,13 @@ struct Holder {
 // What an entry needs once other ranks are involved.
 struct Others {
   std::vector<Holder> copies;  // home: all; elsewhere: those it went to from here with a shipment
-  std::vector<Rank> asking;  // home: those that wait for the assignment; elsewhere: those to be sent it from here
-  Rank keeper = kNobody;     // home: who has the value for it
-  std::int64_t reads = 0;    // home: told by readers of a name that has a req_count somewhere
-  std::int64_t limit = -1;   // home: that req_count; -1: none yet
+  std::vector<Rank> asking;    // home: those that wait for the assignment; elsewhere: those to be sent it from here
+  Rank keeper = kNobody;       // home: who has the value for it
+  std::int64_t reads = 0;      // home: told by readers of a name that has a req_count somewhere
+  std::int64_t limit = -1;     // home: that req_count; -1: none yet
   std::uint32_t limit_by = 0;  // home: block of the statement that said so
-  bool lost = false;         // home: some of `asking` need it although its maker has given it to them
-  bool again = false;        // home: it was gone, and its copies are being dropped: no rank is believed to have one
+  bool lost = false;           // home: some of `asking` need it although its maker has given it to them
+  bool again = false;          // home: it was gone, and its copies are being dropped: no rank is believed to have one
 
   // Of the table alone: the neighbours on the list of its scope, if it is on it.
   runtime::DfEntry* older = nullptr;
@@ -72,14 +72,15 @@ struct Entry {
   Entry() = default;
   Entry(State s, bool uses_counted) : state(s), counted(uses_counted) {}
 
-  std::unique_ptr<Others> others;  // often null
+  std::unique_ptr<Others> others;      // often null
   std::uint32_t assigned_by : 24 = 0;  // block + 1 of the statement that assigned it; 0: not assigned
   State state : 4 = State::none;
   bool counted : 1 = false;  // home: its uses are; it is freed with the last of them, not with its scope
   bool touched : 1 = false;  // copy: read since the cache last looked
   bool unheard : 1 = false;  // copy: its home may never have heard of the value
 
-  // Of a counted one: the fragments that have still to read it. Less than 0: more have read it than its maker has told of yet.
+  // Of a counted one: the fragments that have still to read it. Less than 0: more have read it than its maker has told
+  // of yet.
   std::int32_t uses_left() const { return assert(counted), number_; }
   void set_uses_left(std::int64_t n) { assert(counted), number_ = static_cast<std::int32_t>(n); }
   // Of one that advice has freed: the block of the fragment that did.

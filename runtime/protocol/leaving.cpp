@@ -1,12 +1,12 @@
 // The values of a rank that leaves the run (runtime/node/evacuation.hpp).
 //
-// Names keep their home: it is part of the name, and copies of names are in frames everywhere. What leaves is what has a size: values.
-// After Leave a rank's table has
+// Names keep their home: it is part of the name, and copies of names are in frames everywhere. What leaves is what has
+// a size: values. After Leave a rank's table has
 //   of its own names  entries without a value, whose keeper is another rank, or with a small one;
 //   of other names    nothing.
-// A Fetch that was under way to this rank is answered with a Refetch: its home has the value by then, for Keep was sent before and
-// parcels of a pair keep their order. The keeper of an entrusted value may leave as well: it sends a Keep like any other, and the home
-// entrusts it to somebody else.
+// A Fetch that was under way to this rank is answered with a Refetch: its home has the value by then, for Keep was sent
+// before and parcels of a pair keep their order. The keeper of an entrusted value may leave as well: it sends a Keep
+// like any other, and the home entrusts it to somebody else.
 #include <utility>
 
 #include "runtime/protocol/parts.hpp"
@@ -31,7 +31,8 @@ void step(Entry& e, const Leave&, const View& v, Actions& a) {
   }
   keep_promises(e, v, a);
   // The home may believe it here: where it was large; or does not know of it.
-  const bool needed = e.state == State::copy ? e.unheard : e.state == State::entrusted || (e.state == State::made && !v.small());
+  const bool needed =
+      e.state == State::copy ? e.unheard : e.state == State::entrusted || (e.state == State::made && !v.small());
   if (needed) a.say(Say::keep, v.home);
   a.forget = true;
 }

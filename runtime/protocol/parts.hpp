@@ -10,7 +10,9 @@ inline Others& others(Entry& e) {
   return *e.others;
 }
 // At home: some rank has the value, for all that is known.
-inline bool somewhere(const Entry& e) { return e.state == State::here || e.state == State::kept || e.state == State::fetched; }
+inline bool somewhere(const Entry& e) {
+  return e.state == State::here || e.state == State::kept || e.state == State::fetched;
+}
 
 // uses.cpp
 void stays_listed(Entry&, Actions&);

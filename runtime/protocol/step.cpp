@@ -104,8 +104,8 @@ void ask(Entry& e, const View& v, Actions& a) {
   }
 }
 
-// Puts `to` down for a copy and says who sends it: this rank or the keeper, or another that was put down before. Only the home decides, by
-// its one list, so nobody waits in a circle.
+// Puts `to` down for a copy and says who sends it: this rank or the keeper, or another that was put down before. Only
+// the home decides, by its one list, so nobody waits in a circle.
 //
 // A large value goes on from those that have got it (balancer/relay.hpp). Where ranks leave and join nobody passes on.
 Rank giver_of(Entry& e, const View& v, Rank to) {

@@ -1,6 +1,6 @@
-// What happens to a data fragment on one rank, and what that rank does about it: a pure machine. It has no clock, no threads and no
-// transport; the same entry, event and view always give the same actions. runtime/data carries them out under the shard's lock;
-// tests/protocol walks through all orders in which the events of small worlds can come.
+// What happens to a data fragment on one rank, and what that rank does about it: a pure machine. It has no clock, no
+// threads and no transport; the same entry, event and view always give the same actions. runtime/data carries them out
+// under the shard's lock; tests/protocol walks through all orders in which the events of small worlds can come.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@ namespace tessera::protocol {
 
 // Sizes in bytes from which values are treated in another way.
 struct Limits {
-  std::uint64_t eager = 4096;             // up to this size a value goes to its home with the word that it is assigned
-  std::uint64_t relay = 65536;            // from this size on, ranks that have it give it to further ones
-  std::uint64_t counted_late = ~std::uint64_t{0};  // from this size on, readers at home are counted when they begin to run
-  std::uint64_t stays = 64;               // up to this size it stays with a home that leaves
+  std::uint64_t eager = 4096;   // up to this size a value goes to its home with the word that it is assigned
+  std::uint64_t relay = 65536;  // from this size on, ranks that have it give it to further ones
+  std::uint64_t counted_late =
+      ~std::uint64_t{0};     // from this size on, readers at home are counted when they begin to run
+  std::uint64_t stays = 64;  // up to this size it stays with a home that leaves
 };
 
 // All that a rank sees besides the entry.
 struct View {
   Rank self = kNobody, home = kNobody;
-  bool known_uses = false;   // the translator has counted who reads the name
-  bool scope_lives = true;   // home: the name's scope has not ended
-  bool steady = true;        // no rank has left or joined the run
-  bool left = false;         // this rank has once taken no part in it
-  bool swept = false;        // this rank takes no part and has given everything away
+  bool known_uses = false;     // the translator has counted who reads the name
+  bool scope_lives = true;     // home: the name's scope has not ended
+  bool steady = true;          // no rank has left or joined the run
+  bool left = false;           // this rank has once taken no part in it
+  bool swept = false;          // this rank takes no part and has given everything away
   Rank next_keeper = kNobody;  // with `swept`: who is to keep values for it
-  std::int64_t waiting = 0;  // fragments that wait here for the value
-  std::uint64_t size = 0;    // of the value that is here, or comes with the event
+  std::int64_t waiting = 0;    // fragments that wait here for the value
+  std::uint64_t size = 0;      // of the value that is here, or comes with the event
   Limits limits{};
 
   bool at_home() const { return self == home; }
@@ -39,73 +40,93 @@ struct View {
 };
 
 // ---- What happens here.
-struct Wanted {               // a fragment begins to wait for it
-  bool promised = false;      // it came with the word that the value will be sent
+struct Wanted {           // a fragment begins to wait for it
+  bool promised = false;  // it came with the word that the value will be sent
 };
-struct WantedByAll {};        // a rank has left or joined: what was to come unasked may not
+struct WantedByAll {};  // a rank has left or joined: what was to come unasked may not
 struct Assigned {
   std::uint32_t block = 0;
-  std::int64_t uses = -1;     // so many fragments will read it; -1: not known
+  std::int64_t uses = -1;                  // so many fragments will read it; -1: not known
   const std::vector<Rank>* due = nullptr;  // other ranks where fragments wait for it without having asked, or will
 };
-struct SeenOff { Rank to; };  // home: a fragment that reads it goes to another rank before it has its inputs
-struct GoesAlong {            // a fragment that holds the value goes to another rank
+struct SeenOff {
   Rank to;
-  bool at_once;               // before anything else goes there
+};                  // home: a fragment that reads it goes to another rank before it has its inputs
+struct GoesAlong {  // a fragment that holds the value goes to another rank
+  Rank to;
+  bool at_once;  // before anything else goes there
 };
-struct PutBack {};            // a fragment that holds the value is going to look for it again, perhaps on another rank
-struct Used {};               // home: a reader has begun to run
-struct Read { std::uint32_t block = 0; };  // home: a reader of a name with a req_count has begun to run
-struct Limit {                // home: a req_count
+struct PutBack {};  // a fragment that holds the value is going to look for it again, perhaps on another rank
+struct Used {};     // home: a reader has begun to run
+struct Read {
+  std::uint32_t block = 0;
+};              // home: a reader of a name with a req_count has begun to run
+struct Limit {  // home: a req_count
   std::int64_t reads = 0;
   std::uint32_t block = 0;
 };
-struct Free { std::uint32_t block = 0; };  // home: advice frees it
-struct Evict {};              // the cache of copies is full
-struct Leave {};              // this rank gives everything away
-struct End {};                // home: its scope has ended
+struct Free {
+  std::uint32_t block = 0;
+};                // home: advice frees it
+struct Evict {};  // the cache of copies is full
+struct Leave {};  // this rank gives everything away
+struct End {};    // home: its scope has ended
 
 // ---- What messages of the same name say (runtime/comm/messages.hpp); `from` is their sender.
-struct Request { Rank from; bool lost = false; };
+struct Request {
+  Rank from;
+  bool lost = false;
+};
 struct Publish {
   Rank from;
   std::uint32_t block = 0;
-  bool value = false;         // comes with it
+  bool value = false;  // comes with it
   bool given = false;
   std::int64_t uses = -1;
   const std::vector<Rank>* due = nullptr;
 };
-struct Fetch { Rank to; };
+struct Fetch {
+  Rank to;
+};
 struct Give {};
-struct Shipped {              // an input that came with fragments
+struct Shipped {  // an input that came with fragments
   Rank from;
   bool unheard = false;
 };
-struct Copied { Rank from; };
+struct Copied {
+  Rank from;
+};
 struct Drop {};
-struct UsedUp { Rank from; };
+struct UsedUp {
+  Rank from;
+};
 struct Gone {};
-struct Entrust { Rank from; };
-struct Keep { Rank from; };
+struct Entrust {
+  Rank from;
+};
+struct Keep {
+  Rank from;
+};
 
-using Event = std::variant<Wanted, WantedByAll, Assigned, SeenOff, GoesAlong, PutBack, Used, Read, Limit, Free, Evict, Leave, End, Request, Publish,
-                           Fetch, Give, Shipped, Copied, Drop, UsedUp, Gone, Entrust, Keep>;
+using Event =
+    std::variant<Wanted, WantedByAll, Assigned, SeenOff, GoesAlong, PutBack, Used, Read, Limit, Free, Evict, Leave, End,
+                 Request, Publish, Fetch, Give, Shipped, Copied, Drop, UsedUp, Gone, Entrust, Keep>;
 
 // ---- What is to be done about it.
 
 // Messages, and what their further fields mean.
 enum class Say : std::uint8_t {
-  request,     // `flag`: it may have been given to this rank, and lost
-  fetch,       // `whom` is to get it
-  give,        // with the value
+  request,  // `flag`: it may have been given to this rank, and lost
+  fetch,    // `whom` is to get it
+  give,     // with the value
   copied,
   drop,        // `whom`, if set, is told by the receiver, who has sent it the value
   drop_later,  // a drop that may wait for others
   used_up,     // may wait for others, too
   gone,
-  refetch,     // `whom` was to get it from here
-  entrust,     // with the value
-  keep,        // with the value
+  refetch,  // `whom` was to get it from here
+  entrust,  // with the value
+  keep,     // with the value
 };
 struct Send {
   Say say;
@@ -135,7 +156,8 @@ enum class Fault : std::uint8_t {
 enum class Travels : std::uint8_t {
   not_along,  // it is there, or its reader asks for it
   along,      // in the shipment
-  promised,   // it will be sent: the home puts the receiver down when the shipment has left, or another rank has been told to send it
+  promised,   // it will be sent: the home puts the receiver down when the shipment has left, or another rank has been
+              // told to send it
 };
 
 // Which of the lists of its scope the entry is to be on.
@@ -146,10 +168,10 @@ struct Actions {
   Publishing publish;
   bool wake = false;       // who waits here gets the value
   bool tell_uses = false;  // mark the value: who begins to run with it tells its home
-  bool forget = false;     // the entry goes. Of one that may leave its scope's list: unless that is ending, and frees it
+  bool forget = false;  // the entry goes. Of one that may leave its scope's list: unless that is ending, and frees it
   Listed listed = Listed::as_before;
   Travels travels = Travels::not_along;
-  bool unheard = false;    // with Travels::along: the value's home may not have heard of it
+  bool unheard = false;  // with Travels::along: the value's home may not have heard of it
   Fault fault = Fault::none;
 
   void say(Say what, Rank to, Rank whom = kNobody, bool flag = false) { sends.push_back({what, to, whom, flag}); }
@@ -163,8 +185,8 @@ struct Actions {
   }
 };
 
-// The value of an entry is where its state says (has_value): a state that comes to have one takes the event's, one that has it no more
-// lets it go when the messages are out.
+// The value of an entry is where its state says (has_value): a state that comes to have one takes the event's, one that
+// has it no more lets it go when the messages are out.
 void step(Entry&, const Wanted&, const View&, Actions&);
 void step(Entry&, const WantedByAll&, const View&, Actions&);
 void step(Entry&, const Assigned&, const View&, Actions&);

@@ -85,8 +85,7 @@ class JsonReader {
       if (from == "nan") {
         x = std::numeric_limits<T>::quiet_NaN();
       } else if (from == "inf" || from == "-inf") {
-        x = from == "inf" ? std::numeric_limits<T>::infinity()
-                          : -std::numeric_limits<T>::infinity();
+        x = from == "inf" ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
       } else {
         x = from.get<T>();
       }
@@ -94,8 +93,9 @@ class JsonReader {
       from.get_to(x);
     } else if constexpr (std::is_integral_v<T>) {
       // get() would cut what does not fit.
-      const bool fits = from.is_number_unsigned() ? std::in_range<T>(from.get<std::uint64_t>())
-                                                  : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
+      const bool fits = from.is_number_unsigned()
+                            ? std::in_range<T>(from.get<std::uint64_t>())
+                            : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
       if (!fits) throw std::runtime_error("a number is out of range: " + from.dump());
       x = from.get<T>();
     } else {

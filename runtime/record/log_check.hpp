@@ -1,5 +1,6 @@
 // LogCheck: could the host of a policy have told this? A policy trusts its host: it indexes lists by group and by
-// rank, and loops over counts. A log may be damaged, so all that is read from one is checked here, before a policy sees it.
+// rank, and loops over counts. A log may be damaged, so all that is read from one is checked here, before a policy sees
+// it.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace tessera::runtime {
 // std::runtime_error.
 class LogBounds {
  public:
-  static constexpr std::int64_t kMost = std::int64_t{1} << 53;        // bytes, ns: 104 days
+  static constexpr std::int64_t kMost = std::int64_t{1} << 53;         // bytes, ns: 104 days
   static constexpr std::int64_t kMostCounted = std::int64_t{1} << 40;  // fragments
   static constexpr std::int32_t kMostRanks = 1 << 20;
 
@@ -38,9 +39,7 @@ class LogBounds {
 
  private:
   void look(balancer::Rank& x) { number(balancer::index(x), nobody_ ? -1 : 0, ranks_ - 1, "a rank"); }
-  void look(balancer::Group& x) {
-    number(balancer::index(x), 0, static_cast<std::int64_t>(groups_) - 1, "a group");
-  }
+  void look(balancer::Group& x) { number(balancer::index(x), 0, static_cast<std::int64_t>(groups_) - 1, "a group"); }
   void look(balancer::GroupCount& x) { counted(x, x.count); }
   void look(balancer::GroupLoad& x) { counted(x, x.ready); }
   void look(balancer::GroupDone& x) { counted(x, x.count); }
@@ -54,7 +53,8 @@ class LogBounds {
     serialize(*this, x);
   }
   void look(balancer::Offspring& x) {
-    number(static_cast<std::int64_t>(x), 0, static_cast<std::int64_t>(balancer::Offspring::some), "a kind of offspring");
+    number(static_cast<std::int64_t>(x), 0, static_cast<std::int64_t>(balancer::Offspring::some),
+           "a kind of offspring");
   }
   // -1: towards anybody; of nobody, for it only says that it is the last.
   void look(balancer::LinkReport& x) {
@@ -102,8 +102,8 @@ class LogCheck {
       LogBounds::number(g.profile_count, 0, LogBounds::kMostCounted, "a number of fragments");
     }
     if (balancer::executing_ranks(info, s.settings, s.ranks) < 1) {
-      throw std::runtime_error("balancer `" + std::string(info.name) + "` needs more than " +
-                               std::to_string(s.ranks) + " ranks");
+      throw std::runtime_error("balancer `" + std::string(info.name) + "` needs more than " + std::to_string(s.ranks) +
+                               " ranks");
     }
   }
 

@@ -117,8 +117,7 @@ std::string PolicyLog::file_of(const std::string& directory, Rank rank) {
   return directory + "/rank-" + std::to_string(index(rank)) + ".policy.jsonl";
 }
 
-PolicyLog::PolicyLog(const std::string& file, const std::string& program, std::string_view policy,
-                     const Setup& setup)
+PolicyLog::PolicyLog(const std::string& file, const std::string& program, std::string_view policy, const Setup& setup)
     : out_(file, std::ios::binary | std::ios::trunc) {
   if (!out_) wrong_ = std::strerror(errno);
   put(header(program, policy, setup).dump());
@@ -179,8 +178,7 @@ Replay replay(const std::string& file) {
     const PolicyInfo* info = find_policy(r.policy);
     if (info == nullptr) throw wrong("there is no balancer `" + r.policy + "` in this tessera");
     Setup setup = setup_of(j);
-    if (const auto bad = check_settings(*info, setup.settings); !bad.empty())
-      throw wrong(bad.front());
+    if (const auto bad = check_settings(*info, setup.settings); !bad.empty()) throw wrong(bad.front());
     try {
       check.emplace(*info, setup);
     } catch (const std::runtime_error& e) {
@@ -212,8 +210,7 @@ Replay replay(const std::string& file) {
       policy->step(now, event, actions);
       check->answered(actions);
       if (JsonWriter::text_of(actions) != j.at("actions")) {
-        r.difference = file + ":" + std::to_string(number) + ": " +
-                       difference(now, event, j.at("actions"), actions);
+        r.difference = file + ":" + std::to_string(number) + ": " + difference(now, event, j.at("actions"), actions);
         return r;
       }
       ++r.steps;

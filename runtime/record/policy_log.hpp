@@ -18,8 +18,7 @@ namespace tessera::runtime {
 class PolicyLog {
  public:
   // Creates `file` and writes its header. A file that can't be written shows in close().
-  PolicyLog(const std::string& file, const std::string& program, std::string_view policy,
-            const balancer::Setup&);
+  PolicyLog(const std::string& file, const std::string& program, std::string_view policy, const balancer::Setup&);
 
   // One event, when it was told, and the actions it was answered with.
   void step(balancer::Time now, const balancer::Event&, const balancer::Actions&);

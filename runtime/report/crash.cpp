@@ -33,11 +33,16 @@ void (*at_crash)() = nullptr;
 
 const char* what(int signal) {
   switch (signal) {
-    case SIGSEGV: return "segmentation fault (a wild or null pointer, or a stack overflow)";
-    case SIGBUS: return "bus error";
-    case SIGFPE: return "arithmetic fault (integer division by zero)";
-    case SIGILL: return "illegal instruction";
-    default: return "abort";
+    case SIGSEGV:
+      return "segmentation fault (a wild or null pointer, or a stack overflow)";
+    case SIGBUS:
+      return "bus error";
+    case SIGFPE:
+      return "arithmetic fault (integer division by zero)";
+    case SIGILL:
+      return "illegal instruction";
+    default:
+      return "abort";
   }
 }
 
@@ -59,19 +64,22 @@ std::atomic<const abi::Block*> blamed{nullptr};
 
 constexpr const char* kInThread = "; it happened in a thread that a kernel has started [T410]";
 constexpr const char* kAtExit =
-    " after the run, in what a kernel has left for the end of the process (atexit(), the destructor of a global object) [T410]";
+    " after the run, in what a kernel has left for the end of the process (atexit(), the destructor of a global "
+    "object) [T410]";
 constexpr const char* kOutside =
-    " outside any fragment: memory that a kernel has damaged before (`tessera run -g --sanitize address` shows where), or a bug in Tessera";
+    " outside any fragment: memory that a kernel has damaged before (`tessera run -g --sanitize address` shows where), "
+    "or a bug in Tessera";
 
-// Whatever is said from now on has two seconds: formatting allocates, which a signal's handler may not, and hangs where the crash was
-// in the allocator itself.
+// Whatever is said from now on has two seconds: formatting allocates, which a signal's handler may not, and hangs where
+// the crash was in the allocator itself.
 void limit_telling() {
   if (in_fragment()) blamed.store(thread_worker->current->block);
   ::signal(SIGALRM, [](int) { end_in_few_words(); });
   alarm(2);
 }
 
-// A child that a kernel has forked crashes by itself: the run goes on, and what that means is for the kernel to say. Nothing here allocates.
+// A child that a kernel has forked crashes by itself: the run goes on, and what that means is for the kernel to say.
+// Nothing here allocates.
 void tell_of_child(int signal) {
   char text[1000];
   if (in_fragment() && running_program != nullptr) {
@@ -95,8 +103,11 @@ void on_crash(int signal) {
   }
   limit_telling();
   if (leaving.load() && at_crash != nullptr) at_crash();
-  if (own_thread() && leaving.load()) end_saying("", std::string("tessera: error: ") + what(signal) + kAtExit, kExitProgram);
-  if (own_thread()) end_saying(std::string(what(signal)) + " in a kernel [T410]", std::string("tessera: internal error: ") + what(signal) + kOutside, kExitInternal);
+  if (own_thread() && leaving.load())
+    end_saying("", std::string("tessera: error: ") + what(signal) + kAtExit, kExitProgram);
+  if (own_thread())
+    end_saying(std::string(what(signal)) + " in a kernel [T410]",
+               std::string("tessera: internal error: ") + what(signal) + kOutside, kExitInternal);
   end_saying("", std::string("tessera: error: ") + what(signal) + kInThread, kExitProgram);
 }
 
@@ -121,10 +132,14 @@ void on_terminate() {
     put("\n");
     std::abort();
   }
-  const std::string text = thrown.empty() ? "std::terminate was called, by a thread that is neither joined nor detached for one" : thrown;
+  const std::string text =
+      thrown.empty() ? "std::terminate was called, by a thread that is neither joined nor detached for one" : thrown;
   if (own_thread()) {
-    end_saying(text + (thrown.empty() ? "" : "; it was thrown where nothing may be: out of a destructor or a noexcept function") + " [T410]",
-               "tessera: internal error: " + text, kExitInternal);
+    end_saying(
+        text +
+            (thrown.empty() ? "" : "; it was thrown where nothing may be: out of a destructor or a noexcept function") +
+            " [T410]",
+        "tessera: internal error: " + text, kExitInternal);
   }
   end_saying("", "tessera: error: " + text + kInThread, kExitProgram);
 }
@@ -135,10 +150,12 @@ void on_report() {
   std::string text = "tessera: error: the sanitizer's report above is about";
   if (in_fragment()) {
     const abi::Cf* c = thread_worker->current;
-    text = place(*running_program, c->block->pos) + ": error: the sanitizer's report above is about this kernel [T410]\n  in " +
-           describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
+    text = place(*running_program, c->block->pos) +
+           ": error: the sanitizer's report above is about this kernel [T410]\n  in " + describe(*running_program, c) +
+           on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
   } else {
-    text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n" : " a thread that a kernel has started [T410]\n";
+    text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n"
+                         : " a thread that a kernel has started [T410]\n";
   }
   put(text.c_str());
   flush_output();
@@ -158,7 +175,8 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
   int code = code_outside;
   if (in_fragment() && running_program != nullptr) {
     const abi::Cf* c = w->current;
-    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " + describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
+    text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " +
+           describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
     code = kExitProgram;
   }
   put(text.c_str());

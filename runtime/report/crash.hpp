@@ -1,6 +1,6 @@
-// Kernels that crash, call exit() or terminate(): the process says which fragment ran and ends with exit code 1. Want of memory: who asks
-// for it gets a std::bad_alloc; but where the runtime itself does, the process says so and ends with exit code 3. The launcher ends the
-// other ranks.
+// Kernels that crash, call exit() or terminate(): the process says which fragment ran and ends with exit code 1. Want
+// of memory: who asks for it gets a std::bad_alloc; but where the runtime itself does, the process says so and ends
+// with exit code 3. The launcher ends the other ranks.
 #pragma once
 
 #include <exception>
@@ -22,10 +22,12 @@ class LastWords {
 };
 // A thread of the runtime.
 void mark_own_thread();
-// The run is over, and what is left of main() runs no code of ours. `when_it_crashes` is called before the process ends; may be null.
+// The run is over, and what is left of main() runs no code of ours. `when_it_crashes` is called before the process
+// ends; may be null.
 void leave_main(void (*when_it_crashes)());
 
-// Each worker, and each thread that kernels start (report/kernel_threads.cpp): a stack of its own for the handler, so that stack overflows are reported too.
+// Each worker, and each thread that kernels start (report/kernel_threads.cpp): a stack of its own for the handler, so
+// that stack overflows are reported too.
 class CrashStack {
  public:
   CrashStack();

@@ -11,11 +11,16 @@ namespace tessera::runtime {
 
 const char* type_name(abi::Type t) {
   switch (t) {
-    case abi::Type::none: return "nothing";
-    case abi::Type::integer: return "an int";
-    case abi::Type::real: return "a real";
-    case abi::Type::string: return "a string";
-    case abi::Type::bytes: return "opaque bytes";
+    case abi::Type::none:
+      return "nothing";
+    case abi::Type::integer:
+      return "an int";
+    case abi::Type::real:
+      return "a real";
+    case abi::Type::string:
+      return "a string";
+    case abi::Type::bytes:
+      return "opaque bytes";
   }
   return "unknown";
 }

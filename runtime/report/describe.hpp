@@ -9,7 +9,8 @@ namespace tessera::runtime {
 
 // "matmul.fa:24"
 std::string place(const abi::Program&, abi::Pos);
-// ", called at matmul.fa:24" for a block of a sub, whose own place says little: all calls that it may belong to. For others "".
+// ", called at matmul.fa:24" for a block of a sub, whose own place says little: all calls that it may belong to. For
+// others "".
 std::string called_at(const abi::Program&, const abi::Block&);
 // "`mul(A[i][k], B[k][j], Ctmp[k])` at matmul.fa:24 (i=2, j=5, k=0)"
 std::string describe(const abi::Program&, const abi::Cf*);

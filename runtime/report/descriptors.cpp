@@ -31,7 +31,8 @@ Set open_now() {
   const int own = dirfd(folder);
   while (const dirent* entry = readdir(folder)) {
     const int fd = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && fd != own && fd < static_cast<int>(kMostGuarded)) found.set(static_cast<std::size_t>(fd));
+    if (entry->d_name[0] != '.' && fd != own && fd < static_cast<int>(kMostGuarded))
+      found.set(static_cast<std::size_t>(fd));
   }
   closedir(folder);
   return found;
@@ -48,7 +49,9 @@ void check_closing(unsigned first, unsigned last) {
   }
 }
 
-int close_range_now(unsigned first, unsigned last, int flags) { return static_cast<int>(syscall(SYS_close_range, first, last, flags)); }
+int close_range_now(unsigned first, unsigned last, int flags) {
+  return static_cast<int>(syscall(SYS_close_range, first, last, flags));
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The file descriptors that MPI has opened: without them a rank neither works nor ends. A kernel that closes one, mostly in a loop over all
-// numbers, is ended by name (report/descriptors.cpp has close() and the like in place of those of the C library).
+// The file descriptors that MPI has opened: without them a rank neither works nor ends. A kernel that closes one,
+// mostly in a loop over all numbers, is ended by name (report/descriptors.cpp has close() and the like in place of
+// those of the C library).
 #pragma once
 
 namespace tessera::runtime {

@@ -18,8 +18,8 @@ bool own_thread();
 // Does this thread run a fragment?
 bool in_fragment();
 
-// What to say where there is no more memory, `wanted` bytes being asked for (0: nobody knows how many). Gives back what is held in reserve
-// for that.
+// What to say where there is no more memory, `wanted` bytes being asked for (0: nobody knows how many). Gives back what
+// is held in reserve for that.
 std::string not_enough_memory(std::uint64_t wanted = 0);
 
 // The parts of LastWords.

@@ -60,21 +60,26 @@ void child_came_back() {
   std::uint32_t nothing = 0;
   if (in_fragment() && word->state.compare_exchange_strong(nothing, 1)) {
     const abi::Cf* c = thread_worker->current;
-    const std::string text = place(*forking_program, c->block->pos) +
-                             ": error: a child that the kernel has forked came back from it: a child ends with _exit(), or becomes another "
-                             "program [T416]\n  in " + describe(*forking_program, c);
+    const std::string text =
+        place(*forking_program, c->block->pos) +
+        ": error: a child that the kernel has forked came back from it: a child ends with _exit(), or becomes another "
+        "program [T416]\n  in " +
+        describe(*forking_program, c);
     std::strncpy(word->text, text.c_str(), sizeof word->text - 1);
     word->state = 2;
   }
   end_process(kExitProgram);
 }
 
-std::string word_of_child() { return word == nullptr || word->state.load(std::memory_order_acquire) != 2 ? "" : word->text; }
+std::string word_of_child() {
+  return word == nullptr || word->state.load(std::memory_order_acquire) != 2 ? "" : word->text;
+}
 
 void await_children() {
   for (int tries = 0; forked.load() && word->state.load() != 2 && tries < kTries; ++tries) {
     siginfo_t ended{};
-    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return;  // there are none, or it has ended
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0)
+      return;  // there are none, or it has ended
     usleep(1000);
   }
 }

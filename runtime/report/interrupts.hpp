@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM while the program runs: the process says what it has run for long before it ends as it would have. (mpirun sends SIGTERM
-// on Ctrl-C, but also to the others when one rank has failed: what is brief is no news then.)
+// SIGINT and SIGTERM while the program runs: the process says what it has run for long before it ends as it would have.
+// (mpirun sends SIGTERM on Ctrl-C, but also to the others when one rank has failed: what is brief is no news then.)
 #pragma once
 
 #include <csignal>

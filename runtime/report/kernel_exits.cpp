@@ -1,5 +1,6 @@
-// Kernels that end the process themselves: exit(), quick_exit(), _exit(), and those that become another program. The functions below stand here in place of those of the C
-// library, which tells nobody: programs find them first, since they are linked with this library.
+// Kernels that end the process themselves: exit(), quick_exit(), _exit(), and those that become another program. The
+// functions below stand here in place of those of the C library, which tells nobody: programs find them first, since
+// they are linked with this library.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -17,7 +18,8 @@ namespace {
 
 [[noreturn]] void report_exit(const char* function) {
   const std::string name = function;
-  end_saying("the kernel ended the process: " + name + "() is for the end of the program, which comes by itself; throw an exception to give up [T414]",
+  end_saying("the kernel ended the process: " + name +
+                 "() is for the end of the program, which comes by itself; throw an exception to give up [T414]",
              "tessera: error: a thread that a kernel started has called " + name + "() [T414]", kExitProgram);
 }
 
@@ -26,7 +28,8 @@ int catch_them() { return std::atexit(on_exit) | std::at_quick_exit(on_exit); }
 
 void on_exit() {
   if (program_running() == nullptr) return;  // or a child that a kernel has forked
-  // A handler is called once: another kernel that calls exit() now would end the process, with its own code, before this is told.
+  // A handler is called once: another kernel that calls exit() now would end the process, with its own code, before
+  // this is told.
   (void)catch_them();
   report_exit("exit");
 }
@@ -79,10 +82,10 @@ int execvp(const char* file, char* const argv[]) noexcept {
 }
 
 // Those that take the words one by one, up to a null.
-#define TESSERA_WORDS(words, first)                                                        \
-  const char* words[1024] = {first};                                                       \
-  va_list rest;                                                                            \
-  va_start(rest, first);                                                                   \
+#define TESSERA_WORDS(words, first)  \
+  const char* words[1024] = {first}; \
+  va_list rest;                      \
+  va_start(rest, first);             \
   for (int n = 1; n < 1023 && words[n - 1] != nullptr; ++n) words[n] = va_arg(rest, char*)
 int execl(const char* path, const char* arg, ...) noexcept {
   TESSERA_WORDS(words, arg);

@@ -1,5 +1,5 @@
-// Threads that kernels start: each gets a stack for the handler of crashes, so that an overflow of its own stack is told, too. The function
-// below stands here in place of that of the C library, as those in kernel_exits.cpp do.
+// Threads that kernels start: each gets a stack for the handler of crashes, so that an overflow of its own stack is
+// told, too. The function below stands here in place of that of the C library, as those in kernel_exits.cpp do.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -33,7 +33,8 @@ void find_pthread_create() { next_create = reinterpret_cast<Create>(dlsym(RTLD_N
 }  // namespace tessera::runtime
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) noexcept {
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                              void* argument) noexcept {
   using namespace tessera::runtime;
   if (next_create == nullptr) find_pthread_create();
   if (program_running() == nullptr) return next_create(thread, attributes, routine, argument);

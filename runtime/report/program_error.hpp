@@ -21,9 +21,7 @@ class ProgramError : public std::runtime_error {
 };
 
 // coded ends a message with its code, T4xx of compiler/catalogue/run_time.cpp.
-inline std::string coded(std::string text, const char* code) {
-  return std::move(text) + " [" + code + "]";
-}
+inline std::string coded(std::string text, const char* code) { return std::move(text) + " [" + code + "]"; }
 
 // "an int", "opaque bytes", ...
 const char* type_name(abi::Type);

@@ -1,4 +1,5 @@
-// What rank 0 leaves behind after a good run. Before it the files could be written: what is in the way now is the machine's.
+// What rank 0 leaves behind after a good run. Before it the files could be written: what is in the way now is the
+// machine's.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,8 +20,8 @@ int write_results(Node& node) {
   if (!node.options.summary_json.empty()) {
     const std::string error = files::write_whole(node.options.summary_json, json_of(s));
     if (!error.empty()) {
-      std::fprintf(stderr, "tessera: error: --summary: can't write %s: %s\n",
-                   node.options.summary_json.c_str(), error.c_str());
+      std::fprintf(stderr, "tessera: error: --summary: can't write %s: %s\n", node.options.summary_json.c_str(),
+                   error.c_str());
       code = kExitEnvironment;
     }
   }

@@ -14,7 +14,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kLookInterval = std::chrono::milliseconds(500);
-constexpr double kWorthAWord = 1;           // s
+constexpr double kWorthAWord = 1;       // s
 constexpr std::size_t kMostOfRank = 4;  // of a rank
 constexpr std::size_t kMostCopied = 1000;
 
@@ -91,7 +91,8 @@ std::vector<RunningNow::Fragment> RunningNow::fragments() {
     if (text.empty()) continue;
     found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Fragment& a, const Fragment& b) { return a.seconds > b.seconds; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Fragment& a, const Fragment& b) { return a.seconds > b.seconds; });
   return found;
 }
 
@@ -102,7 +103,8 @@ std::string RunningNow::all() {
     std::vector<Fragment> found = n->fragments();
     std::erase_if(found, [](const Fragment& f) { return f.seconds < kWorthAWord; });
     for (std::size_t i = 0; i < std::min(found.size(), kMostOfRank); ++i) {
-      text += fmt::format("  rank {} ({}) has run {} for {:.1f} s\n", balancer::index(n->node_.self()), own_host(), found[i].text, found[i].seconds);
+      text += fmt::format("  rank {} ({}) has run {} for {:.1f} s\n", balancer::index(n->node_.self()), own_host(),
+                          found[i].text, found[i].seconds);
     }
     if (found.size() > kMostOfRank) text += fmt::format("  ... and {} more there\n", found.size() - kMostOfRank);
   }

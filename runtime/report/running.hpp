@@ -1,7 +1,7 @@
 // What runs on a rank just now, and since when: for who waits for a kernel that does not return.
 //
-// Nothing is noted per fragment: the communication thread looks at the workers twice a second, and a fragment is as old as the looks
-// that have seen it.
+// Nothing is noted per fragment: the communication thread looks at the workers twice a second, and a fragment is as old
+// as the looks that have seen it.
 #pragma once
 
 #include <mutex>

@@ -66,9 +66,8 @@ WaitingHere::WaitingHere(Node& node) : node_(node) {
       }
     });
   }
-  std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) {
-    return a.cf == b.cf ? a.slot < b.slot : earlier(a.cf, b.cf);
-  });
+  std::sort(links_.begin(), links_.end(),
+            [](const Link& a, const Link& b) { return a.cf == b.cf ? a.slot < b.slot : earlier(a.cf, b.cf); });
   for (std::size_t k = 0; k < links_.size(); ++k) {
     if (k == 0 || links_[k].cf != links_[k - 1].cf) first_.push_back(k);
   }
@@ -104,8 +103,8 @@ Waiting WaitingHere::describe(const AskWaiting& asked) const {
       if (name_of_input(c, links_[l].slot) == asked.describe[k + 1]) slot = links_[l].slot;
     }
     const char* producers = c->block->slots[slot].producers;
-    m.lines.push_back(fmt::format("  {}\n      waits for `{}` ({})", runtime::describe(node_.program, c), slot_text(c, slot),
-                                  producers == nullptr ? "nothing assigns it" : producers));
+    m.lines.push_back(fmt::format("  {}\n      waits for `{}` ({})", runtime::describe(node_.program, c),
+                                  slot_text(c, slot), producers == nullptr ? "nothing assigns it" : producers));
   }
   return m;
 }
@@ -136,7 +135,9 @@ void StuckReport::described(Rank from, const Waiting& m) {
   }
 }
 
-const std::string& StuckReport::line(const WaitGraph::Place& p) const { return lines_.at({p.rank, {p.fragment, p.name}}); }
+const std::string& StuckReport::line(const WaitGraph::Place& p) const {
+  return lines_.at({p.rank, {p.fragment, p.name}});
+}
 
 std::string StuckReport::text() const {
   std::string text = fmt::format(
@@ -153,9 +154,13 @@ std::string StuckReport::text() const {
   }
   std::sort(roots.begin(), roots.end(), comes_before);
   for (const std::string& r : roots) text += r + "\n";
-  if (found_.more > 0) text += fmt::format("  ... and {} more data fragment{} that nothing will assign\n", found_.more, found_.more == 1 ? "" : "s");
+  if (found_.more > 0)
+    text += fmt::format("  ... and {} more data fragment{} that nothing will assign\n", found_.more,
+                        found_.more == 1 ? "" : "s");
   if (!found_.circle.empty()) {
-    text += "  These wait for each other, each for what the next one would assign (or may, once it runs), the last one for the first:\n";
+    text +=
+        "  These wait for each other, each for what the next one would assign (or may, once it runs), the last one for "
+        "the first:\n";
     for (const WaitGraph::Place& p : found_.circle) text += line(p) + "\n";
     const std::int64_t others = found_.behind - static_cast<std::int64_t>(found_.circle.size());
     if (others > 0) text += fmt::format("  ... and {} more in this circle, or behind it\n", others);

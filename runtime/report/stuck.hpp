@@ -1,6 +1,7 @@
 // The report of a program that cannot finish: what nothing will assign, who needs it, and how many wait behind that.
 //
-// Rank 0 asks each rank for all that waits there, as words (wait_graph.hpp), and then for a line of what is worth showing.
+// Rank 0 asks each rank for all that waits there, as words (wait_graph.hpp), and then for a line of what is worth
+// showing.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ class WaitingHere {
     unsigned slot;
   };
   Node& node_;
-  std::vector<Link> links_;           // sorted: those of a fragment one after the other
-  std::vector<std::size_t> first_;    // link of each fragment
+  std::vector<Link> links_;         // sorted: those of a fragment one after the other
+  std::vector<std::size_t> first_;  // link of each fragment
 };
 
 // Rank 0: from both answers to the text.
@@ -51,7 +52,8 @@ class StuckReport {
   WaitGraph::Found found_;
   std::int64_t count_ = 0, unlisted_ = 0;
   std::map<Rank, AskWaiting> asked_;
-  std::map<std::pair<std::int32_t, std::pair<std::uint64_t, std::uint64_t>>, std::string> lines_;  // rank, (fragment, name)
+  std::map<std::pair<std::int32_t, std::pair<std::uint64_t, std::uint64_t>>, std::string>
+      lines_;  // rank, (fragment, name)
 };
 
 }  // namespace tessera::runtime

@@ -46,13 +46,10 @@ std::string bytes_text(double b) {
 std::string bar(double share) {
   constexpr int kWidth = 24;
   const int full = std::clamp(static_cast<int>(share * kWidth + 0.5), 0, kWidth);
-  return std::string(static_cast<std::size_t>(full), '#') +
-         std::string(static_cast<std::size_t>(kWidth - full), '.');
+  return std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(kWidth - full), '.');
 }
 
-double kernel_seconds(const GroupTotals& g) {
-  return g.weight * 1e-9 * static_cast<double>(g.count);
-}
+double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_cast<double>(g.count); }
 
 // Where what was moved can have saved no more than this part of the time, and more was refused for its cost, that is
 // the verdict.
@@ -60,8 +57,8 @@ constexpr double kHardly = 0.1;
 constexpr const char* kCosts = "transfer costs more than it saves";
 
 // Reasons that say that fragments went, in the words of the policies.
-constexpr const char* kMoves[] = {"moved", "stolen", "given", "dealt", "first runs",
-                                  "block", "apportioned", "handed over"};
+constexpr const char* kMoves[] = {"moved",      "stolen", "given",       "dealt",
+                                  "first runs", "block",  "apportioned", "handed over"};
 
 std::map<std::string, std::int64_t> decisions(const std::vector<Totals>& ranks) {
   std::map<std::string, std::int64_t> all;
@@ -200,9 +197,8 @@ Summary summarise(Node& node) {
     if (p.name != "powers") continue;
     s.powers = balancer::SettingsReader(*node.policy_info, node.settings).numbers("powers");
   }
-  std::stable_sort(s.groups.begin(), s.groups.end(), [](const auto& a, const auto& b) {
-    return kernel_seconds(a) > kernel_seconds(b);
-  });
+  std::stable_sort(s.groups.begin(), s.groups.end(),
+                   [](const auto& a, const auto& b) { return kernel_seconds(a) > kernel_seconds(b); });
   return s;
 }
 
@@ -236,20 +232,19 @@ std::string text_of(const Summary& s) {
     bytes += static_cast<double>(t.bytes_sent);
   }
   const auto ranks = s.ranks.size();
-  std::string out = fmt::format(
-      "\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds),
-      ranks, ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
-      coordinators_text(s));
+  std::string out =
+      fmt::format("\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds), ranks,
+                  ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", coordinators_text(s));
   out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
   if (s.worker_ranks > 1) {
-    out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(),
-                       s.speed_up(), s.optimum());
+    out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(), s.speed_up(),
+                       s.optimum());
   }
   out += "\n" + memory_text(s);
   if (ranks > 1) {
     for (const GroupTotals& g : s.groups) followed += g.followed;
-    out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}{}, {} sent in all\n",
-                       s.balancer, moved, moved == 1 ? "" : "s", shipments, shipments == 1 ? "" : "s",
+    out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}{}, {} sent in all\n", s.balancer, moved,
+                       moved == 1 ? "" : "s", shipments, shipments == 1 ? "" : "s",
                        followed == 0 ? "" : fmt::format(" ({} more ran where those before them had moved)", followed),
                        bytes_text(bytes));
     if (const std::string d = s.decision(); !d.empty()) out += fmt::format("  {}\n", d);
@@ -262,10 +257,9 @@ std::string text_of(const Summary& s) {
     out += fmt::format("  {:<{}}  {:<41}  {:>9}\n", "rank", wide, "busy", "memory");
     for (std::int32_t r = 0; r < s.worker_ranks; ++r) {
       const Totals& t = s.ranks[static_cast<std::size_t>(r)];
-      const double share =
-          t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
-      out += fmt::format("  {:<{}}  {} {:>3.0f} %  {:>9}  {:>9}   {} in, {} out", names[static_cast<std::size_t>(r)], wide,
-                         bar(share), 100 * share, seconds_text(t.busy),
+      const double share = t.busy / (s.seconds * static_cast<double>(std::max<std::int64_t>(t.threads, 1)));
+      out += fmt::format("  {:<{}}  {} {:>3.0f} %  {:>9}  {:>9}   {} in, {} out", names[static_cast<std::size_t>(r)],
+                         wide, bar(share), 100 * share, seconds_text(t.busy),
                          bytes_text(1024.0 * static_cast<double>(t.peak_memory_kb)), t.moved_in, t.moved_out);
       if (t.partly && t.here == 0) {
         out += "; spare";
@@ -279,8 +273,7 @@ std::string text_of(const Summary& s) {
   // Sixteen rows tell the story; the JSON file has all.
   constexpr std::size_t kRows = 16;
   std::size_t rows = 0;
-  out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", "group", "at", "count",
-                     "mean weight", "total");
+  out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}\n", "group", "at", "count", "mean weight", "total");
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *s.program->blocks[g.group];
     if (!calls_kernel(*s.program, g.group)) continue;
@@ -291,8 +284,8 @@ std::string text_of(const Summary& s) {
     // A small sub is in each of its callers: lines that are alike otherwise.
     std::string caller = (b.flags & abi::kInlined) != 0 ? called_at(*s.program, b) : "";
     if (!caller.empty()) caller[0] = ' ';
-    out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}{}\n", b.label, place(*s.program, b.pos),
-                       g.count, seconds_text(g.weight * 1e-9), seconds_text(kernel_seconds(g)), caller);
+    out += fmt::format("  {:<28} {:<22} {:>10} {:>11} {:>10}{}\n", b.label, place(*s.program, b.pos), g.count,
+                       seconds_text(g.weight * 1e-9), seconds_text(kernel_seconds(g)), caller);
   }
   return out;
 }
@@ -312,7 +305,8 @@ std::string json_of(const Summary& s) {
   j["decision"] = s.decision();
   j["decisions"] = decisions(s.ranks);
   j["held"] = nlohmann::ordered_json::array();
-  for (const auto& [name, bytes] : s.held()) j["held"].push_back({{"name", name}, {"bytes", static_cast<std::int64_t>(bytes)}});
+  for (const auto& [name, bytes] : s.held())
+    j["held"].push_back({{"name", name}, {"bytes", static_cast<std::int64_t>(bytes)}});
   for (const Totals& t : s.ranks) {
     const auto rank = static_cast<std::int32_t>(&t - s.ranks.data());
     j["ranks"].push_back({{"host", host_of(s, rank)},

@@ -17,9 +17,9 @@ struct Summary {
   std::int32_t worker_ranks = 1;
   double seconds = 0;
   std::vector<Totals> ranks;
-  std::vector<GroupTotals> groups;      // merged, heaviest first
-  std::vector<std::string> hosts;       // by rank, where there are several hosts
-  std::vector<double> powers;           // relative speeds by rank, as the balancer was told; missing: 1
+  std::vector<GroupTotals> groups;  // merged, heaviest first
+  std::vector<std::string> hosts;   // by rank, where there are several hosts
+  std::vector<double> powers;       // relative speeds by rank, as the balancer was told; missing: 1
 
   // s: all of the run, unless the rank was a spare, or left.
   double took_part(const Totals&) const;
@@ -33,7 +33,7 @@ struct Summary {
   double optimum() const;
   // The names of data fragments that held most, all ranks together, with about how much; at most three.
   std::vector<std::pair<std::string, double>> held() const;
-  std::string decision() const;         // the balancer's verdict in one line, may be empty
+  std::string decision() const;  // the balancer's verdict in one line, may be empty
 };
 
 Summary summarise(Node&);

@@ -15,9 +15,7 @@ Totals own_totals(Node&, bool final);
 class TotalsOfAll {
  public:
   explicit TotalsOfAll(std::int32_t ranks) : by_rank_(static_cast<std::size_t>(ranks)) {}
-  void take(Rank from, Totals&& t) {
-    by_rank_[static_cast<std::size_t>(balancer::index(from))] = std::move(t);
-  }
+  void take(Rank from, Totals&& t) { by_rank_[static_cast<std::size_t>(balancer::index(from))] = std::move(t); }
   const std::vector<Totals>& by_rank() const { return by_rank_; }
 
  private:

@@ -22,9 +22,8 @@ std::string unread_report(const abi::Program& program, const std::vector<Totals>
     text += fmt::format(
         "{}: warning: `req_count` of {} says {} read{}, but there {} only {}, so the value was "
         "kept to the end of its block{} [T413]\n",
-        place(program, b.pos), describe(program, b), u.limit, u.limit == 1 ? "" : "s",
-        u.reads == 1 ? "was" : "were", u.reads,
-        u.times > 1 ? fmt::format(" (and {} more like it)", u.times - 1) : "");
+        place(program, b.pos), describe(program, b), u.limit, u.limit == 1 ? "" : "s", u.reads == 1 ? "was" : "were",
+        u.reads, u.times > 1 ? fmt::format(" (and {} more like it)", u.times - 1) : "");
   }
   return text;
 }

@@ -21,7 +21,8 @@ void WaitGraph::add(std::int32_t rank, const std::vector<std::uint64_t>& words) 
     first_need_.push_back(static_cast<std::uint32_t>(needs_.size()));
     first_give_.push_back(static_cast<std::uint32_t>(given_.size()));
     first_may_.push_back(static_cast<std::uint32_t>(may_given_.size()));
-    for (std::uint64_t k = 0; k < (counts & 0xFFFF); ++k, at += 2) needs_.push_back({words[at], words[at + 1], fragments_});
+    for (std::uint64_t k = 0; k < (counts & 0xFFFF); ++k, at += 2)
+      needs_.push_back({words[at], words[at + 1], fragments_});
     for (std::uint64_t k = 0; k < (counts >> 16 & 0xFFFF); ++k) given_.push_back(words[at++]);
     for (std::uint64_t k = 0; k < (counts >> 32 & 0xFFFF); ++k) may_given_.push_back(words[at++]);
   }
@@ -36,7 +37,8 @@ std::pair<std::size_t, std::size_t> WaitGraph::givers(const std::vector<Giver>& 
 }
 
 WaitGraph::Place WaitGraph::place(const Need& n) const {
-  auto at = std::upper_bound(ranks_.begin(), ranks_.end(), n.fragment, [](std::uint32_t f, const auto& r) { return f < r.second; });
+  auto at = std::upper_bound(ranks_.begin(), ranks_.end(), n.fragment,
+                             [](std::uint32_t f, const auto& r) { return f < r.second; });
   --at;
   return {at->first, n.fragment - at->second, n.name};
 }
@@ -49,9 +51,11 @@ std::int64_t WaitGraph::reach(std::vector<std::uint64_t> names, Visit& seen) con
     seen[f] = true;
     ++found;
     const bool last = f + 1 == fragments_;
-    const std::size_t gives = last ? given_.size() : first_give_[f + 1], may = last ? may_given_.size() : first_may_[f + 1];
+    const std::size_t gives = last ? given_.size() : first_give_[f + 1],
+                      may = last ? may_given_.size() : first_may_[f + 1];
     names.insert(names.end(), given_.begin() + first_give_[f], given_.begin() + static_cast<std::ptrdiff_t>(gives));
-    names.insert(names.end(), may_given_.begin() + first_may_[f], may_given_.begin() + static_cast<std::ptrdiff_t>(may));
+    names.insert(names.end(), may_given_.begin() + first_may_[f],
+                 may_given_.begin() + static_cast<std::ptrdiff_t>(may));
   };
   while (!names.empty()) {
     const std::uint64_t name = names.back();
@@ -97,8 +101,11 @@ std::vector<WaitGraph::Place> WaitGraph::circle(std::uint32_t fragment) const {
 }
 
 WaitGraph::Found WaitGraph::find(std::size_t most) {
-  const auto in_order = [](const auto& a, const auto& b) { return std::pair(a.name, a.fragment) < std::pair(b.name, b.fragment); };
-  const auto list = [&](const std::vector<std::uint64_t>& names, const std::vector<std::uint32_t>& first, std::vector<Giver>& to) {
+  const auto in_order = [](const auto& a, const auto& b) {
+    return std::pair(a.name, a.fragment) < std::pair(b.name, b.fragment);
+  };
+  const auto list = [&](const std::vector<std::uint64_t>& names, const std::vector<std::uint32_t>& first,
+                        std::vector<Giver>& to) {
     for (std::size_t f = 0, k = 0; f < first.size(); ++f) {
       const std::size_t end = f + 1 < first.size() ? first[f + 1] : names.size();
       for (; k < end; ++k) to.push_back({names[k], static_cast<std::uint32_t>(f)});

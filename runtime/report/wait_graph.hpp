@@ -1,9 +1,9 @@
-// WaitGraph: which data fragments nothing will assign, of a run that can't finish; or which fragments wait for each other. A pure
-// data structure: what waits on the ranks goes in, as words; what is worth showing comes out.
+// WaitGraph: which data fragments nothing will assign, of a run that can't finish; or which fragments wait for each
+// other. A pure data structure: what waits on the ranks goes in, as words; what is worth showing comes out.
 //
-// A fragment that waits *gives* the names that it would assign if it ran. What waits and is no call of a kernel yet (an `if`, a sub, a
-// call whose indices wait) *may give* any element of what it has in its hands. A name that is waited for and that no fragment gives is a
-// root; one that none may give either comes first.
+// A fragment that waits *gives* the names that it would assign if it ran. What waits and is no call of a kernel yet (an
+// `if`, a sub, a call whose indices wait) *may give* any element of what it has in its hands. A name that is waited for
+// and that no fragment gives is a root; one that none may give either comes first.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace tessera::runtime {
 
-// A fragment as words: how many names it needs, gives and may give, then those: needs as (name, what it is an element of). Names are the
-// lower halves of their ids.
+// A fragment as words: how many names it needs, gives and may give, then those: needs as (name, what it is an element
+// of). Names are the lower halves of their ids.
 struct WaitingFragment {
   struct Need {
     std::uint64_t name = 0, base = 0;
@@ -43,10 +43,11 @@ class WaitGraph {
     std::int64_t waiting = 0;  // behind it, those included
   };
   struct Found {
-    std::vector<Root> roots;    // at most `most`
-    std::int64_t more = 0;      // roots that are not among them
-    std::vector<Place> circle;  // each waits for a name that the next one gives, or may give, the last one for one of the first
-    std::int64_t behind = 0;    // the circle, it included
+    std::vector<Root> roots;  // at most `most`
+    std::int64_t more = 0;    // roots that are not among them
+    std::vector<Place>
+        circle;  // each waits for a name that the next one gives, or may give, the last one for one of the first
+    std::int64_t behind = 0;  // the circle, it included
   };
   Found find(std::size_t most);
 
@@ -68,10 +69,10 @@ class WaitGraph {
 
   std::vector<std::pair<std::int32_t, std::uint32_t>> ranks_;  // rank, its first fragment
   std::uint32_t fragments_ = 0;
-  std::vector<Need> needs_;             // of fragment after fragment
-  std::vector<Need> waiters_;           // the same by name
-  std::vector<Giver> by_key_;           // who waits for a name, or for an element of it
-  std::vector<Giver> gives_, may_give_; // by name, when find() has sorted them
+  std::vector<Need> needs_;              // of fragment after fragment
+  std::vector<Need> waiters_;            // the same by name
+  std::vector<Giver> by_key_;            // who waits for a name, or for an element of it
+  std::vector<Giver> gives_, may_give_;  // by name, when find() has sorted them
   std::vector<std::uint64_t> ends_;
   std::vector<std::uint32_t> first_need_, first_give_, first_may_;  // of each fragment, in the order they were added
   std::vector<std::uint64_t> given_, may_given_;                    // by fragment

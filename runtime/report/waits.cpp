@@ -49,10 +49,11 @@ bool only_calls(const abi::Program& program, const abi::Block& b) {
   return b.kind == abi::Kind::atomic && (b.flags & abi::kBulk) == 0 && last;
 }
 
-// A record knows the names that it has in hand, but not which of them is written as what. Those that make its inputs are found by trying;
-// an output written with the same name is one of that. The others are of what remains, among which may be names whose values it has had.
-void add_outputs(const abi::Cf* c, const std::vector<abi::Name>& hand, const std::vector<Indices>& indices, const std::vector<int>& base,
-                 WaitingFragment& w) {
+// A record knows the names that it has in hand, but not which of them is written as what. Those that make its inputs
+// are found by trying; an output written with the same name is one of that. The others are of what remains, among which
+// may be names whose values it has had.
+void add_outputs(const abi::Cf* c, const std::vector<abi::Name>& hand, const std::vector<Indices>& indices,
+                 const std::vector<int>& base, WaitingFragment& w) {
   const abi::Block& b = *c->block;
   std::vector<unsigned> unknown;
   for (unsigned o = b.input_count; o < static_cast<unsigned>(b.input_count) + b.output_count; ++o) {
@@ -70,7 +71,8 @@ void add_outputs(const abi::Cf* c, const std::vector<abi::Name>& hand, const std
   for (std::size_t h = 0; h < hand.size(); ++h) {
     if (std::find(base.begin(), base.end(), static_cast<int>(h)) == base.end()) rest.push_back(hand[h]);
   }
-  const bool certain = std::all_of(unknown.begin(), unknown.end(), [&](unsigned o) { return indices[o] == indices[unknown.front()]; });
+  const bool certain =
+      std::all_of(unknown.begin(), unknown.end(), [&](unsigned o) { return indices[o] == indices[unknown.front()]; });
   for (const unsigned o : unknown) {
     for (const abi::Name& n : rest) (certain ? w.gives : w.may_give).push_back(element(n, indices[o]).id.lo);
   }

@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);
 
-// A rank that has the answer may begin, and send to one that has not: what is neither card nor answer is kept for the run.
+// A rank that has the answer may begin, and send to one that has not: what is neither card nor answer is kept for the
+// run.
 class Start {
  public:
   explicit Start(Transport& transport) : transport_(transport), here_(static_cast<std::size_t>(transport.size())) {}
@@ -80,8 +81,9 @@ Card card_of(const abi::Program& program, const std::vector<std::string>& argume
   if (const char* text = std::getenv("TESSERA_OPTIONS")) card.environment = text;
   if (program.abi_version != abi::kAbiVersion) {
     card.refusal_code = kExitUsage;
-    card.refusal = fmt::format("the program was built for another version of Tessera (its interface is {}, this one's {}): build it again",
-                               program.abi_version, abi::kAbiVersion);
+    card.refusal = fmt::format(
+        "the program was built for another version of Tessera (its interface is {}, this one's {}): build it again",
+        program.abi_version, abi::kAbiVersion);
     return card;
   }
   for (int i = 0; i < 2; ++i) card.hash[i] = program.hash[i];

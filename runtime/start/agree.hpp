@@ -1,4 +1,5 @@
-// Before a run the ranks agree: each sends its card to rank 0, which answers with what counts for all, or why there is no run.
+// Before a run the ranks agree: each sends its card to rank 0, which answers with what counts for all, or why there is
+// no run.
 #pragma once
 
 #include <utility>
@@ -17,8 +18,8 @@ struct Agreed {
   Verdict verdict;
   std::vector<std::pair<Rank, Parcel>> early;  // of the run, from ranks that had the verdict before
 };
-// agree: every rank calls it; `mine` counts on rank 0 only: its options and profile. What is wrong is in the verdict, and has
-// been said to nobody.
+// agree: every rank calls it; `mine` counts on rank 0 only: its options and profile. What is wrong is in the verdict,
+// and has been said to nobody.
 Agreed agree(Transport& transport, Card card, Verdict mine, bool quiet);
 
 }  // namespace tessera::runtime

@@ -14,14 +14,16 @@ using Ranks = std::vector<Rank>;
 
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
   return text;
 }
 
 std::string numbers(const Ranks& ranks) {
   constexpr std::size_t kShown = 8;
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < ranks.size() && (i < kShown || ranks.size() == kShown + 1); ++i) words.push_back(std::to_string(balancer::index(ranks[i])));
+  for (std::size_t i = 0; i < ranks.size() && (i < kShown || ranks.size() == kShown + 1); ++i)
+    words.push_back(std::to_string(balancer::index(ranks[i])));
   if (words.size() < ranks.size()) words.push_back(fmt::format("{} more", ranks.size() - words.size()));
   return (ranks.size() == 1 ? "rank " : "ranks ") + listed(words);
 }
@@ -86,12 +88,13 @@ Verdict Agreement::verdict() const {
     return v;
   };
   if (const Ranks other = those([&](const Card& c) { return c.version != first.version; }); !other.empty()) {
-    return refuse(kExitUsage,
-                  fmt::format("{} runs Tessera {}, {} another version, {}: install the same one on all hosts, and build the program again",
-                              rank_name(Rank{0}, v.hosts), first.version, rank_names(other, v.hosts),
-                              cards_[static_cast<std::size_t>(balancer::index(other.front()))].version));
+    return refuse(kExitUsage, fmt::format("{} runs Tessera {}, {} another version, {}: install the same one on all "
+                                          "hosts, and build the program again",
+                                          rank_name(Rank{0}, v.hosts), first.version, rank_names(other, v.hosts),
+                                          cards_[static_cast<std::size_t>(balancer::index(other.front()))].version));
   }
-  // Each reason once, with the ranks that have it; rank 0's first, and alone, for it speaks of what is the same for all.
+  // Each reason once, with the ranks that have it; rank 0's first, and alone, for it speaks of what is the same for
+  // all.
   if (first.refusal_code != 0) return refuse(first.refusal_code, first.refusal);
   std::vector<std::pair<std::string, Ranks>> reasons;
   for (std::int32_t r = 0; r < ranks; ++r) {
@@ -106,18 +109,25 @@ Verdict Agreement::verdict() const {
     }
   }
   if (v.exit_code != 0) {
-    for (const auto& [reason, of] : reasons) v.text += (v.text.empty() ? "" : "\n") + rank_names(of, v.hosts) + ": " + reason;
+    for (const auto& [reason, of] : reasons)
+      v.text += (v.text.empty() ? "" : "\n") + rank_names(of, v.hosts) + ": " + reason;
     return v;
   }
-  if (const Ranks other = those([&](const Card& c) { return c.hash[0] != first.hash[0] || c.hash[1] != first.hash[1]; }); !other.empty()) {
+  if (const Ranks other =
+          those([&](const Card& c) { return c.hash[0] != first.hash[0] || c.hash[1] != first.hash[1]; });
+      !other.empty()) {
     const std::string& theirs = cards_[static_cast<std::size_t>(balancer::index(other.front()))].program;
-    return refuse(kExitUsage, fmt::format("the ranks run different programs: {} has {}, {} {}: build it once, and have the same file on all hosts",
-                                          rank_name(Rank{0}, v.hosts), first.program, rank_names(other, v.hosts),
-                                          theirs == first.program ? "another version of it" : "has " + theirs));
+    return refuse(
+        kExitUsage,
+        fmt::format(
+            "the ranks run different programs: {} has {}, {} {}: build it once, and have the same file on all hosts",
+            rank_name(Rank{0}, v.hosts), first.program, rank_names(other, v.hosts),
+            theirs == first.program ? "another version of it" : "has " + theirs));
   }
   if (const Ranks other = those([&](const Card& c) { return c.arguments != first.arguments; }); !other.empty()) {
-    return refuse(kExitUsage, fmt::format("{} and {} were given different arguments: all ranks run one program, with the same ones",
-                                          rank_name(Rank{0}, v.hosts), rank_names(other, v.hosts)));
+    return refuse(kExitUsage,
+                  fmt::format("{} and {} were given different arguments: all ranks run one program, with the same ones",
+                              rank_name(Rank{0}, v.hosts), rank_names(other, v.hosts)));
   }
   return v;
 }
@@ -130,8 +140,8 @@ std::string Agreement::ignored_options() const {
     if (!own.empty() && own != first) other.push_back(Rank{r});
   }
   if (other.empty()) return {};
-  return fmt::format("TESSERA_OPTIONS of {} {} not used: those of rank 0 are, on all ranks ({})", rank_names(other, hosts()),
-                     other.size() == 1 ? "is" : "are", first.empty() ? "none" : first);
+  return fmt::format("TESSERA_OPTIONS of {} {} not used: those of rank 0 are, on all ranks ({})",
+                     rank_names(other, hosts()), other.size() == 1 ? "is" : "are", first.empty() ? "none" : first);
 }
 
 }  // namespace tessera::runtime

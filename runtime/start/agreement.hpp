@@ -20,7 +20,8 @@ std::string on_which_host(Rank rank, const std::vector<std::string>& hosts);
 
 class Agreement {
  public:
-  explicit Agreement(std::int32_t ranks) : cards_(static_cast<std::size_t>(ranks)), came_(static_cast<std::size_t>(ranks)) {}
+  explicit Agreement(std::int32_t ranks)
+      : cards_(static_cast<std::size_t>(ranks)), came_(static_cast<std::size_t>(ranks)) {}
 
   void take(Rank from, Card card);
   bool complete() const { return missing_ == 0; }

@@ -34,7 +34,8 @@ Card decode_card(const Parcel& parcel) {
   Card c;
   WireReader in(parcel.bytes.data(), parcel.bytes.size());
   in(c.version, c.host);
-  if (c.version == exchange_version()) in(c.hash[0], c.hash[1], c.program, c.arguments, c.environment, c.refusal_code, c.refusal);
+  if (c.version == exchange_version())
+    in(c.hash[0], c.hash[1], c.program, c.arguments, c.environment, c.refusal_code, c.refusal);
   return c;
 }
 

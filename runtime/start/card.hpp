@@ -1,5 +1,6 @@
-// What ranks say of themselves before a run, and what rank 0 answers. A rank of another version of Tessera must understand as much as
-// that it is refused: so the version stands first, and the answer's code and text, and nothing behind is read unless they fit.
+// What ranks say of themselves before a run, and what rank 0 answers. A rank of another version of Tessera must
+// understand as much as that it is refused: so the version stands first, and the answer's code and text, and nothing
+// behind is read unless they fit.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,22 @@
 namespace tessera::runtime {
 
 struct Card {
-  std::string version;              // of Tessera, and of what it exchanges
+  std::string version;  // of Tessera, and of what it exchanges
   std::string host;
-  std::uint64_t hash[2] = {0, 0};   // of the program
-  std::string program;              // its name
+  std::uint64_t hash[2] = {0, 0};  // of the program
+  std::string program;             // its name
   std::vector<std::string> arguments;
-  std::string environment;          // its own TESSERA_OPTIONS
-  std::int32_t refusal_code = 0;    // it can't take part ...
-  std::string refusal;              // ... for this reason
+  std::string environment;        // its own TESSERA_OPTIONS
+  std::int32_t refusal_code = 0;  // it can't take part ...
+  std::string refusal;            // ... for this reason
 };
 
 struct Verdict {
   std::int32_t exit_code = 0;
-  std::string text;                 // why not; rank 0 says it
-  std::string options;              // of the run, for all ranks
-  balancer::Profile profile;        // of --load-groups
-  std::vector<std::string> hosts;   // by rank
+  std::string text;                // why not; rank 0 says it
+  std::string options;             // of the run, for all ranks
+  balancer::Profile profile;       // of --load-groups
+  std::vector<std::string> hosts;  // by rank
 };
 
 // The version of this build.

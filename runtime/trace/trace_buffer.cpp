@@ -87,8 +87,7 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
 
 void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration) {
   Open o{ticks(), 0, 0};
-  put(TraceWord::iteration, range->block->group, trace_key(*range),
-      static_cast<std::uint64_t>(iteration));
+  put(TraceWord::iteration, range->block->group, trace_key(*range), static_cast<std::uint64_t>(iteration));
   open(o);
   range->block->iterate(&w, range, iteration);
   close(o);
@@ -117,9 +116,7 @@ void TraceBuffer::born(TraceKey key, std::int64_t home, bool under_end) {
   put(TraceWord::born, static_cast<std::uint64_t>(2 * (home + 1) + (under_end ? 1 : 0)), key);
 }
 
-void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) {
-  put(TraceWord::made, bytes, trace_key(value));
-}
+void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) { put(TraceWord::made, bytes, trace_key(value)); }
 
 void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
   ends_scope_ = scope.ref;

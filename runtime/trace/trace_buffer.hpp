@@ -22,24 +22,22 @@ namespace tessera::runtime {
 // Names of runs and of values: 64 bits of a hash of their ids, the same on every rank.
 using TraceKey = std::uint64_t;
 TraceKey trace_key(const abi::Id&);
-// The run that the CF would make now. A loop, or a call that repeats, comes to one block many times, with another counter in
-// its frame; the bounds in a range's frame change while it runs, and tell nothing.
+// The run that the CF would make now. A loop, or a call that repeats, comes to one block many times, with another
+// counter in its frame; the bounds in a range's frame change while it runs, and tell nothing.
 TraceKey trace_key(const abi::Cf&);
 
 enum class TraceWord : std::uint8_t {  // low bits of a record's first word
-  begin,      // | group; key
-  iteration,  // | group; key of the range; number
-  input,      // | bytes; value
-  born,       // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
-  made,       // | bytes; value
-  ends,       // value, assigned when all under the next born one has ended
-  series,     // of the next born one: abi::Block::series
-  end,        // | ticks of its own, without the runs it made on the spot
+  begin,                               // | group; key
+  iteration,                           // | group; key of the range; number
+  input,                               // | bytes; value
+  born,                                // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
+  made,                                // | bytes; value
+  ends,                                // value, assigned when all under the next born one has ended
+  series,                              // of the next born one: abi::Block::series
+  end,                                 // | ticks of its own, without the runs it made on the spot
 };
 inline constexpr unsigned kTraceShift = 3;
-inline std::size_t trace_words(TraceWord w) {
-  return w == TraceWord::end ? 1 : w == TraceWord::iteration ? 3 : 2;
-}
+inline std::size_t trace_words(TraceWord w) { return w == TraceWord::end ? 1 : w == TraceWord::iteration ? 3 : 2; }
 
 class TraceBuffer {
  public:
@@ -77,8 +75,8 @@ class TraceBuffer {
   const std::int32_t ranks_;
   const std::size_t limit_;
   bool full_ = false;
-  std::int64_t located_ = -1;    // of the open run
-  std::uint64_t inside_ = 0;     // ticks of what the open run made on the spot
+  std::int64_t located_ = -1;  // of the open run
+  std::uint64_t inside_ = 0;   // ticks of what the open run made on the spot
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
   std::uint64_t ends_scope_ = kNoScope;  // of the last `ends`, until something is born
   std::vector<std::vector<std::uint64_t>> chunks_;

@@ -21,8 +21,7 @@ void TraceGraph::add(Rank from, const TracePart& part) {
   }
 }
 
-void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words,
-                      double ns) {
+void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words, double ns) {
   if (word != TraceWord::input) put_inputs(s);
   switch (word) {
     case TraceWord::begin:
@@ -53,8 +52,7 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.series = words[0];
       return;
     case TraceWord::end:
-      runs_[s.open.back()].weight =
-          static_cast<balancer::Time>(static_cast<double>(payload) * ns);
+      runs_[s.open.back()].weight = static_cast<balancer::Time>(static_cast<double>(payload) * ns);
       s.open.pop_back();
       s.ended = kNone;
       return;
@@ -195,8 +193,7 @@ void TraceGraph::put_joins(Workload& out, const JoinGroup& group) const {
   }
 }
 
-bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGroup& join_group,
-                       Workload& out) {
+bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGroup& join_group, Workload& out) {
   if (!find_parents()) return false;
   find_inputs();
   list_children();

@@ -32,7 +32,7 @@ class TraceGraph {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Run {
-    TraceKey key;  // of an iteration: its range's
+    TraceKey key;              // of an iteration: its range's
     std::int64_t number = -1;  // of an iteration
     balancer::Time weight = 0;
     std::int64_t output = 0;

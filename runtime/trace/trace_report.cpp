@@ -76,9 +76,10 @@ std::string write_trace(Node& node) {
   TraceGraph graph;
   for (auto& [rank, part] : node.trace_parts) {
     if (part.full) {
-      return fmt::format("--record: the trace of this run is not written: {} needs more than the "
-                         "{} MB that a rank may use for it; give it more with --record-limit-mb",
-                         rank_name(rank, node.hosts), node.options.record_limit_mb);
+      return fmt::format(
+          "--record: the trace of this run is not written: {} needs more than the "
+          "{} MB that a rank may use for it; give it more with --record-limit-mb",
+          rank_name(rank, node.hosts), node.options.record_limit_mb);
     }
     graph.add(rank, part);
     part.words = {};
@@ -87,7 +88,8 @@ std::string write_trace(Node& node) {
   simulator::Trace trace;
   trace.program = node.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", node.program.hash[0], node.program.hash[1]);
-  if (!graph.build(groups.of, [&](std::uint32_t b) { return groups.join(b); }, trace.work)) {
+  if (!graph.build(
+          groups.of, [&](std::uint32_t b) { return groups.join(b); }, trace.work)) {
     return "--record: internal error: what the ranks wrote down does not fit together; the trace is "
            "not written. Please report it";
   }

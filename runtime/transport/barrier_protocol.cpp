@@ -21,10 +21,17 @@ void BarrierProtocol::enter() {
 
 void BarrierProtocol::received(balancer::Rank from, Control what) {
   switch (what) {
-    case Control::parcel: return;
-    case Control::marker: ++markers_[static_cast<std::size_t>(index(from))]; break;
-    case Control::drained: ++drained_; break;
-    case Control::release: ++released_; return;
+    case Control::parcel:
+      return;
+    case Control::marker:
+      ++markers_[static_cast<std::size_t>(index(from))];
+      break;
+    case Control::drained:
+      ++drained_;
+      break;
+    case Control::release:
+      ++released_;
+      return;
   }
   advance();
 }

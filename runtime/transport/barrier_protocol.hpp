@@ -35,11 +35,11 @@ class BarrierProtocol {
 
   std::int32_t self_;
   Send send_;
-  std::uint32_t round_ = 0;               // of this rank: barriers entered
-  std::uint32_t reported_ = 0;            // rounds for which this rank was found drained
-  std::uint32_t released_ = 0;            // rounds passed
-  std::uint64_t drained_ = 0;             // rank 0: `drained` received, all rounds
-  std::vector<std::uint32_t> markers_;    // by rank
+  std::uint32_t round_ = 0;             // of this rank: barriers entered
+  std::uint32_t reported_ = 0;          // rounds for which this rank was found drained
+  std::uint32_t released_ = 0;          // rounds passed
+  std::uint64_t drained_ = 0;           // rank 0: `drained` received, all rounds
+  std::vector<std::uint32_t> markers_;  // by rank
 };
 
 }  // namespace tessera::runtime

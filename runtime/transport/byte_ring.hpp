@@ -1,8 +1,9 @@
-// ByteRing: a stream of bytes from one process to another of the same host, through memory they share. One thread writes, one
-// reads; neither ever waits. What is written is seen after publish(), and a reader has to be told (Doorbell): it does not look by itself.
+// ByteRing: a stream of bytes from one process to another of the same host, through memory they share. One thread
+// writes, one reads; neither ever waits. What is written is seen after publish(), and a reader has to be told
+// (Doorbell): it does not look by itself.
 //
-// head and tail count bytes since the beginning; head - tail are in the ring. Each side keeps its own count beside the shared one, and
-// a copy of the other's, so that it touches the other's line only when it has to.
+// head and tail count bytes since the beginning; head - tail are in the ring. Each side keeps its own count beside the
+// shared one, and a copy of the other's, so that it touches the other's line only when it has to.
 //
 // Example: RingWriter out(ring); out.write(data, size); out.publish(); bell.ring();
 //          RingReader in(ring);  in.read([](std::span<const std::byte> bytes) { ... });
@@ -47,8 +48,8 @@ class RingWriter {
     at_ += n;
     return n;
   }
-  // publish shows the reader what was written; `more` does not fit: it is to tell us when there is room. Should it not see that in time,
-  // nobody tells: look again now and then.
+  // publish shows the reader what was written; `more` does not fit: it is to tell us when there is room. Should it not
+  // see that in time, nobody tells: look again now and then.
   void publish(bool more) {
     if (more) ring_->wanting.store(1, std::memory_order_relaxed);
     ring_->head.store(at_, std::memory_order_release);
@@ -81,7 +82,8 @@ class RingReader {
   }
   // Whether the writer is to be told that there is room again; once.
   bool wanted() {
-    return ring_->wanting.load(std::memory_order_relaxed) != 0 && ring_->wanting.exchange(0, std::memory_order_relaxed) != 0;
+    return ring_->wanting.load(std::memory_order_relaxed) != 0 &&
+           ring_->wanting.exchange(0, std::memory_order_relaxed) != 0;
   }
 
  private:

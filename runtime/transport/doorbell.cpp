@@ -29,8 +29,7 @@ void Doorbell::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point u
   timespec deadline{};
   deadline.tv_sec = seconds.count();
   deadline.tv_nsec = duration_cast<std::chrono::nanoseconds>(left - seconds).count();
-  syscall(SYS_futex, &word_, FUTEX_WAIT_BITSET, seen | kSleeps, &deadline, nullptr,
-          FUTEX_BITSET_MATCH_ANY);
+  syscall(SYS_futex, &word_, FUTEX_WAIT_BITSET, seen | kSleeps, &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
 void sharpen_timers_of_this_thread() {

@@ -7,10 +7,7 @@
 namespace tessera::runtime {
 
 Mailbox::Mailbox(std::int32_t ranks, std::uint64_t seed, bool timed)
-    : shuffled_(seed != 0),
-      timed_(timed),
-      random_(seed),
-      lanes_(static_cast<std::size_t>(ranks)) {}
+    : shuffled_(seed != 0), timed_(timed), random_(seed), lanes_(static_cast<std::size_t>(ranks)) {}
 
 void Mailbox::put(Mail mail) {
   {
@@ -53,9 +50,8 @@ void Mailbox::take_due(std::vector<Mail>& out) {
     if (shuffled_) {
       pick = random_() % due.size();
     } else {
-      const auto earliest = std::min_element(due.begin(), due.end(), [](Lane* a, Lane* b) {
-        return a->mail.front().due < b->mail.front().due;
-      });
+      const auto earliest = std::min_element(
+          due.begin(), due.end(), [](Lane* a, Lane* b) { return a->mail.front().due < b->mail.front().due; });
       pick = static_cast<std::size_t>(earliest - due.begin());
     }
     Lane& lane = *due[pick];

@@ -55,8 +55,8 @@ class Mailbox {
   const bool shuffled_;
   const bool timed_;
   std::mt19937_64 random_;
-  std::vector<Lane> lanes_;      // by sender; used when shuffled or timed
-  std::vector<Mail> in_order_;   // else
+  std::vector<Lane> lanes_;     // by sender; used when shuffled or timed
+  std::vector<Mail> in_order_;  // else
   bool woken_ = false;
 };
 

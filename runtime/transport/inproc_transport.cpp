@@ -11,8 +11,8 @@
 #include "runtime/transport/barrier_protocol.hpp"
 #include "runtime/transport/doorbell.hpp"
 #include "runtime/transport/flush_output.hpp"
-#include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/inproc_mailbox.hpp"
+#include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -49,9 +49,7 @@ struct Network {
     return (o.seed != 0 && o.max_delay.count() > 0) || o.latency.count() > 0 || o.bandwidth > 0;
   }
 
-  Link& link(Rank from, Rank to) {
-    return links[static_cast<std::size_t>(index(from)) * options.ranks + index(to)];
-  }
+  Link& link(Rank from, Rank to) { return links[static_cast<std::size_t>(index(from)) * options.ranks + index(to)]; }
   Mailbox& box(Rank r) { return *boxes[static_cast<std::size_t>(index(r))]; }
 
   const InprocOptions options;
@@ -72,8 +70,7 @@ class InprocTransport final : public Transport {
   InprocTransport(std::shared_ptr<Network> network, Rank rank)
       : network_(std::move(network)),
         rank_(rank),
-        barrier_(rank, network_->options.ranks,
-                 [this](Rank to, Control what) { put(to, what, Parcel{}); }) {}
+        barrier_(rank, network_->options.ranks, [this](Rank to, Control what) { put(to, what, Parcel{}); }) {}
 
   Rank rank() const override { return rank_; }
   std::int32_t size() const override { return network_->options.ranks; }
@@ -158,9 +155,9 @@ class InprocTransport final : public Transport {
 
   const std::shared_ptr<Network> network_;
   const Rank rank_;
-  BarrierProtocol barrier_;   // this and the next two: under the rank's progress lock
+  BarrierProtocol barrier_;  // this and the next two: under the rank's progress lock
   std::vector<Mail> taken_;
-  std::size_t next_ = 0;      // in taken_: the first that was not handed out yet
+  std::size_t next_ = 0;  // in taken_: the first that was not handed out yet
 };
 
 }  // namespace

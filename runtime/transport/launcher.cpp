@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{10};
 
-// The first of these that is set: Open MPI's mpirun, MPICH's and its kin, MVAPICH's, srun. The first one comes before srun, which
-// starts mpirun's daemons.
+// The first of these that is set: Open MPI's mpirun, MPICH's and its kin, MVAPICH's, srun. The first one comes before
+// srun, which starts mpirun's daemons.
 std::int32_t number_of(std::initializer_list<const char*> variables) {
   for (const char* name : variables) {
     if (const char* text = std::getenv(name)) return std::atoi(text);

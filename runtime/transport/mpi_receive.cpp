@@ -7,8 +7,8 @@
 namespace tessera::runtime::mpi {
 
 void MpiTransport::post_receive(std::size_t slot) {
-  check(MPI_Irecv(posted_bytes_[slot].data(), static_cast<int>(wire::kEnvelopeBytes), MPI_BYTE,
-                  MPI_ANY_SOURCE, kEnvelopeTag, comm_, &posted_[slot]),
+  check(MPI_Irecv(posted_bytes_[slot].data(), static_cast<int>(wire::kEnvelopeBytes), MPI_BYTE, MPI_ANY_SOURCE,
+                  kEnvelopeTag, comm_, &posted_[slot]),
         "MPI_Irecv");
 }
 
@@ -41,7 +41,8 @@ bool MpiTransport::take_envelopes() {
     post_receive(next_posted_);
     next_posted_ = (next_posted_ + 1) % kPosted;
     any = true;
-    if (static_cast<std::size_t>(size) < wire::kEnvelopeBytes) break;  // seldom followed by another: that can wait for the next call
+    if (static_cast<std::size_t>(size) < wire::kEnvelopeBytes)
+      break;  // seldom followed by another: that can wait for the next call
   }
   return any;
 }
@@ -54,8 +55,7 @@ void MpiTransport::read_stream(Peer& peer, std::span<const std::byte> bytes) {
   }
   peer.partial.insert(peer.partial.end(), bytes.begin(), bytes.end());
   const std::size_t used = read_records(peer, peer.partial);
-  peer.partial.erase(peer.partial.begin(),
-                     peer.partial.begin() + static_cast<std::ptrdiff_t>(used));
+  peer.partial.erase(peer.partial.begin(), peer.partial.begin() + static_cast<std::ptrdiff_t>(used));
 }
 
 std::size_t MpiTransport::read_records(Peer& peer, std::span<const std::byte> bytes) {
@@ -75,8 +75,7 @@ std::size_t MpiTransport::read_records(Peer& peer, std::span<const std::byte> by
     wire::Incoming& kept = peer.incoming.emplace_back(std::move(in));  // deque: stays in place
     for (const wire::InPiece& piece : parsed_pieces_) {
       for (std::uint64_t at = 0; at < piece.size; at += kLargestMessage) {
-        peer.pieces_in.push_back(
-            {{piece.data + at, std::min(piece.size - at, kLargestMessage)}, &kept});
+        peer.pieces_in.push_back({{piece.data + at, std::min(piece.size - at, kLargestMessage)}, &kept});
         ++kept.missing;
       }
     }
@@ -89,8 +88,8 @@ void MpiTransport::post_pieces(Peer& peer) {
     const Peer::Piece piece = peer.pieces_in.front();
     peer.pieces_in.pop_front();
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Irecv(piece.where.data, static_cast<int>(piece.where.size), MPI_BYTE, peer.rank,
-                    kPieceTag, comm_, &request),
+    check(MPI_Irecv(piece.where.data, static_cast<int>(piece.where.size), MPI_BYTE, peer.rank, kPieceTag, comm_,
+                    &request),
           "MPI_Irecv");
     ++peer.pieces_in_active;
     peer.to_ring = true;  // a rendezvous goes on at the sender

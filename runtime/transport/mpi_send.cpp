@@ -10,8 +10,7 @@ namespace tessera::runtime::mpi {
 
 void MpiTransport::send(Rank to, Parcel parcel) {
   if (index(to) < 0 || index(to) >= size_) {
-    throw std::out_of_range("transport: parcel to rank " + std::to_string(index(to)) + " of " +
-                            std::to_string(size_));
+    throw std::out_of_range("transport: parcel to rank " + std::to_string(index(to)) + " of " + std::to_string(size_));
   }
   append(Outgoing{to, Control::parcel, std::move(parcel)});
 }
@@ -22,8 +21,8 @@ void MpiTransport::append(Outgoing out) {
     outbox_.push_back(std::move(out));
     outbox_full_.store(true, std::memory_order_seq_cst);
   }
-  // A sleeper has to get up and push it out. The driver itself looks before it sleeps; who follows it calls progress() first, and one
-  // of the two sees the other.
+  // A sleeper has to get up and push it out. The driver itself looks before it sleeps; who follows it calls progress()
+  // first, and one of the two sees the other.
   if (driver_.load(std::memory_order_seq_cst) != std::this_thread::get_id()) bell_->ring();
 }
 
@@ -92,8 +91,8 @@ void MpiTransport::put(Peer& peer, const void* data, std::size_t size) {
 void MpiTransport::post_envelope(Peer& peer) {
   if (!peer.open) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(peer.open->bytes.data(), static_cast<int>(peer.open->used), MPI_BYTE, peer.rank,
-                  kEnvelopeTag, comm_, &request),
+  check(MPI_Isend(peer.open->bytes.data(), static_cast<int>(peer.open->used), MPI_BYTE, peer.rank, kEnvelopeTag, comm_,
+                  &request),
         "MPI_Isend");
   peer.to_ring = true;
   if (peer.bell == nullptr && !std::exchange(peer.met, true)) connected_ = true;
@@ -113,8 +112,7 @@ void MpiTransport::start_pieces(Peer& peer) {
     wire::OutPiece part = piece;
     part.size = std::min(piece.size, kLargestMessage);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Isend(part.data, static_cast<int>(part.size), MPI_BYTE, peer.rank, kPieceTag, comm_,
-                    &request),
+    check(MPI_Isend(part.data, static_cast<int>(part.size), MPI_BYTE, peer.rank, kPieceTag, comm_, &request),
           "MPI_Isend");
     piece.data += part.size;
     piece.size -= part.size;

@@ -31,7 +31,8 @@ constexpr int kLooks = 4;  // at the bell, for each at the clock
 constexpr int kFirstLooks = 64;
 constexpr std::int64_t kUnfinishedSleep[2] = {20'000, 100'000};  // MPI has to be progressed
 constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring ...
-constexpr std::int64_t kWatchedSleep[2] = {200'000, 2'000'000};  // ... unless over sockets; a new one is not known at once
+constexpr std::int64_t kWatchedSleep[2] = {200'000,
+                                           2'000'000};  // ... unless over sockets; a new one is not known at once
 // A sender rings when MPI has taken the message, and MPI need not show it at the first look. In Open MPI
 // a third rank may have lost its core while it linked something, a send's acknowledgement
 // say, into our queue in front of it; it knows nothing of bells.
@@ -41,7 +42,7 @@ constexpr std::int64_t kRungSleep[2] = {1'000'000, 100'000'000};
 constexpr std::uint64_t kAllRings = 16 << 20;
 constexpr std::uint64_t kLargestRing = 256 << 10;
 constexpr std::uint64_t kSmallestRing = 4 << 10;
-constexpr std::uint64_t kMostRing = 16 << 20;  // when asked for
+constexpr std::uint64_t kMostRing = 16 << 20;       // when asked for
 constexpr std::uint64_t kLargestInRing = 16 << 10;  // what is larger is faster through MPI, which copies it once
 
 // Null where the system has no room for it: other hosts are polled then, as where MPI uses no sockets.
@@ -58,15 +59,20 @@ std::uint64_t ring_bytes(int ranks) {
   if (const char* wish = std::getenv("TESSERA_RING_BYTES"); wish != nullptr && *wish != '\0') {
     char* end = nullptr;
     const std::uint64_t bytes = std::strtoull(wish, &end, 10);
-    if (*wish >= '0' && *wish <= '9' && *end == '\0' && (bytes == 0 || (std::has_single_bit(bytes) && bytes >= kSmallestRing && bytes <= kMostRing))) return bytes;
-    throw std::runtime_error("TESSERA_RING_BYTES is the size of the rings in shared memory: 0 for none, or a power of two from 4096 to 16777216, not `" +
-                             std::string(wish) + "`");
+    if (*wish >= '0' && *wish <= '9' && *end == '\0' &&
+        (bytes == 0 || (std::has_single_bit(bytes) && bytes >= kSmallestRing && bytes <= kMostRing)))
+      return bytes;
+    throw std::runtime_error(
+        "TESSERA_RING_BYTES is the size of the rings in shared memory: 0 for none, or a power of two from 4096 to "
+        "16777216, not `" +
+        std::string(wish) + "`");
   }
   if (ranks < 2) return 0;
   // Open MPI fails where there is no room for all of it, and needs some for itself.
   struct statvfs room {};
   const std::uint64_t free = statvfs("/dev/shm", &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize : kAllRings;
-  const std::uint64_t share = std::min(kAllRings, free / 8) / (static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1));
+  const std::uint64_t share =
+      std::min(kAllRings, free / 8) / (static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1));
   return share < kSmallestRing ? 0 : std::min(std::bit_floor(share), kLargestRing);
 }
 
@@ -80,11 +86,12 @@ void check_launcher(int size) {
   const std::string version(text.data(), static_cast<std::size_t>(length));
   MPI_Finalize();
   const bool slurm = std::getenv("SLURM_STEP_ID") != nullptr && std::getenv("PMI_SIZE") == nullptr;
-  throw SameOnAllRanks("MPI failed: " + std::to_string(started) + " processes were started together, but to MPI there " +
-                       (size == 1 ? "is 1" : "are " + std::to_string(size)) + ", so each would run the whole program. This is " +
-                       version.substr(0, version.find(',')) + ": " +
-                       (slurm ? "srun must speak with it, as by `srun --mpi=pmix` (`srun --mpi=list` shows what there is), or use mpirun"
-                              : "start it by the mpirun that belongs to it, not by another MPI's"));
+  throw SameOnAllRanks(
+      "MPI failed: " + std::to_string(started) + " processes were started together, but to MPI there " +
+      (size == 1 ? "is 1" : "are " + std::to_string(size)) + ", so each would run the whole program. This is " +
+      version.substr(0, version.find(',')) + ": " +
+      (slurm ? "srun must speak with it, as by `srun --mpi=pmix` (`srun --mpi=list` shows what there is), or use mpirun"
+             : "start it by the mpirun that belongs to it, not by another MPI's"));
 }
 
 }  // namespace
@@ -118,19 +125,16 @@ MpiTransport::MpiTransport() {
   peers_.resize(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
   meet_host();
-  barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) {
-    append(Outgoing{to, what, {}});
-  });
+  barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) { append(Outgoing{to, what, {}}); });
   for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) post_receive(slot);
   yield_in_mpi(false);
 }
 
-// Finds the ranks of this host, shares doorbells and rings with them, counts the cores they have, and has them print into one
-// stream.
+// Finds the ranks of this host, shares doorbells and rings with them, counts the cores they have, and has them print
+// into one stream.
 void MpiTransport::meet_host() {
   MPI_Comm host = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
-        "MPI_Comm_split_type");
+  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   int host_size = 1;
   MPI_Comm_size(host, &host_size);
   MPI_Comm_rank(host, &host_rank_);
@@ -143,19 +147,18 @@ void MpiTransport::meet_host() {
   const std::size_t ring_size = capacity == 0 ? 0 : ByteRing::footprint(capacity);
   const auto bytes = static_cast<MPI_Aint>(sizeof(Doorbell) * (ranks + 1) + ring_size * ranks * ranks);
   void* mine = nullptr;
-  check(
-      MPI_Win_allocate_shared(host_rank_ == 0 ? bytes : 0, 1, MPI_INFO_NULL, host, &mine, &shared_),
-      "MPI_Win_allocate_shared");
+  check(MPI_Win_allocate_shared(host_rank_ == 0 ? bytes : 0, 1, MPI_INFO_NULL, host, &mine, &shared_),
+        "MPI_Win_allocate_shared");
   MPI_Aint there = 0;
   int unit = 0;
   void* base = nullptr;
   check(MPI_Win_shared_query(shared_, 0, &there, &unit, &base), "MPI_Win_shared_query");
   const auto address = reinterpret_cast<std::uintptr_t>(base);
-  auto* bells = reinterpret_cast<Doorbell*>((address + alignof(Doorbell) - 1) &
-                                            ~std::uintptr_t{alignof(Doorbell) - 1});
+  auto* bells = reinterpret_cast<Doorbell*>((address + alignof(Doorbell) - 1) & ~std::uintptr_t{alignof(Doorbell) - 1});
   bell_ = new (bells + host_rank_) Doorbell;
   const auto ring = [&](int from, int to) {
-    return reinterpret_cast<std::byte*>(bells + ranks) + ring_size * (static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to));
+    return reinterpret_cast<std::byte*>(bells + ranks) +
+           ring_size * (static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to));
   };
   for (int h = 0; capacity != 0 && h < host_size; ++h) new (ring(host_rank_, h)) ByteRing(capacity);
 
@@ -280,7 +283,9 @@ void MpiTransport::wait(Clock::time_point until, bool idle) {
 }
 
 bool MpiTransport::look() {
-  if (!may_poll_ || other_hosts_ || unfinished_.load(std::memory_order_seq_cst) || !traffic_.load(std::memory_order_relaxed)) return false;
+  if (!may_poll_ || other_hosts_ || unfinished_.load(std::memory_order_seq_cst) ||
+      !traffic_.load(std::memory_order_relaxed))
+    return false;
   const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
   for (int look = 0; look < kFirstLooks; ++look) {
     if (bell_->count() != seen) return true;
@@ -291,7 +296,8 @@ bool MpiTransport::look() {
 
 void MpiTransport::sleep(Clock::time_point until, bool poll) {
   const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
-  if (bell_->count() != seen || moved_.load(std::memory_order_relaxed) || outbox_full_.load(std::memory_order_seq_cst)) return;
+  if (bell_->count() != seen || moved_.load(std::memory_order_relaxed) || outbox_full_.load(std::memory_order_seq_cst))
+    return;
   const bool unfinished = unfinished_.load(std::memory_order_seq_cst);
   if (poll) {
     if (traffic_.exchange(false, std::memory_order_relaxed)) latest_traffic_ = Clock::now();
@@ -304,13 +310,17 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
     }
   }
   const bool watched = watch_ && watch_->watches();
-  const auto& bounds = unfinished ? kUnfinishedSleep : watched ? kWatchedSleep : other_hosts_ ? kRemoteSleep : kRungSleep;
+  const auto& bounds = unfinished     ? kUnfinishedSleep
+                       : watched      ? kWatchedSleep
+                       : other_hosts_ ? kRemoteSleep
+                                      : kRungSleep;
   const std::int64_t last = back_off_.load(std::memory_order_relaxed);
   const std::int64_t pause = std::clamp(last + last / 2, bounds[0], bounds[1]);
   const Clock::time_point end = Clock::now() + std::chrono::nanoseconds(pause);
   if (end <= until) back_off_.store(pause, std::memory_order_relaxed);
   if (unfinished || other_hosts_) sharpen_timers_of_this_thread();
-  // What is under way comes in many parts: looked at now and then, it takes less of the processor than being woken for each.
+  // What is under way comes in many parts: looked at now and then, it takes less of the processor than being woken for
+  // each.
   if (watch_ && !unfinished) watch_->arm();
   bell_->sleep(seen, std::min(until, end));
   unrung_ = bell_->count() == seen;

@@ -2,13 +2,12 @@
 // progress, sleep), mpi_send.cpp and mpi_receive.cpp.
 //
 // Out: send() appends to one outbox (any thread, small lock). progress() empties it: records
-// (wire.hpp) go to ranks of this host through a ring of bytes in shared memory (byte_ring.hpp), to others packed into an envelope
-// per destination; envelopes leave as eager messages. Pieces follow as messages of their own. In: rings are looked at when
-// the bell has rung; a row of posted receives takes envelopes from anybody;
-// their records say which pieces to receive, and into what. Order: MPI matches messages of one
-// pair, tag and communicator in the order sent. Envelopes are taken in the order
-// posted and pieces are posted in record order; a parcel is handed out when it is whole and all
-// before it from the same rank were. Threads: `progress_lock` of the runtime serialises progress(),
+// (wire.hpp) go to ranks of this host through a ring of bytes in shared memory (byte_ring.hpp), to others packed into
+// an envelope per destination; envelopes leave as eager messages. Pieces follow as messages of their own. In: rings are
+// looked at when the bell has rung; a row of posted receives takes envelopes from anybody; their records say which
+// pieces to receive, and into what. Order: MPI matches messages of one pair, tag and communicator in the order sent.
+// Envelopes are taken in the order posted and pieces are posted in record order; a parcel is handed out when it is
+// whole and all before it from the same rank were. Threads: `progress_lock` of the runtime serialises progress(),
 // barrier() and the destructor, and so all that is "progress only" below. mpi_mutex_ is held around
 // MPI calls for abort()'s sake alone. Sleep: wait() makes no MPI call. Each rank has a doorbell in
 // memory shared by the host; who sends to it rings. progress() notes the bell's count before it
@@ -64,8 +63,8 @@ class Requests {
     if (requests_.empty()) return false;
     int count = 0;
     indices_.resize(requests_.size());
-    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                       indices_.data(), MPI_STATUSES_IGNORE),
+    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(),
+                       MPI_STATUSES_IGNORE),
           "MPI_Testsome");
     if (count <= 0) return false;
     std::size_t kept = 0;
@@ -188,7 +187,7 @@ class MpiTransport final : public Transport {
   int host_rank_ = 0;
   bool other_hosts_ = false;
   bool envelopes_ = false;  // some rank is not reached by a ring
-  bool may_poll_ = false;  // a core or more for each rank of this host
+  bool may_poll_ = false;   // a core or more for each rank of this host
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Win shared_ = MPI_WIN_NULL;  // bells and rings
   Doorbell* bell_ = nullptr;
@@ -199,14 +198,14 @@ class MpiTransport final : public Transport {
   std::vector<Outgoing> outbox_;
   std::atomic<bool> outbox_full_{false};  // not empty; a hint that saves the lock
   std::atomic<bool> woken_{false};
-  std::atomic<std::uint32_t> seen_{0};   // bell's count when progress() last looked
-  std::atomic<bool> unfinished_{false};  // MPI must be progressed though nobody rings
-  std::atomic<bool> moved_{false};       // by the last progress(): there may be more
-  std::atomic<bool> traffic_{false};     // since the last wait
-  Clock::time_point latest_traffic_{};   // as a waiting thread saw it; waiting is exclusive like progress
-  bool unrung_ = false;                  // the latest sleep ended by itself; exclusive, too
-  std::atomic<std::int64_t> back_off_{0};       // the next short sleep, ns; 0: start again
-  std::atomic<std::thread::id> driver_{};       // the thread that was inside progress() last
+  std::atomic<std::uint32_t> seen_{0};     // bell's count when progress() last looked
+  std::atomic<bool> unfinished_{false};    // MPI must be progressed though nobody rings
+  std::atomic<bool> moved_{false};         // by the last progress(): there may be more
+  std::atomic<bool> traffic_{false};       // since the last wait
+  Clock::time_point latest_traffic_{};     // as a waiting thread saw it; waiting is exclusive like progress
+  bool unrung_ = false;                    // the latest sleep ended by itself; exclusive, too
+  std::atomic<std::int64_t> back_off_{0};  // the next short sleep, ns; 0: start again
+  std::atomic<std::thread::id> driver_{};  // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;
 
   // Progress only.

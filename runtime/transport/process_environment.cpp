@@ -37,8 +37,8 @@ bool all_on_this_host() {
   return local != nullptr && all != nullptr && std::string_view(local) == all;
 }
 
-// The process that adopts orphans, and the children that it had before, which are none of the run's: a script may have started
-// something and become this program.
+// The process that adopts orphans, and the children that it had before, which are none of the run's: a script may have
+// started something and become this program.
 pid_t adopter = 0;
 std::array<pid_t, 64> earlier_children{};
 
@@ -99,8 +99,7 @@ void yield_in_mpi(bool yield) {
   // Open MPI reads its parameter once; this is the function it then calls (since 1.x, still in 5).
   // Another MPI does not have it and needs nothing.
   using SetYield = bool (*)(bool);
-  static const auto set = reinterpret_cast<SetYield>(
-      dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  static const auto set = reinterpret_cast<SetYield>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
   if (set != nullptr) set(yield);
 }
 

@@ -13,8 +13,8 @@ void prepare_process_for_mpi();
 // and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice.
 void yield_in_mpi(bool yield);
 
-// Children end with the run, and so do theirs: from the first on those whose parent has ended become this process's, and the second
-// kills all but those that it had before. In a child it does nothing.
+// Children end with the run, and so do theirs: from the first on those whose parent has ended become this process's,
+// and the second kills all but those that it had before. In a child it does nothing.
 void adopt_orphans();
 void end_children();
 

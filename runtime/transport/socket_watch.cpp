@@ -40,8 +40,7 @@ bool control(int operation, int epoll, int fd, std::uint32_t events, Source sour
 // Takes the edges; what they were is seen by who looks at MPI.
 void take_edges(int epoll) {
   std::array<epoll_event, 64> events;
-  while (epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0) == static_cast<int>(events.size())) {
-  }
+  while (epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0) == static_cast<int>(events.size())) {}
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ SocketWatch::SocketWatch(Doorbell& bell)
       either_(epoll_create1(EPOLL_CLOEXEC)),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   control(EPOLL_CTL_ADD, either_.fd, readable_.fd, EPOLLONESHOT, Source::readable);  // not before arm()
-  control(EPOLL_CTL_ADD, either_.fd, writable_.fd, EPOLLIN, Source::writable);  // seldom: after a socket was full
+  control(EPOLL_CTL_ADD, either_.fd, writable_.fd, EPOLLIN, Source::writable);       // seldom: after a socket was full
   control(EPOLL_CTL_ADD, either_.fd, stop_.fd, EPOLLIN, Source::stop);
   // Signals are for the threads that were there before.
   sigset_t all, before;
@@ -70,8 +69,7 @@ SocketWatch::SocketWatch(Doorbell& bell)
 
 SocketWatch::~SocketWatch() {
   const std::uint64_t one = 1;
-  while (write(stop_.fd, &one, sizeof one) < 0 && errno == EINTR) {
-  }
+  while (write(stop_.fd, &one, sizeof one) < 0 && errno == EINTR) {}
   thread_.join();
 }
 

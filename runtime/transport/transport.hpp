@@ -86,8 +86,8 @@ class Transport {
   // `idle`: the calling thread has nothing else to do, nor has any other of this rank. Then, when the
   // host has a core for each of its ranks, a short bounded poll may come before the sleep.
   virtual void wait(Clock::time_point until, bool idle = false) = 0;
-  // A first look of a microsecond or two, before anything is prepared for waiting, where messages were moved just now. True: there is
-  // something for progress. When `wait` may not poll, it does not look.
+  // A first look of a microsecond or two, before anything is prepared for waiting, where messages were moved just now.
+  // True: there is something for progress. When `wait` may not poll, it does not look.
   virtual bool look() { return false; }
   virtual void wake() = 0;
 
@@ -116,7 +116,7 @@ struct InprocOptions {
   std::chrono::microseconds max_delay{0};  // with a seed: each parcel waits 0..max_delay
   // Emulated link, for benchmarks and planner tests: added to each delivery. 0: none.
   std::chrono::nanoseconds latency{0};
-  double bandwidth = 0;                    // bytes per second
+  double bandwidth = 0;  // bytes per second
 };
 // One transport per rank; they share the queues and may outlive each other. The exit of abort() ends
 // the process.

@@ -37,8 +37,8 @@ bool several_hosts() {
 
 // mpirun writes something before each line, or files per rank: it has to know whose a line is.
 bool launcher_tells_ranks_apart() {
-  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output", "OMPI_MCA_orte_output_filename",
-                           "OMPI_MCA_orte_xterm", "SLURM_LABELIO"}) {
+  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
+                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm", "SLURM_LABELIO"}) {
     if (std::getenv(name) != nullptr) return true;
   }
   return false;
@@ -70,7 +70,8 @@ bool reads(pid_t who, const fs::path& what) {
     if (failed) continue;
     if (!terminal.empty()) {
       if (target.filename() == "ptmx" && terminal_of(process, entry.path().filename()) == terminal) return true;
-    } else if (target == what && (fs::symlink_status(entry.path(), failed).permissions() & fs::perms::owner_read) != fs::perms::none) {
+    } else if (target == what &&
+               (fs::symlink_status(entry.path(), failed).permissions() & fs::perms::owner_read) != fs::perms::none) {
       return true;
     }
   }
@@ -90,9 +91,10 @@ pid_t reader_of(int descriptor) {
   return 0;
 }
 
-// What mpirun reads at a time it passes on at once: of a pipe of packets that is what was written at a time, up to 4096 bytes. Else it is
-// whatever is there, the last line cut, and what another rank or host has written comes next. (Where mpirun reads through a terminal, so it is.
-// Its --tag-output would tell whose a piece is, but loses what is over 8 kB with the tags.)
+// What mpirun reads at a time it passes on at once: of a pipe of packets that is what was written at a time, up to 4096
+// bytes. Else it is whatever is there, the last line cut, and what another rank or host has written comes next. (Where
+// mpirun reads through a terminal, so it is. Its --tag-output would tell whose a piece is, but loses what is over 8 kB
+// with the tags.)
 void one_line_at_a_time(int descriptor) {
   constexpr int kRoom = 1 << 20;  // a packet takes a page of it
   struct stat s {};

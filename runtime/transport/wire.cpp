@@ -13,8 +13,8 @@ RecordWriter::RecordWriter(Outgoing& out, const Limits& limits) : out_(out) {
   head_.parcel_bytes = parcel.bytes.size();
   head_.bytes_beside = parcel.bytes.size() > kLargestBytes;
   head_.values = static_cast<std::uint32_t>(parcel.values.size());
-  head_.record_bytes = sizeof(Head) + parcel.values.size() * sizeof(std::uint64_t) +
-                       (head_.bytes_beside ? 0 : parcel.bytes.size());
+  head_.record_bytes =
+      sizeof(Head) + parcel.values.size() * sizeof(std::uint64_t) + (head_.bytes_beside ? 0 : parcel.bytes.size());
   descriptors_.reserve(parcel.values.size());
   std::uint64_t inside = 0;
   for (const ValueRef& v : parcel.values) {
@@ -24,8 +24,7 @@ RecordWriter::RecordWriter(Outgoing& out, const Limits& limits) : out_(out) {
     const std::uint64_t size = v.get()->size;
     const bool beside = size > limits.value || inside + size > limits.values;
     if (!beside) inside += size;
-    descriptors_.push_back((size << 8) | (beside ? kBeside : 0) |
-                           static_cast<std::uint64_t>(v.get()->type));
+    descriptors_.push_back((size << 8) | (beside ? kBeside : 0) | static_cast<std::uint64_t>(v.get()->type));
   }
   head_.record_bytes += inside;
 }
@@ -64,8 +63,7 @@ void read_record(std::span<const std::byte> record, Incoming& in, std::vector<In
         pieces.push_back({in.texts.back().text.data(), size});
         in.parcel.values.emplace_back();
       } else {
-        in.parcel.values.emplace_back(
-            abi::value_string(reinterpret_cast<const char*>(at), size));
+        in.parcel.values.emplace_back(abi::value_string(reinterpret_cast<const char*>(at), size));
       }
     } else {
       ValueRef value(value_to_fill(size));
@@ -83,8 +81,7 @@ void read_record(std::span<const std::byte> record, Incoming& in, std::vector<In
 
 void Incoming::finish() {
   for (Text& t : texts) {
-    parcel.values[t.value] = ValueRef(
-        abi::value_string(reinterpret_cast<const char*>(t.text.data()), t.text.size()));
+    parcel.values[t.value] = ValueRef(abi::value_string(reinterpret_cast<const char*>(t.text.data()), t.text.size()));
   }
   texts.clear();
 }

@@ -17,9 +17,7 @@ constexpr std::size_t kDoubtful = 64;  // are remembered
 // What makes fragments does not take so many times what it took on average while that could be seen.
 constexpr double kLongerMaking = 4;
 
-void vote(std::int32_t& votes, bool yes) {
-  votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0);
-}
+void vote(std::int32_t& votes, bool yes) { votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0); }
 
 }  // namespace
 
@@ -52,7 +50,7 @@ GroupStats::GroupStats(std::uint32_t groups, Cost cost)
 GroupStats::Snapshot GroupStats::read(std::uint32_t group) const {
   const One& g = groups_[group];
   Snapshot s{g.count.load(std::memory_order_relaxed), g.known.load(std::memory_order_relaxed),
-             g.sum.load(std::memory_order_relaxed), g.squares.load(std::memory_order_relaxed),
+             g.sum.load(std::memory_order_relaxed),   g.squares.load(std::memory_order_relaxed),
              g.bytes.load(std::memory_order_relaxed), g.bytes_out.load(std::memory_order_relaxed)};
   if (g.brisk.load(std::memory_order_relaxed) && s.count > s.known) {
     const auto n = static_cast<double>(s.count - s.known);

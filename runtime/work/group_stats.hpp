@@ -8,11 +8,11 @@
 // what it took goes to the group it was of. Then all groups of the gap are timed for a while, for which the long one
 // pays, so that of long ones that come again each is timed.
 //
-// Somebody looks at the worker now and then while it is in gaps (look()): so of one that takes longer than the time between two
-// looks it is known which it was; else by how often those of each group have been long.
+// Somebody looks at the worker now and then while it is in gaps (look()): so of one that takes longer than the time
+// between two looks it is known which it was; else by how often those of each group have been long.
 //
-// The time of a gap is that of its fragments and of the runtime between them, with fragments that make others. What else
-// a worker does is no part of it: it calls pause() before.
+// The time of a gap is that of its fragments and of the runtime between them, with fragments that make others. What
+// else a worker does is no part of it: it calls pause() before.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,8 @@ class GroupStats {
     count(groups_[group]);
     ++making_since_;
   }
-  // By another thread, every now and then: notes what runs. False: the worker is in no gap, and there is nothing to note.
+  // By another thread, every now and then: notes what runs. False: the worker is in no gap, and there is nothing to
+  // note.
   bool look() {
     const std::uint32_t at = __atomic_load_n(&left_, __ATOMIC_RELAXED);
     if (at >= __atomic_load_n(&opened_, __ATOMIC_RELAXED)) return false;
@@ -100,9 +101,7 @@ class GroupStats {
       return *this;
     }
     // Of one: most outputs travel back, or on, when their fragment moves.
-    std::int64_t mean_bytes_out() const {
-      return ended == 0 ? 0 : bytes_out / static_cast<std::int64_t>(ended);
-    }
+    std::int64_t mean_bytes_out() const { return ended == 0 ? 0 : bytes_out / static_cast<std::int64_t>(ended); }
   };
   // In this order: outputs are counted before their fragment has ended. One may be running.
   Snapshot read(std::uint32_t group) const;
@@ -128,19 +127,18 @@ class GroupStats {
     std::atomic<bool> brisk{false};
     // Its worker only:
     std::int32_t tiny_votes = 0, brief_votes = 0;
-    std::int32_t owed = kFirst;   // so many more are timed, brisk or not
+    std::int32_t owed = kFirst;  // so many more are timed, brisk or not
     How how;
-    double learnt = 0;            // of how many `usual` is
+    double learnt = 0;  // of how many `usual` is
   };
-  // A long one of a gap of several groups none of which had had one. It is given to each by the odds that it was theirs.
+  // A long one of a gap of several groups none of which had had one. It is given to each by the odds that it was
+  // theirs.
   struct Doubtful {
     double took;
     std::vector<std::pair<std::uint32_t, double>> odds;
   };
 
-  static void count(One& g) {
-    g.count.store(g.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  static void count(One& g) { g.count.store(g.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   template <class T>
   static void add(std::atomic<T>& to, T n) {
     to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
@@ -168,12 +166,12 @@ class GroupStats {
   // The gap: its fragments' groups are at left_ .. opened_ - 1. Who looks reads these three.
   std::array<std::uint32_t, kLongestGap> gap_{};
   std::uint32_t left_ = 0, opened_ = 0;
-  std::uint32_t rest_ = 0;   // left of a gap that was interrupted
-  std::uint64_t last_ = 0;   // when the gap began; 0: paused
-  double pace_ = 0;          // ticks from one fragment of a gap to the next
+  std::uint32_t rest_ = 0;          // left of a gap that was interrupted
+  std::uint64_t last_ = 0;          // when the gap began; 0: paused
+  double pace_ = 0;                 // ticks from one fragment of a gap to the next
   std::uint64_t making_since_ = 0;  // fragments that made others, since then
   How making_;
-  double making_time_ = 0;  // of those that making_ counts
+  double making_time_ = 0;                    // of those that making_ counts
   std::atomic<std::uint32_t> seen_{kNobody};  // the group of the gap's fragment that ran at the last look
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
   std::vector<Doubtful> doubtful_;

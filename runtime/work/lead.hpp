@@ -1,9 +1,9 @@
-// Lead: how far a worker makes fragments ahead of those that run. What is made long before its inputs are there waits in cold
-// memory, and takes much of it; made too late, nobody sees what could run meanwhile. So with `kAhead` fragments waiting, a
-// worker with nothing to run makes no more, and looks on, until kStep of them have ceased to wait. If none does for some
-// time, or it has looked on for most of the time, then what can run may be yet to be made: it makes kStep, and each time that this
-// happens again, before as few wait as in the beginning, it looks on for twice as long and makes twice as many, up to a bound. A pure
-// machine.
+// Lead: how far a worker makes fragments ahead of those that run. What is made long before its inputs are there waits
+// in cold memory, and takes much of it; made too late, nobody sees what could run meanwhile. So with `kAhead` fragments
+// waiting, a worker with nothing to run makes no more, and looks on, until kStep of them have ceased to wait. If none
+// does for some time, or it has looked on for most of the time, then what can run may be yet to be made: it makes
+// kStep, and each time that this happens again, before as few wait as in the beginning, it looks on for twice as long
+// and makes twice as many, up to a bound. A pure machine.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class Lead {
   static constexpr std::uint64_t kLong = 10'000'000;
   static constexpr std::uint64_t kMostIdle = 3;
 
-  // Of this rank `waiting` fragments wait for inputs, and `woken` have ceased to since it began. True: make no more now.
+  // Of this rank `waiting` fragments wait for inputs, and `woken` have ceased to since it began. True: make no more
+  // now.
   bool enough(std::int64_t waiting, std::int64_t woken, std::uint64_t now) {
     const std::uint64_t since = last_ == 0 ? 0 : now - last_;
     (held_ && !found_ ? idle_ : busy_) += since;
@@ -63,7 +64,7 @@ class Lead {
   std::int64_t most_ = kAhead;  // that may wait
   std::int64_t step_ = kStep;   // how many more, should it be released in vain
   std::uint64_t patience_ = kPatience;
-  std::int64_t low_ = 0;        // while it is held: with so few waiting it is released
+  std::int64_t low_ = 0;  // while it is held: with so few waiting it is released
   std::int64_t woken_ = 0;
   std::uint64_t last_ = 0, latest_ = 0;  // ticks: of the last question, and when one was last seen to cease waiting
   std::uint64_t idle_ = 0, busy_ = 0;    // ticks: spent in looking on, and in making and running

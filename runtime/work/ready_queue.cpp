@@ -11,9 +11,7 @@
 namespace tessera::runtime {
 namespace {
 
-std::int64_t left(const Cf* range) {
-  return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1;
-}
+std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
 
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
@@ -154,8 +152,8 @@ bool ReadyQueue::may_make(Making making) const {
   return range_for(making, before) != nullptr;
 }
 
-// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it has. Not
-// loops of loops: they are around those that are left.
+// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it
+// has. Not loops of loops: they are around those that are left.
 Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
   before = nullptr;
   if (making < Making::movable) return nullptr;
@@ -218,8 +216,8 @@ bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
 // The first n become those for which the least has to travel: again and again the one whose decisive inputs
 // `to` lacks least, counting as there what the ones before it bring; among equals one that no third rank has something
-// of, the earliest of those. So fragments that share inputs go together, and what a rank has made is left for it. Looks at
-// the first kSeen only.
+// of, the earliest of those. So fragments that share inputs go together, and what a rank has made is left for it. Looks
+// at the first kSeen only.
 void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Rank to) {
   if (n >= list.count || !has_decisive_input(list.head)) return;
   std::vector<std::pair<Lacking, Cf*>> seen;
@@ -235,9 +233,8 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
     if (changed) {
       for (auto& [lacks, c] : seen) lacks = lacking(c, to);
     }
-    const auto nearest = std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
-      return a.first < b.first;
-    });
+    const auto nearest =
+        std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     changed = nearest->first.bytes > 0;
     for_decisive_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
     append(nearest->second);
@@ -247,8 +244,8 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
   *end = rest;
 }
 
-std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to,
-                              std::vector<Cf*>& out, std::vector<Cf*>& exhausted) {
+std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
+                              std::vector<Cf*>& exhausted) {
   const std::lock_guard hold(mutex_);
   std::int64_t taken = 0;
   if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);

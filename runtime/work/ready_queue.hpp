@@ -49,8 +49,8 @@ class ReadyQueue {
   // For another worker.
   bool steal(Work&, Making then, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
-  // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one per
-  // range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
+  // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one
+  // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
   std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                     std::vector<Cf*>& exhausted);
   // A chunk claimed by pop has been run. True: the range is finished.
@@ -65,9 +65,7 @@ class ReadyQueue {
   // Atomic fragments waiting here; may be stale when read by others.
   std::int64_t atomics() const { return __atomic_load_n(&atomics_, __ATOMIC_RELAXED); }
   // Anything at all; may be stale.
-  bool looks_empty() const {
-    return atomics() == 0 && __atomic_load_n(&others_, __ATOMIC_RELAXED) == 0;
-  }
+  bool looks_empty() const { return atomics() == 0 && __atomic_load_n(&others_, __ATOMIC_RELAXED) == 0; }
 
  private:
   static constexpr std::uint32_t kNone = ~0u;

@@ -1,11 +1,11 @@
 // WaitCounts: how many fragments of a rank began to wait for inputs, and how many have ceased to.
 //
-// Each worker counts its own (Counter). Others see only the sums, two numbers on a cache line of their own, to which a worker
-// adds in steps. A worker that looks for work reads that line; counters that each fragment changes would be one line for each
-// other worker, each of them read anew.
+// Each worker counts its own (Counter). Others see only the sums, two numbers on a cache line of their own, to which a
+// worker adds in steps. A worker that looks for work reads that line; counters that each fragment changes would be one
+// line for each other worker, each of them read anew.
 //
-// The sums are behind by less than a step of each worker, altogether by less than kTolerance. A worker that has nothing to run
-// publishes the rest.
+// The sums are behind by less than a step of each worker, altogether by less than kTolerance. A worker that has nothing
+// to run publishes the rest.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class alignas(kLine) WaitCountsOf {
     std::int64_t load(std::memory_order = std::memory_order_relaxed) const { return count_; }
     void store(std::int64_t n, std::memory_order = std::memory_order_relaxed) {
       count_ = n;
-      if (n >= publish_at_) [[unlikely]] publish();
+      if (n >= publish_at_) [[unlikely]]
+        publish();
     }
     void publish() {
       if (unpublished() == 0) return;

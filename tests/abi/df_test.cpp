@@ -43,8 +43,7 @@ TEST(Df, AWrongReadNamesTheFragmentAndBothTypes) {
             "convert");
   DF y;
   y.setName("y");
-  EXPECT_EQ(thrown([&] { y.get_string(); }),
-            "`y` has no value yet (get_string was called): assign it first");
+  EXPECT_EQ(thrown([&] { y.get_string(); }), "`y` has no value yet (get_string was called): assign it first");
   EXPECT_NE(thrown([&] { y = std::int64_t{1} << 40; }), "");
   y.create(8);
   EXPECT_EQ(thrown([&] { y.cast_int(); }), "`y` holds bytes, but is read as an int");

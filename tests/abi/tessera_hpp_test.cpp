@@ -92,8 +92,7 @@ TEST(TesseraHpp, OwnTypesThroughCereal) {
   Output short_one, long_one;
   short_one.create<int>(1)[0] = 1 << 30;
   long_one.create<char>(100);
-  EXPECT_NE(thrown([&] { read(short_one).get<Table>(); }).find("4 bytes that are no"),
-            std::string::npos);
+  EXPECT_NE(thrown([&] { read(short_one).get<Table>(); }).find("4 bytes that are no"), std::string::npos);
   EXPECT_NE(thrown([&] { read(long_one).get<Table>(); }).find("left over"), std::string::npos);
 }
 
@@ -103,8 +102,7 @@ TEST(TesseraHpp, MistakesSayWhatWasFoundAndWanted) {
   r = 2.5;
   bytes.create<char>(20);
   for (Output* o : {&i, &r, &bytes, &none}) o->df().setName("x");
-  EXPECT_EQ(thrown([&] { read(r).get<int>(); }),
-            "`x` holds a real, but is read as int; it is read by get<double>()");
+  EXPECT_EQ(thrown([&] { read(r).get<int>(); }), "`x` holds a real, but is read as int; it is read by get<double>()");
   EXPECT_EQ(thrown([&] { read(i).get<double>(); }),
             "`x` holds an int, but is read as double; it is read by get<int>()");
   EXPECT_EQ(thrown([&] { read(i).get<unsigned>(); }), "`x` holds -1, which is no `unsigned int`");

@@ -49,16 +49,14 @@ TEST(Auction, OnATorusTheQuestionsAndAnswersAreEight) {
   Script ring("torus", setup(4, 7, 1));
   EXPECT_EQ(sent<AuctionQuestion>(ring.at(0, link())).size(), 2u);
   Script tree("tree", setup(1, 7, 1));
-  EXPECT_EQ(receivers(sent<AuctionQuestion>(tree.at(0, link()))),
-            (std::vector{Rank{0}, Rank{3}, Rank{4}}));
+  EXPECT_EQ(receivers(sent<AuctionQuestion>(tree.at(0, link()))), (std::vector{Rank{0}, Rank{3}, Rank{4}}));
 }
 
 TEST(Auction, AFailedOneTellsAllNeighboursAndSleeps) {
   Script s("torus", setup(4, 9, 1));
   const auto asked = sent<AuctionQuestion>(s.at(0, link()));
   Actions last;
-  for (const auto& [to, question] : asked)
-    last = s.at(kMs, Received{to, AuctionAnswer{question.number, 0}});
+  for (const auto& [to, question] : asked) last = s.at(kMs, Received{to, AuctionAnswer{question.number, 0}});
   EXPECT_EQ(sent<AuctionUnloaded>(last).size(), 4u);
   EXPECT_EQ(messages(last), 4u);
   s.note("asleep: silent, whatever happens but a wake-up");
@@ -214,8 +212,7 @@ TEST(AuctionFaults, FailuresInARowBackOff) {
   EXPECT_TRUE(s.at(2 * kMs, from(0, AuctionWake{})).empty()) << "one timer";
   EXPECT_EQ(sent<AuctionQuestion>(s.at(10 * kMs, TimerFired{timers[0].timer})).size(), 1u);
   s.at(10 * kMs, from(0, AuctionAnswer{2, 0}));
-  EXPECT_EQ(all<SetTimer>(s.at(11 * kMs, from(0, AuctionWake{})))[0].at, 30 * kMs)
-      << "twice as long";
+  EXPECT_EQ(all<SetTimer>(s.at(11 * kMs, from(0, AuctionWake{})))[0].at, 30 * kMs) << "twice as long";
 }
 
 // No fixed time: on a quick network it would be most of a short run.
@@ -268,8 +265,7 @@ TEST(Auction, WhatCostsMoreToMoveThanToRunIsNoLoad) {
     const auto answers = sent<AuctionAnswer>(s.at(kMs, from(1, AuctionQuestion{1})));
     EXPECT_EQ(answers[0].second.load, *faithful == 't' ? 8 : 0);
     EXPECT_EQ(all<Ship>(s.at(kMs, from(1, AuctionRequest{1}))).size(), *faithful == 't' ? 1u : 0u);
-    EXPECT_TRUE(*faithful == 't' ||
-                sent<AuctionWake>(s.at(kMs, from(1, AuctionUnloaded{}))).empty());
+    EXPECT_TRUE(*faithful == 't' || sent<AuctionWake>(s.at(kMs, from(1, AuctionUnloaded{}))).empty());
   }
 }
 
@@ -329,8 +325,7 @@ TEST(AuctionRanks, AnAnswerOwedByARankThatLeavesIsZero) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].first, Rank{1}) << "only who is still there";
   s.note("a rank that joins is a new hope");
-  EXPECT_EQ(receivers(sent<AuctionQuestion>(s.at(kS, RankJoined{Rank{3}}))),
-            (std::vector{Rank{1}, Rank{3}}));
+  EXPECT_EQ(receivers(sent<AuctionQuestion>(s.at(kS, RankJoined{Rank{3}}))), (std::vector{Rank{1}, Rank{3}}));
   s.expect_golden("auction_leaving");
 }
 

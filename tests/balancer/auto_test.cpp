@@ -105,7 +105,8 @@ TEST(Auto, WhoAsksGetsAsMuchAsEverybodyWouldHave) {
   EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 25}}));
 }
 
-// In the beginning two others are to know of a rank that has nothing; it does not ask a third before it has been patient.
+// In the beginning two others are to know of a rank that has nothing; it does not ask a third before it has been
+// patient.
 TEST(Auto, ARankThatHasHadNothingAsksTwoOthersAtOnce) {
   Script s("auto", setup(1, 8, 1));
   const auto first = sent<StealRequest>(s.at(0, WentIdle{}));
@@ -210,8 +211,7 @@ TEST(Auto, WhoWasCalledIsPatientAgainWhenItsOwnFragmentsMakeNone) {
   s.at(0, WentBusy{});
   s.at(0, LoadChanged{{{Group{0}, 20, 0}}, {}});
   s.at(kMs, from(0, StealWake{true}));
-  const Actions dry =
-      s.at(2 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {GroupDone{Group{0}, 20, 20 * kMs, 20e12}}});
+  const Actions dry = s.at(2 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {GroupDone{Group{0}, 20, 20 * kMs, 20e12}}});
   EXPECT_EQ(asks(s, 2 * kMs, dry, 8), 1) << "who called, nobody else";
 }
 
@@ -240,8 +240,8 @@ TEST(Auto, OfASearchThatNoPlanMovesReportsComeOnceASecond) {
     const auto sum = 20 * weight;
     const double squares = 20.0 * static_cast<double>(weight) * static_cast<double>(weight);
     Time at = 0;
-    for (const SetTimer& t : all<SetTimer>(
-             s.at(kMs, LoadChanged{{{Group{0}, 30, 0}}, {GroupDone{Group{0}, 20, sum, squares}}}))) {
+    for (const SetTimer& t :
+         all<SetTimer>(s.at(kMs, LoadChanged{{{Group{0}, 30, 0}}, {GroupDone{Group{0}, 20, sum, squares}}}))) {
       at = t.timer == 1 ? t.at : at;
     }
     EXPECT_EQ(at, weight == 1000 ? kS : 50 * kMs);

@@ -9,8 +9,7 @@ namespace {
 
 Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
 
-Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {},
-              bool idle = false) {
+Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
   Report r;
   r.ready = std::move(ready);
   r.finished = std::move(finished);
@@ -19,20 +18,17 @@ Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}
 }
 
 // The source as it was: its planner, its thresholds.
-const Settings kSource = {{"planner", "mean"},          {"faithful", "true"},
-                          {"jobs_left_threshold", "1"}, {"jobs_difference_ratio", "0"},
-                          {"transfer_margin", "1"},     {"weight_memory", "0"},
-                          {"plan_interval", "0"}};
+const Settings kSource = {
+    {"planner", "mean"},      {"faithful", "true"},   {"jobs_left_threshold", "1"}, {"jobs_difference_ratio", "0"},
+    {"transfer_margin", "1"}, {"weight_memory", "0"}, {"plan_interval", "0"}};
 
 // Loads 50/20/20/10 s of fragments of 8, 4 and 1 s; weights are known from one completion of each.
 Actions golden_loads(Script& s) {
-  const auto weights =
-      std::vector<GroupDone>{done(0, 1, 8 * kS), done(1, 1, 4 * kS), done(2, 1, kS)};
+  const auto weights = std::vector<GroupDone>{done(0, 1, 8 * kS), done(1, 1, 4 * kS), done(2, 1, kS)};
   s.at(0, from(1, report({{Group{1}, 5, 0}}, {}, true)));
   s.at(0, from(2, report({{Group{1}, 5, 0}}, {}, true)));
   s.at(0, from(3, report({{Group{2}, 10, 0}}, {}, true)));
-  return s.at(
-      kMs, from(0, report({{Group{0}, 5, 0}, {Group{1}, 2, 0}, {Group{2}, 2, 0}}, weights, true)));
+  return s.at(kMs, from(0, report({{Group{0}, 5, 0}, {Group{1}, 2, 0}, {Group{2}, 2, 0}}, weights, true)));
 }
 
 TEST(Coordinator, GoldenExampleOfTheSource) {
@@ -41,13 +37,10 @@ TEST(Coordinator, GoldenExampleOfTheSource) {
   const Actions actions = golden_loads(s);
   const auto orders = sent<Order>(actions);
   ASSERT_EQ(orders.size(), 2u);
-  EXPECT_EQ(orders[0],
-            (std::pair{Rank{0}, Order{1, Rank{3}, {{Group{0}, 1}, {Group{1}, 1}, {Group{2}, 2}}}}));
+  EXPECT_EQ(orders[0], (std::pair{Rank{0}, Order{1, Rank{3}, {{Group{0}, 1}, {Group{1}, 1}, {Group{2}, 2}}}}));
   EXPECT_EQ(orders[1], (std::pair{Rank{0}, Order{2, Rank{1}, {{Group{1}, 1}}}}));
   s.note("not all confirmed: no new plan (rebalance_count)");
-  EXPECT_TRUE(
-      sent<Order>(s.at(2 * kMs, from(0, Confirm{1, Rank{3}, orders[0].second.fragments, 0})))
-          .empty());
+  EXPECT_TRUE(sent<Order>(s.at(2 * kMs, from(0, Confirm{1, Rank{3}, orders[0].second.fragments, 0}))).empty());
   s.note("all confirmed, 32/24/20/24: the source leaves it at that");
   EXPECT_TRUE(sent<Order>(s.at(3 * kMs, from(0, Confirm{2, Rank{1}, {{Group{1}, 1}}, 0}))).empty());
   s.expect_golden("central_mean");
@@ -71,8 +64,7 @@ TEST(Coordinator, MakespanEndsBeforeTheSource) {
 
 TEST(Coordinator, TooLittleLeftIsSaidOnce) {
   Script s("central", setup(2, 3, 1, {{"jobs_left_threshold", "1"}, {"plan_interval", "0"}}));
-  const auto said =
-      all<Decide>(s.at(0, from(0, report({{Group{0}, 9, 0}}, {done(0, 1, 100 * kMs)}))));
+  const auto said = all<Decide>(s.at(0, from(0, report({{Group{0}, 9, 0}}, {done(0, 1, 100 * kMs)}))));
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].why, "too little work left");
   EXPECT_TRUE(all<Decide>(s.at(kMs, from(0, report({{Group{0}, 8, 0}})))).empty());
@@ -82,8 +74,7 @@ TEST(Coordinator, TooLittleLeftIsSaidOnce) {
 TEST(Coordinator, TransferThatCostsMoreThanItSavesIsRefused) {
   Script s("central", setup(2, 3, 1));
   s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2.4e9}));
-  const Actions actions =
-      s.at(kMs, from(0, report({{Group{0}, 49, 49 * 2'400'000}}, {done(0, 3, kMs)})));
+  const Actions actions = s.at(kMs, from(0, report({{Group{0}, 49, 49 * 2'400'000}}, {done(0, 3, kMs)})));
   EXPECT_TRUE(sent<Order>(actions).empty());
   ASSERT_EQ(all<Decide>(actions).size(), 1u);
   EXPECT_EQ(all<Decide>(actions)[0].why, "transfer costs more than it saves");
@@ -121,8 +112,7 @@ TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
   Script s("central", setup(4, 5, 1));
   const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 0}}))));
   ASSERT_EQ(orders.size(), 3u);
-  for (const auto& [to, order] : orders)
-    EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
+  for (const auto& [to, order] : orders) EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
 }
 
 // A few tell what one weighs. The rest goes by plan then, which waits for nothing; or, while nobody knows, to twice as
@@ -166,8 +156,8 @@ std::int64_t ordered(const Actions& actions) {
   return sum;
 }
 
-// They have arrived, but what they produce, 1 ms of the line each, is yet to come back. The rest waits until there is room,
-// and is thought of then although nobody reports.
+// They have arrived, but what they produce, 1 ms of the line each, is yet to come back. The rest waits until there is
+// room, and is thought of then although nobody reports.
 TEST(Coordinator, WhatShortFragmentsProduceTakesTheLineAsWell) {
   Script s("central", setup(40, 41, 1));
   s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 1e9}));
@@ -188,7 +178,8 @@ TEST(Coordinator, WhatShortFragmentsProduceTakesTheLineAsWell) {
   EXPECT_GT(ordered(s.at(at, TimerFired{all<SetTimer>(soon)[0].timer})), 5);
 }
 
-// Rank 0 has run none and does not know what they produce. The rank that has run some says so, before the rest is sent out.
+// Rank 0 has run none and does not know what they produce. The rank that has run some says so, before the rest is sent
+// out.
 TEST(Coordinator, WhatFragmentsProduceIsHeardFromWhoRanThem) {
   Script s("central", setup(40, 41, 1));
   s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 1e9}));
@@ -205,8 +196,7 @@ TEST(Coordinator, UnknownWeightsWithHeavyInputsAreProbed) {
   s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
   const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 200'000'000}}))));
   ASSERT_EQ(orders.size(), 3u);
-  for (const auto& [to, order] : orders)
-    EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
+  for (const auto& [to, order] : orders) EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
   EXPECT_TRUE(sent<Order>(s.at(kMs, from(0, report({{Group{0}, 99, 198'000'000}})))).empty());
 }
 
@@ -214,8 +204,7 @@ TEST(Coordinator, UnknownWeightsWithHeavyInputsAreProbed) {
 // away a second time.
 TEST(Coordinator, AReportThatCrossesAnOrderCountsNothingTwice) {
   Script s("central", setup(2, 3, 1, {{"plan_interval", "0"}}));
-  const auto first =
-      sent<Order>(s.at(0, from(0, report({{Group{0}, 10, 0}}, {done(0, 1, 100 * kMs)}))));
+  const auto first = sent<Order>(s.at(0, from(0, report({{Group{0}, 10, 0}}, {done(0, 1, 100 * kMs)}))));
   ASSERT_EQ(first.size(), 1u);
   const auto moved = first[0].second.fragments;
   s.note("crossed on the way: still ten");
@@ -239,8 +228,9 @@ TEST(Coordinator, APartialShipmentCorrectsTheView) {
   EXPECT_EQ(sent<Order>(s.at(4 * kMs, from(0, report({{Group{0}, 10, 0}})))).size(), 1u);
 }
 
-// What really travelled is a tenth more than was reported. Orders under way were all planned before that was known: each
-// says so, and it is still a tenth. (Taken for a correction of a correction, it rose until nothing was worth its transfer.)
+// What really travelled is a tenth more than was reported. Orders under way were all planned before that was known:
+// each says so, and it is still a tenth. (Taken for a correction of a correction, it rose until nothing was worth its
+// transfer.)
 TEST(ClusterView, BytesOfOrdersUnderWayAreLearnedOnce) {
   ClusterView view({GroupInfo{}}, Members{Rank{0}, 2}, 0);
   view.report(0, Rank{0}, report({{Group{0}, 100, 100'000}}));
@@ -298,13 +288,11 @@ TEST(CentralWorker, OneReportInFlightAndChangesTogether) {
   const Actions first = s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
   ASSERT_EQ(sent<Report>(first).size(), 1u);
   s.note("a second one waits for ReportSeen, however much changes");
-  EXPECT_TRUE(
-      s.at(kMs, LoadChanged{{{Group{0}, 300, 0}, {Group{1}, 7, 70}}, {done(0, 3, kMs)}}).empty());
+  EXPECT_TRUE(s.at(kMs, LoadChanged{{{Group{0}, 300, 0}, {Group{1}, 7, 70}}, {done(0, 3, kMs)}}).empty());
   EXPECT_TRUE(s.at(2 * kMs, LoadChanged{{{Group{0}, 299, 0}}, {done(0, 1, kMs)}}).empty());
   const auto second = sent<Report>(s.at(3 * kMs, Received{Rank{2}, ReportSeen{}}));
   ASSERT_EQ(second.size(), 1u);
-  EXPECT_EQ(second[0].second.ready,
-            (std::vector<GroupLoad>{{Group{0}, 299, 0}, {Group{1}, 7, 70}}));
+  EXPECT_EQ(second[0].second.ready, (std::vector<GroupLoad>{{Group{0}, 299, 0}, {Group{1}, 7, 70}}));
   EXPECT_EQ(second[0].second.finished[0].count, 4);
   s.note("a small change waits for the delay, then goes by timer");
   s.at(4 * kMs, Received{Rank{2}, ReportSeen{}});
@@ -343,8 +331,7 @@ TEST(CentralWorker, GroupsNotWorthMovingAreOneNumber) {
   with_profile.groups[0].profile_count = 10;
   with_profile.groups[0].profile_weight = 2 * kMs;
   Script s("central", with_profile);
-  const auto r = sent<Report>(
-      s.at(0, LoadChanged{{{Group{0}, 50, 0}, {Group{1}, 3, 0}}, {done(0, 1, 2 * kMs)}}));
+  const auto r = sent<Report>(s.at(0, LoadChanged{{{Group{0}, 50, 0}, {Group{1}, 3, 0}}, {done(0, 1, 2 * kMs)}}));
   ASSERT_EQ(r.size(), 1u);
   EXPECT_EQ(r[0].second.ready, (std::vector<GroupLoad>{{Group{1}, 3, 0}}));
   EXPECT_TRUE(r[0].second.finished.empty());
@@ -352,8 +339,8 @@ TEST(CentralWorker, GroupsNotWorthMovingAreOneNumber) {
 }
 
 TEST(Central, ALonelyWorkerIsSilent) {
-  for (const auto& alone : {setup(0, 1, 1), setup(0, 2, 1), setup(1, 2, 1),
-                            setup(0, 1, 1, {{"coordinator", "colocated"}})}) {
+  for (const auto& alone :
+       {setup(0, 1, 1), setup(0, 2, 1), setup(1, 2, 1), setup(0, 1, 1, {{"coordinator", "colocated"}})}) {
     Script s("central", alone);
     EXPECT_TRUE(s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}}).empty());
     EXPECT_TRUE(s.at(0, WentIdle{}).empty());

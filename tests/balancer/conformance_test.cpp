@@ -38,13 +38,12 @@ std::vector<Mode> modes() {
     Mode mode{std::string(p.name), std::string(p.name), {}};
     mode.asks_all = p.name == "auction" || p.name == "mirror";
     // Where ranks ask each other, work that starts on one spreads by halves.
-    const bool asked = mode.asks_all || p.name == "steal" || p.name == "torus" || p.name == "tree" ||
-                       p.name == "auto";
+    const bool asked = mode.asks_all || p.name == "steal" || p.name == "torus" || p.name == "tree" || p.name == "auto";
     if (asked) mode.most_moves = 12;
     // What is born on a rank is dealt on from there, and a shipment takes the oldest of its group: what came may go on.
     if (p.name == "equal" || p.name == "predictive" || p.name == "proportional") mode.most_moves = 12;
     if (p.name == "hierarchical") mode.most_moves = 12;  // in a group, and what settled there may still go to another
-    if (p.name == "tree") mode.reaction = 100'000'000;  // work goes from neighbour to neighbour
+    if (p.name == "tree") mode.reaction = 100'000'000;   // work goes from neighbour to neighbour
     mode.by_weight = p.name == "mirror";
     all.push_back(mode);
   }
@@ -60,12 +59,7 @@ std::vector<Mode> modes() {
                   {"transfer_margin", "1"},
                   {"weight_memory", "0"}}});
   for (const std::string name : {"auction", "torus", "tree", "mirror"})
-    all.push_back({name + "_faithful",
-                   name,
-                   {{"faithful", "true"}},
-                   false,
-                   name == "auction" || name == "mirror",
-                   12});
+    all.push_back({name + "_faithful", name, {{"faithful", "true"}}, false, name == "auction" || name == "mirror", 12});
   all.back().by_weight = true;  // mirror
   // What has settled in a group may still go to another group.
   all.push_back({"hierarchical_of_2", "hierarchical", {{"group_size", "2"}}, false, false, 24});
@@ -123,11 +117,12 @@ void expect_sound(const Outcome& o, const Workload& w, const Mode& mode) {
   EXPECT_EQ(o.executed, static_cast<std::int64_t>(w.fragments.size()));
   EXPECT_TRUE(o.ended) << "events for ever";
   // Quiet: after the last fragment the protocol winds down, and nothing more.
-  // The source's stealer goes on asking, ever more ranks, until all hold its request: of 1,000 ranks two every 16 ms, 8 s.
+  // The source's stealer goes on asking, ever more ranks, until all hold its request: of 1,000 ranks two every 16 ms, 8
+  // s.
   Time limit = mode.bounces ? 20'000'000'000 : mode.winds_down;
   if (mode.by_weight) {
-    // The mean is of what one rank has completed, if it ran only few then that of the heaviest; and a slow rank takes 3.3 times
-    // as long.
+    // The mean is of what one rank has completed, if it ran only few then that of the heaviest; and a slow rank
+    // takes 3.3 times as long.
     Time heaviest = 0;
     for (const Fragment& f : w.fragments) heaviest = std::max(heaviest, f.weight);
     limit += std::min<Time>(20 * heaviest * 10 / 3, 10'000'000'000);
@@ -186,10 +181,10 @@ TEST_P(Conformance, ARankLeaves) {
 std::vector<Mode> prompt_modes() {
   std::vector<Mode> prompt = modes();
   std::erase_if(prompt, [](const Mode& mode) {
-    return mode.balancer == "none"                                      // moves nothing
+    return mode.balancer == "none"                                       // moves nothing
            || mode.balancer == "equal" || mode.balancer == "predictive"  // what is dealt stays where it is
-           || mode.balancer == "proportional"                           // shares are for a whole iteration
-           || mode.name == "central_mean"            // fills nobody above the mean of all loads
+           || mode.balancer == "proportional"                            // shares are for a whole iteration
+           || mode.name == "central_mean"                                // fills nobody above the mean of all loads
            || mode.settings.contains("faithful");  // waits for its source's periods and thresholds
   });
   return prompt;
@@ -247,9 +242,8 @@ TEST_P(Conformance, AThousandRanks) {
     most_moves = std::max(most_moves, result.most_moves);
   }
   std::printf("%-18s %d ranks, %lld x 20 ms: at most %.3f s, %lld messages, %lld moved, one %d times\n",
-              GetParam().name.c_str(), ranks, static_cast<long long>(fragments),
-              static_cast<double>(longest) / 1e9, static_cast<long long>(messages),
-              static_cast<long long>(moved), most_moves);
+              GetParam().name.c_str(), ranks, static_cast<long long>(fragments), static_cast<double>(longest) / 1e9,
+              static_cast<long long>(messages), static_cast<long long>(moved), most_moves);
 }
 
 TEST_P(Conformance, SameEventsSameActions) {

@@ -68,7 +68,8 @@ TEST(Equal, QuietWhenTheTransferCostsMoreThanTheWork) {
   }
 }
 
-// 100 kB each take 10 ms. Nobody knows what they weigh: each rank gets one to find out, and only if it is worth it the rest goes.
+// 100 kB each take 10 ms. Nobody knows what they weigh: each rank gets one to find out, and only if it is worth it the
+// rest goes.
 TEST(Equal, OfLargeInputsOneEachGoesUntilTheirWeightIsKnown) {
   for (const Time weight : {kMs, 100 * kMs}) {
     Script s("equal", setup(0, 3, 1));
@@ -112,8 +113,7 @@ TEST(Equal, ALeavingRankGivesAllAwayAndTheOthersDoWithoutIt) {
   s.at(0, Arrived{Rank{0}, {{Group{0}, 5}}, 1});
   s.at(0, ready(5));
   EXPECT_EQ(shipped(s, kMs, s.at(kMs, RankLeaving{Rank{1}})), (Counts{{0, 2}, {2, 3}}));
-  EXPECT_EQ(shipped(s, 2 * kMs, s.at(2 * kMs, ready(2))), (Counts{{0, 1}, {2, 1}}))
-      << "and what comes still";
+  EXPECT_EQ(shipped(s, 2 * kMs, s.at(2 * kMs, ready(2))), (Counts{{0, 1}, {2, 1}})) << "and what comes still";
   Script other("equal", setup(0, 3, 1));
   other.at(0, WentBusy{});
   other.at(0, RankLeaving{Rank{1}});
@@ -125,8 +125,7 @@ TEST(Equal, ALeavingRankGivesAllAwayAndTheOthersDoWithoutIt) {
 TEST(Predictive, DealsByPower) {
   Script s("predictive", setup(0, 6, 1, {{"powers", "3,3,2,2,1,1"}}));
   s.at(0, WentBusy{});
-  EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(100))),
-            (Counts{{1, 25}, {2, 17}, {3, 17}, {4, 8}, {5, 8}}));
+  EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(100))), (Counts{{1, 25}, {2, 17}, {3, 17}, {4, 8}, {5, 8}}));
   s.expect_golden("predictive_deal");
 }
 
@@ -155,8 +154,7 @@ TEST(Predictive, OutsideLoadIsToldToTheDealerAndCounts) {
 TEST(Demand, FirstRunsThenBlocksThatShrink) {
   Script s("demand", setup(0, 6, 1, {{"powers", "3,3,2,2,1,1"}}));
   s.at(0, WentBusy{});
-  EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(100))),
-            (Counts{{1, 3}, {2, 2}, {3, 2}, {4, 1}, {5, 1}}));
+  EXPECT_EQ(shipped(s, kMs, s.at(kMs, ready(100))), (Counts{{1, 3}, {2, 2}, {3, 2}, {4, 1}, {5, 1}}));
   Time now = 2 * kMs;
   std::vector<std::int64_t> blocks;
   for (const std::int32_t r : {2, 5, 1, 4, 2, 3, 1}) {

@@ -1,7 +1,8 @@
 // How many fragments one that is ready stands for.
+#include "balancer/growth.hpp"
+
 #include <gtest/gtest.h>
 
-#include "balancer/growth.hpp"
 #include "balancer/ready_view.hpp"
 
 namespace tessera::balancer {

@@ -10,8 +10,7 @@ namespace {
 
 Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
 
-Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {},
-              bool idle = false) {
+Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
   Report r;
   r.ready = std::move(ready);
   r.finished = std::move(finished);
@@ -84,9 +83,7 @@ TEST(Root, HasTheLoadedGroupGiveToTheOther) {
   EXPECT_TRUE(sent<GroupInvite>(s.at(kS, from(5, GroupReport{0, 0, 0, 2, {}}))).empty());
   s.note("both sides have seen it: even");
   s.at(2 * kS, from(5, GroupReport{2 * kS, 0, 0, 2, {{1, 0}}}));
-  EXPECT_TRUE(
-      sent<GroupInvite>(s.at(3 * kS, from(4, GroupReport{2 * kS, 1 * kS, 10, 2, {{1, 2 * kS}}})))
-          .empty());
+  EXPECT_TRUE(sent<GroupInvite>(s.at(3 * kS, from(4, GroupReport{2 * kS, 1 * kS, 10, 2, {{1, 2 * kS}}}))).empty());
   s.expect_golden("hierarchical_root");
 }
 
@@ -114,21 +111,19 @@ TEST(Leaf, GivesFromTheMemberThatRunsDryLast) {
   s.at(0, from(0, report({{Group{0}, 6, 0}}, {done(0, 1, 100 * kMs)})));
   s.at(0, from(1, report({{Group{0}, 6, 0}})));
   s.at(0, from(0, report({{Group{0}, 9, 0}})));
-  const auto orders =
-      sent<Order>(s.at(kMs, from(5, GroupNeed{7, 100 * kMs, {{Rank{3}, 4}, {Rank{2}, 1}}})));
+  const auto orders = sent<Order>(s.at(kMs, from(5, GroupNeed{7, 100 * kMs, {{Rank{3}, 4}, {Rank{2}, 1}}})));
   ASSERT_GE(orders.size(), 2u);
   EXPECT_EQ(orders[0].first, Rank{0});
   EXPECT_EQ(orders[0].second.to, Rank{3});
   EXPECT_EQ(orders[0].second.fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
   s.note("the receiving leaf hears of each, and which is the last");
-  const auto one = sent<GroupSent>(
-      s.at(2 * kMs, from(0, Confirm{orders[0].second.ticket, Rank{3}, {{Group{0}, 3}}, 10})));
+  const auto one =
+      sent<GroupSent>(s.at(2 * kMs, from(0, Confirm{orders[0].second.ticket, Rank{3}, {{Group{0}, 3}}, 10})));
   ASSERT_EQ(one.size(), 1u);
   EXPECT_FALSE(one[0].second.last);
   EXPECT_EQ(one[0].second.fragments, (std::vector<GroupCount>{{Group{0}, 3}}));
-  const auto two = sent<GroupSent>(s.at(
-      3 * kMs,
-      from(index(orders[1].first), Confirm{orders[1].second.ticket, Rank{2}, {{Group{0}, 1}}, 0})));
+  const auto two = sent<GroupSent>(
+      s.at(3 * kMs, from(index(orders[1].first), Confirm{orders[1].second.ticket, Rank{2}, {{Group{0}, 1}}, 0})));
   ASSERT_EQ(two.size(), 1u);
   EXPECT_TRUE(two[0].second.last);
   s.expect_golden("hierarchical_giving");

@@ -127,7 +127,8 @@ TEST_F(HostTest, WhoGivesAllAwayIsIdleWithTheReportThatSaysSo) {
   rank.ready[0] = 4;
   told.answer = [](const Event& e, Actions& out) {
     const auto* load = std::get_if<LoadChanged>(&e);
-    if (load != nullptr && !load->ready.empty() && load->ready[0].ready > 0) out.push_back(Ship{1, kOther, {{Group{0}, 4}}});
+    if (load != nullptr && !load->ready.empty() && load->ready[0].ready > 0)
+      out.push_back(Ship{1, kOther, {{Group{0}, 4}}});
   };
   EXPECT_EQ(report_at(0), "busy, load 0:4, shipped");
   EXPECT_EQ(report_at(kUrgentInterval), "load 0:0, idle");
@@ -172,7 +173,8 @@ TEST_F(HostTest, OnlyAnIdleRankWaitsForTheBeginning) {
 TEST_F(HostTest, TimersFireInTheOrderOfTheirTimes) {
   told.answer = [](const Event& e, Actions& out) {
     if (!std::holds_alternative<RankJoined>(e)) return;
-    out = {SetTimer{1, 30}, SetTimer{2, 10}, SetTimer{3, 10}, SetTimer{4, 5}, SetTimer{5, 7}, SetTimer{4, 20}, CancelTimer{5}};
+    out = {SetTimer{1, 30}, SetTimer{2, 10}, SetTimer{3, 10}, SetTimer{4, 5},
+           SetTimer{5, 7},  SetTimer{4, 20}, CancelTimer{5}};
   };
   host.tell(RankJoined{kOther});
   EXPECT_EQ(host.timers().next()->at, 10);

@@ -177,7 +177,8 @@ TEST(LiveQueueing, WhatIsKnownToBeTinyRunsOnTheSpot) {
   }
 }
 
-// What becomes ready at once is told when the host has woken up, what comes within half a millisecond after that by a timer.
+// What becomes ready at once is told when the host has woken up, what comes within half a millisecond after that by a
+// timer.
 TEST(LiveQueueing, HostsSleep) {
   const auto second_ends = [](Time born, Time wake, Time timer) {
     Workload w = empty_workload();

@@ -150,8 +150,7 @@ TEST(LoopShapes, OnEqualRanksProportionalCostsLessThanOnePercent) {
   o.ranks = 4;
   const std::vector<Time> equal = times("equal", o), proportional = times("proportional", o);
   for (std::size_t i = 1; i < equal.size(); ++i) {
-    EXPECT_LT(static_cast<double>(proportional[i]), 1.01 * static_cast<double>(equal[i]))
-        << "iteration " << i + 1;
+    EXPECT_LT(static_cast<double>(proportional[i]), 1.01 * static_cast<double>(equal[i])) << "iteration " << i + 1;
   }
 }
 

@@ -58,10 +58,8 @@ TEST(MirrorTable, SearchesFromTheMirroredPositionTowardsMoreThenLess) {
   for (std::int32_t r = 0; r < 6; ++r) table.announced(Rank{r}, state(100 * r), 0);
   // Two dry ranks: 0 at position 1 asks the last first, 1 at position 2 the last but one.
   table.announced(Rank{1}, state(0), 0);
-  EXPECT_EQ(table.search_order(Rank{0}, 0),
-            (std::vector{Rank{5}, Rank{4}, Rank{3}, Rank{2}, Rank{1}}));
-  EXPECT_EQ(table.search_order(Rank{1}, 0),
-            (std::vector{Rank{4}, Rank{5}, Rank{3}, Rank{2}, Rank{0}}));
+  EXPECT_EQ(table.search_order(Rank{0}, 0), (std::vector{Rank{5}, Rank{4}, Rank{3}, Rank{2}, Rank{1}}));
+  EXPECT_EQ(table.search_order(Rank{1}, 0), (std::vector{Rank{4}, Rank{5}, Rank{3}, Rank{2}, Rank{0}}));
 }
 
 TEST(MirrorTable, WorkShrinksBetweenAnnouncements) {

@@ -38,10 +38,9 @@ TEST(PlanMean, GoldenExampleOfTheSource) {
   EXPECT_EQ(finishes(loads_after(golden(), plan)), (std::vector<double>{32, 24, 20, 24}));
 }
 
-// 32 in the source, 28 with another eight shipped. Workers 2 and 3 take more than they have room for and pass light ones on: the mean.
-TEST(PlanMakespan, EndsWellBeforeTheSource) {
-  EXPECT_EQ(makespan(golden(), plan_makespan(golden())), 25);
-}
+// 32 in the source, 28 with another eight shipped. Workers 2 and 3 take more than they have room for and pass light
+// ones on: the mean.
+TEST(PlanMakespan, EndsWellBeforeTheSource) { EXPECT_EQ(makespan(golden(), plan_makespan(golden())), 25); }
 
 TEST(PlanMakespan, LeavesBalancedLoadsAlone) {
   std::vector<Load> loads(3);
@@ -129,8 +128,7 @@ TEST(PlanMakespan, LeavesImmovableWorkAndBalancesTheRestAroundIt) {
 double optimum(const std::vector<Load>& loads) {
   std::vector<Time> items;
   for (const Load& l : loads) {
-    for (const GroupWork& g : l.groups)
-      items.insert(items.end(), static_cast<std::size_t>(g.count), g.weight);
+    for (const GroupWork& g : l.groups) items.insert(items.end(), static_cast<std::size_t>(g.count), g.weight);
   }
   std::sort(items.rbegin(), items.rend());
   std::vector<Time> sum(loads.size());
@@ -184,8 +182,7 @@ TEST(Planners, EverySmallInstance) {
   // Every way to put up to 2, 2 and 3 fragments of three weights on each of three workers.
   const Time weights[][3] = {{8, 4, 1}, {5, 4, 3}, {7, 7, 2}};
   for (const auto& w : weights) {
-    for (int code = 0; code < 36 * 36 * 36;
-         code += 7) {  // a stride prime to 36 visits every worker's ways
+    for (int code = 0; code < 36 * 36 * 36; code += 7) {  // a stride prime to 36 visits every worker's ways
       int rest = code;
       std::vector<Load> loads(3);
       for (Load& l : loads) {
@@ -204,10 +201,8 @@ TEST(Planners, EveryTwoWorkerInstance) {
     for (int b = 0; b < 256; ++b) {
       std::vector<Load> loads(2);
       const auto groups = [](int c) {
-        return std::vector<GroupWork>{{kHeavy, c % 4, 7},
-                                      {kMiddle, c / 4 % 4, 5},
-                                      {kLight, c / 16 % 4, 3},
-                                      {Group{3}, c / 64, 2}};
+        return std::vector<GroupWork>{
+            {kHeavy, c % 4, 7}, {kMiddle, c / 4 % 4, 5}, {kLight, c / 16 % 4, 3}, {Group{3}, c / 64, 2}};
       };
       loads[0].groups = groups(a);
       loads[1].groups = groups(b);
@@ -226,8 +221,7 @@ TEST(Planners, RandomInstancesWithBusyWorkersAndSpeeds) {
       l.busy = static_cast<Time>(random.below(100));
       for (std::uint32_t g = 0; g < 5; ++g) {
         if (random.below(2) == 0) continue;
-        l.groups.push_back({Group{g}, static_cast<std::int64_t>(random.below(30)),
-                            static_cast<Time>(1 + g * g * 7)});
+        l.groups.push_back({Group{g}, static_cast<std::int64_t>(random.below(30)), static_cast<Time>(1 + g * g * 7)});
       }
     }
     const Plan own = plan_makespan(loads);
@@ -245,8 +239,8 @@ TEST(Planners, ExponentialWeightsEndNearTheBound) {
     for (std::size_t i = 0; i < loads.size() * 16; ++i) {
       Load& load = loads[seed % 2 == 0 ? i % loads.size() : i % 50];
       const double x = -std::log(1 - random.unit()) * 1e7;
-      load.groups.push_back({Group{static_cast<std::uint32_t>(load.groups.size())}, 1,
-                             std::max<Time>(1, static_cast<Time>(x))});
+      load.groups.push_back(
+          {Group{static_cast<std::uint32_t>(load.groups.size())}, 1, std::max<Time>(1, static_cast<Time>(x))});
     }
     const Plan own = plan_makespan(loads);
     expect_possible(loads, own);
@@ -266,8 +260,8 @@ std::vector<Load> large(bool uneven) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     for (std::uint32_t g = 0; g < 50; ++g) {
       const std::uint64_t most = uneven && i % 10 == 0 ? 200 : 20;
-      loads[i].groups.push_back({Group{g}, static_cast<std::int64_t>(random.below(most)),
-                                 static_cast<Time>(1'000'000 + g * 997'000)});
+      loads[i].groups.push_back(
+          {Group{g}, static_cast<std::int64_t>(random.below(most)), static_cast<Time>(1'000'000 + g * 997'000)});
     }
   }
   return loads;

@@ -17,9 +17,8 @@ namespace fs = std::filesystem;
 class ProfileTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() / ("tessera_profile_" + std::to_string(::getpid()) + "_" +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() / ("tessera_profile_" + std::to_string(::getpid()) + "_" +
+                                           testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     path_ = (folder_ / "groups.toml").string();
   }
@@ -41,8 +40,7 @@ class ProfileTest : public testing::Test {
   }
   void write(const std::string& t) const { std::ofstream(path_, std::ios::binary) << t; }
   // The reason load_profile gives; the file must be untouched by it.
-  std::string refusal(std::array<std::uint64_t, 2> hash = example().hash,
-                      bool anyway = false) const {
+  std::string refusal(std::array<std::uint64_t, 2> hash = example().hash, bool anyway = false) const {
     const std::string before = fs::is_regular_file(path_) ? text() : "";
     std::string why = "(accepted)";
     try {
@@ -53,9 +51,7 @@ class ProfileTest : public testing::Test {
     EXPECT_EQ(fs::is_regular_file(path_) ? text() : "", before);
     return why;
   }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
-  }
+  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {})); }
 
   fs::path folder_;
   std::string path_;
@@ -128,8 +124,7 @@ TEST_F(ProfileTest, AnotherVersionOfTheFormatIsRefused) {
 TEST_F(ProfileTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   save_profile(path_, example());
   const std::string before = text();
-  EXPECT_THROW(save_profile((folder_ / "no" / "such" / "p.toml").string(), example()),
-               ProfileError);
+  EXPECT_THROW(save_profile((folder_ / "no" / "such" / "p.toml").string(), example()), ProfileError);
   EXPECT_EQ(text(), before);
   EXPECT_EQ(files(), 1u);
 }

@@ -14,9 +14,7 @@ LoadChanged ready(std::int64_t n, std::vector<GroupDone> finished = {}) {
 // The master's side: its shipments are carried out, and it can be told that they are done.
 class Master {
  public:
-  explicit Master(Setup setup) : script_("proportional", std::move(setup)) {
-    script_.at(0, WentBusy{});
-  }
+  explicit Master(Setup setup) : script_("proportional", std::move(setup)) { script_.at(0, WentBusy{}); }
   Actions at(Time now, const Event& event) {
     const Actions a = script_.at(now, event);
     for (const Ship& ship : all<Ship>(a)) {
@@ -159,8 +157,7 @@ TEST(Proportional, ASilentWorkerIsLeftOutUntilItAnswers) {
   m.done(30 * kMs, 1);
   m.script().note("twice its time and five retries later");
   const Actions a = m.at(50 * kMs, TimerFired{2});
-  EXPECT_EQ(sent<HandOver>(a),
-            (std::vector<std::pair<Rank, HandOver>>{{Rank{2}, {Group{0}, {Rank{0}, Rank{1}}}}}));
+  EXPECT_EQ(sent<HandOver>(a), (std::vector<std::pair<Rank, HandOver>>{{Rank{2}, {Group{0}, {Rank{0}, Rank{1}}}}}));
   EXPECT_EQ(m.iteration(60 * kMs, 30), (Counts{{1, 15}}));
   m.script().note("its late answer says nothing of its rate, but that it is there");
   m.at(61 * kMs, from(2, late));
@@ -175,8 +172,7 @@ TEST(Proportional, AnOverdueWorkerHandsOverWhatItHasNotStarted) {
   s.at(0, WentBusy{});
   s.at(0, Arrived{Rank{0}, {{Group{0}, 5}}, 9});
   s.at(0, ready(4));
-  const auto ships =
-      all<Ship>(s.at(kMs, from(0, HandOver{Group{0}, {Rank{0}, Rank{1}, Rank{2}, Rank{3}}})));
+  const auto ships = all<Ship>(s.at(kMs, from(0, HandOver{Group{0}, {Rank{0}, Rank{1}, Rank{2}, Rank{3}}})));
   ASSERT_EQ(ships.size(), 3u) << "not to itself";
   std::int64_t sum = 0;
   for (const Ship& ship : ships) {

@@ -34,8 +34,7 @@ TEST(Purity, NoForbiddenWordInThePolicies) {
     std::string line;
     for (int number = 1; std::getline(in, line); ++number) {
       const std::string code = line.substr(0, line.find("//"));
-      EXPECT_FALSE(std::regex_search(code, kForbidden))
-          << entry.path().string() << ":" << number << ": " << line;
+      EXPECT_FALSE(std::regex_search(code, kForbidden)) << entry.path().string() << ":" << number << ": " << line;
     }
   }
   EXPECT_GT(files, 20);
@@ -43,9 +42,8 @@ TEST(Purity, NoForbiddenWordInThePolicies) {
 
 // The check itself can be red.
 TEST(Purity, TheForbiddenWordsAreRecognised) {
-  for (const char* line :
-       {"#include <thread>", "#include <chrono>", "  std::unordered_map<int, int> m;",
-        "#include \"runtime/run.hpp\"", "#include <mpi.h>", "std::random_device d;"}) {
+  for (const char* line : {"#include <thread>", "#include <chrono>", "  std::unordered_map<int, int> m;",
+                           "#include \"runtime/run.hpp\"", "#include <mpi.h>", "std::random_device d;"}) {
     EXPECT_TRUE(std::regex_search(line, kForbidden)) << line;
   }
   EXPECT_FALSE(std::regex_search("#include <map>", kForbidden));

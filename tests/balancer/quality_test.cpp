@@ -12,8 +12,8 @@ namespace {
 
 using namespace simulator;
 
-Outcome run(const Workload& w, const std::string& balancer, std::int32_t ranks, Settings s = {},
-            Time jitter = 100'000, double bandwidth = 1.5e9) {
+Outcome run(const Workload& w, const std::string& balancer, std::int32_t ranks, Settings s = {}, Time jitter = 100'000,
+            double bandwidth = 1.5e9) {
   Options o;
   o.balancer = balancer;
   o.ranks = ranks;
@@ -37,9 +37,9 @@ TEST(Quality, MatrixMultiplication) {
     std::printf(
         "%2d workers: central %.3f colocated %.3f mean %.3f steal %.3f of ideal; messages %lld "
         "%lld\n",
-        workers, efficiency(w, central, workers), efficiency(w, colocated, workers),
-        efficiency(w, mean, workers), efficiency(w, steal, workers),
-        static_cast<long long>(central.messages), static_cast<long long>(steal.messages));
+        workers, efficiency(w, central, workers), efficiency(w, colocated, workers), efficiency(w, mean, workers),
+        efficiency(w, steal, workers), static_cast<long long>(central.messages),
+        static_cast<long long>(steal.messages));
     EXPECT_GE(efficiency(w, central, workers), 0.95);
     EXPECT_GE(efficiency(w, colocated, workers), 0.95);
     EXPECT_GE(efficiency(w, steal, workers), 0.9);
@@ -161,15 +161,14 @@ TEST(Quality, AutoIsNearTheBestFixedChoice) {
       };
       const double own = time("auto", {});
       for (const auto& [balancer, settings] : fixed) {
-        EXPECT_LE(own, 1.1 * time(balancer, settings))
-            << c.name << " on " << ranks << " ranks, against " << balancer;
+        EXPECT_LE(own, 1.1 * time(balancer, settings)) << c.name << " on " << ranks << " ranks, against " << balancer;
       }
     }
   }
 }
 
-// A quick part of what `bench/run auto` runs: `auto` takes at most a tenth longer than the best of all policies, sums of
-// three seeds.
+// A quick part of what `bench/run auto` runs: `auto` takes at most a tenth longer than the best of all policies, sums
+// of three seeds.
 TEST(Quality, AutoIsNearTheBestOfAllPolicies) {
   struct Case {
     const char* workload;

@@ -29,10 +29,8 @@ class Script {
   void note(const std::string& line) { text_ << "# " << line << "\n"; }
 
   void expect_golden(const std::string& name) const {
-    const std::string path =
-        std::string(TESSERA_SOURCE_DIR "/tests/balancer/goldens/") + name + ".txt";
-    if (const char* update = std::getenv("TESSERA_UPDATE_GOLDENS");
-        update != nullptr && *update == '1') {
+    const std::string path = std::string(TESSERA_SOURCE_DIR "/tests/balancer/goldens/") + name + ".txt";
+    if (const char* update = std::getenv("TESSERA_UPDATE_GOLDENS"); update != nullptr && *update == '1') {
       std::filesystem::create_directories(std::filesystem::path(path).parent_path());
       std::ofstream(path) << text_.str();
       return;
@@ -76,8 +74,7 @@ inline GroupDone done(std::uint32_t group, std::int64_t count, Time each) {
           static_cast<double>(count) * static_cast<double>(each) * static_cast<double>(each)};
 }
 
-inline Setup setup(std::int32_t rank, std::int32_t ranks, std::size_t groups,
-                   Settings settings = {}) {
+inline Setup setup(std::int32_t rank, std::int32_t ranks, std::size_t groups, Settings settings = {}) {
   Setup s;
   s.rank = Rank{rank};
   s.ranks = ranks;

@@ -39,10 +39,8 @@ TEST(Settings, RangesAndKinds) {
   EXPECT_EQ(bad("jobs_difference_ratio", "1.5"),
             "parameter 'jobs_difference_ratio' of balancer 'central' is '1.5'; expected a number "
             "from 0 to 1, or auto");
-  EXPECT_EQ(bad("planner", "best"),
-            "parameter 'planner' of balancer 'central' is 'best'; expected mean or makespan");
-  EXPECT_EQ(bad("faithful", "yes"),
-            "parameter 'faithful' of balancer 'central' is 'yes'; expected true or false");
+  EXPECT_EQ(bad("planner", "best"), "parameter 'planner' of balancer 'central' is 'best'; expected mean or makespan");
+  EXPECT_EQ(bad("faithful", "yes"), "parameter 'faithful' of balancer 'central' is 'yes'; expected true or false");
   for (const char* value : {"-1", "", "abc", "1x", "nan", " 1", "0x10"}) {
     EXPECT_NE(bad("jobs_left_threshold", value), "") << value;
   }
@@ -60,9 +58,7 @@ TEST(Settings, ListsOfNumbers) {
   for (const char* value : {"", ",", "3,", "3,,2", "3,0", "3,x", "3 2", "1,-1", "1,auto"}) {
     const auto errors = check_settings(predictive, {{"powers", value}});
     ASSERT_EQ(errors.size(), 1u) << value;
-    EXPECT_NE(
-        errors[0].find("expected numbers like 3,3,2, each from 0.001 to 1000000, or auto"),
-        std::string::npos)
+    EXPECT_NE(errors[0].find("expected numbers like 3,3,2, each from 0.001 to 1000000, or auto"), std::string::npos)
         << errors[0];
   }
 }
@@ -73,8 +69,7 @@ TEST(Settings, DashesAndUnderscoresAreTheSame) {
   EXPECT_EQ(setting(central, {{"jobs-left-threshold", "2"}}, "jobs_left_threshold"), "2");
   EXPECT_EQ(setting(central, {{"jobs_left_threshold", "2"}}, "jobs-left-threshold"), "2");
   EXPECT_EQ(setting(central, {}, "jobs_left_threshold"), "auto");
-  const auto twice =
-      check_settings(central, {{"jobs-left-threshold", "2"}, {"jobs_left_threshold", "3"}});
+  const auto twice = check_settings(central, {{"jobs-left-threshold", "2"}, {"jobs_left_threshold", "3"}});
   ASSERT_EQ(twice.size(), 1u);
   EXPECT_NE(twice[0].find("given twice"), std::string::npos);
 }
@@ -106,9 +101,8 @@ TEST(Settings, RanksThatExecute) {
 // The files people start from list every parameter, with its default or the mode's own value.
 TEST(Settings, ConfigFilesAreCompleteAndValid) {
   const std::string folder = std::string(TESSERA_SOURCE_DIR) + "/configs/balancer/";
-  for (const std::string file : {"none", "central", "steal", "steal-faithful", "auction", "torus",
-                                 "tree", "mirror", "equal", "predictive", "demand",
-                                 "proportional"}) {
+  for (const std::string file : {"none", "central", "steal", "steal-faithful", "auction", "torus", "tree", "mirror",
+                                 "equal", "predictive", "demand", "proportional"}) {
     const toml::table t = toml::parse_file(folder + file + ".toml");
     const PolicyInfo* p = find_policy(t["balancer"].value_or(std::string()));
     ASSERT_NE(p, nullptr) << file;
@@ -130,8 +124,7 @@ TEST(Settings, ConfigFilesAreCompleteAndValid) {
     EXPECT_EQ(settings.size(), p->parameters.size()) << file << " leaves out a parameter";
     for (const Parameter& parameter : p->parameters) {
       if (parameter.name == "faithful") continue;
-      EXPECT_EQ(settings[std::string(parameter.name)], parameter.default_value)
-          << file << ": " << parameter.name;
+      EXPECT_EQ(settings[std::string(parameter.name)], parameter.default_value) << file << ": " << parameter.name;
     }
   }
 }

@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 class SimulatorFiles : public testing::Test {
  protected:
   SimulatorFiles()
-      : folder_(fs::temp_directory_path() /
-                ("simulator_files_" + std::to_string(::getpid()) + "_" +
-                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
+      : folder_(fs::temp_directory_path() / ("simulator_files_" + std::to_string(::getpid()) + "_" +
+                                             testing::UnitTest::GetInstance()->current_test_info()->name())) {
     fs::create_directories(folder_);
   }
   ~SimulatorFiles() override { fs::remove_all(folder_); }
@@ -75,8 +74,8 @@ TEST_F(SimulatorFiles, OurClustersAreWhatTheSourcesSay) {
 }
 
 TEST_F(SimulatorFiles, KindsOfNodesKeepTheirProportions) {
-  const ClusterModel m = load_cluster(
-      write("[[node]]\ncount = 2\nspeed = 1\n[[node]]\ncount = 3\nspeed = 0.5\ncores = 4\n"));
+  const ClusterModel m =
+      load_cluster(write("[[node]]\ncount = 2\nspeed = 1\n[[node]]\ncount = 3\nspeed = 0.5\ncores = 4\n"));
   Options o;
   apply_cluster(m, 5, 1, o);
   EXPECT_EQ(o.ranks, 6);
@@ -87,9 +86,9 @@ TEST_F(SimulatorFiles, KindsOfNodesKeepTheirProportions) {
 }
 
 TEST_F(SimulatorFiles, HostsAndSites) {
-  const ClusterModel m = load_cluster(
-      write("ranks = 8\n[host]\nranks = 2\n[sites]\nhosts = [1, 2]\nlatency = \"5 ms\"\n"
-            "[[leave]]\nrank = 3\nat = \"2 s\"\n[[join]]\nrank = 5\nat = \"1 s\"\n"));
+  const ClusterModel m =
+      load_cluster(write("ranks = 8\n[host]\nranks = 2\n[sites]\nhosts = [1, 2]\nlatency = \"5 ms\"\n"
+                         "[[leave]]\nrank = 3\nat = \"2 s\"\n[[join]]\nrank = 5\nat = \"1 s\"\n"));
   Options o;
   o.balancer = "none";
   apply_cluster(m, 8, 0, o);
@@ -132,7 +131,8 @@ TEST_F(SimulatorFiles, ATraceIsReadBackAsItWasWritten) {
     t.hash = "00112233445566778899aabbccddeeff";
     t.work = *generate(*find_workload(name), small, {4, 1}).graph;
     if (std::string(name) == "stencil") {
-      for (std::size_t i = 0; i < t.work.fragments.size(); ++i) t.work.fragments[i].series = static_cast<std::uint32_t>(i % 3);
+      for (std::size_t i = 0; i < t.work.fragments.size(); ++i)
+        t.work.fragments[i].series = static_cast<std::uint32_t>(i % 3);
     }
     t.work.groups.back().bulk = true;
     const std::string path = (folder_ / name).string();

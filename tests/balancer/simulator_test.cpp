@@ -238,10 +238,8 @@ TEST(Simulator, ValuesTravelToTheirConsumers) {
   w.groups.resize(1);
   const std::size_t a = w.add({.group = Group{0}, .weight = 2 * kMs, .output = 1'000'000});
   const std::size_t b = w.add({.group = Group{0}, .weight = kMs, .output = 10, .home = Rank{1}});
-  const std::size_t c = w.add(
-      {.group = Group{0}, .weight = kMs, .inputs = {{a, 1'000'000}, {b, 10}}, .home = Rank{1}});
-  const std::size_t d =
-      w.add({.group = Group{0}, .weight = 0, .inputs = {{a, 1'000'000}}, .home = Rank{1}});
+  const std::size_t c = w.add({.group = Group{0}, .weight = kMs, .inputs = {{a, 1'000'000}, {b, 10}}, .home = Rank{1}});
+  const std::size_t d = w.add({.group = Group{0}, .weight = 0, .inputs = {{a, 1'000'000}}, .home = Rank{1}});
   w.births = {{0, Rank{0}, a}, {0, Rank{1}, b}, {0, Rank{1}, c}, {0, Rank{1}, d}};
   Options o = quick(2, "none");
   o.bandwidth = 1e9;
@@ -272,7 +270,8 @@ TEST(Simulator, WhatAnotherRankMadeTheHomeNeverSends) {
   }
 }
 
-// Parts that do the same in each of 40 steps and read their neighbours' values; those of rank 0 take four times as long.
+// Parts that do the same in each of 40 steps and read their neighbours' values; those of rank 0 take four times as
+// long.
 Workload steps(bool series) {
   constexpr std::size_t kParts = 16;
   Workload w;

@@ -16,8 +16,7 @@ TEST(Stealer, AsksOneAtATimeAndSleepsWhenAllRefused) {
     EXPECT_NE(victim, Rank{0});
     EXPECT_FALSE(seen[static_cast<std::size_t>(index(victim))]) << "every rank in turn";
     seen[static_cast<std::size_t>(index(victim))] = true;
-    asked = sent<StealRequest>(
-        s.at((i + 1) * kMs, Received{victim, StealRefuse{asked[0].second.number}}));
+    asked = sent<StealRequest>(s.at((i + 1) * kMs, Received{victim, StealRefuse{asked[0].second.number}}));
   }
   EXPECT_TRUE(asked.empty());
   s.note("asleep: nothing but a wake-up makes it ask");
@@ -42,8 +41,7 @@ TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
   s.note("nothing could be taken after all: refused, and remembered");
-  EXPECT_EQ(sent<StealRefuse>(s.at(4 * kMs, Shipped{shipped[0].ticket, Rank{0}, {}, 0})).size(),
-            1u);
+  EXPECT_EQ(sent<StealRefuse>(s.at(4 * kMs, Shipped{shipped[0].ticket, Rank{0}, {}, 0})).size(), 1u);
   s.expect_golden("steal_give");
 }
 
@@ -84,10 +82,12 @@ TEST(Stealer, KeepsItsLastFragmentFromAThiefThatStillHasWork) {
 // ... nor does it give the last one for that a crumb stays: both have crumbs, and would hand it to and fro.
 TEST(Stealer, ACrumbThatStaysIsNoReasonToGiveTheLastFragment) {
   Script s("steal", setup(1, 3, 3));
-  const LoadChanged one_each{{{Group{0}, 1, 0}, {Group{1}, 1, 0}, {Group{2}, 1, 0}}, {done(0, 1, 50 * kMs), done(1, 1, kMs / 10)}};
+  const LoadChanged one_each{{{Group{0}, 1, 0}, {Group{1}, 1, 0}, {Group{2}, 1, 0}},
+                             {done(0, 1, 50 * kMs), done(1, 1, kMs / 10)}};
   s.at(0, WentBusy{});
   s.at(0, one_each);
-  EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, StealRequest{1, false}))).empty()) << "group 1 is light, of group 2 nothing has run";
+  EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, StealRequest{1, false}))).empty())
+      << "group 1 is light, of group 2 nothing has run";
   s.at(2 * kMs, LoadChanged{{}, {done(2, 1, 50 * kMs)}});
   EXPECT_EQ(all<Ship>(s.at(2 * kMs, from(0, StealRequest{2, false}))).size(), 1u);
 }
@@ -135,8 +135,7 @@ TEST(Stealer, AsksBeforeItIsEmpty) {
   s.at(0, LinkMeasured{Rank{1}, 10 * kMs, 1e9});
   s.at(0, WentBusy{});
   s.at(0, from(1, StealRefuse{1}));
-  EXPECT_TRUE(sent<StealRequest>(s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {done(0, 1, 10 * kMs)}}))
-                  .empty());
+  EXPECT_TRUE(sent<StealRequest>(s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {done(0, 1, 10 * kMs)}})).empty());
   s.at(kMs, from(1, StealWake{}));
   // Two fragments of 10 ms last less than a steal over three times 10 ms of latency.
   const auto asked = sent<StealRequest>(s.at(2 * kMs, LoadChanged{{{Group{0}, 2, 0}}, {}}));
@@ -240,8 +239,7 @@ TEST(FaithfulStealer, RequestsReachEveryRankInTurn) {
   std::vector<int> reached(6);
   Actions actions = s.at(0, WentIdle{});
   for (int round = 0; round < 5; ++round) {
-    for (const auto& [to, request] : sent<StealRequest>(actions))
-      ++reached[static_cast<std::size_t>(index(to))];
+    for (const auto& [to, request] : sent<StealRequest>(actions)) ++reached[static_cast<std::size_t>(index(to))];
     const auto timers = all<SetTimer>(actions);
     if (timers.empty()) break;
     actions = s.at(timers[0].at, TimerFired{timers[0].timer});

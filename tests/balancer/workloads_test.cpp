@@ -15,8 +15,7 @@ struct Ran {
   std::optional<Workload> graph;
 };
 
-Ran run(const std::string& text, const std::string& balancer, std::int32_t ranks,
-        std::uint64_t seed = 1) {
+Ran run(const std::string& text, const std::string& balancer, std::int32_t ranks, std::uint64_t seed = 1) {
   std::vector<std::string> wrong;
   const WorkloadRequest request = parse_workload(text, wrong);
   const WorkloadInfo* info = find_workload(request.name);
@@ -38,10 +37,9 @@ Ran run(const std::string& text, const std::string& balancer, std::int32_t ranks
 
 TEST(Workloads, EveryOneRunsUnderEveryBalancer) {
   for (const char* text :
-       {"loop:items=200,bytes=1kB", "loop:items=200,range=true,born=cyclic",
-        "matmul:blocks=4,multiply=5ms", "rowreduce:rows=8", "queens:n=8,weight=100us",
-        "queens_loop:n=8,rows=2,weight=1us", "tree:depth=5", "iterate:parts=12,iterations=5",
-        "iterate:parts=12,iterations=5,home=follow", "stencil:width=12,iterations=5",
+       {"loop:items=200,bytes=1kB", "loop:items=200,range=true,born=cyclic", "matmul:blocks=4,multiply=5ms",
+        "rowreduce:rows=8", "queens:n=8,weight=100us", "queens_loop:n=8,rows=2,weight=1us", "tree:depth=5",
+        "iterate:parts=12,iterations=5", "iterate:parts=12,iterations=5,home=follow", "stencil:width=12,iterations=5",
         "stencil:width=4,height=4,iterations=5,home=first"}) {
     for (const PolicyInfo& p : policies()) {
       SCOPED_TRACE(std::string(text) + " under " + std::string(p.name));

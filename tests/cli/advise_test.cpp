@@ -54,8 +54,9 @@ TEST_F(Advise, HugeInputsOnASlowLinkAreTransfers) {
 }
 
 TEST_F(Advise, ASlowCoordinatorIsNamed) {
-  write("big.toml", "ranks = 400\n[processing]\nevent = \"200 us\"\nsend = \"200 us\"\n"
-                    "[coordinator]\nevent = \"200 us\"\nsend = \"200 us\"\n");
+  write("big.toml",
+        "ranks = 400\n[processing]\nevent = \"200 us\"\nsend = \"200 us\"\n"
+        "[coordinator]\nevent = \"200 us\"\nsend = \"200 us\"\n");
   const auto j = advice({"loop:items=8000,weight=20ms", "-c", "big.toml", "-n", "400", "-b", "central"});
   EXPECT_EQ(first_limit(j), "coordinator");
 }
@@ -71,7 +72,8 @@ TEST_F(Advise, WhatIsBalancedHasNoLimit) {
 
 TEST_F(Advise, WorkThatABalancerLeavesWhereItIsIsItsFault) {
   EXPECT_EQ(first_limit(advice({"loop:items=1000", "-c", "mustafin", "-b", "none"})), "balancer");
-  EXPECT_EQ(first_limit(advice({"loop:items=100000,weight=22us", "-c", "mustafin", "-n", "16", "-b", "none"})), "balancer");
+  EXPECT_EQ(first_limit(advice({"loop:items=100000,weight=22us", "-c", "mustafin", "-n", "16", "-b", "none"})),
+            "balancer");
   const auto j = advice({"loop:items=2000,weights=heavy", "-c", "uniform", "-n", "16", "-b", "equal"});
   EXPECT_EQ(first_limit(j), "balancer");
   EXPECT_LT(j["default"]["seconds"], j["best"]["seconds"]);
@@ -81,7 +83,8 @@ TEST_F(Advise, WorkThatABalancerLeavesWhereItIsIsItsFault) {
 TEST_F(Advise, WorkThatNobodyMovesIsNotWorkThatIsNotReady) {
   write("stay.profile",
         "version = 1\nprogram = \"p.fa\"\nhash = \"c7bac57cf5cdbb8f3a2947069d9f6794\"\n\n"
-        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = 11943231819299.8\n"
+        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = "
+        "11943231819299.8\n"
         "bytes = 102400\nmoved = 0\nworth_moving = false\n\n"
         "\n[end]\nchecksum = \"561fffab599d35c5\"\n");
   const auto j = advice({"stay.profile", "-c", "uniform", "-n", "1,8"});
@@ -110,14 +113,17 @@ TEST_F(Advise, TheFragmentsThatAreShortAreNamed) {
   write("two.trace", trace + "end " + std::to_string(n) + "\n");
   const auto j = advice({"two.trace", "-c", "uniform", "-n", "1,16"});
   ASSERT_EQ(first_limit(j), "granularity");
-  EXPECT_NE(j["limits"][0]["text"].get<std::string>().find("a fragment of brief takes 1.00 us in the mean (3000 of them)"), std::string::npos)
+  EXPECT_NE(
+      j["limits"][0]["text"].get<std::string>().find("a fragment of brief takes 1.00 us in the mean (3000 of them)"),
+      std::string::npos)
       << j["limits"][0]["text"];
 }
 
 TEST_F(Advise, TurnsOfLoopsAreNoFragments) {
   std::string trace = "tessera-trace 1\ngroup 0 range body=1 : for i\ngroup 1 : brief\n";
   for (int i = 0; i < 3000; ++i) {
-    trace += "f " + std::to_string(2 * i) + " 0 - - 100 0\nf " + std::to_string(2 * i + 1) + " 1 - " + std::to_string(2 * i) + " 1000 0\n";
+    trace += "f " + std::to_string(2 * i) + " 0 - - 100 0\nf " + std::to_string(2 * i + 1) + " 1 - " +
+             std::to_string(2 * i) + " 1000 0\n";
   }
   write("loop.trace", trace + "end 6000\n");
   const Outcome o = tessera({"advise", "loop.trace", "-n", "1,16"});
@@ -132,7 +138,8 @@ TEST_F(Advise, WithoutAClusterItIsTheUniformOne) {
 
 // Of balancers between which the simulator can't tell, the default.
 TEST_F(Advise, AnotherThanTheDefaultIsBetterByMoreThanCanBeTold) {
-  for (const char* workload : {"matmul:blocks=6", "loop:items=300,weight=5ms", "loop:items=500,weights=heavy", "iterate:iterations=5", "queens_loop:n=9"}) {
+  for (const char* workload : {"matmul:blocks=6", "loop:items=300,weight=5ms", "loop:items=500,weights=heavy",
+                               "iterate:iterations=5", "queens_loop:n=9"}) {
     const auto j = advice({workload, "-c", "mustafin", "-n", "2..4"});
     EXPECT_EQ(j["margin"], 0.05);
     if (j["best"]["balancer"] != j["default"]["balancer"] || !j["best"]["settings"].empty()) {
@@ -149,9 +156,11 @@ TEST_F(Advise, AnotherThanTheDefaultIsBetterByMoreThanCanBeTold) {
 TEST_F(Advise, AProfileIsTheBestCaseAndSaysSo) {
   write("p.profile",
         "version = 1\nprogram = \"p.fa\"\nhash = \"c7bac57cf5cdbb8f3a2947069d9f6794\"\n\n"
-        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = 11943231819299.8\n"
+        "[[group]]\nlabel = \"mix\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 44171222\nvariance_ns2 = "
+        "11943231819299.8\n"
         "bytes = 102400\nmoved = 0\nworth_moving = true\n\n"
-        "[[group]]\nlabel = \"work\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 8674145\nvariance_ns2 = 18693736768202.3\n"
+        "[[group]]\nlabel = \"work\"\nposition = \"p.fa:9\"\ncount = 300\nmean_ns = 8674145\nvariance_ns2 = "
+        "18693736768202.3\n"
         "bytes = 0\nmoved = 0\nworth_moving = true\n\n"
         "\n[end]\nchecksum = \"076b5d9608dc9ab0\"\n");
   const auto j = advice({"p.profile", "-c", "emulated"});

@@ -14,12 +14,14 @@ class Cached : public Command {
     write("compiler", "#!/bin/sh\necho x >> '" + path("calls").string() + "'\nexec g++ \"$@\"\n");
     std::filesystem::permissions(path("compiler"), std::filesystem::perms::owner_all);
     environment_ = {"CXX='" + path("compiler").string() + "'"};
-    write("p.fa", "#define K 0\nimport number(name) as number;\n"
-                  "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
-                  "sub main() { df x; number(x); show(x + $K); }\n");
+    write("p.fa",
+          "#define K 0\nimport number(name) as number;\n"
+          "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+          "sub main() { df x; number(x); show(x + $K); }\n");
     write("number.h", "#define NUMBER 1\n");
-    write("k.cpp", "#include \"ucenv.h\"\n#include \"number.h\"\n"
-                   "extern \"C\" void number(OutputDF &x) { x = NUMBER; }\n");
+    write("k.cpp",
+          "#include \"ucenv.h\"\n#include \"number.h\"\n"
+          "extern \"C\" void number(OutputDF &x) { x = NUMBER; }\n");
     run({"sleep", "0.05"});  // what is younger than the run is not trusted to be the same
   }
   // How often the compiler was called by this run.
@@ -86,7 +88,8 @@ TEST_F(Cached, ADamagedResultIsMadeAgain) {
   for (const char* damage : {"truncate -s 1000 \"$f\"", "s=$(stat -c %s \"$f\"); rm \"$f\"; truncate -s $s \"$f\"",
                              "printf 'else' | dd of=\"$f\" bs=1 seek=4096 conv=notrunc 2> /dev/null"}) {
     calls({"run", "p.fa", "-q"}, "1\n");
-    run({"sh", "-c", std::string("for f in cache/tessera/entries/*.so cache/tessera/entries/*.o; do ") + damage + "; done"});
+    run({"sh", "-c",
+         std::string("for f in cache/tessera/entries/*.so cache/tessera/entries/*.o; do ") + damage + "; done"});
     EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 4) << damage;
     EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 0) << damage;
   }

@@ -33,8 +33,7 @@ std::string Command::read(const std::string& name) const {
 }
 
 Outcome Command::run(const Words& command) {
-  Words all = {"/usr/bin/env", "-C", folder_.string(), "-u", "TESSERA_OPTIONS",
-               "XDG_CACHE_HOME=" + cache_.string()};
+  Words all = {"/usr/bin/env", "-C", folder_.string(), "-u", "TESSERA_OPTIONS", "XDG_CACHE_HOME=" + cache_.string()};
   // env takes all -u before the settings.
   for (std::size_t i = 0; i + 1 < environment_.size(); ++i) {
     if (environment_[i] == "-u") all.insert(all.begin() + 1, {"-u", environment_[i + 1]});
@@ -55,14 +54,20 @@ Outcome Command::tessera(const Words& words) {
   return run(command);
 }
 
-Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words, bool whole_group) {
+Outcome Command::tessera_signalled(const std::string& signal, const std::string& word, const Words& words,
+                                   bool whole_group) {
   // A shell ignores SIGINT in what it starts with &; env gives it back.
-  Words command = {"sh", "-c",
+  Words command = {"sh",
+                   "-c",
                    "signal=$1 word=$2 group=$3; shift 3; : > printed\n"
                    "env --default-signal=INT ${group:+setsid} \"$@\" > printed & pid=$!\n"
                    "until grep -q \"$word\" printed || ! kill -0 $pid; do sleep 0.05; done\n"
                    "kill -s $signal -- $group$pid; wait $pid; code=$?; cat printed; exit $code",
-                   "sh", signal, word, whole_group ? "-" : "", TESSERA_COMMAND};
+                   "sh",
+                   signal,
+                   word,
+                   whole_group ? "-" : "",
+                   TESSERA_COMMAND};
   command.insert(command.end(), words.begin(), words.end());
   return run(command);
 }

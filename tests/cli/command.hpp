@@ -28,7 +28,8 @@ class Command : public testing::Test {
   // Runs any command there.
   Outcome run(const Words& command);
   // Runs `tessera words...`, and sends the signal to that process alone once it has printed `word`.
-  Outcome tessera_signalled(const std::string& signal, const std::string& word, const Words& words, bool whole_group = false);
+  Outcome tessera_signalled(const std::string& signal, const std::string& word, const Words& words,
+                            bool whole_group = false);
 
   // Settings of the environment, as for env(1): "NAME=VALUE", "-u", "NAME".
   Words environment_;

@@ -43,13 +43,16 @@ TEST_F(CompilerTrouble, CannotBeExecuted) {
   expect_told(with("/no/such/compiler"), {"is not there", "CXX"});
 }
 
-// A compiler is several processes. (Command looks for what outlives the command.) `timeout` sends its signal twice: to the
-// command and to the group.
+// A compiler is several processes. (Command looks for what outlives the command.) `timeout` sends its signal twice: to
+// the command and to the group.
 TEST_F(CompilerTrouble, WhoIsInterruptedEndsAllOfIt) {
   write("hello.fa", kHello);
   for (const std::string signal : {"INT", "TERM", "HUP"}) {
-    environment_ = {"CXX=" + script("(echo started >&2; sleep 300) & sleep 300"), "XDG_CACHE_HOME=" + path("empty").string()};
-    const Outcome o = run({"sh", "-c", "timeout --preserve-status -s " + signal + " 2 " + std::string(TESSERA_COMMAND) + " run -q hello.fa"});
+    environment_ = {"CXX=" + script("(echo started >&2; sleep 300) & sleep 300"),
+                    "XDG_CACHE_HOME=" + path("empty").string()};
+    const Outcome o =
+        run({"sh", "-c",
+             "timeout --preserve-status -s " + signal + " 2 " + std::string(TESSERA_COMMAND) + " run -q hello.fa"});
     EXPECT_TRUE(ended(o, runtime::kExitInterrupted, {"interrupted while it compiled"})) << signal;
     EXPECT_TRUE(o.survivors.empty());
     EXPECT_TRUE(std::filesystem::is_empty(path("empty") / "tessera" / "tmp"));

@@ -36,37 +36,40 @@ TEST_F(Command, WarningsAreOnAndCanBeTurnedOff) {
 }
 
 TEST_F(Command, AdviceWithoutEffectIsNamedByCheckOnly) {
-  write("p.fa", "C++ sub set(int v, name x) ${{ x = v; $}}\n"
-                "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-                "sub main() {\n"
-                "  df x;\n"
-                "  set(1, x) @ { push x => reader; };\n"
-                "  cf reader: show(x) @ { wait x; };\n"
-                "} @ { locator_cyclic x => 1; }\n");
+  write("p.fa",
+        "C++ sub set(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  set(1, x) @ { push x => reader; };\n"
+        "  cf reader: show(x) @ { wait x; };\n"
+        "} @ { locator_cyclic x => 1; }\n");
   const Outcome check = tessera({"check", "p.fa", "--strict"});
   EXPECT_TRUE(ended(check, 0, {"p.fa:5:17: note: `push`", "p.fa:6:26: note: `wait`", "p.fa:7:7: note:"}));
   EXPECT_EQ(tessera({"run", "p.fa"}).err.find("T245"), std::string::npos);
 }
 
 TEST_F(Command, FewerReadsThanCountedAreAWarning) {
-  write("p.fa", "C++ sub set(int v, name x) ${{ x = v; $}}\n"
-                "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-                "sub main() {\n"
-                "  df x;\n"
-                "  for i = 1..4 {\n"
-                "    set(i, x[i]) @ { req_count x[i] = i; };\n"
-                "    show(x[i]);\n"
-                "  }\n"
-                "}\n");
-  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 0,
-                    {"p.fa:6: warning: `req_count` of `set`", "there was only 1", "and 2 more"}));
+  write("p.fa",
+        "C++ sub set(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for i = 1..4 {\n"
+        "    set(i, x[i]) @ { req_count x[i] = i; };\n"
+        "    show(x[i]);\n"
+        "  }\n"
+        "}\n");
+  EXPECT_TRUE(
+      ended(tessera({"run", "p.fa"}), 0, {"p.fa:6: warning: `req_count` of `set`", "there was only 1", "and 2 more"}));
   EXPECT_EQ(tessera({"run", "-q", "p.fa"}).err, "");
 }
 
 TEST_F(Command, QuietIsQuietBesideErrors) {
-  write("p.fa", "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-                "C++ sub unused(int v) ${{ $}}\n"
-                "sub main() { df x; show(x); }\n");
+  write("p.fa",
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "C++ sub unused(int v) ${{ $}}\n"
+        "sub main() { df x; show(x); }\n");
   for (const char* command : {"run", "build"}) {
     EXPECT_TRUE(ended(tessera({command, "p.fa"}), 1, {"[T301]", "[T253]"}));
     const Outcome o = tessera({command, "p.fa", "-q"});

@@ -12,14 +12,14 @@ constexpr const char* kSleep =
     "sub main() { for i = 1..8 { nap(i) @ { locator_cyclic: i; }; } }\n";
 
 TEST_F(Command, AFailureOnARankIsTheExitCode) {
-  write("p.fa",
-        "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
+  write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"oh dear", "p.fa:2"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 1, {"oh dear", "p.fa:2"}));
 }
 
 TEST_F(Command, NothingEndsWithoutAWord) {
-  write("p.fa", "C++ sub die() ${{ std::fputs(\"busy\\n\", stderr); ::kill(::getpid(), SIGKILL); $}}\nsub main() { die(); }\n");
+  write("p.fa",
+        "C++ sub die() ${{ std::fputs(\"busy\\n\", stderr); ::kill(::getpid(), SIGKILL); $}}\nsub main() { die(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--cxxflags=-include signal.h -include unistd.h"}), 137,
                     {"rank 0 on ", " was killed"}));
   write("bin/mpirun", "#!/bin/sh\nexit 5\n");
@@ -61,7 +61,9 @@ TEST_F(Command, AChildThatCrashesByItselfIsTold) {
     Words words = {"run", "-q", "p.fa"};
     words.insert(words.end(), ranks.begin(), ranks.end());
     const Outcome o = tessera(words);
-    EXPECT_TRUE(ended(o, 0, {"p.fa:13: warning: segmentation fault", "in a child that the kernel has forked [T410]\n  in `spawn(x)`"}));
+    EXPECT_TRUE(ended(
+        o, 0,
+        {"p.fa:13: warning: segmentation fault", "in a child that the kernel has forked [T410]\n  in `spawn(x)`"}));
     EXPECT_EQ(o.out, "1");
   }
 }
@@ -77,17 +79,20 @@ TEST_F(Command, AnExitHandlerThatDoesNotReturnEndsNoRun) {
   EXPECT_TRUE(ended(o, 1, {"atexit()", "has not returned for 5 s [T414]"}));
   EXPECT_EQ(o.out, "3");
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
-  EXPECT_TRUE(ended(run({"mpirun", "-q", "-n", "2", "--oversubscribe", "--allow-run-as-root", "./p"}), 1, {"has not returned for 5 s [T414]"}));
+  EXPECT_TRUE(ended(run({"mpirun", "-q", "-n", "2", "--oversubscribe", "--allow-run-as-root", "./p"}), 1,
+                    {"has not returned for 5 s [T414]"}));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
   const auto program = [](const std::string& with) {
-    return "C++ head ${{\nstruct Global { " + with + " { raise(SIGSEGV); } } global;\n$}}\n"
+    return "C++ head ${{\nstruct Global { " + with +
+           " { raise(SIGSEGV); } } global;\n$}}\n"
            "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { show(3); }\n";
   };
   write("p.fa", program("Global()"));
-  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--cxxflags=-include signal.h"}), 1, {"a crash in the constructor or destructor of a global object", "[T410]"}));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--cxxflags=-include signal.h"}), 1,
+                    {"a crash in the constructor or destructor of a global object", "[T410]"}));
   write("p.fa", program("~Global()"));
   for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}}) {
     Words words = {"run", "-q", "p.fa", "--cxxflags=-include signal.h"};
@@ -103,13 +108,18 @@ TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
 TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
   const auto program = [](const std::string& what) {
     return "C++ head ${{\n#include <fcntl.h>\n#include <unistd.h>\n$}}\n"
-           "C++ sub f(int v, name x) ${{ " + what + "; x = v; $}}\n"
+           "C++ sub f(int v, name x) ${{ " +
+           what +
+           "; x = v; $}}\n"
            "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
            "sub main() { df x; f(3, x) @ { locator_cyclic: 1; }; show(x); }\n";
   };
-  for (const char* what : {"for (int i = 3; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)", "for (int i = 3; i < 64; ++i) dup2(1, i)"}) {
+  for (const char* what : {"for (int i = 3; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)",
+                           "for (int i = 3; i < 64; ++i) dup2(1, i)"}) {
     write("p.fa", program(what));
-    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1, {"p.fa:7: error: the kernel closes file descriptor ", "[T414]"})) << what;
+    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1,
+                      {"p.fa:7: error: the kernel closes file descriptor ", "[T414]"}))
+        << what;
   }
   write("p.fa", program("close(open(\"/dev/null\", O_RDONLY)); if (fork() == 0) { closefrom(3); _exit(0); }"));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
@@ -120,7 +130,8 @@ TEST_F(Command, AHeapThatAKernelHasDamagedHangsNothing) {
   write("p.fa",
         "C++ head ${{\n#include <string.h>\n$}}\n"
         "C++ sub damage(name x) ${{ char* volatile p = (char*)malloc(10); memset(p, 7, 190); x = p[3]; $}}\n"
-        "C++ sub ask(int v, name y) ${{ void* volatile p; for (int i = 0; i < 1000; ++i) p = malloc(i * 40); y = v + (p == nullptr); $}}\n"
+        "C++ sub ask(int v, name y) ${{ void* volatile p; for (int i = 0; i < 1000; ++i) p = malloc(i * 40); y = v + "
+        "(p == nullptr); $}}\n"
         "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
         "sub main() { df x, y; damage(x); ask(x, y); show(y); }\n");
   for (const Words& ranks : {Words{}, Words{"-n", "2"}}) {
@@ -136,7 +147,8 @@ TEST_F(Command, TheChildOfAChildEndsWithTheRun) {
         "C++ sub spawn(name x) ${{ x = system(\"sleep 300 &\"); $}}\n"
         "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
         "C++ sub fail(int v) ${{ throw std::runtime_error(\"oh dear\"); $}}\n"
-        "sub main(int fails) { df x; spawn(x) @ { locator_cyclic: 1; }; if fails == 0 show(x); if fails > 0 fail(x); }\n");
+        "sub main(int fails) { df x; spawn(x) @ { locator_cyclic: 1; }; if fails == 0 show(x); if fails > 0 fail(x); "
+        "}\n");
   for (const Words& ranks : {Words{"-t", "2"}, Words{"-n", "2"}}) {
     for (const char* fails : {"0", "1"}) {
       Words words = {"run", "-q", "p.fa"};
@@ -167,9 +179,12 @@ TEST_F(Command, WhatRanBeforeGoesOn) {
 }
 
 TEST_F(Command, AKernelBecomesNoOtherProgram) {
-  for (const char* what : {"execlp(\"true\", \"true\", nullptr)", "execl(\"/bin/true\", \"true\", (char*)nullptr)", "char* words[] = {nullptr}; execvp(\"true\", words)"}) {
-    write("p.fa", std::string("C++ head ${{\n#include <unistd.h>\n$}}\nC++ sub f(int v, name x) ${{ x = v; ") + what + "; $}}\n"
-                  "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { df x; f(3, x) @ { locator_cyclic: 1; }; show(x); }\n");
+  for (const char* what : {"execlp(\"true\", \"true\", nullptr)", "execl(\"/bin/true\", \"true\", (char*)nullptr)",
+                           "char* words[] = {nullptr}; execvp(\"true\", words)"}) {
+    write("p.fa", std::string("C++ head ${{\n#include <unistd.h>\n$}}\nC++ sub f(int v, name x) ${{ x = v; ") + what +
+                      "; $}}\n"
+                      "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { df x; f(3, x) @ { locator_cyclic: "
+                      "1; }; show(x); }\n");
     for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}}) {
       Words words = {"run", "-q", "p.fa"};
       words.insert(words.end(), ranks.begin(), ranks.end());
@@ -177,8 +192,10 @@ TEST_F(Command, AKernelBecomesNoOtherProgram) {
     }
   }
   // A child may.
-  write("p.fa", "C++ head ${{\n#include <sys/wait.h>\n#include <unistd.h>\n$}}\n"
-                "C++ sub f() ${{ if (fork() == 0) execlp(\"echo\", \"echo\", \"child\", nullptr); wait(nullptr); $}}\nsub main() { f(); }\n");
+  write("p.fa",
+        "C++ head ${{\n#include <sys/wait.h>\n#include <unistd.h>\n$}}\n"
+        "C++ sub f() ${{ if (fork() == 0) execlp(\"echo\", \"echo\", \"child\", nullptr); wait(nullptr); $}}\nsub "
+        "main() { f(); }\n");
   const Outcome o = tessera({"run", "-q", "p.fa"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out, "child\n");
@@ -187,14 +204,17 @@ TEST_F(Command, AKernelBecomesNoOtherProgram) {
 TEST_F(Command, AClosedStdoutIsNoPlaceForResults) {
   write("p.fa", kHello);
   for (const char* ranks : {"-t 1", "-n 2"}) {
-    EXPECT_TRUE(ended(run({"sh", "-c", std::string(TESSERA_COMMAND) + " run -q p.fa " + ranks + " >&-"}), 3, {"can't write to stdout"})) << ranks;
+    EXPECT_TRUE(ended(run({"sh", "-c", std::string(TESSERA_COMMAND) + " run -q p.fa " + ranks + " >&-"}), 3,
+                      {"can't write to stdout"}))
+        << ranks;
   }
 }
 
 TEST_F(Command, WhoStartsItMayIgnoreChildren) {
   write("p.fa", "C++ sub f() ${{ throw std::runtime_error(\"oh dear\"); $}}\nsub main() { f(); }\n");
-  EXPECT_TRUE(ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,
-                    {"oh dear"}));
+  EXPECT_TRUE(
+      ended(run({"sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "p.fa", "-q", "-n", "2"}), 1,
+            {"oh dear"}));
 }
 
 // Nobody reads what the kernel writes to stderr; the run ends when it is told to.
@@ -226,9 +246,12 @@ TEST_F(Command, ARunThatEndedWellIsNoFailureOfMpirun) {
 }
 
 TEST_F(Command, WhoReadsNoMoreEndsTheRun) {
-  write("p.fa", "C++ sub show(int i) ${{ printf(\"%d\\n\", i); usleep(1000); $}}\nsub main() { for i = 1..2000 show(i) @ { locator_cyclic: i; }; }\n");
+  write("p.fa",
+        "C++ sub show(int i) ${{ printf(\"%d\\n\", i); usleep(1000); $}}\nsub main() { for i = 1..2000 show(i) @ { "
+        "locator_cyclic: i; }; }\n");
   for (const char* ranks : {"", "-n 3"}) {
-    const Outcome o = run({"sh", "-c", std::string("{ \"$0\" run -q p.fa ") + ranks + "; echo $? > code; } | head -n 1", TESSERA_COMMAND});
+    const Outcome o = run({"sh", "-c", std::string("{ \"$0\" run -q p.fa ") + ranks + "; echo $? > code; } | head -n 1",
+                           TESSERA_COMMAND});
     EXPECT_EQ(read("code"), "141\n") << ranks;
     EXPECT_EQ(o.err, "") << ranks;
     EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 1);
@@ -236,8 +259,9 @@ TEST_F(Command, WhoReadsNoMoreEndsTheRun) {
 }
 
 TEST_F(Command, ASignalToMpirunIsNoFaultOfARank) {
-  write("p.fa", "C++ sub nap(int i) ${{ printf(\"napping %d\\n\", i); fflush(stdout); sleep(60); $}}\n"
-                "sub main() { for i = 0..2 nap(i) @ { locator_cyclic: i; }; }\n");
+  write("p.fa",
+        "C++ sub nap(int i) ${{ printf(\"napping %d\\n\", i); fflush(stdout); sleep(60); $}}\n"
+        "sub main() { for i = 0..2 nap(i) @ { locator_cyclic: i; }; }\n");
   for (const char* signal : {"INT", "TERM", "HUP"}) {
     const Outcome o = run({"sh", "-c",
                            "signal=$1; shift; : > printed; env --default-signal=INT \"$@\" > printed & pid=$!\n"
@@ -252,8 +276,7 @@ TEST_F(Command, SignalsEndEveryRank) {
   write("p.fa", kSleep);
   EXPECT_EQ(tessera_signalled("INT", "napping", {"run", "p.fa"}).exit_code, 130);
   for (const char* signal : {"INT", "TERM", "HUP"}) {
-    const Outcome o =
-        tessera_signalled(signal, "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
+    const Outcome o = tessera_signalled(signal, "napping", {"run", "p.fa", "-n", "3", "--balancer", "none"});
     EXPECT_EQ(o.exit_code, 130) << signal << "\n" << o.err;
   }
   // Nothing can be done on SIGKILL, and still nothing stays behind (the fixture looks).
@@ -262,7 +285,8 @@ TEST_F(Command, SignalsEndEveryRank) {
   run({"sh", "-c",
        ": > printed; \"$@\" > printed & pid=$!\n"
        "until grep -q napping printed || ! kill -0 $pid; do sleep 0.05; done\n"
-       "for child in $(cat /proc/$pid/task/$pid/children); do [ $(cat /proc/$child/comm) != mpirun ] || kill -STOP $child; done\n"
+       "for child in $(cat /proc/$pid/task/$pid/children); do [ $(cat /proc/$child/comm) != mpirun ] || kill -STOP "
+       "$child; done\n"
        "kill -KILL $pid; wait $pid",
        "sh", TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
 }

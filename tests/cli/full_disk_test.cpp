@@ -18,7 +18,8 @@ class FullDisk : public Command {
 
 TEST_F(FullDisk, UnderTheCacheOrTheCompiler) {
   cache_ = path("cache");
-  EXPECT_TRUE(ended(limited("1", {"run", "p.fa"}), 3, {"the compilation cache", path("cache").string(), "File too large"}));
+  EXPECT_TRUE(
+      ended(limited("1", {"run", "p.fa"}), 3, {"the compilation cache", path("cache").string(), "File too large"}));
   EXPECT_TRUE(ended(limited("16", {"run", "p.fa"}), 3, {"the C++ compiler can't write", "TMPDIR", "File too large"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 0)) << "no half of a file is left";
   // What the program says of it is another matter.
@@ -28,13 +29,19 @@ TEST_F(FullDisk, UnderTheCacheOrTheCompiler) {
 
 TEST_F(FullDisk, UnderMpi) {
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa"}), 0));
-  const Words mount = {"unshare", "-rm", "sh", "-c", "mkdir -p full; mount -t tmpfs -o size=64k tmpfs full && TMPDIR=$PWD/full exec \"$@\"", "sh"};
+  const Words mount = {"unshare",
+                       "-rm",
+                       "sh",
+                       "-c",
+                       "mkdir -p full; mount -t tmpfs -o size=64k tmpfs full && TMPDIR=$PWD/full exec \"$@\"",
+                       "sh"};
   const auto there = [&](Words words) {
     words.insert(words.begin(), mount.begin(), mount.end());
     return run(words);
   };
   if (there({"true"}).exit_code != 0) GTEST_SKIP() << "nothing can be mounted here";
-  EXPECT_TRUE(ended(there({TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 3, {path("full").string(), "is full", "TMPDIR"}));
+  EXPECT_TRUE(
+      ended(there({TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 3, {path("full").string(), "is full", "TMPDIR"}));
 }
 
 TEST_F(FullDisk, BehindStdout) {
@@ -58,7 +65,8 @@ TEST_F(FullDisk, BehindStdout) {
 
 // Other files than stdout.
 TEST_F(FullDisk, LeavesNoHalfOfAFile) {
-  EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 3, {"a.svg", "File too large"}));
+  EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 3,
+                    {"a.svg", "File too large"}));
   EXPECT_FALSE(std::filesystem::exists(path("a.svg")));
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa"}), 0));
   EXPECT_TRUE(ended(limited("1", {"run", "-q", "p.fa", "--inproc-ranks", "2", "--record-policy", "logs"}), 3,
@@ -67,7 +75,8 @@ TEST_F(FullDisk, LeavesNoHalfOfAFile) {
     EXPECT_TRUE(ended(limited("0", {"run", "-q", "p.fa", option, "out"}), 3, {"out", "File too large"})) << option;
     EXPECT_FALSE(std::filesystem::exists(path("out")));
   }
-  write("long.fa", "sub main() {" + std::string(2000, ' ') + "}" + std::string(100, '\n') + "// " + std::string(2000, 'x') + "\n");
+  write("long.fa",
+        "sub main() {" + std::string(2000, ' ') + "}" + std::string(100, '\n') + "// " + std::string(2000, 'x') + "\n");
   EXPECT_TRUE(ended(limited("1", {"fmt", "long.fa"}), 3, {"long.fa: File too large"}));
 }
 

@@ -16,28 +16,36 @@ TEST_F(Command, InputsThatAreWrittenToAreFound) {
   for (const Words& words : {Words{"-t", "1"}, Words{"-n", "2"}, Words{"--inproc-ranks", "2", "--record", "p.trace"}}) {
     Words all = {"run", "-g", "p.fa", "-q"};
     all.insert(all.end(), words.begin(), words.end());
-    EXPECT_TRUE(ended(tessera(all), 1, {"p.fa:4: error: the kernel wrote to its input `x`", "in `bad(x, y)` at p.fa:4", "[T417]"}));
+    EXPECT_TRUE(ended(tessera(all), 1,
+                      {"p.fa:4: error: the kernel wrote to its input `x`", "in `bad(x, y)` at p.fa:4", "[T417]"}));
   }
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Whatever else is overwritten: both sides of the input, or what the runtime knows of it. And who has got the output of the kernel, on another
-// worker, is not to blame.
+// Whatever else is overwritten: both sides of the input, or what the runtime knows of it. And who has got the output of
+// the kernel, on another worker, is not to blame.
 TEST_F(Command, WritingAroundInputsIsFound) {
   for (const char* range : {"p - 16, 0, 1056", "p - 104, 0, 1200"}) {
-    write("p.fa", std::string("C++ sub make(name x) ${{ x.create<double>(100); $}}\n"
-                              "C++ sub bad(value v, name y) ${{ char *p = const_cast<char *>(v.getData<char>()); memset(") + range + "); y = 1; $}}\n"
-                  "C++ sub show(value v, int y) ${{ printf(\"%d\", y); $}}\n"
-                  "sub main() { df x, y; make(x); bad(x, y); show(x, y); }\n");
+    write("p.fa",
+          std::string("C++ sub make(name x) ${{ x.create<double>(100); $}}\n"
+                      "C++ sub bad(value v, name y) ${{ char *p = const_cast<char *>(v.getData<char>()); memset(") +
+              range +
+              "); y = 1; $}}\n"
+              "C++ sub show(value v, int y) ${{ printf(\"%d\", y); $}}\n"
+              "sub main() { df x, y; make(x); bad(x, y); show(x, y); }\n");
     for (int run = 0; run < 5; ++run) {
-      EXPECT_TRUE(ended(tessera({"run", "-g", "p.fa", "-q", "-t", "2"}), 1, {"p.fa:4: error: the kernel wrote outside its input `x`", "in `bad(x, y)`"})) << range;
+      EXPECT_TRUE(ended(tessera({"run", "-g", "p.fa", "-q", "-t", "2"}), 1,
+                        {"p.fa:4: error: the kernel wrote outside its input `x`", "in `bad(x, y)`"}))
+          << range;
     }
   }
 }
 #endif
 
 TEST_F(Command, DebugTurnsAssertionsOn) {
-  write("p.fa", "C++ sub f(int i) ${{ std::vector<int> v(3); printf(\"%d\", v[std::size_t(i)] * 0); $}}\nsub main() { f(3); }\n");
+  write(
+      "p.fa",
+      "C++ sub f(int i) ${{ std::vector<int> v(3); printf(\"%d\", v[std::size_t(i)] * 0); $}}\nsub main() { f(3); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-g", "p.fa", "-q"}), 1, {"Assertion", "p.fa:2: error: abort in a kernel [T410]"}));
 }
 
@@ -53,7 +61,9 @@ TEST_F(Command, TheSanitizerNamesTheKernelAndItsLine) {
   for (const char* ranks : {"", "-n2"}) {
     Words words = {"run", "p.fa", "-q", "--sanitize", "address"};
     if (*ranks != 0) words.push_back(ranks);
-    EXPECT_TRUE(ended(tessera(words), 1, {"AddressSanitizer: ", "p.fa:4", "p.fa:6: error: the sanitizer's report above is about this kernel [T410]", "in `show(x)`"}));
+    EXPECT_TRUE(ended(tessera(words), 1,
+                      {"AddressSanitizer: ", "p.fa:4",
+                       "p.fa:6: error: the sanitizer's report above is about this kernel [T410]", "in `show(x)`"}));
   }
   write("p.fa", kHello);
   const Outcome o = tessera({"run", "p.fa", "-q", "-g", "--sanitize", "address"});
@@ -69,15 +79,19 @@ constexpr const char* kSpins =
 
 TEST_F(Command, WhoIsInterruptedSaysWhatRuns) {
   write("p.fa", kSpins);
-  EXPECT_TRUE(ended(tessera_signalled("INT", "spinning", {"run", "p.fa"}), 130, {"rank 0 (", "has run `spin(1, x)` at p.fa:3"}));
-  EXPECT_TRUE(ended(tessera_signalled("INT", "spinning", {"run", "p.fa", "-n", "2"}), 130, {"rank 1 (", "has run `spin(1, x)` at p.fa:3"}));
+  EXPECT_TRUE(ended(tessera_signalled("INT", "spinning", {"run", "p.fa"}), 130,
+                    {"rank 0 (", "has run `spin(1, x)` at p.fa:3"}));
+  EXPECT_TRUE(ended(tessera_signalled("INT", "spinning", {"run", "p.fa", "-n", "2"}), 130,
+                    {"rank 1 (", "has run `spin(1, x)` at p.fa:3"}));
 }
 
 // As batch systems do, and `timeout`: mpirun gets it, too, and a second one from us would make it give up on its ranks.
 TEST_F(Command, WhoIsInterruptedWithItsGroupSaysWhatRuns) {
   write("p.fa", kSpins);
   for (const char* signal : {"TERM", "INT"}) {
-    EXPECT_TRUE(ended(tessera_signalled(signal, "spinning", {"run", "p.fa", "-n", "2"}, true), 130, {"rank 1 (", "has run `spin(1, x)` at p.fa:3"})) << signal;
+    EXPECT_TRUE(ended(tessera_signalled(signal, "spinning", {"run", "p.fa", "-n", "2"}, true), 130,
+                      {"rank 1 (", "has run `spin(1, x)` at p.fa:3"}))
+        << signal;
   }
 }
 

@@ -8,7 +8,8 @@ class KernelsFirst : public Command {
  protected:
   // A compiler that never ends with the generated program.
   KernelsFirst() {
-    write("slow c++", "#!/bin/sh\nfor word in \"$@\"; do case $word in -Og) exec sleep 1000;; esac; done\nexec c++ \"$@\"\n");
+    write("slow c++",
+          "#!/bin/sh\nfor word in \"$@\"; do case $word in -Og) exec sleep 1000;; esac; done\nexec c++ \"$@\"\n");
     run({"chmod", "+x", "slow c++"});
     environment_ = {"CXX='" + path("slow c++").string() + "'"};
     write("p.fa", "import f(int);\nimport g(int);\nsub main() { f(1); g(2); }\n");

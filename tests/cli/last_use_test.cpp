@@ -158,12 +158,14 @@ TEST_F(LastUsePeak, AUseMayBeCountedBeforeTheAssignment) {
   std::string program = kLargeChain;
   program.insert(program.find(", x[i]);") + 7, " @ { locator_cyclic: 1 + i % 2; }");
   write("p.fa", program);
-  EXPECT_LT(peak_mb({"--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--relay-bytes", "2000000", "--seed", "7", "--max-delay-us", "8000"}), 40);
+  EXPECT_LT(peak_mb({"--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--relay-bytes", "2000000", "--seed", "7",
+                     "--max-delay-us", "8000"}),
+            40);
   EXPECT_EQ(out_, "144\n");
 }
 
-// The steps of a loop are made as those before them run: in the rows that are made while a thread is kept from its core, or has nothing
-// to run, a million fragments would wait, and take 100 MB.
+// The steps of a loop are made as those before them run: in the rows that are made while a thread is kept from its
+// core, or has nothing to run, a million fragments would wait, and take 100 MB.
 TEST_F(LastUsePeak, LoopsAreNotMadeFarAhead) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "threads that share a core make what they can";
   write("p.fa",
@@ -197,8 +199,8 @@ TEST_F(LastUse, WhatIsMovedWithItsInputsIsOneUse) {
         "  show(s[200]);\n"
         "}\n");
   for (const char* balancer : {"steal", "central", "auto"}) {
-    const Outcome o = tessera({"run", "p.fa", "-t", "1", "--inproc-ranks", "3", "--balancer", balancer, "--summary", "s.json",
-                               "--cxxflags=-include unistd.h"});
+    const Outcome o = tessera({"run", "p.fa", "-t", "1", "--inproc-ranks", "3", "--balancer", balancer, "--summary",
+                               "s.json", "--cxxflags=-include unistd.h"});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, "19900\n");
     std::int64_t moved = 0;
@@ -210,22 +212,23 @@ TEST_F(LastUse, WhatIsMovedWithItsInputsIsOneUse) {
 
 // The value was used up, and its copies are being dropped, when fragments that had counted as its users are moved.
 TEST_F(LastUse, WhatIsMovedLateFindsItsInputs) {
-  write("p.fa",
-        "C++ sub make(int v, name x) ${{ x = v; $}}\n"
-        "C++ sub step(int l, int v, int r, name x) ${{ x = (l + 2 * v + r) % 1000; $}}\n"
-        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-        "sub main() {\n"
-        "  df x;\n"
-        "  for t = 0..500 { make(0, x[t][-1]) @ { locator_cyclic: 0; }; make(0, x[t][64]) @ { locator_cyclic: 63; }; }\n"
-        "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i; };\n"
-        "  for t = 1..500 for i = 0..63\n"
-        "    step(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i; };\n"
-        "  show(x[500][0]);\n"
-        "}\n");
+  write(
+      "p.fa",
+      "C++ sub make(int v, name x) ${{ x = v; $}}\n"
+      "C++ sub step(int l, int v, int r, name x) ${{ x = (l + 2 * v + r) % 1000; $}}\n"
+      "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+      "sub main() {\n"
+      "  df x;\n"
+      "  for t = 0..500 { make(0, x[t][-1]) @ { locator_cyclic: 0; }; make(0, x[t][64]) @ { locator_cyclic: 63; }; }\n"
+      "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i; };\n"
+      "  for t = 1..500 for i = 0..63\n"
+      "    step(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i; };\n"
+      "  show(x[500][0]);\n"
+      "}\n");
   const std::string result = tessera({"run", "-q", "p.fa"}).out;
   for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {
-    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed", seed,
-                               "--max-delay-us", "100", "--eager-bytes", "0", "--relay-bytes", "0"});
+    const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed",
+                               seed, "--max-delay-us", "100", "--eager-bytes", "0", "--relay-bytes", "0"});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, result);
   }

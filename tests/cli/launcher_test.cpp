@@ -40,7 +40,8 @@ TEST_F(Command, RanksThatWereStartedTogetherAreOneRun) {
   environment_ = {"TESSERA_OPTIONS=-t 3"};
   EXPECT_TRUE(ended(with({"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 0 ] || TESSERA_OPTIONS='-t 7'; exec ./p"}), 0,
                     {"on 2 ranks (6 worker threads)", "TESSERA_OPTIONS of rank 1 is not used"}));
-  EXPECT_TRUE(ended(with({"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 0 ] || unset TESSERA_OPTIONS; exec ./p"}), 0, {"(6 worker threads)"}));
+  EXPECT_TRUE(ended(with({"sh", "-c", "[ $OMPI_COMM_WORLD_RANK = 0 ] || unset TESSERA_OPTIONS; exec ./p"}), 0,
+                    {"(6 worker threads)"}));
   environment_ = {};
   EXPECT_TRUE(ended(with({"sh", "-c", "exec ./p $(expr $OMPI_COMM_WORLD_RANK - 1)"}), 2));
 }
@@ -49,7 +50,9 @@ TEST_F(Command, AProgramOfOneRankIsNotAnothers) {
   write("p.fa", kHello);
   write("q.fa", std::string("// another\n") + kEcho);
   for (const char* name : {"p", "q"}) ASSERT_TRUE(ended(tessera({"build", std::string(name) + ".fa", "-o", name}), 0));
-  EXPECT_TRUE(ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "1", "./p", ":", "-n", "1", "./q"}), 2, {"different programs", "rank 1 has q.fa"}));
+  EXPECT_TRUE(
+      ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "1", "./p", ":", "-n", "1", "./q"}), 2,
+            {"different programs", "rank 1 has q.fa"}));
 }
 
 TEST_F(Command, ARankThatIsStoppedEndsTheRunWhenToldTo) {
@@ -57,7 +60,8 @@ TEST_F(Command, ARankThatIsStoppedEndsTheRunWhenToldTo) {
         "C++ sub stop(int i, name x) ${{ if (i == 1) { ::kill(::getpid(), SIGSTOP); sleep(60); } x = i; $}}\n"
         "C++ sub show(int a, int b) ${{ printf(\"%d\\n\", a + b); $}}\n"
         "sub main() { df x; for i = 0..1 stop(i, x[i]) @ { locator_cyclic: i; }; show(x[0], x[1]); }\n");
-  const Outcome o = tessera({"run", "p.fa", "-n", "2", "--balancer", "none", "--silence-limit", "5", "--cxxflags=-include signal.h -include unistd.h"});
+  const Outcome o = tessera({"run", "p.fa", "-n", "2", "--balancer", "none", "--silence-limit", "5",
+                             "--cxxflags=-include signal.h -include unistd.h"});
   EXPECT_TRUE(ended(o, 3, {"rank 1 has been silent for", "(--silence-limit 5)"}));
 }
 

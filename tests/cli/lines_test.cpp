@@ -1,5 +1,5 @@
-// Lines that a program prints with one call arrive whole and in the order in which its rank printed them, whatever becomes of
-// the ranks afterwards.
+// Lines that a program prints with one call arrive whole and in the order in which its rank printed them, whatever
+// becomes of the ranks afterwards.
 #include <map>
 #include <sstream>
 
@@ -95,11 +95,14 @@ TEST_F(Lines, ArriveWholeThroughAnyMpirun) {
 }
 
 TEST_F(Lines, KeepTheOrderOfTheirRank) {
-  write("order.fa", "C++ sub say(int rank, value before, int i, name after) ${{\n"
-                    "  if (i % 2) printf(\"rank %d line %d\\n\", rank, i); else std::cout << \"rank \" << rank << \" line \" << i << std::endl;\n"
-                    "  after = i;\n$}}\n"
-                    "C++ sub init(name x) ${{ x = 0; $}}\n"
-                    "sub main() { df x; for r = 0..2 { init(x[r][0]); for i = 1..200 say(r, x[r][i - 1], i, x[r][i]) @ { locator_cyclic: r; }; } }\n");
+  write("order.fa",
+        "C++ sub say(int rank, value before, int i, name after) ${{\n"
+        "  if (i % 2) printf(\"rank %d line %d\\n\", rank, i); else std::cout << \"rank \" << rank << \" line \" << i "
+        "<< std::endl;\n"
+        "  after = i;\n$}}\n"
+        "C++ sub init(name x) ${{ x = 0; $}}\n"
+        "sub main() { df x; for r = 0..2 { init(x[r][0]); for i = 1..200 say(r, x[r][i - 1], i, x[r][i]) @ { "
+        "locator_cyclic: r; }; } }\n");
   const Outcome o = tessera({"run", "-q", "order.fa", "-n", "3", "--balancer", "none"});
   EXPECT_TRUE(ended(o, 0));
   int last[3] = {0, 0, 0}, rank = 0, number = 0;
@@ -112,12 +115,15 @@ TEST_F(Lines, KeepTheOrderOfTheirRank) {
 }
 
 TEST_F(Lines, OfStderrAreWholeToo) {
-  write("p.fa", "C++ sub say(int i) ${{ fprintf(stderr, \"word %d end\\n\", i); $}}\nsub main() { for i = 1..4000 say(i) @ { locator_cyclic: i; }; }\n");
+  write("p.fa",
+        "C++ sub say(int i) ${{ fprintf(stderr, \"word %d end\\n\", i); $}}\nsub main() { for i = 1..4000 say(i) @ { "
+        "locator_cyclic: i; }; }\n");
   const Outcome o = tessera({"run", "-q", "p.fa", "-n", "3", "-t", "1"});
   ASSERT_TRUE(ended(o, 0));
   std::istringstream in(o.err);
   int whole = 0;
-  for (std::string line; std::getline(in, line); ++whole) EXPECT_TRUE(line.rfind("word ", 0) == 0 && line.ends_with(" end") && line.size() <= 13) << line;
+  for (std::string line; std::getline(in, line); ++whole)
+    EXPECT_TRUE(line.rfind("word ", 0) == 0 && line.ends_with(" end") && line.size() <= 13) << line;
   EXPECT_EQ(whole, 4000);
 }
 
@@ -125,11 +131,12 @@ TEST_F(Lines, AreNotLostWithTheirRank) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer ends the rank";
 #endif
-  write("crash.fa", "C++ head ${{\n#include <csignal>\n$}}\n"
-                    "C++ sub say(int i, name x) ${{ for (int k = 0; k < 200; ++k) printf(\"before %d %d\\n\", i, k); x = i; $}}\n"
-                    "C++ sub crash(int n) ${{ fputs(\"the last words\\n\", stdout); raise(n > 0 ? SIGSEGV : SIGABRT); $}}\n"
-                    "sub main() { df x; for i = 0..3 say(i, x[i]) @ { locator_cyclic: i; };\n"
-                    "  crash(x[0] + x[1] + x[2] + x[3]) @ { locator_cyclic: 2; }; }\n");
+  write("crash.fa",
+        "C++ head ${{\n#include <csignal>\n$}}\n"
+        "C++ sub say(int i, name x) ${{ for (int k = 0; k < 200; ++k) printf(\"before %d %d\\n\", i, k); x = i; $}}\n"
+        "C++ sub crash(int n) ${{ fputs(\"the last words\\n\", stdout); raise(n > 0 ? SIGSEGV : SIGABRT); $}}\n"
+        "sub main() { df x; for i = 0..3 say(i, x[i]) @ { locator_cyclic: i; };\n"
+        "  crash(x[0] + x[1] + x[2] + x[3]) @ { locator_cyclic: 2; }; }\n");
   const Outcome o = tessera({"run", "-q", "crash.fa", "-n", "3"});
   EXPECT_TRUE(ended(o, 1, {"[T410]"}));
   EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 801) << o.out;

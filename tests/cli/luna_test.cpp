@@ -24,8 +24,7 @@ class Luna : public Command {
   }
   Outcome luna(const Words& words) { return run(with({LUNA_COMMAND}, words)); }
   Outcome luna_on_ranks(const char* ranks, const Words& words) {
-    return run(with({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", ranks, LUNA_COMMAND},
-                    words));
+    return run(with({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", ranks, LUNA_COMMAND}, words));
   }
   static Words with(Words first, const Words& rest) {
     first.insert(first.end(), rest.begin(), rest.end());
@@ -54,10 +53,27 @@ TEST_F(Luna, RunsAndLeavesNothingBehind) {
 TEST_F(Luna, HelpNamesEveryOption) {
   const Outcome o = luna({"--help"});
   EXPECT_TRUE(ended(o, 0));
-  for (const char* option :
-       {"-q", "--quiet", "--verbose", "-t", "-g", "-O0", "-O", "-b", "-c", "--output-file", "--compile-only",
-        "--build-dir", "--no-cleanup", "--worker-threads-count", "-u", "-D", "--cpp-dir", "--cpp-source",
-        "--disable-warning", "--path", "LUNA_NO_CLEANUP"}) {
+  for (const char* option : {"-q",
+                             "--quiet",
+                             "--verbose",
+                             "-t",
+                             "-g",
+                             "-O0",
+                             "-O",
+                             "-b",
+                             "-c",
+                             "--output-file",
+                             "--compile-only",
+                             "--build-dir",
+                             "--no-cleanup",
+                             "--worker-threads-count",
+                             "-u",
+                             "-D",
+                             "--cpp-dir",
+                             "--cpp-source",
+                             "--disable-warning",
+                             "--path",
+                             "LUNA_NO_CLEANUP"}) {
     EXPECT_NE(o.out.find(option), std::string::npos) << option << "\n" << o.out;
   }
 }
@@ -118,8 +134,9 @@ TEST_F(Luna, CompilesToALibraryThatRuns) {
 }
 
 TEST_F(Luna, CompileOnlyPrintsACommandForMpirun) {
-  write("a b/p.fa", "C++ sub f(int n) ${{ printf(\"%d\\n\", n); $}}\n"
-                    "sub main(int n) { for i = 0..3 { f(n + i) @ { locator_cyclic: i; }; } }\n");
+  write("a b/p.fa",
+        "C++ sub f(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+        "sub main(int n) { for i = 0..3 { f(n + i) @ { locator_cyclic: i; }; } }\n");
   const Outcome o = luna({"--compile-only", "-b", "--worker-threads-count=1", "a b/p.fa", "3"});
   EXPECT_TRUE(ended(o, 0));
   const std::string command = o.out.substr(0, o.out.find('\n'));
@@ -127,8 +144,9 @@ TEST_F(Luna, CompileOnlyPrintsACommandForMpirun) {
   const Outcome ranks = run({"sh", "-c", mpirun + command + " | sort"});
   EXPECT_EQ(ranks.out, "3\n4\n5\n6\n") << ranks.err;
   EXPECT_EQ(run({"sh", "-c", command + " | sort"}).out, "3\n4\n5\n6\n");
-  EXPECT_EQ(run({"sh", "-c", "mpirun -q --allow-run-as-root -n 1 $('" LUNA_COMMAND
-                             "' --compile-only -D K=1 p.fa 3)"}).out, "4\n");
+  EXPECT_EQ(
+      run({"sh", "-c", "mpirun -q --allow-run-as-root -n 1 $('" LUNA_COMMAND "' --compile-only -D K=1 p.fa 3)"}).out,
+      "4\n");
 }
 
 TEST_F(Luna, TheBuildFolderIsKeptWhenAskedFor) {
@@ -182,8 +200,10 @@ TEST_F(Luna, UnderMpirunOneRankCompiles) {
   write("compiler", "#!/bin/sh\necho x >> '" + path("calls").string() + "'\nsleep 0.3\nexec g++ \"$@\"\n");
   fs::permissions(path("compiler"), fs::perms::owner_all);
   environment_ = {"CXX='" + path("compiler").string() + "'"};
-  write("m.fa", "C++ sub f(int i) ${{ printf(\"%d\\n\", i); $}}\n"
-                "sub main() { for i = 0..3 { f(i) @ { locator_cyclic: i; }; } }\n// " + folder_.string() + "\n");
+  write("m.fa",
+        "C++ sub f(int i) ${{ printf(\"%d\\n\", i); $}}\n"
+        "sub main() { for i = 0..3 { f(i) @ { locator_cyclic: i; }; } }\n// " +
+            folder_.string() + "\n");
   for (const Words& balance : {Words{}, Words{"-b"}}) {
     const Outcome o = luna_on_ranks("3", with(balance, {"m.fa"}));
     EXPECT_TRUE(ended(o, 0));

@@ -29,29 +29,27 @@ class Members : public Command {
   // "---".
   Outcome meanwhile(const std::string& then, const std::string& words) {
     write("p.fa", kLong);
-    return run(
-        {"bash", "-c",
-         "rank_pid() { for e in /proc/[0-9]*/environ; do\n"
-         "    tr '\\0' '\\n' < $e 2> /dev/null | grep -qx \"OMPI_COMM_WORLD_RANK=$1\" || continue\n"
-         "    p=${e%/environ}; p=${p#/proc/}; q=$p\n"
-         "    while [ \"$q\" -gt 1 ] && [ \"$q\" != $pid ]; do\n"
-         "      q=$(sed -n 's/^PPid:\\t//p' /proc/$q/status); done\n"
-         "    [ \"$q\" = $pid ] && echo $p && return; done 2> /dev/null; }\n"
-         ": > out; " TESSERA_COMMAND " run p.fa -t 1 " +
-             words +
-             " > out & pid=$!\n"
-             "until grep -q . out || ! kill -0 $pid; do sleep 0.02; done\n"
-             "{ " +
-             then +
-             "\n} > said; echo $? > code\n"
-             "wait $pid; code=$?; cat out; exit $code"});
+    return run({"bash", "-c",
+                "rank_pid() { for e in /proc/[0-9]*/environ; do\n"
+                "    tr '\\0' '\\n' < $e 2> /dev/null | grep -qx \"OMPI_COMM_WORLD_RANK=$1\" || continue\n"
+                "    p=${e%/environ}; p=${p#/proc/}; q=$p\n"
+                "    while [ \"$q\" -gt 1 ] && [ \"$q\" != $pid ]; do\n"
+                "      q=$(sed -n 's/^PPid:\\t//p' /proc/$q/status); done\n"
+                "    [ \"$q\" = $pid ] && echo $p && return; done 2> /dev/null; }\n"
+                ": > out; " TESSERA_COMMAND " run p.fa -t 1 " +
+                    words +
+                    " > out & pid=$!\n"
+                    "until grep -q . out || ! kill -0 $pid; do sleep 0.02; done\n"
+                    "{ " +
+                    then +
+                    "\n} > said; echo $? > code\n"
+                    "wait $pid; code=$?; cat out; exit $code"});
   }
 };
 
 TEST_F(Members, ASignalledRankLeavesAndTheOutputIsTheSame) {
   for (const char* balancer : {"none", "steal", "central"}) {
-    const Outcome o =
-        meanwhile("kill -USR1 $(rank_pid 1)", std::string("-n 3 --balancer ") + balancer);
+    const Outcome o = meanwhile("kill -USR1 $(rank_pid 1)", std::string("-n 3 --balancer ") + balancer);
     EXPECT_TRUE(ended(o, 0, {"rank 1 leaves", "rank 1 has left"})) << balancer;
     EXPECT_EQ(sorted(o.out), numbers_to(100)) << balancer << "\n" << o.err;
   }
@@ -64,24 +62,22 @@ TEST_F(Members, ADrainedRankIsReplacedByASpareAndMayComeBack) {
                               "-n 2 --spare 1 --balancer none");
   EXPECT_TRUE(ended(o, 0, {"rank 0 takes part already"}));
   EXPECT_EQ(sorted(o.out), numbers_to(100)) << o.err;
-  EXPECT_EQ(read("said").rfind("rank 0 leaves, spare rank 2 joins\nrank 0 has left: ", 0), 0u)
-      << read("said");
+  EXPECT_EQ(read("said").rfind("rank 0 leaves, spare rank 2 joins\nrank 0 has left: ", 0), 0u) << read("said");
   EXPECT_NE(read("said").find("rank 0 joins\n"), std::string::npos) << read("said");
   EXPECT_EQ(read("code"), "0\n");
 }
 
 TEST_F(Members, WhatCannotBeIsRefused) {
-  const Outcome o = meanwhile("for r in 9 2 1 0; do " TESSERA_COMMAND
-                              " drain $r --run $pid 2>&1; echo $?; done; " TESSERA_COMMAND
-                              " join 0 --run $pid 2>&1; echo $?",
-                              "-n 3 --balancer central");
+  const Outcome o =
+      meanwhile("for r in 9 2 1 0; do " TESSERA_COMMAND " drain $r --run $pid 2>&1; echo $?; done; " TESSERA_COMMAND
+                " join 0 --run $pid 2>&1; echo $?",
+                "-n 3 --balancer central");
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(sorted(o.out), numbers_to(100)) << o.err;
   const std::string said = read("said");
-  for (const char* part :
-       {"there is no rank 9: this run has ranks 0 to 2\n2\n", "rank 2 coordinates (central)",
-        "rank 1 has left: ", "rank 0 is the last one that runs fragments: it can't leave\n2\n",
-        "rank 0 takes part already\n2\n"}) {
+  for (const char* part : {"there is no rank 9: this run has ranks 0 to 2\n2\n", "rank 2 coordinates (central)",
+                           "rank 1 has left: ", "rank 0 is the last one that runs fragments: it can't leave\n2\n",
+                           "rank 0 takes part already\n2\n"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   }
 }
@@ -89,13 +85,14 @@ TEST_F(Members, WhatCannotBeIsRefused) {
 // It used to wait for it, whichever run was meant.
 TEST_F(Members, AStoppedRunIsNamedAndHoldsUpNobody) {
   write("stopped.fa", kLong);
-  const Outcome o = run({"bash", "-c",
-                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > first & a=$!\n"
-                         TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > second & b=$!\n"
-                         "until grep -q . first && grep -q . second || ! kill -0 $a $b; do sleep 0.02; done\n"
-                         "kill -STOP $a\n" TESSERA_COMMAND " drain 1 --run $b; echo $?\n" TESSERA_COMMAND
-                         " drain 1 --run $a 2>&1; echo $?\n" TESSERA_COMMAND " drain 1 2>&1; echo $?\n"
-                         "kill -CONT $a; wait $a && wait $b"});
+  const Outcome o = run(
+      {"bash", "-c",
+       TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > first & a=$!\n" TESSERA_COMMAND
+                       " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > second & b=$!\n"
+                       "until grep -q . first && grep -q . second || ! kill -0 $a $b; do sleep 0.02; done\n"
+                       "kill -STOP $a\n" TESSERA_COMMAND " drain 1 --run $b; echo $?\n" TESSERA_COMMAND
+                       " drain 1 --run $a 2>&1; echo $?\n" TESSERA_COMMAND " drain 1 2>&1; echo $?\n"
+                       "kill -CONT $a; wait $a && wait $b"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_NE(o.out.find("rank 1 has left"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("does not answer: is it stopped?\n2\n"), std::string::npos) << o.out;
@@ -113,7 +110,8 @@ TEST_F(Members, WithoutARunThereIsNothingToDrain) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "1"}), 2, {"RANK@SECONDS"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--join", "x@1"}), 2, {"RANK@SECONDS"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "2@1"}), 2, {"--leave", "no rank 2", "0 to 1"}));
-  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--spare", "1", "--join", "3@1"}), 2, {"--join", "no rank 3", "0 to 2"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--spare", "1", "--join", "3@1"}), 2,
+                    {"--join", "no rank 3", "0 to 2"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--leave", "1@1"}), 2, {"no rank 1", "rank 0 only"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--leave", "1@1e9"}), 0));
 }
@@ -139,13 +137,14 @@ TEST_F(Members, WhoIsToLeaveAndStaysAsksForWhatIsMadeElsewhereMeanwhile) {
         "  for i = 1..4 show(x[i]) @ { locator_cyclic: i; };\n"
         "  if a for i = 1..4 make(i, x[i]) @ { locator_cyclic: i; };\n"
         "}\n");
-  const Outcome o = tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "none", "--leave", "1@0.4", "--join", "1@1"});
+  const Outcome o =
+      tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", "none", "--leave", "1@0.4", "--join", "1@1"});
   EXPECT_TRUE(ended(o, 0, {"rank 1 was asked to join again before it had left"}));
   EXPECT_EQ(sorted(o.out), numbers_to(4));
 }
 
-// It ended the run, for the library was ready for signals only when MPI had started. The components of MPI appear in the
-// middle of that.
+// It ended the run, for the library was ready for signals only when MPI had started. The components of MPI appear in
+// the middle of that.
 TEST_F(Members, ASignalWhileRanksStartWaits) {
   write("p.fa", kLong);
   write("start.sh",

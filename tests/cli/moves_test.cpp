@@ -24,8 +24,8 @@ std::int64_t moves(const std::string& summary) {
   return sum;
 }
 
-// Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody knows that is
-// a few to be measured.
+// Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody
+// knows that is a few to be measured.
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(12000)[0] = static_cast<char>(i % 100); $}}\n"
@@ -39,18 +39,20 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   std::map<std::string, int> said;
   for (int run = 0; run < 3; ++run) {
     for (const char* balancer : {"central", "steal", "auto", "auction", "torus", "tree", "mirror"}) {
-      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "4",
-                                 "--link-bandwidth", "2e6", "--summary", "s.json"});
+      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc",
+                                 "--inproc-ranks", "4", "--link-bandwidth", "2e6", "--summary", "s.json"});
       EXPECT_TRUE(ended(o, 0));
-      if (o.err.find("worth moving") != std::string::npos && o.err.find("transfer costs more than it saves") != std::string::npos) ++said[balancer];
+      if (o.err.find("worth moving") != std::string::npos &&
+          o.err.find("transfer costs more than it saves") != std::string::npos)
+        ++said[balancer];
       EXPECT_LE(moved(read("s.json")), 40) << balancer;
     }
   }
   EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
 }
 
-// A hundred thousand become ready together. Kernels that do nothing weigh less than shipping them costs; but a worker that
-// is interrupted while one is timed takes them for heavier.
+// A hundred thousand become ready together. Kernels that do nothing weigh less than shipping them costs; but a worker
+// that is interrupted while one is timed takes them for heavier.
 TEST_F(Command, WhatWeighsLessThanItsShipmentStays) {
   write("p.fa",
         "C++ sub first(name x) ${{ usleep(30000); x = 1; $}}\n"
@@ -63,8 +65,8 @@ TEST_F(Command, WhatWeighsLessThanItsShipmentStays) {
   const auto fewest = [&](const char* balancer, const char* us, const char* n) {
     std::int64_t least = INT64_MAX;
     for (int run = 0; run < 3; ++run) {
-      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "3",
-                                 "--summary", "s.json", "--", us, n});
+      const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc",
+                                 "--inproc-ranks", "3", "--summary", "s.json", "--", us, n});
       EXPECT_TRUE(ended(o, 0));
       least = std::min(least, moves(read("s.json")));
     }
@@ -83,7 +85,8 @@ TEST_F(Command, LightIterationsMoveWhereTheyReadNothing) {
         "sub main() { for i = 1..1000000 work(i); }\n");
   std::int64_t most = 0;
   for (int run = 0; run < 3; ++run) {
-    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--transport", "inproc", "--inproc-ranks", "2", "--summary", "s.json"}), 0));
+    EXPECT_TRUE(ended(
+        tessera({"run", "p.fa", "-t", "1", "--transport", "inproc", "--inproc-ranks", "2", "--summary", "s.json"}), 0));
     most = std::max(most, moves(read("s.json")));
   }
   EXPECT_GE(most, 100'000);
@@ -116,7 +119,9 @@ TEST_F(Command, SmallValuesNeedNoLargeProbes) {
         "sub main() { df x; for i = 1..300 make(i, x[i]); }\n");
   const auto sent = [&](const char* size) {
     write("q.fa", std::regex_replace(read("p.fa"), std::regex("SIZE"), size));
-    EXPECT_TRUE(ended(tessera({"run", "-q", "q.fa", "-t", "1", "--balancer", "steal", "--inproc-ranks", "2", "--summary", "s.json"}), 0));
+    EXPECT_TRUE(ended(
+        tessera({"run", "-q", "q.fa", "-t", "1", "--balancer", "steal", "--inproc-ranks", "2", "--summary", "s.json"}),
+        0));
     std::int64_t bytes = 0;
     const auto summary = nlohmann::json::parse(read("s.json"));
     for (const auto& rank : summary.at("ranks")) bytes += rank.at("bytes_sent").get<std::int64_t>();
@@ -139,8 +144,9 @@ TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
         "}\n");
   for (int run = 0; run < 2; ++run) {
     for (const char* balancer : {"central", "steal", "auto"}) {
-      EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc", "--inproc-ranks", "3",
-                                 "--link-bandwidth", "1e8", "--summary", "s.json"}), 0));
+      EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc",
+                                 "--inproc-ranks", "3", "--link-bandwidth", "1e8", "--summary", "s.json"}),
+                        0));
       EXPECT_LE(moved(read("s.json")), 12) << balancer;
     }
   }
@@ -164,7 +170,8 @@ TEST_F(Command, LargeValuesArePassedOnByThoseThatHaveThem) {
   for (const int made : {0, 3}) {
     const std::string text = read("p.fa");
     write("q.fa", std::regex_replace(text, std::regex("MADE"), std::to_string(made)));
-    const Outcome o = tessera({"run", "q.fa", "-t", "1", "--balancer", "none", "--inproc-ranks", "16", "--summary", "s.json"});
+    const Outcome o =
+        tessera({"run", "q.fa", "-t", "1", "--balancer", "none", "--inproc-ranks", "16", "--summary", "s.json"});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, "");
     std::int64_t all = 0;
@@ -185,7 +192,8 @@ TEST_F(Command, ValuesThatCameBeforeTheirFragmentsAndWereEvictedAreAskedFor) {
         "C++ sub make(int v, int n, name x) ${{ int *p = x.create<int>(n); for (int i = 0; i < n; ++i) p[i] = v; $}}\n"
         "C++ sub look(value a, name r) ${{ r = a.getData<int>()[0]; $}}\n"
         "C++ sub then(int go, value a, name r) ${{ r = a.getData<int>()[0]; $}}\n"
-        "C++ sub work(int go, value a, value b, name r) ${{ usleep(15000); r = a.getData<int>()[1] + b.getData<int>()[1]; $}}\n"
+        "C++ sub work(int go, value a, value b, name r) ${{ usleep(15000); r = a.getData<int>()[1] + "
+        "b.getData<int>()[1]; $}}\n"
         "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\n"
         "C++ sub set(int v, name x) ${{ x = v; $}}\n"
         "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
@@ -211,7 +219,8 @@ TEST_F(Command, ValuesThatCameBeforeTheirFragmentsAndWereEvictedAreAskedFor) {
         "  show(n);\n"
         "}\n");
   for (int run = 0; run < 3; ++run) {
-    const Outcome o = tessera({"run", "p.fa", "-q", "-n", "6", "-t", "1", "--balancer", "steal", "--cache-limit-mb", "0"});
+    const Outcome o =
+        tessera({"run", "p.fa", "-q", "-n", "6", "-t", "1", "--balancer", "steal", "--cache-limit-mb", "0"});
     EXPECT_TRUE(ended(o, 0));
   }
 }

@@ -11,24 +11,33 @@ class Numbers : public Command {
  protected:
   // One of 16 fragments sleeps; with a sum, whose fragments run between. Prints how many ns each slept.
   void write_program(int fragments, int us) {
-    write("p.fa",
-          "C++ sub work(int i, name x) ${{\n"
-          "  if (i % 16 == 5) {\n"
-          "    const auto from = std::chrono::steady_clock::now();\n"
-          "    std::this_thread::sleep_for(std::chrono::microseconds(" + std::to_string(us) + "));\n"
-          "    printf(\"%ld\\n\", (long)std::chrono::nanoseconds(std::chrono::steady_clock::now() - from).count());\n"
-          "  }\n"
-          "  x = i;\n"
-          "$}}\n"
-          "C++ sub set(int v, name x) ${{ x = v; $}}\n"
-          "C++ sub last(int v) ${{ (void)v; $}}\n"
-          "sub main() {\n"
-          "  df x, s;\n"
-          "  for i = 1.." + std::to_string(fragments) + " work(i, x[i]);\n"
-          "  set(0, s[0]);\n"
-          "  for i = 1.." + std::to_string(fragments) + " set(s[i - 1] + x[i], s[i]);\n"
-          "  last(s[" + std::to_string(fragments) + "]);\n"
-          "}\n");
+    write(
+        "p.fa",
+        "C++ sub work(int i, name x) ${{\n"
+        "  if (i % 16 == 5) {\n"
+        "    const auto from = std::chrono::steady_clock::now();\n"
+        "    std::this_thread::sleep_for(std::chrono::microseconds(" +
+            std::to_string(us) +
+            "));\n"
+            "    printf(\"%ld\\n\", (long)std::chrono::nanoseconds(std::chrono::steady_clock::now() - from).count());\n"
+            "  }\n"
+            "  x = i;\n"
+            "$}}\n"
+            "C++ sub set(int v, name x) ${{ x = v; $}}\n"
+            "C++ sub last(int v) ${{ (void)v; $}}\n"
+            "sub main() {\n"
+            "  df x, s;\n"
+            "  for i = 1.." +
+            std::to_string(fragments) +
+            " work(i, x[i]);\n"
+            "  set(0, s[0]);\n"
+            "  for i = 1.." +
+            std::to_string(fragments) +
+            " set(s[i - 1] + x[i], s[i]);\n"
+            "  last(s[" +
+            std::to_string(fragments) +
+            "]);\n"
+            "}\n");
   }
   static double seconds_slept(const std::string& out) {
     std::istringstream lines(out);
@@ -39,7 +48,8 @@ class Numbers : public Command {
   static double total(const nlohmann::json& summary, const std::string& label) {
     double sum = 0;
     for (const auto& g : summary["groups"]) {
-      if (g["atomic"] && (label.empty() || g["label"] == label)) sum += g["count"].get<double>() * g["mean_ns"].get<double>() * 1e-9;
+      if (g["atomic"] && (label.empty() || g["label"] == label))
+        sum += g["count"].get<double>() * g["mean_ns"].get<double>() * 1e-9;
     }
     return sum;
   }

@@ -23,7 +23,8 @@ sub main(int steps, int late) {
 }
 )";
 
-// What has been moved in one step is there in the next. Without it each step is balanced anew: five times as many moves.
+// What has been moved in one step is there in the next. Without it each step is balanced anew: five times as many
+// moves.
 TEST_F(Command, SeriesStayWhereTheBalancerHasMovedThem) {
   write("p.fa", kSeries);
   const auto moved = [&](const Words& options) {
@@ -46,8 +47,9 @@ TEST_F(Command, SeriesThatMoveChangeNoResult) {
   const std::string right = tessera({"run", "-q", "p.fa", "-t", "1", "--", "30", "30"}).out;
   // The last: where values were sent to their place and evicted there, and a fragment that comes later reads them.
   const Words evicts = {"--balancer", "steal", "--cache-limit-mb", "0", "--eager-bytes", "0"};
-  for (const Words& options : {Words{"--balancer", "steal"}, Words{"--balancer", "torus"}, Words{"-c"},
-                               Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}, evicts, evicts, evicts, evicts}) {
+  for (const Words& options :
+       {Words{"--balancer", "steal"}, Words{"--balancer", "torus"}, Words{"-c"},
+        Words{"--balancer", "steal", "--leave", "1@0.02", "--join", "1@0.04"}, evicts, evicts, evicts, evicts}) {
     Words words = {"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "30", "30"});
@@ -55,7 +57,8 @@ TEST_F(Command, SeriesThatMoveChangeNoResult) {
   }
 }
 
-// A series is told by ints: two that differ in a real, and belong to two ranks, once sent their fragments to each other for ever.
+// A series is told by ints: two that differ in a real, and belong to two ranks, once sent their fragments to each other
+// for ever.
 TEST_F(Command, SeriesThatBelongToTwoRanksAreTwo) {
   write("p.fa",
         "C++ sub init(int v, name x) ${{ x = v; $}}\n"
@@ -69,7 +72,9 @@ TEST_F(Command, SeriesThatBelongToTwoRanksAreTwo) {
         "}\n"
         "sub main() { row(0.0, 20); row(1.0, 20); row(0.0, 20); row(1.0, 5); }\n");
   for (int k = 0; k < 3; ++k) {
-    EXPECT_TRUE(ended(tessera({"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed", std::to_string(k)}), 0));
+    EXPECT_TRUE(ended(
+        tessera({"run", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "steal", "--seed", std::to_string(k)}),
+        0));
   }
 }
 
@@ -98,11 +103,13 @@ TEST_F(Command, PlacesAreForSeveralRanks) {
             "0\n1\n2\n3\n4\n5\n");
 }
 
-// Each rank makes the fragments that are placed on it, does not ask for what is made there, and keeps what is read there only: what
-// travels is the value at the border, in each step two. It was 2.2 MB when one rank made all and sent half of them.
+// Each rank makes the fragments that are placed on it, does not ask for what is made there, and keeps what is read
+// there only: what travels is the value at the border, in each step two. It was 2.2 MB when one rank made all and sent
+// half of them.
 TEST_F(Command, PlacedFragmentsAreMadeInPlaceAndTalkLittle) {
   const std::string program = std::string(TESSERA_ROOT) + "/bench/programs/metg.fa";
-  const auto run = tessera({"run", program, "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--", "64", "400", "0"});
+  const auto run =
+      tessera({"run", program, "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--", "64", "400", "0"});
   ASSERT_TRUE(ended(run, 0));
   std::smatch kilobytes;
   ASSERT_TRUE(std::regex_search(run.err, kilobytes, std::regex("([0-9.]+) kB sent"))) << run.err;
@@ -141,24 +148,26 @@ TEST_F(Placed, SubsHideNoPlaces) {
 
 // Elements at the edges are made by calls of their own, at other places than the formula for all others says.
 TEST_F(Placed, EdgesHideNoPlaces) {
-  write("p.fa",
-        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
-        "C++ sub next(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
-        "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
-        "sub main() {\n"
-        "  df x;\n"
-        "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i / 32; };\n"
-        "  for t = 1..200 {\n"
-        "    make(1, x[t - 1][-1]) @ { locator_cyclic: 0; };\n"
-        "    make(1, x[t - 1][64]) @ { locator_cyclic: 1; };\n"
-        "    for i = 0..63 next(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i / 32; };\n"
-        "  }\n"
-        "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
-        "}\n");
+  write(
+      "p.fa",
+      "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+      "C++ sub next(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+      "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
+      "sub main() {\n"
+      "  df x;\n"
+      "  for i = 0..63 make(i, x[0][i]) @ { locator_cyclic: i / 32; };\n"
+      "  for t = 1..200 {\n"
+      "    make(1, x[t - 1][-1]) @ { locator_cyclic: 0; };\n"
+      "    make(1, x[t - 1][64]) @ { locator_cyclic: 1; };\n"
+      "    for i = 0..63 next(x[t - 1][i - 1], x[t - 1][i], x[t - 1][i + 1], x[t][i]) @ { locator_cyclic: i / 32; };\n"
+      "  }\n"
+      "  for i = 0..63 check(x[200][i]) @ { locator_cyclic: i / 32; };\n"
+      "}\n");
   EXPECT_LT(bytes_sent({}) * 4, bytes_sent({"--without", "find-makers", "--without", "find-readers"}));
 }
 
-// A chain that goes back and forth between two ranks, of which neither is the home: each value goes straight to its reader.
+// A chain that goes back and forth between two ranks, of which neither is the home: each value goes straight to its
+// reader.
 TEST_F(Placed, WhoReadsIsSentItUnasked) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ x = i; $}}\n"
@@ -171,7 +180,8 @@ TEST_F(Placed, WhoReadsIsSentItUnasked) {
         "  show(x[2500]);\n"
         "}\n");
   const auto messages = [&](Words options) {
-    options.insert(options.begin(), {"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--summary", "s.json"});
+    options.insert(options.begin(), {"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none",
+                                     "--summary", "s.json"});
     const auto run = tessera(options);
     EXPECT_TRUE(ended(run, 0));
     EXPECT_EQ(run.out, "500\n");
@@ -199,7 +209,8 @@ TEST_F(Placed, WhatWasSentEarlyAndEvictedIsAskedFor) {
         "  for i = 4990..4999 show(y[i]);\n"
         "}\n");
   for (const char* limit : {"0", "1000"}) {
-    const auto run = tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--cache-limit-mb", limit});
+    const auto run = tessera(
+        {"run", "-q", "p.fa", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--cache-limit-mb", limit});
     EXPECT_TRUE(ended(run, 0));
     EXPECT_EQ(sorted(run.out), "4991\n4992\n4993\n4994\n4995\n4996\n4997\n4998\n4999\n5000\n");
   }
@@ -243,7 +254,8 @@ TEST_F(Placed, LargeValuesArePassedOnByTheirReaders) {
   EXPECT_LT(summary.at("ranks").at(0).at("bytes_sent").get<double>(), 3.0 * 20 * 200000) << "of 7";
 }
 
-// A value that is shared (`copy`) by names that are made and read in one place only: their home, another rank, has nothing to do with them.
+// A value that is shared (`copy`) by names that are made and read in one place only: their home, another rank, has
+// nothing to do with them.
 TEST_F(Placed, HomesHearNothingOfWhatIsReadWhereItIsMade) {
   write("p.fa",
         "C++ sub make(name x) ${{ usleep(50000); x.create(200); $}}\n"
@@ -272,7 +284,9 @@ TEST_F(Placed, WhatIsDeletedIsAskedFor) {
         "  use(x, y) @ { locator_cyclic: 0; delete x; };\n"
         "  if s == 1 { for i = 1..5 use(x, z[i]) @ { locator_cyclic: 1; }; }\n"
         "}\n");
-  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--seed", "3", "--max-delay-us", "3000"}), 1, {"[T403]"}));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--seed", "3",
+                             "--max-delay-us", "3000"}),
+                    1, {"[T403]"}));
 }
 
 // The two edges are one when n is -1: then nobody can know where it is made.
@@ -286,7 +300,8 @@ TEST_F(Placed, EdgesMayBeOne) {
         "  if second == 1 for i = 0..5 make(2, x[i][n]) @ { locator_cyclic: i + n + 1; };\n"
         "  for i = 0..5 show(x[i][-1]) @ { locator_cyclic: i + n; };\n"
         "}\n");
-  for (const auto& [n, second, result] : {std::tuple("5", "0", "111111"), std::tuple("-1", "0", "111111"), std::tuple("-1", "1", "222222")}) {
+  for (const auto& [n, second, result] :
+       {std::tuple("5", "0", "111111"), std::tuple("-1", "0", "111111"), std::tuple("-1", "1", "222222")}) {
     const Outcome o = tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "--", n, second});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, result);

@@ -1,6 +1,5 @@
 // Traces of real runs: recorded on any ranks, replayed by the simulator, and never half of one.
 #include <nlohmann/json.hpp>
-
 #include <set>
 
 #include "balancer/simulator/trace.hpp"
@@ -171,8 +170,9 @@ TEST_F(Record, IsReplayed) {
 }
 
 TEST_F(Record, EveryIterationOfAFusedChainIsAFragment) {
-  write("p.fa", "C++ sub f(int v, name x) ${{ x = v; $}}\n"
-                "sub main() { df x, _y; f(0, x[0]); for i = 1..9 f(x[i - 1] + 1, x[i]); f(x[9], _y); }\n");
+  write("p.fa",
+        "C++ sub f(int v, name x) ${{ x = v; $}}\n"
+        "sub main() { df x, _y; f(0, x[0]); for i = 1..9 f(x[i - 1] + 1, x[i]); f(x[9], _y); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "--record", "p.trace"}), 0));
   EXPECT_NE(read("p.trace").find("\nend 12\n"), std::string::npos) << read("p.trace");
 }
@@ -185,8 +185,9 @@ TEST_F(Record, WritesWholeFilesOrNone) {
   EXPECT_FALSE(std::filesystem::exists(path("bad.trace")));
   EXPECT_FALSE(std::filesystem::exists(path("bad.trace.part")));
   // 20,000 fragments of some 70 bytes do not fit into 1 MB.
-  write("long.fa", "C++ sub f(int i, name x) ${{ x = i; $}}\n"
-                   "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
+  write("long.fa",
+        "C++ sub f(int i, name x) ${{ x = i; $}}\n"
+        "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace", "--record-limit-mb", "1"}), 3,
                     {"--record", "not written", "--record-limit-mb"}));
   EXPECT_FALSE(std::filesystem::exists(path("l.trace")));

@@ -35,8 +35,7 @@ TEST_F(Command, EveryPolicyIsRecordedAndReplayed) {
       EXPECT_TRUE(ended(tessera(words), 0)) << name;
       const Outcome o = tessera({"replay", logs});
       EXPECT_TRUE(ended(o, 0)) << name << "\n" << o.out;
-      EXPECT_NE(o.out.find("rank-2.policy.jsonl: " + name + " on rank 2"), std::string::npos)
-          << o.out;
+      EXPECT_NE(o.out.find("rank-2.policy.jsonl: " + name + " on rank 2"), std::string::npos) << o.out;
       EXPECT_EQ(o.out.find("ends early"), std::string::npos) << o.out;
       EXPECT_NE(o.out.find("rank 0: "), std::string::npos) << o.out;
       EXPECT_EQ(o.out.find("rank 0: 0 events"), std::string::npos) << o.out;
@@ -55,7 +54,8 @@ std::vector<std::string> told(const std::string& log) {
   return texts;
 }
 
-// What comes to a rank where nothing runs is told when it has begun: told before, it would be taken for something that waits.
+// What comes to a rank where nothing runs is told when it has begun: told before, it would be taken for something that
+// waits.
 TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
   write("p.fa",
         "C++ sub first(name x) ${{ usleep(30000); x = 1; $}}\n"
@@ -67,7 +67,8 @@ TEST_F(Command, WhatComesToAnIdleRankIsToldWhenItRuns) {
         "}\n");
   int waits = 0, runs = 0, busy_with_nothing = 0;
   for (int run = 0; run < 5; ++run) {
-    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "3", "--balancer", "steal", "--record-policy", "logs"}), 0));
+    EXPECT_TRUE(ended(
+        tessera({"run", "-q", "p.fa", "-t", "1", "-n", "3", "--balancer", "steal", "--record-policy", "logs"}), 0));
     for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl"}) {
       bool came = false;
       for (const std::string& text : told(read(log))) {
@@ -100,7 +101,8 @@ TEST_F(Command, ARankThatRunsDrySaysSo) {
         "  nap(x[200]) @ { locator_cyclic: 0; };\n"
         "}\n");
   for (int run = 0; run < 2; ++run) {
-    EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "4", "--balancer", "steal", "--record-policy", "logs"}), 0));
+    EXPECT_TRUE(ended(
+        tessera({"run", "-q", "p.fa", "-t", "1", "-n", "4", "--balancer", "steal", "--record-policy", "logs"}), 0));
     for (const char* log : {"logs/rank-1.policy.jsonl", "logs/rank-2.policy.jsonl", "logs/rank-3.policy.jsonl"}) {
       long long busy = -1;  // since then
       std::istringstream lines(read(log));
@@ -108,7 +110,8 @@ TEST_F(Command, ARankThatRunsDrySaysSo) {
         const auto at = line.find("\"at\":");
         if (at == std::string::npos) continue;
         const long long now = std::stoll(line.substr(at + 5));
-        EXPECT_FALSE(busy >= 0 && now - busy > 1'000'000'000) << log << ": busy for " << (now - busy) / 1'000'000 << " ms before " << line;
+        EXPECT_FALSE(busy >= 0 && now - busy > 1'000'000'000)
+            << log << ": busy for " << (now - busy) / 1'000'000 << " ms before " << line;
         if (line.find("[\"went busy") != std::string::npos) busy = now;
         if (line.find("[\"went idle") != std::string::npos) busy = -1;
       }
@@ -134,7 +137,8 @@ TEST_F(Command, OneRankIsRecordedToo) {
 // A rank that has begun the only fragment that came has nothing ready: it must know before that it is busy.
 TEST_F(Command, ABalancerIsToldThatItsRankIsBusyBeforeWithWhat) {
   write("p.fa", kUneven);
-  EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "2", "--balancer", "steal", "--record-policy", "logs"}), 0));
+  EXPECT_TRUE(
+      ended(tessera({"run", "-q", "p.fa", "-t", "1", "-n", "2", "--balancer", "steal", "--record-policy", "logs"}), 0));
   std::istringstream lines(read("logs/rank-1.policy.jsonl"));
   int busy = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -159,8 +163,7 @@ TEST_F(Command, AnotherAnswerIsFoundAndShown) {
   write("logs/rank-0.policy.jsonl", log);
   const Outcome o = tessera({"replay", "logs/rank-0.policy.jsonl"});
   EXPECT_TRUE(ended(o, 1));
-  const auto line =
-      1 + std::count(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto line = 1 + std::count(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   EXPECT_EQ(o.out.rfind("logs/rank-0.policy.jsonl:" + std::to_string(line) + ": ", 0), 0u) << o.out;
   EXPECT_NE(o.out.find("answered:\n    nothing"), std::string::npos) << o.out;
 }
@@ -168,8 +171,7 @@ TEST_F(Command, AnotherAnswerIsFoundAndShown) {
 TEST_F(Command, LogsThatCannotBeWrittenOrReadAreRefused) {
   write("p.fa", kHello);
   write("file", "");
-  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record-policy", "file"}), 2,
-                    {"--record-policy", "not a directory"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record-policy", "file"}), 2, {"--record-policy", "not a directory"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record-policy", "no/such"}), 2, {"no/such"}));
   EXPECT_TRUE(ended(tessera({"replay"}), 2));
   EXPECT_TRUE(ended(tessera({"replay", "absent"}), 2, {"absent"}));
@@ -199,8 +201,8 @@ TEST_F(Command, ABalancerIsToldOfAnotherProgramOnItsCore) {
   const Outcome o = run({"sh", "-c",
                          "timeout 100 taskset -c \"$1\" sh -c 'while :; do :; done' & other=$!; shift\n"
                          "\"$@\"; code=$?; kill $other; wait $other; exit $code",
-                         "sh", std::to_string(core), TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "2", "-t", "1", "--balancer",
-                         "steal", "--record-policy", "logs", "--", std::to_string(core)});
+                         "sh", std::to_string(core), TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "2", "-t", "1",
+                         "--balancer", "steal", "--record-policy", "logs", "--", std::to_string(core)});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out, "");
   // Whichever rank has taken the fragment: an idle one may be first.

@@ -9,9 +9,9 @@ namespace {
 
 TEST_F(Command, RunsHereAndOnRanks) {
   write("p.fa", kHello);
-  for (const Words& words : {Words{"run", "p.fa"}, Words{"run", "p.fa", "-n", "1"},
-                             Words{"run", "p.fa", "-n", "2"}, Words{"run", "p.fa", "-n", "3", "-c"},
-                             Words{"run", "p.fa", "-n", "2", "--balancer", "steal"}}) {
+  for (const Words& words :
+       {Words{"run", "p.fa"}, Words{"run", "p.fa", "-n", "1"}, Words{"run", "p.fa", "-n", "2"},
+        Words{"run", "p.fa", "-n", "3", "-c"}, Words{"run", "p.fa", "-n", "2", "--balancer", "steal"}}) {
     const Outcome o = tessera(words);
     EXPECT_TRUE(ended(o, 0)) << shown(words);
     EXPECT_EQ(o.out, "hello\n") << "stdout is the program's alone";
@@ -135,8 +135,7 @@ TEST_F(Command, TheSummaryIsWritten) {
 }
 
 TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
-  write("p.fa",
-        "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main() { for i = 1..20 { work(i); } }\n");
+  write("p.fa", "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main() { for i = 1..20 { work(i); } }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--save-groups", "good"}), 0));
   const std::string good = read("good");
   ASSERT_FALSE(good.empty());
@@ -151,11 +150,8 @@ TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
     EXPECT_EQ(read(name), before);
   }
   write("other.fa", kHello);
-  EXPECT_TRUE(
-      ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
-  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good",
-                             "--load-groups-anyway"}),
-                    0));
+  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
+  EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good", "--load-groups-anyway"}), 0));
 }
 
 // A thousand wait for the slow one, and no more are made while others cease to wait (Lead): but not for ever.

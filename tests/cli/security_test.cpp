@@ -57,7 +57,8 @@ TEST_F(Security, NothingIsLoadedFromTheCurrentFolder) {
   EXPECT_TRUE(ended(run({"sh", "-c",
                          "g++ -shared -fPIC theirs.cpp -o theirs || exit\n"
                          "for l in xxhash.so.0 dw.so.1 spdlog.so.1.10 fmt.so.9 tbbmalloc.so.2 mpi.so.40; do\n"
-                         "  ln -s theirs lib$l; done"}), 0));
+                         "  ln -s theirs lib$l; done"}),
+                    0));
   EXPECT_TRUE(ended(run({TESSERA_COMMAND, "--version"}), 0));
   EXPECT_TRUE(ended(run({LUNA_COMMAND, "--version"}), 0));
   EXPECT_TRUE(ended(run({"./p"}), 0));

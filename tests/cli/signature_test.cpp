@@ -8,9 +8,11 @@ class Signatures : public Command {
  protected:
   // Runs `import f(<import>)` against a kernel file with the functions; the call gives `arguments`.
   Outcome with(const std::string& import, const std::string& functions, const std::string& arguments) {
-    write("p.fa", "import f(" + import + ") as work;\n"
-                  "C++ sub init(name x) ${{ x = 1; $}}\n"
-                  "sub main() { df x, y; init(x); work(" + arguments + "); }\n");
+    write("p.fa", "import f(" + import +
+                      ") as work;\n"
+                      "C++ sub init(name x) ${{ x = 1; $}}\n"
+                      "sub main() { df x, y; init(x); work(" +
+                      arguments + "); }\n");
     write("kernels.cpp", "#include \"ucenv.h\"\n" + functions + "\n");
     return tessera({"run", "-q", "p.fa"});
   }
@@ -23,10 +25,11 @@ class Signatures : public Command {
 
 TEST_F(Signatures, AWrongTypeIsNamedWithBothPlaces) {
   const Outcome o = with("int, name", "extern \"C\" void f(double k, OutputDF &y) { puts(\"ran\"); y = k; }", "1, y");
-  EXPECT_TRUE(refused(o, {"parameter 1 is imported as `int`, which a kernel takes as `int`; this one takes it as `double`",
-                          "kernels.cpp:2:17: note: the function is `f(double, OutputDF &)`; the import means "
-                          "`f(int, OutputDF &)`",
-                          "extern \"C\" void f(double k"}));
+  EXPECT_TRUE(
+      refused(o, {"parameter 1 is imported as `int`, which a kernel takes as `int`; this one takes it as `double`",
+                  "kernels.cpp:2:17: note: the function is `f(double, OutputDF &)`; the import means "
+                  "`f(int, OutputDF &)`",
+                  "extern \"C\" void f(double k"}));
 }
 
 TEST_F(Signatures, EveryKindOfMismatch) {
@@ -39,24 +42,31 @@ TEST_F(Signatures, EveryKindOfMismatch) {
   EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"this one takes it as `int *`"}, "[T217]"));
   EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"this one takes it as `const float &`"}));
   EXPECT_TRUE(refused(with("string", f("const std::string &"), "\"a\""), {"this one takes it as `const"}, "[T217]"));
-  EXPECT_TRUE(refused(with("string", f("const InputDF &"), "\"a\""), {"this one takes it as `const InputDF &`"}, "[T217]"));
+  EXPECT_TRUE(
+      refused(with("string", f("const InputDF &"), "\"a\""), {"this one takes it as `const InputDF &`"}, "[T217]"));
   EXPECT_TRUE(refused(with("value", f("int"), "x"), {"as `value`", "this one takes it as `int`"}, "[T217]"));
   EXPECT_TRUE(refused(with("value", f("const std::string &"), "x"), {"as `value`"}, "[T217]"));
-  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"), {"as `name`", "this one takes it as `const OutputDF &`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("name", f("const OutputDF &"), "y"),
+                      {"as `name`", "this one takes it as `const OutputDF &`"}, "[T217]"));
   EXPECT_TRUE(refused(with("int, int", f("int"), "1, 2"), {"imported with 2 parameters, and has 1"}, "[T217]"));
   EXPECT_TRUE(refused(with("int", f("int, int"), "1"), {"imported with 1 parameter, and has 2"}));
   const std::string in_pieces = "extern \"C\" void f(double k) { printf(\"ran %s\", std::to_string(k).c_str()); }";
-  EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"this one takes it as `double`"})) << "what may throw has a cold part";
+  EXPECT_TRUE(refused(with("int", in_pieces, "1"), {"this one takes it as `double`"}))
+      << "what may throw has a cold part";
   EXPECT_TRUE(refused(with("", f("int"), ""), {"imported with 0 parameters, and has 1"}));
 }
 
 TEST_F(Signatures, WhatDoesNoHarmUnlessLookedAtMayBeAllowed) {
-  write("p.fa", "import f(int, name) as read;\nimport g(value, int, int) as more;\n"
-                "sub main() { df x; read(0, x); more(x, 1, 2); }\n");
-  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(const char *, OutputDF &x) { x = 4; }\n"
-                       "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
+  write("p.fa",
+        "import f(int, name) as read;\nimport g(value, int, int) as more;\n"
+        "sub main() { df x; read(0, x); more(x, 1, 2); }\n");
+  write("kernels.cpp",
+        "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(const char *, OutputDF &x) { x = 4; }\n"
+        "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
   const Words run = {"run", "-q", "p.fa"};
-  EXPECT_TRUE(ended(tessera(run), 1, {"p.fa:1:8: error: ", "kernels.cpp:3:6", "p.fa:2:8: error: ", "kernels.cpp:4:6", "[T217]", "2 errors"}));
+  EXPECT_TRUE(
+      ended(tessera(run), 1,
+            {"p.fa:1:8: error: ", "kernels.cpp:3:6", "p.fa:2:8: error: ", "kernels.cpp:4:6", "[T217]", "2 errors"}));
   const Outcome allowed = tessera({"run", "-Wno-error=T217", "p.fa"});
   EXPECT_TRUE(ended(allowed, 0, {"p.fa:1:8: warning: ", "p.fa:2:8: warning: ", "[T217]"}));
   EXPECT_EQ(allowed.out, "4\n");
@@ -65,8 +75,9 @@ TEST_F(Signatures, WhatDoesNoHarmUnlessLookedAtMayBeAllowed) {
   EXPECT_TRUE(ended(old, 0, {"p.fa:1:8: warning: ", "[T217]"}));
   EXPECT_EQ(old.out, "4\n");
   // What is passed elsewhere stays an error.
-  write("kernels.cpp", "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(double, OutputDF &x) { x = 4; }\n"
-                       "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
+  write("kernels.cpp",
+        "#include \"ucenv.h\"\nextern \"C\" {\nvoid f(double, OutputDF &x) { x = 4; }\n"
+        "void g(const InputDF &x) { printf(\"%d\\n\", x.get_int()); }\n}\n");
   EXPECT_TRUE(ended(Command::run({LUNA_COMMAND, "p.fa"}), 1, {"p.fa:1:8: error: ", "[T215]"}));
 }
 
@@ -95,19 +106,23 @@ TEST_F(Signatures, NumbersByReferenceArePassedSo) {
 }
 
 TEST_F(Signatures, AModernKernelIsChecked) {
-  write("modern.fa", "import f(value, name) as work;\nC++ sub init(name x) ${{ x = 1; $}}\n"
-                     "sub main() { df x, y; init(x); work(x, y); }\n");
-  write("kernels.cpp", "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, tessera::Output &y) {\n"
-                       "  y = x.get<int>();\n}\n");
+  write("modern.fa",
+        "import f(value, name) as work;\nC++ sub init(name x) ${{ x = 1; $}}\n"
+        "sub main() { df x, y; init(x); work(x, y); }\n");
+  write("kernels.cpp",
+        "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, tessera::Output &y) {\n"
+        "  y = x.get<int>();\n}\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 0));
   write("kernels.cpp", "#include <tessera.hpp>\nextern \"C\" void f(const tessera::Input &x, double y) {}\n");
-  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 1, {"modern.fa:1:8", "kernels.cpp:2:17", "this one takes it as `double`"}));
+  EXPECT_TRUE(ended(tessera({"run", "-q", "modern.fa"}), 1,
+                    {"modern.fa:1:8", "kernels.cpp:2:17", "this one takes it as `double`"}));
 }
 
 TEST_F(Signatures, ItIsTheDefinitionThatCounts) {
   // A declaration elsewhere, a C++ function and a local one of the same name are not meant.
-  write("other.cpp", "#include \"ucenv.h\"\nnamespace { void f(double, double) {} }\nvoid f(double) {}\n"
-                     "void use() { f(1, 2); f(1); }\n");
+  write("other.cpp",
+        "#include \"ucenv.h\"\nnamespace { void f(double, double) {} }\nvoid f(double) {}\n"
+        "void use() { f(1, 2); f(1); }\n");
   EXPECT_TRUE(ended(with("int", "extern \"C\" { void f(int n); void f(int n) { printf(\"%d\\n\", n); } }", "1"), 0));
 }
 

@@ -7,8 +7,8 @@ namespace tessera::tests {
 namespace {
 
 TEST_F(Command, SimulateTellsBalancersApart) {
-  const Outcome o = tessera({"simulate", "-w", "matmul:blocks=5", "-c", "mustafin", "-n", "2,4",
-                             "-b", "none,central", "--json", "out.json", "--plot", "out.svg"});
+  const Outcome o = tessera({"simulate", "-w", "matmul:blocks=5", "-c", "mustafin", "-n", "2,4", "-b", "none,central",
+                             "--json", "out.json", "--plot", "out.svg"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_NE(o.out.find("matmul:blocks=5 on mustafin"), std::string::npos) << o.out;
   const auto j = nlohmann::json::parse(read("out.json"));
@@ -45,8 +45,8 @@ TEST_F(Command, SimulateLists) {
 }
 
 TEST_F(Command, SimulateCountsWorkers) {
-  const Outcome o = tessera({"simulate", "-w", "loop:items=50", "--workers", "3", "-b",
-                             "central,steal", "--json", "-"});
+  const Outcome o =
+      tessera({"simulate", "-w", "loop:items=50", "--workers", "3", "-b", "central,steal", "--json", "-"});
   EXPECT_TRUE(ended(o, 0));
   const auto j = nlohmann::json::parse(o.out);
   EXPECT_EQ(j["runs"][0]["ranks"], 4);
@@ -54,9 +54,8 @@ TEST_F(Command, SimulateCountsWorkers) {
 }
 
 TEST_F(Command, SimulateReadsAndWritesTraces) {
-  EXPECT_TRUE(ended(tessera({"simulate", "-w", "stencil:width=8,iterations=3", "-n", "4",
-                             "--save-trace", "s.trace"}),
-                    0));
+  EXPECT_TRUE(
+      ended(tessera({"simulate", "-w", "stencil:width=8,iterations=3", "-n", "4", "--save-trace", "s.trace"}), 0));
   const Outcome o = tessera({"simulate", "-w", "s.trace", "-n", "4", "-b", "steal"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_NE(o.out.find("s.trace on uniform"), std::string::npos) << o.out;
@@ -77,7 +76,8 @@ TEST_F(Command, SimulateRefusesMoreThanItsIntegersHold) {
 
 // Here a host takes 1 ms for each thing that its balancer is told, and the program 20 us.
 TEST_F(Command, SimulatedHostsWorkNoLongerThanTheRunLasts) {
-  const Outcome o = tessera({"simulate", "-w", "queens_loop:n=8,rows=3", "-c", "santana40", "-n", "40", "-b", "all", "--json", "-"});
+  const Outcome o =
+      tessera({"simulate", "-w", "queens_loop:n=8,rows=3", "-c", "santana40", "-n", "40", "-b", "all", "--json", "-"});
   EXPECT_TRUE(ended(o, 0));
   const auto j = nlohmann::json::parse(o.out);
   EXPECT_GT(j["runs"].size(), 10u);
@@ -90,7 +90,8 @@ TEST_F(Command, SimulatedHostsWorkNoLongerThanTheRunLasts) {
 // Under `central` rank 2 executes nothing; the others have left.
 TEST_F(Command, SimulateSaysOfEachBalancerWhyItCannotRun) {
   write("two.toml", "ranks = 3\n[[leave]]\nrank = 0\nat = \"10 ms\"\n[[leave]]\nrank = 1\nat = \"20 ms\"\n");
-  const Outcome o = tessera({"simulate", "-w", "loop:items=20", "-c", "two.toml", "-b", "central,steal", "--json", "two.json"});
+  const Outcome o =
+      tessera({"simulate", "-w", "loop:items=20", "-c", "two.toml", "-b", "central,steal", "--json", "two.json"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_NE(o.out.find("central       3 at some time every rank that executes has left"), std::string::npos) << o.out;
   const auto runs = nlohmann::json::parse(read("two.json"))["runs"];
@@ -122,7 +123,8 @@ TEST_F(Command, SimulateSaysWhatIsWrong) {
   write("bad.toml", "ranks = 4\n[link]\nlatency = 50\n");
   EXPECT_TRUE(wrong({"-w", "loop", "-c", "bad.toml"}, {"bad.toml:3", "50 us"}));
   write("gone.toml", "ranks = 1\n[[leave]]\nrank = 0\nat = \"1 ms\"\n");
-  EXPECT_TRUE(wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"gone.toml", "every rank that executes has left"}));
+  EXPECT_TRUE(
+      wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"gone.toml", "every rank that executes has left"}));
 }
 
 }  // namespace

@@ -77,15 +77,17 @@ TEST_F(Stdlib, WrongArgumentsAreNamedWithTheirSizes) {
 // Which of several calls it was is not known; through other subs of the library, the user's calls are
 // found, too.
 TEST_F(Stdlib, MessagesNameTheCallsOfItsSubs) {
-  const std::string head = "#include <std/base.fa>\n#include <std/vector.fa>\nsub main(int n) {\n  df x, p, y;\n"
-                           "  vector(4, 1, x);\n  split_vector(x, 2, p);\n";
+  const std::string head =
+      "#include <std/base.fa>\n#include <std/vector.fa>\nsub main(int n) {\n  df x, p, y;\n"
+      "  vector(4, 1, x);\n  split_vector(x, 2, p);\n";
   write("one.fa", head + "  join_vector(p, n, y);\n  print(y);\n}\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "one.fa", "--", "3"}), 1,
                     {"waits for `x[2]`", "vector.fa:", ", called at one.fa:7\n"}))
-  << "join_vector calls std_join, which calls itself";
-  write("many.fa", head + "  join_vector(p, n, y);\n  print(y);\n  df r;\n  for i = 1..2 join_vector(p, i, r[i]);\n"
-                          "  print(r[1]); print(r[2]); join_vector(p, 2, r[3]);\n  join_vector(p, 1, r[4]);\n"
-                          "  print(r[3]); print(r[4]);\n}\n");
+      << "join_vector calls std_join, which calls itself";
+  write("many.fa", head +
+                       "  join_vector(p, n, y);\n  print(y);\n  df r;\n  for i = 1..2 join_vector(p, i, r[i]);\n"
+                       "  print(r[1]); print(r[2]); join_vector(p, 2, r[3]);\n  join_vector(p, 1, r[4]);\n"
+                       "  print(r[3]); print(r[4]);\n}\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "many.fa", "--", "3"}), 1,
                     {", called at many.fa:7, many.fa:10, many.fa:11 or 1 more\n"}));
 }
@@ -96,7 +98,8 @@ TEST_F(Stdlib, OwnNamesWin) {
         "extern \"C\" void set(int v, OutputDF &x) { x = v + 1000; }\n"
         "extern \"C\" void print(int a, int b) { printf(\"own %d %d\\n\", a, b); }\n");
   write("p.fa",
-        "import set(int, name) as set;\n#include <std/base.fa>\n#include <std/reduce.fa>\nimport print(int, int) as print;\n"
+        "import set(int, name) as set;\n#include <std/base.fa>\n#include <std/reduce.fa>\nimport print(int, int) as "
+        "print;\n"
         "sub copy(int v) { print(v, v); }\n"
         "C++ sub add(value a, value b, name c) ${{ c = a.get_int() * b.get_int(); $}}\n"
         "$REDUCTION(my_product, add)\n"
@@ -124,8 +127,10 @@ TEST_F(Stdlib, KernelFilesBesideAreLeftAloneByThoseWhoImportNothing) {
 
 TEST_F(Stdlib, OnlyWhatIsCalledIsLinked) {
   const auto libraries = [&](const std::string& call) {
-    write("p.fa", "#include <std/matrix.fa>\n#include <std/vector.fa>\n#include <std/base.fa>\n"
-                  "sub main() { df x; " + call + " print(x); }\n");
+    write("p.fa",
+          "#include <std/matrix.fa>\n#include <std/vector.fa>\n#include <std/base.fa>\n"
+          "sub main() { df x; " +
+              call + " print(x); }\n");
     EXPECT_TRUE(ended(tessera({"build", "-q", "p.fa", "-o", "p"}), 0));
     return run({"readelf", "-d", "p"}).out;
   };
@@ -134,9 +139,10 @@ TEST_F(Stdlib, OnlyWhatIsCalledIsLinked) {
 }
 
 TEST_F(Stdlib, PrintsInOrderOnRanks) {
-  write("p.fa", "#include <std/base.fa>\nC++ sub make(int i, name x) ${{ usleep(1000 * ((i * 7) % 5)); x = i; $}}\n"
-                "sub main() { df x; for i = 0..19 make(i, x[i]) @ { locator_cyclic: i; };\n"
-                "  print_in_order(\"%02d\", x, 20); }\n");
+  write("p.fa",
+        "#include <std/base.fa>\nC++ sub make(int i, name x) ${{ usleep(1000 * ((i * 7) % 5)); x = i; $}}\n"
+        "sub main() { df x; for i = 0..19 make(i, x[i]) @ { locator_cyclic: i; };\n"
+        "  print_in_order(\"%02d\", x, 20); }\n");
   std::string expected;
   for (int i = 0; i < 20; ++i) expected += (i < 10 ? "0" : "") + std::to_string(i) + "\n";
   for (const Words& options : {Words{}, Words{"--inproc-ranks", "3"}, Words{"-n", "3"}}) {
@@ -184,9 +190,10 @@ TEST_F(Stdlib, OwnKernelsReadMatrices) {
   const std::size_t from = all.find("```cpp\n");
   ASSERT_NE(from, std::string::npos);
   write("ucodes.cpp", all.substr(from + 7, all.find("\n```", from) - from - 7) + "\n");
-  write("p.fa", "#include <std/base.fa>\n#include <std/matrix.fa>\nimport trace(value, name);\n"
-                "import diagonal(int, real, name);\n"
-                "sub main() { df a, t, b; identity(4, a); trace(a, t); print(t); diagonal(2, 0.5, b); print(b); }\n");
+  write("p.fa",
+        "#include <std/base.fa>\n#include <std/matrix.fa>\nimport trace(value, name);\n"
+        "import diagonal(int, real, name);\n"
+        "sub main() { df a, t, b; identity(4, a); trace(a, t); print(t); diagonal(2, 0.5, b); print(b); }\n");
   const Outcome o = tessera({"run", "-q", "-t", "1", "p.fa"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out.size(), std::string("4\n0.5 0\n0 0.5\n").size()) << o.out;
@@ -199,9 +206,10 @@ TEST_F(Stdlib, AnInstalledTreeHasIt) {
   environment_.clear();
   const fs::path root = path("stage") / "opt" / "tessera";
   const std::string installed = (root / "bin" / "tessera").string();
-  write("p.fa", "#include <std/base.fa>\n#include <std/blocks.fa>\nsub main() {\n  df A, L, d;\n"
-                "  spd_blocks(2, 4, 1, A);\n  cholesky_blocks(A, 2, L);\n  matrix_norm(L[1][1], d);\n"
-                "  print(d > 5 && d < 7 ? \"factored\" : \"wrong: \" + d);\n}\n");
+  write("p.fa",
+        "#include <std/base.fa>\n#include <std/blocks.fa>\nsub main() {\n  df A, L, d;\n"
+        "  spd_blocks(2, 4, 1, A);\n  cholesky_blocks(A, 2, L);\n  matrix_norm(L[1][1], d);\n"
+        "  print(d > 5 && d < 7 ? \"factored\" : \"wrong: \" + d);\n}\n");
   const Outcome o = run({installed, "run", "-q", "p.fa"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out, "factored\n");

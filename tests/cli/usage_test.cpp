@@ -11,8 +11,8 @@ TEST_F(Command, HelpTeaches) {
   EXPECT_TRUE(ended(all, 0));
   EXPECT_NE(all.out.find("tessera run hello.fa"), std::string::npos) << all.out;
   EXPECT_EQ(all.out.find("exec-program"), std::string::npos) << "internal commands are not shown";
-  for (const char* command : {"run", "build", "check", "explain", "fmt", "lsp", "policies",
-                              "replay", "simulate", "advise"}) {
+  for (const char* command :
+       {"run", "build", "check", "explain", "fmt", "lsp", "policies", "replay", "simulate", "advise"}) {
     const Outcome one = tessera({command, "--help"});
     EXPECT_TRUE(ended(one, 0)) << command;
     EXPECT_NE(one.out.find("Usage"), std::string::npos) << one.out;
@@ -52,8 +52,9 @@ TEST_F(Command, RanksAreCounted) {
 
 TEST_F(Command, RanksStartNoRanks) {
   write("p.fa", kHello);
-  EXPECT_TRUE(ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2", TESSERA_COMMAND, "run", "p.fa", "-n", "2"}), 2,
-                    {"already started by mpirun", "leave out -n"}));
+  EXPECT_TRUE(ended(run({"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2", TESSERA_COMMAND, "run",
+                         "p.fa", "-n", "2"}),
+                    2, {"already started by mpirun", "leave out -n"}));
 }
 
 TEST_F(Command, PoliciesAndParametersAreChecked) {
@@ -61,8 +62,8 @@ TEST_F(Command, PoliciesAndParametersAreChecked) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--balancer", "centrall"}), 2,
                     {"unknown balancer `centrall`", "did you mean `central`"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "-c", "--set", "jobs_left=1"}), 2, {"jobs_left"}));
-  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--jobs_difference_ratio", "-4"}), 2,
-                    {"--jobs-difference-ratio"}));
+  EXPECT_TRUE(
+      ended(tessera({"run", "p.fa", "-n", "2", "--jobs_difference_ratio", "-4"}), 2, {"--jobs-difference-ratio"}));
   write("c.toml", "balancer = \"central\"\n[settings]\njobs_left_treshold = 1\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--config", "c.toml"}), 2, {"c.toml:3"}));
 }
@@ -90,11 +91,18 @@ TEST_F(Command, DiagnosticsAreExplained) {
 
 TEST_F(Command, WhatIsGivenIsNotEmpty) {
   write("p.fa", kHello);
-  const std::vector<Words> all = {{"run", "p.fa", "--record"}, {"run", "p.fa", "--powers"}, {"run", "p.fa", "--record-policy"},
-                                  {"run", "p.fa", "--path"}, {"run", "p.fa", "-l"}, {"build", "p.fa", "-o"},
-                                  {"simulate", "-w", "matmul:blocks=2", "--json"}, {"simulate", "-w", "matmul:blocks=2", "--plot"},
-                                  {"simulate", "-w", "matmul:blocks=2", "--save-trace"}, {"simulate", "-w", "matmul:blocks=2", "--ranks"},
-                                  {"replay"}, {"check"}};
+  const std::vector<Words> all = {{"run", "p.fa", "--record"},
+                                  {"run", "p.fa", "--powers"},
+                                  {"run", "p.fa", "--record-policy"},
+                                  {"run", "p.fa", "--path"},
+                                  {"run", "p.fa", "-l"},
+                                  {"build", "p.fa", "-o"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--json"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--plot"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--save-trace"},
+                                  {"simulate", "-w", "matmul:blocks=2", "--ranks"},
+                                  {"replay"},
+                                  {"check"}};
   for (Words words : all) {
     words.push_back("");
     EXPECT_TRUE(ended(tessera(words), 2, {words.size() > 2 ? words[words.size() - 2] : "", "empty"}));
@@ -131,7 +139,8 @@ TEST_F(Command, OutputsGoWhereLinksLeadAndIntoPipes) {
     EXPECT_TRUE(std::filesystem::is_symlink(path("link"))) << words[words.size() - 2];
     EXPECT_EQ(read("end").rfind(begin, 0), 0u) << words[words.size() - 2];
     words.back() = "pipe";
-    Words piped = {"sh", "-c", "mkfifo pipe; timeout 10 cat pipe > end & \"$@\"; code=$?; wait; exit $code", "sh", TESSERA_COMMAND};
+    Words piped = {"sh", "-c", "mkfifo pipe; timeout 10 cat pipe > end & \"$@\"; code=$?; wait; exit $code", "sh",
+                   TESSERA_COMMAND};
     piped.insert(piped.end(), words.begin(), words.end());
     EXPECT_TRUE(ended(run(piped), 0));
     EXPECT_TRUE(std::filesystem::is_fifo(path("pipe"))) << words[words.size() - 2];

@@ -68,8 +68,8 @@ TEST_F(Command, AKernelFileThatDoesNotCompile) {
 
 TEST_F(Command, AKernelWrittenInPlaceThatDoesNotCompile) {
   write("p.fa", "sub main() { f(); }\nC++ sub f() ${{\n  int x = undeclared;\n$}}\n");
-  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1,
-                    {"the C++ kernels written in p.fa do not compile", "p.fa:3:", "undeclared"}));
+  EXPECT_TRUE(
+      ended(tessera({"run", "p.fa"}), 1, {"the C++ kernels written in p.fa do not compile", "p.fa:3:", "undeclared"}));
 }
 
 TEST_F(Command, AnImportedKernelThatNothingDefines) {
@@ -111,7 +111,8 @@ TEST_F(Command, ExamplesOfTheCatalogue) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(Command, ACrashOfTheCommandIsABugOfOurs) {
-  const Outcome o = run({"sh", "-c", "mkfifo in; exec 3<>in; \"$0\" lsp <&3 & sleep 0.5; kill -SEGV $!; wait $!", TESSERA_COMMAND});
+  const Outcome o =
+      run({"sh", "-c", "mkfifo in; exec 3<>in; \"$0\" lsp <&3 & sleep 0.5; kill -SEGV $!; wait $!", TESSERA_COMMAND});
   EXPECT_TRUE(ended(o, 70, {"internal error", "please report it"}));
 }
 #endif
@@ -119,17 +120,21 @@ TEST_F(Command, ACrashOfTheCommandIsABugOfOurs) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // In a kernel; in a loop; where nothing runs.
 TEST_F(Command, WantOfMemoryIsNoBug) {
-  write("big.fa", "C++ sub big(int mb, name x) ${{ x.create<char>(std::size_t(mb) << 20); $}}\n"
-                  "C++ sub size(value x) ${{ if (x.getSize() == 0) throw 1; $}}\n"
-                  "sub main() { df x; for i=0..300 big(20, x[i]) @ { locator_cyclic: i; }; for i=0..300 size(x[300-i]); }\n");
-  write("many.fa", "C++ sub one(int i, name x) ${{ x = i; $}}\n"
-                   "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
-                   "C++ sub use(int a, int b) ${{ $}}\n"
-                   "sub main() {\n  df x, y;\n  slow(1, y);\n  for i=0..30000000 use(x[i], y);\n  for i=0..30000000 one(i, x[i]);\n}\n");
+  write("big.fa",
+        "C++ sub big(int mb, name x) ${{ x.create<char>(std::size_t(mb) << 20); $}}\n"
+        "C++ sub size(value x) ${{ if (x.getSize() == 0) throw 1; $}}\n"
+        "sub main() { df x; for i=0..300 big(20, x[i]) @ { locator_cyclic: i; }; for i=0..300 size(x[300-i]); }\n");
+  write("many.fa",
+        "C++ sub one(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
+        "C++ sub use(int a, int b) ${{ $}}\n"
+        "sub main() {\n  df x, y;\n  slow(1, y);\n  for i=0..30000000 use(x[i], y);\n  for i=0..30000000 one(i, "
+        "x[i]);\n}\n");
   for (const std::vector<std::string>& ranks : {std::vector<std::string>{"-t", "2"}, {"-n", "2", "-t", "1"}}) {
     for (const char* program : {"big.fa", "many.fa"}) {
       SCOPED_TRACE(program);
-      std::vector<std::string> words{"sh", "-c", "ulimit -v 800000; exec \"$@\"", "sh", TESSERA_COMMAND, "run", "-q", program};
+      std::vector<std::string> words{"sh", "-c",   "ulimit -v 800000; exec \"$@\"", "sh", TESSERA_COMMAND, "run",
+                                     "-q", program};
       words.insert(words.end(), ranks.begin(), ranks.end());
       EXPECT_TRUE(ended(run(words), 3, {"out of memory", "ulimit -a"}));
     }
@@ -138,15 +143,17 @@ TEST_F(Command, WantOfMemoryIsNoBug) {
 
 // ... and a kernel that can do with less is let do so, also in threads of its own.
 TEST_F(Command, AKernelMayDoWithLessMemory) {
-  write("p.fa", "C++ sub f(name x) ${{\n"
-                "  int refused = 0;\n"
-                "  const auto ask = [&] { try { std::vector<char> v(std::size_t(1) << 46); } catch (const std::bad_alloc&) { ++refused; } };\n"
-                "  ask();\n"
-                "  std::thread(ask).join();\n"
-                "  x = refused;\n"
-                "$}}\n"
-                "C++ sub show(int n) ${{ printf(\"refused %d\\n\", n); $}}\n"
-                "sub main() { df x; f(x); show(x); }\n");
+  write("p.fa",
+        "C++ sub f(name x) ${{\n"
+        "  int refused = 0;\n"
+        "  const auto ask = [&] { try { std::vector<char> v(std::size_t(1) << 46); } catch (const std::bad_alloc&) { "
+        "++refused; } };\n"
+        "  ask();\n"
+        "  std::thread(ask).join();\n"
+        "  x = refused;\n"
+        "$}}\n"
+        "C++ sub show(int n) ${{ printf(\"refused %d\\n\", n); $}}\n"
+        "sub main() { df x; f(x); show(x); }\n");
   const Outcome o = tessera({"run", "-q", "p.fa"});
   EXPECT_TRUE(ended(o, 0));
   EXPECT_EQ(o.out, "refused 2\n");
@@ -176,9 +183,10 @@ TEST_F(Command, ACacheThatCannotBeWritten) {
 }
 
 TEST_F(Command, WhatWaitsIsListedByNumbers) {
-  write("p.fa", "C++ sub init(int v, name x) ${{ x = v; $}}\n"
-                "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-                "sub main() { df x, n; init(11, n); for i = 9..n show(x[i]); init(1, x[n + 1]); }\n");
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() { df x, n; init(11, n); for i = 9..n show(x[i]); init(1, x[n + 1]); }\n");
   const Outcome o = tessera({"run", "-q", "p.fa"});
   EXPECT_TRUE(ended(o, 1, {"[T401]", "`x[9]`", "`x[10]`"}));
   EXPECT_LT(o.err.find("`x[9]`"), o.err.find("`x[10]`")) << o.err;
@@ -186,10 +194,11 @@ TEST_F(Command, WhatWaitsIsListedByNumbers) {
 }
 
 TEST_F(Command, TheCompilerKnowsTheColumn) {
-  write("p.fa", "C++ sub f(int i) ${{ int q = nosuch; $}}\n"
-                "C++ sub g(int i) ${{\n"
-                "  int q = other; $}}\n"
-                "sub main() { f(1); g(1); }\n");
+  write("p.fa",
+        "C++ sub f(int i) ${{ int q = nosuch; $}}\n"
+        "C++ sub g(int i) ${{\n"
+        "  int q = other; $}}\n"
+        "sub main() { f(1); g(1); }\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"p.fa:1:30: error", "p.fa:3:11: error"}));
 }
 

@@ -161,8 +161,7 @@ TEST(IntegerSystem, FindsPointsOutside) {
     });
     Effort effort{1'000'000};
     Point witness;
-    ASSERT_EQ(outside(s, covers, effort, &witness), any ? Answer::yes : Answer::no)
-        << "round " << round;
+    ASSERT_EQ(outside(s, covers, effort, &witness), any ? Answer::yes : Answer::no) << "round " << round;
     if (!any) continue;
     ASSERT_TRUE(holds(s, witness));
     for (const System& c : covers) ASSERT_FALSE(holds(c, witness));
@@ -212,9 +211,7 @@ class Nest {
       if (dice_.one_in(3)) continue;
       const int c = plain_ ? dice_(-3, 3) : dice_(0, 3);
       t = {t.text + " + " + std::to_string(c) + " * " + name(k),
-           [t, c, k](const std::vector<int>& v) {
-             return t.value(v) + c * v[static_cast<std::size_t>(k)];
-           }};
+           [t, c, k](const std::vector<int>& v) { return t.value(v) + c * v[static_cast<std::size_t>(k)]; }};
     }
     return t;
   }
@@ -229,8 +226,7 @@ class Nest {
       return {"(" + t.text + ") / " + std::to_string(by),
               [t, by](const std::vector<int>& v) { return t.value(v) / by; }};
     }
-    return {"(" + t.text + ") % " + std::to_string(by),
-            [t, by](const std::vector<int>& v) { return t.value(v) % by; }};
+    return {"(" + t.text + ") % " + std::to_string(by), [t, by](const std::vector<int>& v) { return t.value(v) % by; }};
   }
   void condition() {
     static const char* const kSigns[] = {"<", "<=", "==", "!="};

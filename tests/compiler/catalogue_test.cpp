@@ -68,9 +68,7 @@ TEST(Catalogue, ExamplesDoWhatTheySay) {
     if (e.by == Entry::By::build || e.by == Entry::By::run) continue;  // tests/cli runs those
     SCOPED_TRACE(e.code);
     const Workspace workspace;
-    const Output wrong = is_command(e)
-                             ? of_command(e)
-                             : translate(workspace.write("prog.fa", complete(e.wrong)), {});
+    const Output wrong = is_command(e) ? of_command(e) : translate(workspace.write("prog.fa", complete(e.wrong)), {});
     bool emitted = false;
     for (const Diagnostic& d : wrong.diagnostics) {
       const Entry* entry = find_entry(d.code);
@@ -79,13 +77,10 @@ TEST(Catalogue, ExamplesDoWhatTheySay) {
       emitted = emitted || d.code == e.code;
     }
     EXPECT_TRUE(emitted) << "gives " << codes(wrong);
-    if (!is_command(e))
-      shown[e.code[1]] += "== " + std::string(e.code) + "\n" + rendered(wrong, workspace.folder());
+    if (!is_command(e)) shown[e.code[1]] += "== " + std::string(e.code) + "\n" + rendered(wrong, workspace.folder());
     if (e.right.empty()) continue;
     const Output right = translate_text(complete(e.right));
-    EXPECT_EQ(codes(right), "") << (right.diagnostics.empty()
-                                        ? ""
-                                        : render(right.diagnostics[0], false));
+    EXPECT_EQ(codes(right), "") << (right.diagnostics.empty() ? "" : render(right.diagnostics[0], false));
   }
   for (const auto& [family, text] : shown) {
     expect_golden(std::string("catalogue_T") + family + ".txt", text);
@@ -122,9 +117,7 @@ TEST(Catalogue, SeveritiesInGoldensAreThoseOfTheCatalogue) {
   }
 }
 
-TEST(Catalogue, ThePageIsUpToDate) {
-  expect_golden("../../../docs/diagnostics.md", catalogue_page());
-}
+TEST(Catalogue, ThePageIsUpToDate) { expect_golden("../../../docs/diagnostics.md", catalogue_page()); }
 
 }  // namespace
 }  // namespace tessera::compiler::testing

@@ -12,8 +12,7 @@ namespace fs = std::filesystem;
 
 void expect_silent(const std::string& text) {
   const Output out = without_remarks(translate_text(complete(text)));
-  EXPECT_EQ(codes(out), "") << text
-                            << (out.diagnostics.empty() ? "" : render(out.diagnostics[0], false));
+  EXPECT_EQ(codes(out), "") << text << (out.diagnostics.empty() ? "" : render(out.diagnostics[0], false));
 }
 
 TEST(Declarations, MentionsThatCount) {
@@ -21,8 +20,7 @@ TEST(Declarations, MentionsThatCount) {
   expect_silent(
       "sub f(name n, int m) { show(n); } @ { locator_cyclic n => m; }\n"
       "sub main() { df x; init(1, x); f(x, 2); }");
-  expect_silent(
-      "sub main() { df x; for i = 1..1 { init(1, x[0]) @ { locator_cyclic: i; }; show(x[0]); } }");
+  expect_silent("sub main() { df x; for i = 1..1 { init(1, x[0]) @ { locator_cyclic: i; }; show(x[0]); } }");
   // as an index, a bound, in a label
   expect_silent("for i = 1..3 cf a[i]: show(1);");
   expect_silent("for i = 1..3 for j = 1..i show(j);");
@@ -30,8 +28,7 @@ TEST(Declarations, MentionsThatCount) {
   // in a pragma
   expect_silent("sub f(int n) { for << unrolling, n >> i = 1..3 show(i); }\nsub main() { f(1); }");
   // by other C++ text
-  expect_silent(
-      "C++ sub helper() ${{ $}}\nC++ sub user() ${{ helper(); $}}\nsub main() { user(); }");
+  expect_silent("C++ sub helper() ${{ $}}\nC++ sub user() ${{ helper(); $}}\nsub main() { user(); }");
 }
 
 TEST(Declarations, BranchesThatAreNotTaken) {
@@ -60,14 +57,11 @@ TEST(Declarations, IncludedFilesAreLibraries) {
   w.write("lib.inc",
           "#define UNUSED 1\nimport spare(int);\nC++ sub show(int v) ${{ $}}\n"
           "sub spare_sub(int a, name b) { df t; show(a); for i = 1..2 show(1); }\n");
-  EXPECT_EQ(
-      codes(translate(w.write("prog.fa", "#include \"lib.inc\"\nsub main() { show(1); }\n"), {})),
-      "");
+  EXPECT_EQ(codes(translate(w.write("prog.fa", "#include \"lib.inc\"\nsub main() { show(1); }\n"), {})), "");
 }
 
 TEST(Declarations, MacroBodiesAreNotReported) {
-  expect_silent(
-      "#define REPEAT(n, what) for i = 1..$n { $what }\nsub main() { $REPEAT(3, show(1);) }");
+  expect_silent("#define REPEAT(n, what) for i = 1..$n { $what }\nsub main() { $REPEAT(3, show(1);) }");
   expect_silent("#define DECLARE df a, b;\nsub main() { $DECLARE init(1, a); show(a); }");
 }
 
@@ -93,8 +87,10 @@ TEST(Declarations, TheLastOfOneNameIsUsed) {
   ASSERT_EQ(three.diagnostics[0].notes.size(), 1u);
   EXPECT_EQ(three.diagnostics[0].notes[0].span.line, 2);
   // Of one kind or not; what is overridden is not looked at.
-  EXPECT_EQ(codes(translate_text(show + "sub f(int v) { nothing(of_this); }\nC++ sub f(int v) ${{ $}}\nimport g(int) as f;\n"
-                                 "sub main() { f(1); show(2); }")), "T202 T202");
+  EXPECT_EQ(
+      codes(translate_text(show + "sub f(int v) { nothing(of_this); }\nC++ sub f(int v) ${{ $}}\nimport g(int) as f;\n"
+                                  "sub main() { f(1); show(2); }")),
+      "T202 T202");
   Options strict;
   strict.warnings.strict = true;
   EXPECT_FALSE(translate_text(show + one + two + main, strict).ok);
@@ -103,11 +99,18 @@ TEST(Declarations, TheLastOfOneNameIsUsed) {
 
 TEST(Declarations, APlainNameBesideAnIndexedOneIsAnotherFragment) {
   const std::string kernels = "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\n";
-  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(2, a[0]); init(3, a[0][1]); show(a + a[0] + a[0][1]); }")), "T208");
-  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(1, a[0]); show(a[0]) --> (a[0]); show(a); }")), "T208");
+  EXPECT_EQ(
+      codes(translate_text(
+          kernels + "sub main() { df a; init(1, a); init(2, a[0]); init(3, a[0][1]); show(a + a[0] + a[0][1]); }")),
+      "T208");
+  EXPECT_EQ(codes(translate_text(kernels +
+                                 "sub main() { df a; init(1, a); init(1, a[0]); show(a[0]) --> (a[0]); show(a); }")),
+            "T208");
   // The analyses go on, and know them apart.
   EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); show(a); show(a[0]); }")), "T208 T311");
-  EXPECT_EQ(codes(translate_text(kernels + "sub main() { df a; init(1, a); init(2, a); show(a); init(1, a[0]); show(a[0]); }")), "T310 T208");
+  EXPECT_EQ(codes(translate_text(kernels +
+                                 "sub main() { df a; init(1, a); init(2, a); show(a); init(1, a[0]); show(a[0]); }")),
+            "T310 T208");
 }
 
 TEST(Declarations, AKernelMayBeMain) {
@@ -118,8 +121,7 @@ TEST(Declarations, AKernelMayBeMain) {
 }
 
 TEST(Declarations, HidingIsLegal) {
-  expect_silent(
-      "sub f(int x) { for i = 1..x { df x; init(i, x); show(x); } }\nsub main() { f(2); }");
+  expect_silent("sub f(int x) { for i = 1..x { df x; init(i, x); show(x); } }\nsub main() { f(2); }");
   expect_silent("let a = 1 { show(a); let a = 2 { show(a); } }");
   expect_silent("for i = 1..2 show(i);\nfor i = 1..2 show(i);");
   expect_silent("sub main() { df a; df b; init(1, a); df c; init(a, b); init(b, c); show(c); }");
@@ -137,8 +139,7 @@ TEST(Declarations, ProgramsOfTheRepositoryAreSilent) {
       options.library = root / "stdlib";
       const Output out = without_remarks(translate(file.path(), options));
       if (codes(out) == "T204") continue;  // a file for #include
-      EXPECT_EQ(codes(out), "") << (out.diagnostics.empty() ? ""
-                                                            : render(out.diagnostics[0], false));
+      EXPECT_EQ(codes(out), "") << (out.diagnostics.empty() ? "" : render(out.diagnostics[0], false));
     }
   }
   EXPECT_GT(programs, 20);

@@ -12,9 +12,7 @@ namespace {
 
 int run(const std::string& command) { return std::system(command.c_str()); }
 
-std::string compiler() {
-  return std::string(TESSERA_CXX) + " -std=c++20 -fsyntax-only -I '" + TESSERA_ABI_DIR + "' ";
-}
+std::string compiler() { return std::string(TESSERA_CXX) + " -std=c++20 -fsyntax-only -I '" + TESSERA_ABI_DIR + "' "; }
 
 TEST(Emitted, ProgramsCompileWithoutWarnings) {
   const Workspace w;
@@ -59,35 +57,44 @@ TEST(Emitted, TheSameSourceGivesTheSameText) {
 
 // Loops whose calls read what others make, and all calls but those that repeat, take nothing along.
 TEST(Emitted, WhatTakesMoreAlongIsBulk) {
-  const std::string text = translate_text(
-      "C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub next(int a, name x) ${{ x = a; $}}\nC++ sub use(int a) ${{ $}}\n"
-      "sub main(int n) {\n"
-      "  df x, y;\n"
-      "  for makes = 1..n set(makes, x[makes]);\n"
-      "  for reads = 1..n use(x[reads]);\n"
-      "  for reads_own = 1..n { df t; set(reads_own, t); use(t); }\n"
-      "  for reads_both = 1..n { df t; set(reads_both, t); use(t + x[reads_both]); }\n"
-      "  set(0, y[0]);\n"
-      "  for repeats = 1..n next(y[repeats - 1], y[repeats]);\n"
-      "  for has_repeats = 1..n { df z; use(x[has_repeats]); set(0, z[0]); for i = 1..n next(z[i - 1], z[i]); }\n"
-      "  for has_loops = 1..n for i = 1..has_loops use(x[i]);\n"
-      "}\n").program_cpp;
+  const std::string text =
+      translate_text(
+          "C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub next(int a, name x) ${{ x = a; $}}\nC++ sub use(int a) "
+          "${{ $}}\n"
+          "sub main(int n) {\n"
+          "  df x, y;\n"
+          "  for makes = 1..n set(makes, x[makes]);\n"
+          "  for reads = 1..n use(x[reads]);\n"
+          "  for reads_own = 1..n { df t; set(reads_own, t); use(t); }\n"
+          "  for reads_both = 1..n { df t; set(reads_both, t); use(t + x[reads_both]); }\n"
+          "  set(0, y[0]);\n"
+          "  for repeats = 1..n next(y[repeats - 1], y[repeats]);\n"
+          "  for has_repeats = 1..n { df z; use(x[has_repeats]); set(0, z[0]); for i = 1..n next(z[i - 1], z[i]); }\n"
+          "  for has_loops = 1..n for i = 1..has_loops use(x[i]);\n"
+          "}\n")
+          .program_cpp;
   std::vector<std::string> bulk;
   std::string flags;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("const Block ", 0) == 0) flags = line;
-    if (line.rfind("  \"", 0) == 0 && flags.find("kBulk") != std::string::npos) bulk.push_back(line.substr(3, line.find('"', 3) - 3));
+    if (line.rfind("  \"", 0) == 0 && flags.find("kBulk") != std::string::npos)
+      bulk.push_back(line.substr(3, line.find('"', 3) - 3));
   }
-  EXPECT_EQ(bulk, (std::vector<std::string>{"for makes", "for reads_own", "next", "for has_repeats", "next", "for has_loops"}));
+  EXPECT_EQ(bulk, (std::vector<std::string>{"for makes", "for reads_own", "next", "for has_repeats", "next",
+                                            "for has_loops"}));
 }
 
 // ... unless none of the inputs is always needed: 12 / a is not to be divided where a is 0.
 TEST(Emitted, ARowThatInputsShareIsFoundOnce) {
   const auto rows = [](const std::string& call) {
-    const std::string text = translate_text("C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub add(int a, int b, int c, name y) ${{ y = a + b + c; $}}\n"
-                                            "sub main(int a, int n) {\n  df x, y;\n"
-                                            "  for i = 0..12 for j = 0..n set(j, x[i][j]);\n  " + call + "\n}\n").program_cpp;
+    const std::string text = translate_text(
+                                 "C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub add(int a, int b, int c, name y) "
+                                 "${{ y = a + b + c; $}}\n"
+                                 "sub main(int a, int n) {\n  df x, y;\n"
+                                 "  for i = 0..12 for j = 0..n set(j, x[i][j]);\n  " +
+                                 call + "\n}\n")
+                                 .program_cpp;
     std::size_t found = 0;
     for (std::size_t at = 0; (at = text.find("index(frame_name", at)) != std::string::npos; ++at) ++found;
     return found;
@@ -116,14 +123,13 @@ TEST(Emitted, StringsAreEscaped) {
   const Output out = translate_text(
       "C++ sub say(string s) ${{ $}}\nsub main() { say(\"q\\\" b\\\\ n\\n \xC3\xA9 ?\?/ \x01"
       "7\"); }");
-  EXPECT_NE(out.program_cpp.find("\"q\\\" b\\\\ n\\n \\303\\251 \\077\\077/ \\0017\""),
-            std::string::npos)
+  EXPECT_NE(out.program_cpp.find("\"q\\\" b\\\\ n\\n \\303\\251 \\077\\077/ \\0017\""), std::string::npos)
       << out.program_cpp;
 }
 
 TEST(Emitted, ImportsAreThoseTheProgramUses) {
-  const Output out = translate_text(
-      "import used(int) as u;\nimport unused(int);\nsub dead() { unused(1); }\nsub main() { u(1); }");
+  const Output out =
+      translate_text("import used(int) as u;\nimport unused(int);\nsub dead() { unused(1); }\nsub main() { u(1); }");
   ASSERT_EQ(out.imports.size(), 1u);
   EXPECT_EQ(out.imports[0].symbol, "used");
   EXPECT_EQ(out.imports[0].span.line, 1);
@@ -135,8 +141,7 @@ TEST(Emitted, SizeStaysProportional) {
       "  set(0, x[0]);\n";
   const int kStatements = 500;
   for (int k = 0; k < kStatements; ++k) {
-    text += "  work(" + std::to_string(k) + ", x[" + std::to_string(k) + "], x[" +
-            std::to_string(k + 1) + "]);\n";
+    text += "  work(" + std::to_string(k) + ", x[" + std::to_string(k) + "], x[" + std::to_string(k + 1) + "]);\n";
   }
   const Output out = translate_text(text + "}\n");
   ASSERT_TRUE(out.ok);

@@ -53,8 +53,7 @@ TEST(Expression, RefusedForms) {
 
 TEST(Expression, AChainOfComparisonsIsAWarning) {
   const auto chain = [](const std::string& e) {
-    return codes(translate_text("C++ sub put(int v) ${{ $}}\nsub main(int i, int n) { put(" + e +
-                                "); }"));
+    return codes(translate_text("C++ sub put(int v) ${{ $}}\nsub main(int i, int n) { put(" + e + "); }"));
   };
   EXPECT_EQ(chain("0 < i < n"), "T224");
   EXPECT_EQ(chain("(0 < i) < n"), "");
@@ -77,9 +76,7 @@ TEST(Expression, Types) {
 }
 
 TEST(Expression, DeepNestingIsRefusedNotFollowed) {
-  const auto has = [](const std::string& all, const char* code) {
-    return all.find(code) != std::string::npos;
-  };
+  const auto has = [](const std::string& all, const char* code) { return all.find(code) != std::string::npos; };
   EXPECT_TRUE(has(argument(std::string(100000, '(')), "T130"));
   EXPECT_TRUE(has(argument(std::string(100000, '-') + "1"), "T130"));
   std::string sum = "1";
@@ -91,8 +88,7 @@ TEST(Expression, DeepNestingIsRefusedNotFollowed) {
     const std::string before = "a" + std::to_string(k - 1);
     text += ", a" + std::to_string(k) + " = " + before + " + " + before;
   }
-  const Output out = translate_text("C++ sub put(int v) ${{ $}}\nsub main(int i) " + text +
-                                    " { put(a39); }");
+  const Output out = translate_text("C++ sub put(int v) ${{ $}}\nsub main(int i) " + text + " { put(a39); }");
   EXPECT_TRUE(has(codes(out), "T207"));
 }
 

@@ -13,9 +13,8 @@ namespace {
 std::string found(const Output& output) {
   std::string all;
   for (const Diagnostic& d : output.diagnostics) {
-    all += (all.empty() ? "" : ", ") +
-           std::string(d.severity == Severity::error ? "error" : "warning") + " " + d.code + " " +
-           std::to_string(d.span.line);
+    all += (all.empty() ? "" : ", ") + std::string(d.severity == Severity::error ? "error" : "warning") + " " + d.code +
+           " " + std::to_string(d.span.line);
   }
   return all;
 }
@@ -85,12 +84,16 @@ std::string many(int n, const std::string& head, const std::string& line) {
   return text.str() + "}\n";
 }
 
-// A question whose answer takes too long is left open: between two multiples of such numbers there may be billions of cases.
+// A question whose answer takes too long is left open: between two multiples of such numbers there may be billions of
+// cases.
 TEST(Flow, LargeNumbers) {
   const std::string between = "2000000011 * i - 1999999991 * j";
-  const std::string program = "C++ sub set(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\nsub main() {\n  df x;\n"
-                              "  for i = 1..10 for j = 1..10 if " + between + " > 0 && " + between + " < 10 {\n"
-                              "    set(i, x[i][j]);\n    show(x[i][j]);\n  }\n}\n";
+  const std::string program =
+      "C++ sub set(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\nsub main() {\n  df x;\n"
+      "  for i = 1..10 for j = 1..10 if " +
+      between + " > 0 && " + between +
+      " < 10 {\n"
+      "    set(i, x[i][j]);\n    show(x[i][j]);\n  }\n}\n";
   EXPECT_LT(seconds(program, true), 5 * TESSERA_SLOWER);
 }
 
@@ -98,12 +101,8 @@ TEST(Flow, LargePrograms) {
   constexpr double kLimit = 5 * TESSERA_SLOWER;
   EXPECT_LT(seconds(many(5000, "set(0, x[0]);\n", "set(x[# - 1], x[#]);"), true), kLimit);
   EXPECT_LT(seconds(many(5000, "", "one(x, #);"), true), kLimit);
-  EXPECT_LT(
-      seconds(many(2500, "", "for i = 0..9 { set(i, x[10 * # + i]); show(x[10 * # + i]); }"), true),
-      kLimit);
-  EXPECT_LT(seconds(many(2500, "", "if 1 { df y; for i = 0..9 set(i, y[i + #]); show(y[# + 9]); }"),
-                    true),
-            kLimit);
+  EXPECT_LT(seconds(many(2500, "", "for i = 0..9 { set(i, x[10 * # + i]); show(x[10 * # + i]); }"), true), kLimit);
+  EXPECT_LT(seconds(many(2500, "", "if 1 { df y; for i = 0..9 set(i, y[i + #]); show(y[# + 9]); }"), true), kLimit);
   EXPECT_LT(seconds(many(2500, "", "for i = #..5000 set(i, x[i * i * #]); show(x[#]);"), true), kLimit);
 }
 

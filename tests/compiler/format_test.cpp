@@ -87,12 +87,10 @@ TEST(Format, PutsBlanksAndIndentation) {
 
 TEST(Format, KeepsWhatMayMeanSomething) {
   // Macro uses keep their neighbours, directives and foreign text their bytes.
-  expect_laid_out(
-      "#!/usr/bin/env tessera\nsub main() { f(x$N,a $N,$N -1,$F (1,2),$G(a\\,b)); }\n",
-      "#!/usr/bin/env tessera\nsub main() { f(x$N, a $N, $N - 1, $F (1, 2), $G(a\\, b)); }\n");
-  expect_laid_out(
-      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n",
-      "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n");
+  expect_laid_out("#!/usr/bin/env tessera\nsub main() { f(x$N,a $N,$N -1,$F (1,2),$G(a\\,b)); }\n",
+                  "#!/usr/bin/env tessera\nsub main() { f(x$N, a $N, $N - 1, $F (1, 2), $G(a\\, b)); }\n");
+  expect_laid_out("  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n",
+                  "  # define X(a)  \\\n   $a   +1  \nC++ head ${<E}  \n  int  x ;E\nsub main() {}\n");
   expect_laid_out("sub main() { say(\"a  ,\n b\" , `one_word 2) ; }  // c \\\n  still  \n",
                   "sub main() { say(\"a  ,\n b\", `one_word 2); }  // c \\\n  still\n");
   expect_laid_out("sub main()\r\n{\r\nf( );\r\n}", "sub main()\r\n{\r\n  f();\r\n}\r\n");
@@ -110,8 +108,7 @@ TEST(Format, BranchesOfConditionsNeedNotBalance) {
 TEST(Format, CommentsBehindLinesStayTogether) {
   expect_laid_out("sub main() {\n f( a ) ;   // one\n gh(b);     // two\n x();// three\n}\n",
                   "sub main() {\n  f(a);    // one\n  gh(b);   // two\n  x(); // three\n}\n");
-  expect_laid_out("sub main() {  // ü\n  f(\"ü\");  // é\n}\n",
-                  "sub main() {  // ü\n  f(\"ü\");  // é\n}\n");
+  expect_laid_out("sub main() {  // ü\n  f(\"ü\");  // é\n}\n", "sub main() {  // ü\n  f(\"ü\");  // é\n}\n");
 }
 
 TEST(Format, ProgramsOfTheRepositoryKeepTheirMeaning) {
@@ -145,11 +142,10 @@ std::string shuffled(const std::string& text, std::mt19937& random) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     const Piece& p = all[k];
     const auto fixed = [](const Piece& q) {
-      return q.kind == Piece::Kind::directive || q.kind == Piece::Kind::macro ||
-             q.kind == Piece::Kind::other || q.is_space() || q.is_comment();
+      return q.kind == Piece::Kind::directive || q.kind == Piece::Kind::macro || q.kind == Piece::Kind::other ||
+             q.is_space() || q.is_comment();
     };
-    static const char* const kSpaces[] = {" ",      "  ",     "\t",   "\n",
-                                          "\n\n\n", " \n   ", "\r\n", "       "};
+    static const char* const kSpaces[] = {" ", "  ", "\t", "\n", "\n\n\n", " \n   ", "\r\n", "       "};
     const auto space = [&] { return std::string(kSpaces[random() % std::size(kSpaces)]); };
     if (p.kind == Piece::Kind::blank) {
       out += space();

@@ -42,9 +42,8 @@ TEST(Index, UsesAreBoundToDeclarations) {
   for (const char* name : {"advice", "conditions", "lets", "loops", "strings", "subs"}) {
     Options options;
     options.index = true;
-    const Output out = translate(
-        std::filesystem::path(TESSERA_COMPILER_TESTS) / "programs" / (std::string(name) + ".fa"),
-        options);
+    const Output out =
+        translate(std::filesystem::path(TESSERA_COMPILER_TESTS) / "programs" / (std::string(name) + ".fa"), options);
     ASSERT_TRUE(out.ok && out.index) << name;
     EXPECT_TRUE(out.index->complete);
     all += std::string("== ") + name + "\n" + listed(*out.index);

@@ -1,6 +1,7 @@
-// The solver of the analysis against isl, a library for sets of integers, with questions of the kind that the analysis poses: two
-// instances of a statement in nests of loops with bounds that are numbers, parameters or counters further out; do they name the
-// same fragment? More of them than a test takes: TESSERA_SEEDS=1000 compiler_test --gtest_filter='Isl.*'.
+// The solver of the analysis against isl, a library for sets of integers, with questions of the kind that the analysis
+// poses: two instances of a statement in nests of loops with bounds that are numbers, parameters or counters further
+// out; do they name the same fragment? More of them than a test takes: TESSERA_SEEDS=1000 compiler_test
+// --gtest_filter='Isl.*'.
 #include <gtest/gtest.h>
 #include <isl/cpp.h>
 #include <isl/mat.h>
@@ -43,9 +44,11 @@ class Isl {
       zero = with(zero, s.zero.size() + k, row, all);
     }
     for (std::size_t k = 0; k < s.positive.size(); ++k) positive = with(positive, k, s.positive[k], all);
-    isl_basic_set* made = isl_basic_set_from_constraint_matrices(isl_space_set_alloc(context_.get(), 0, number(all)), zero, positive,
-                                                                 isl_dim_set, isl_dim_cst, isl_dim_div, isl_dim_param);
-    return isl::manage(isl_set_from_basic_set(isl_basic_set_project_out(made, isl_dim_set, number(variables), number(all - variables))));
+    isl_basic_set* made =
+        isl_basic_set_from_constraint_matrices(isl_space_set_alloc(context_.get(), 0, number(all)), zero, positive,
+                                               isl_dim_set, isl_dim_cst, isl_dim_div, isl_dim_param);
+    return isl::manage(isl_set_from_basic_set(
+        isl_basic_set_project_out(made, isl_dim_set, number(variables), number(all - variables))));
   }
   // shadow: the points for which the variables that are not kept can be chosen; any value stands for those.
   static isl::set shadow(isl::set of, const std::vector<bool>& keep) {
@@ -124,9 +127,9 @@ class Posed {
     reading_.variables = system_.variables;
   }
 
-  const System& meeting() const { return system_; }          // both instances run, and name the same fragment
-  const System& reading() const { return reading_; }         // the second one runs
-  const std::vector<bool>& keep() const { return keep_; }    // what the first one has to be there for
+  const System& meeting() const { return system_; }        // both instances run, and name the same fragment
+  const System& reading() const { return reading_; }       // the second one runs
+  const std::vector<bool>& keep() const { return keep_; }  // what the first one has to be there for
 
  private:
   int roll(int low, int high) { return std::uniform_int_distribution(low, high)(dice_); }
@@ -139,7 +142,8 @@ class Posed {
     row.c = constant();
     if (!around.empty() && one_in(3)) {
       row.c = roll(-1, 1);
-      row.ref(around[static_cast<std::size_t>(roll(0, static_cast<int>(around.size()) - 1))]) = one_in(4) ? roll(-2, 3) : 1;
+      row.ref(around[static_cast<std::size_t>(roll(0, static_cast<int>(around.size()) - 1))]) =
+          one_in(4) ? roll(-2, 3) : 1;
     }
     return row;
   }
@@ -203,7 +207,8 @@ bool holds(const System& s, const std::vector<Integer>& p) {
     return sum;
   };
   const auto all = [&](const auto& rows, auto good) { return std::all_of(rows.begin(), rows.end(), good); };
-  return all(s.zero, [&](const Row& r) { return value(r) == 0; }) && all(s.positive, [&](const Row& r) { return value(r) >= 0; }) &&
+  return all(s.zero, [&](const Row& r) { return value(r) == 0; }) &&
+         all(s.positive, [&](const Row& r) { return value(r) >= 0; }) &&
          all(s.congruent, [&](const auto& c) { return value(c.first) % c.second == 0; });
 }
 
@@ -221,7 +226,8 @@ void each_posed(std::uint32_t rounds, const std::function<void(const Posed&)>& f
 struct Counts {
   int asked = 0, yes = 0, exact = 0, unknown = 0, of_isl_unknown = 0;
   ~Counts() {
-    std::printf("%d questions: %d yes, %d exact, %d we did not decide, %d isl did not\n", asked, yes, exact, unknown, of_isl_unknown);
+    std::printf("%d questions: %d yes, %d exact, %d we did not decide, %d isl did not\n", asked, yes, exact, unknown,
+                of_isl_unknown);
     EXPECT_LT(100 * (unknown + of_isl_unknown), asked);
   }
 };
@@ -259,7 +265,8 @@ TEST(Isl, ProjectsAroundTheSame) {
     Effort effort{analysis::kOneQuestion};
     System over, under;
     ++counts.asked;
-    if (!project(s, posed.keep(), Shadow::over, effort, over) || !project(s, posed.keep(), Shadow::under, effort, under)) {
+    if (!project(s, posed.keep(), Shadow::over, effort, over) ||
+        !project(s, posed.keep(), Shadow::under, effort, under)) {
       ++counts.unknown;
       return;
     }
@@ -291,7 +298,8 @@ TEST(Isl, FindsTheSameOutside) {
     std::vector<Integer> witness;
     System found;
     const Answer answer = outside(s, {cover}, effort, &witness, &found);
-    const auto empty = isl.asked([&] { return isl.set(s, s.variables).subtract(isl.set(cover, s.variables)).is_empty(); });
+    const auto empty =
+        isl.asked([&] { return isl.set(s, s.variables).subtract(isl.set(cover, s.variables)).is_empty(); });
     counts.unknown += answer == Answer::unknown;
     counts.of_isl_unknown += !empty;
     if (answer == Answer::unknown || !empty) return;

@@ -18,8 +18,13 @@ std::string first_text(const Output& out) { return out.diagnostics.empty() ? "" 
 TEST(Limits, DevicesFifosFoldersAndWhatCannotBeReadAreNotIncluded) {
   const Workspace w;
   ASSERT_EQ(mkfifo((w.folder() / "fifo").c_str(), 0600), 0);
-  for (const auto& [name, is] : {std::pair{"/dev/zero", "a device"}, {"/dev/full", "a device"}, {"fifo", "a FIFO"}, {".", "a folder"}, {"/proc/self/mem", "unreadable (Input/output error)"}}) {
-    const auto program = w.write("prog.fa", std::string("#include \"") + name + "\"\n" + kShow + "sub main() { show(1); }\n");
+  for (const auto& [name, is] : {std::pair{"/dev/zero", "a device"},
+                                 {"/dev/full", "a device"},
+                                 {"fifo", "a FIFO"},
+                                 {".", "a folder"},
+                                 {"/proc/self/mem", "unreadable (Input/output error)"}}) {
+    const auto program =
+        w.write("prog.fa", std::string("#include \"") + name + "\"\n" + kShow + "sub main() { show(1); }\n");
     const Output out = translate(program, {});
     EXPECT_EQ(codes(out), "T119") << name;
     EXPECT_NE(first_text(out).find(std::string("which is ") + is), std::string::npos) << first_text(out);
@@ -45,22 +50,26 @@ TEST(Limits, IncludesThatDoubleAreEnded) {
 
 // Editors of other systems begin a file with it.
 TEST(Limits, AByteOrderMarkIsNoText) {
-  EXPECT_EQ(codes(translate_text(std::string("\xEF\xBB\xBF") + "#define N 3\n" + kShow + "sub main() { show($N); }\n")), "");
+  EXPECT_EQ(codes(translate_text(std::string("\xEF\xBB\xBF") + "#define N 3\n" + kShow + "sub main() { show($N); }\n")),
+            "");
 }
 
 // Each sub calls the one before, as many as take more than a usual stack.
 TEST(Limits, SubsCallOneAnotherAsDeepAsTheyLike) {
   std::string subs = "C++ sub set(name x) ${{ x = 1; $}}\nsub s0(name x) { set(x); }\n";
   constexpr int kDeep = 40000;
-  for (int k = 1; k < kDeep; ++k) subs += "sub s" + std::to_string(k) + "(name x) { s" + std::to_string(k - 1) + "(x); }\n";
-  EXPECT_EQ(codes(translate_text(subs + kShow + "sub main() { df x; s" + std::to_string(kDeep - 1) + "(x); show(x); }\n")), "");
+  for (int k = 1; k < kDeep; ++k)
+    subs += "sub s" + std::to_string(k) + "(name x) { s" + std::to_string(k - 1) + "(x); }\n";
+  EXPECT_EQ(
+      codes(translate_text(subs + kShow + "sub main() { df x; s" + std::to_string(kDeep - 1) + "(x); show(x); }\n")),
+      "");
 }
 
 TEST(Limits, IncludedTextIsBounded) {
   const Workspace w;
   w.write("large.fa", std::string(9 << 20, '\n'));
-  const auto program =
-      w.write("prog.fa", std::string("#include \"large.fa\"\n#include \"large.fa\"\n") + kShow + "sub main() { show(1); }\n");
+  const auto program = w.write(
+      "prog.fa", std::string("#include \"large.fa\"\n#include \"large.fa\"\n") + kShow + "sub main() { show(1); }\n");
   const Output out = translate(program, {});
   EXPECT_EQ(codes(out), "T122");
   EXPECT_NE(first_text(out).find("16 MiB"), std::string::npos) << first_text(out);
@@ -130,7 +139,8 @@ TEST(Limits, ManyIncludedFiles) {
 // Statements that are alike share functions: the C++ grows by tables only.
 TEST(Limits, StatementsThatAreAlikeShareFunctions) {
   const auto program = [](int n) {
-    std::string text = "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\nsub main() {\n  df x;\n  add(0, 0, x[0]);\n";
+    std::string text =
+        "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\nsub main() {\n  df x;\n  add(0, 0, x[0]);\n";
     for (int k = 1; k <= n; ++k) {
       text += "  add(x[" + std::to_string(k - 1) + "], " + std::to_string(k * k) + ", x[" + std::to_string(k) + "]);\n";
     }
@@ -140,7 +150,8 @@ TEST(Limits, StatementsThatAreAlikeShareFunctions) {
   const auto functions = [&](int n) {
     const std::string text = translate_text(program(n)).program_cpp;
     int count = 0;
-    for (std::size_t at = text.find("\nNext run"); at != std::string::npos; at = text.find("\nNext run", at + 1)) ++count;
+    for (std::size_t at = text.find("\nNext run"); at != std::string::npos; at = text.find("\nNext run", at + 1))
+      ++count;
     return count;
   };
   EXPECT_EQ(functions(5), 8);  // few: each its own; main is one of them

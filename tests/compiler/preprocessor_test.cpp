@@ -49,8 +49,8 @@ TEST(Preprocessor, AOneWordCommentEndsWithItsWord) {
 }
 
 TEST(Preprocessor, ForeignBlocksEndWithAnyTextAsked) {
-  for (const char* block : {"${<END} puts(\"x\"); END", "${<A B $>} puts(\"x\"); A B $>", "${<++}\n// {\n{ puts(\"x\"); }\n++",
-                            "${<END}{ puts(\"x\"); }END"}) {
+  for (const char* block : {"${<END} puts(\"x\"); END", "${<A B $>} puts(\"x\"); A B $>",
+                            "${<++}\n// {\n{ puts(\"x\"); }\n++", "${<END}{ puts(\"x\"); }END"}) {
     const Output out = translate_text(std::string("C++ sub f() ") + block + "\nsub main() { f(); }");
     EXPECT_TRUE(out.ok) << block;
     const std::size_t body = out.kernels_cpp.find("puts");
@@ -69,10 +69,8 @@ TEST(Preprocessor, CommentSignsInsideStringsAreText) {
 
 TEST(Preprocessor, Macros) {
   EXPECT_EQ(calls("#define N 10 // ten\nsub main() { show($N); }"), "show(10)\n");
-  EXPECT_EQ(calls("#define SUM(a, b) ($a + \\\n $b)\nsub main() { show($SUM(1, 2)); }"),
-            "show((1 + 2))\n");
-  EXPECT_EQ(calls("#define ID(a) $a\n#define TWO $ID($ID(2))\nsub main() { show($TWO); }"),
-            "show(2)\n");
+  EXPECT_EQ(calls("#define SUM(a, b) ($a + \\\n $b)\nsub main() { show($SUM(1, 2)); }"), "show((1 + 2))\n");
+  EXPECT_EQ(calls("#define ID(a) $a\n#define TWO $ID($ID(2))\nsub main() { show($TWO); }"), "show(2)\n");
   EXPECT_EQ(calls("#define CALL(f, x) $f($x);\nsub main() { $CALL(show, (1, 2)) }"),
             "T131: expected `)` to close the bracket, found `,`\n");
   EXPECT_EQ(calls("#define ID(x) $x\nsub main() { $ID(show\\(1\\);) }"), "show(1)\n");
@@ -82,8 +80,7 @@ TEST(Preprocessor, Macros) {
 }
 
 TEST(Preprocessor, NestedConditionsThatAreNotRead) {
-  EXPECT_EQ(calls("#ifdef X\n#ifdef Y\n#else\n$BAD\n#endif\n#else\nsub main() { show(1); }\n#endif"),
-            "show(1)\n");
+  EXPECT_EQ(calls("#ifdef X\n#ifdef Y\n#else\n$BAD\n#endif\n#else\nsub main() { show(1); }\n#endif"), "show(1)\n");
 }
 
 TEST(Preprocessor, DefinesOfTheCommandLine) {
@@ -94,16 +91,14 @@ TEST(Preprocessor, DefinesOfTheCommandLine) {
 
 TEST(Preprocessor, SelfExpansionIsAnError) {
   EXPECT_EQ(codes(translate_text("#define A $B\n#define B $A\nsub main() { $A }")), "T113 T131");
-  EXPECT_EQ(codes(translate_text("#define A(x) $A($x)\n" + std::string(kShow) +
-                                 "sub main() { show($A(1)); }")),
+  EXPECT_EQ(codes(translate_text("#define A(x) $A($x)\n" + std::string(kShow) + "sub main() { show($A(1)); }")),
             "T113");
 }
 
 TEST(Preprocessor, MacrosThatDoubleDoNotExhaustMemory) {
   std::string text;
   for (int k = 0; k < 40; ++k) {
-    text += "#define M" + std::to_string(k) + " $M" + std::to_string(k + 1) + " $M" +
-            std::to_string(k + 1) + "\n";
+    text += "#define M" + std::to_string(k) + " $M" + std::to_string(k + 1) + " $M" + std::to_string(k + 1) + "\n";
   }
   text += "#define M40 1234567890\nsub main() { $M0 }";
   const Output out = translate_text(text);
@@ -123,8 +118,7 @@ TEST(Preprocessor, DeepMacrosAreAnsweredSoon) {
     doubled += "#define D" + std::to_string(k) + before + before + "\n";
   }
   const auto started = std::chrono::steady_clock::now();
-  EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep + "1" + std::string(50000, ')')))
-                .find("T116"),
+  EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep + "1" + std::string(50000, ')'))).find("T116"),
             std::string::npos);
   EXPECT_NE(codes(translate_text("#define N(a) $a\n" + deep)).find("T114"), std::string::npos);
   EXPECT_NE(codes(translate_text(unknown)).find("T112"), std::string::npos);

@@ -40,8 +40,7 @@ std::string codes(const Output& output) {
 }
 
 Output without_remarks(Output output) {
-  std::erase_if(output.diagnostics,
-                [](const Diagnostic& d) { return d.severity == Severity::note; });
+  std::erase_if(output.diagnostics, [](const Diagnostic& d) { return d.severity == Severity::note; });
   return output;
 }
 
@@ -66,8 +65,7 @@ void expect_golden(const std::string& name, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
     return;
   }
-  EXPECT_EQ(read_file(path), text)
-      << path << ": run with TESSERA_UPDATE_GOLDENS=1 to accept the new text";
+  EXPECT_EQ(read_file(path), text) << path << ": run with TESSERA_UPDATE_GOLDENS=1 to accept the new text";
 }
 
 std::string rendered(const Output& output, const fs::path& folder) {

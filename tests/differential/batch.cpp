@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "child.hpp"
 #include "compiler/block/passes.hpp"
 #include "compiler/blocks.hpp"
-#include "child.hpp"
 #include "configurations.hpp"
 #include "generator.hpp"
 
@@ -29,13 +29,9 @@ constexpr auto kLook = std::chrono::milliseconds(2);
 // A run takes milliseconds; the machine may be busy, or stand still: looks are counted, not seconds.
 constexpr int kLooksPerRun = 10'000;
 
-double since(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
+double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 // shell runs a script in the folder; returns what it said, and whether it succeeded.
 std::pair<bool, std::string> shell(const fs::path& folder, const std::string& script) {
@@ -47,24 +43,21 @@ std::pair<bool, std::string> shell(const fs::path& folder, const std::string& sc
 
 // stacks tells where the threads of a process stand, if gdb is installed.
 std::string stacks(pid_t process, const fs::path& folder) {
-  return shell(folder, "timeout 60 gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 12'")
-      .second;
+  return shell(folder, "timeout 60 gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 12'").second;
 }
 
 // compile returns the shared object; cases that do not compile are taken out.
-fs::path compile(std::vector<Case>& cases, const fs::path& folder,
-                 std::vector<Mismatch>& mismatches) {
+fs::path compile(std::vector<Case>& cases, const fs::path& folder, std::vector<Mismatch>& mismatches) {
   std::string compiler = std::string(TESSERA_CXX) + " -std=c++20 -fPIC -w -I " + TESSERA_HEADERS;
   if (std::string(TESSERA_SANITIZE_FLAGS) != "") {
     compiler += std::string(" -g -fno-sanitize-recover=all -fsanitize=") + TESSERA_SANITIZE_FLAGS;
   }
   std::string seeds;
   for (const Case& c : cases) seeds += std::to_string(c.seed) + " ";
-  const auto [compiled, said] =
-      shell(folder, "[ -f kernels.o ] || " + compiler +
-                        " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" +
-                        "for s in " + seeds + "; do echo $s; done | xargs -P 2 -I{} " + compiler +
-                        " -O0 -frounding-math -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
+  const auto [compiled, said] = shell(
+      folder, "[ -f kernels.o ] || " + compiler + " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" +
+                  "for s in " + seeds + "; do echo $s; done | xargs -P 2 -I{} " + compiler +
+                  " -O0 -frounding-math -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
   std::string objects;
   std::erase_if(cases, [&](const Case& c) {
     const std::string object = std::to_string(c.seed) + ".o";
@@ -76,8 +69,8 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder,
     return true;
   });
   const std::string library = "batch.so";
-  const auto [linked, why] = shell(
-      folder, compiler + " -shared -o " + library + " kernels.o" + objects + " && rm" + objects);
+  const auto [linked, why] =
+      shell(folder, compiler + " -shared -o " + library + " kernels.o" + objects + " && rm" + objects);
   if (!linked) throw std::runtime_error(why);
   return folder / library;
 }
@@ -85,9 +78,7 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder,
 }  // namespace
 
 namespace {
-bool is_right(std::uint64_t seed, int wrong) {
-  return seed * 73 % 100 >= static_cast<std::uint64_t>(wrong);
-}
+bool is_right(std::uint64_t seed, int wrong) { return seed * 73 % 100 >= static_cast<std::uint64_t>(wrong); }
 }  // namespace
 
 Generated program_of(std::uint64_t seed, int size, int wrong) {
@@ -105,11 +96,9 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
   const fs::path base = folder / std::to_string(seed);
   out = {seed, base.string() + ".fa", program.arguments, {}};
   write(out.source, program.text);
-  totals.source_lines +=
-      static_cast<std::size_t>(std::count(program.text.begin(), program.text.end(), '\n'));
+  totals.source_lines += static_cast<std::size_t>(std::count(program.text.begin(), program.text.end(), '\n'));
   reference::Outcome after;
-  const auto look = [&](std::string_view stage, const auto&,
-                        const compiler::block::Program& blocks) {
+  const auto look = [&](std::string_view stage, const auto&, const compiler::block::Program& blocks) {
     if (stage == "lower") out.expected = reference::interpret(blocks, program.arguments);
     if (stage == "number-blocks") after = reference::interpret(blocks, program.arguments);
   };
@@ -140,8 +129,7 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
     return false;
   }
   if (after.end != out.expected.end || (ends_well && after.lines != out.expected.lines)) {
-    mismatches.push_back(
-        {seed, "the passes", after.why + "\n" + difference(out.expected.lines, after.lines)});
+    mismatches.push_back({seed, "the passes", after.why + "\n" + difference(out.expected.lines, after.lines)});
     return false;
   }
   totals.lines += out.expected.lines.size();
@@ -150,8 +138,7 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
   return true;
 }
 
-void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mismatch>& mismatches,
-               Totals& totals) {
+void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mismatch>& mismatches, Totals& totals) {
   const auto started = Clock::now();
   const fs::path library = compile(cases, folder, mismatches);
   totals.compile += since(started);
@@ -183,8 +170,7 @@ void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mism
     const Case& c = cases[at];
     mismatches.push_back({c.seed, configurations(c.seed)[progress->configuration].name,
                           !where.empty() ? where
-                                         : "the process ends with status " +
-                                               std::to_string(status) + "\n" +
+                                         : "the process ends with status " + std::to_string(status) + "\n" +
                                                read(report.string() + ".stderr")});
     first = at + 1;
   }

@@ -30,21 +30,21 @@ struct Totals {
   std::size_t runs = 0, lines = 0;             // programs times configurations; of expected output
   std::size_t source_lines = 0;
   std::size_t balanced = 0, moving = 0, moved = 0;  // runs with a policy that moves; those that did; fragments
-  std::size_t refused = 0, failed = 0;  // programs wrong on purpose: by the translator, later
+  std::size_t refused = 0, failed = 0;              // programs wrong on purpose: by the translator, later
 };
 
 // prepare makes the program of the seed, translates and interprets it. A problem with any of these
 // goes to `mismatches`, and there is no case then. `wrong` percent of the seeds give programs that
 // are wrong: the translator may refuse them, else every run must end with exit code 1 where the
 // interpreter finds that the program can't end well.
-bool prepare(std::uint64_t seed, int size, int wrong, const std::filesystem::path& folder,
-             Case& out, std::vector<Mismatch>& mismatches, Totals& totals);
+bool prepare(std::uint64_t seed, int size, int wrong, const std::filesystem::path& folder, Case& out,
+             std::vector<Mismatch>& mismatches, Totals& totals);
 
 // The text of the program of a seed, as prepare makes it.
 Generated program_of(std::uint64_t seed, int size, int wrong);
 
 // run_batch compiles the cases and runs them in all configurations.
-void run_batch(std::vector<Case> cases, const std::filesystem::path& folder,
-               std::vector<Mismatch>& mismatches, Totals& totals);
+void run_batch(std::vector<Case> cases, const std::filesystem::path& folder, std::vector<Mismatch>& mismatches,
+               Totals& totals);
 
 }  // namespace tessera::differential

@@ -79,23 +79,19 @@ void note_moves(const fs::path& summary, Progress& progress) {
   progress.moved = progress.moved + moved;
 }
 
-std::string difference(const std::vector<std::string>& expected,
-                       const std::vector<std::string>& got) {
+std::string difference(const std::vector<std::string>& expected, const std::vector<std::string>& got) {
   std::vector<std::string> missing;
   std::vector<std::string> extra;
-  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(),
-                      std::back_inserter(missing));
-  std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(),
-                      std::back_inserter(extra));
+  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(), std::back_inserter(missing));
+  std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(), std::back_inserter(extra));
   std::string text;
-  for (std::size_t k = 0; k < missing.size() && k < 5; ++k)
-    text += "  expected: " + missing[k] + "\n";
+  for (std::size_t k = 0; k < missing.size() && k < 5; ++k) text += "  expected: " + missing[k] + "\n";
   for (std::size_t k = 0; k < extra.size() && k < 5; ++k) text += "  got:      " + extra[k] + "\n";
   return text;
 }
 
-void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path& library,
-               const fs::path& report, Progress& progress) {
+void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path& library, const fs::path& report,
+               Progress& progress) {
   const fs::path said = report.string() + ".stderr";
   const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
   dup2(error, STDERR_FILENO);
@@ -108,8 +104,7 @@ void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path
   for (std::size_t k = first; k < cases.size(); ++k) {
     const Case& c = cases[k];
     using Entry = const abi::Program* (*)();
-    const auto entry = reinterpret_cast<Entry>(
-        dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
+    const auto entry = reinterpret_cast<Entry>(dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
     std::vector<Configuration> all = configurations(c.seed);
     for (std::size_t at = 0; at < all.size(); ++at) {
       progress.program = k;

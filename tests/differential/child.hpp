@@ -17,8 +17,7 @@ struct Progress {
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the
 // program that ended it said is in `report`.stderr.
-[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first,
-                            const std::filesystem::path& library,
+[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first, const std::filesystem::path& library,
                             const std::filesystem::path& report, Progress& progress);
 
 std::vector<Mismatch> read_report(const std::filesystem::path& path);
@@ -27,7 +26,6 @@ std::vector<Mismatch> read_report(const std::filesystem::path& path);
 std::string read(const std::filesystem::path& path);
 
 // difference names the first lines that are missing or too many; both lists are sorted.
-std::string difference(const std::vector<std::string>& expected,
-                       const std::vector<std::string>& got);
+std::string difference(const std::vector<std::string>& expected, const std::vector<std::string>& got);
 
 }  // namespace tessera::differential

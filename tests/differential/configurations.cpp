@@ -16,8 +16,8 @@ void rest(Configuration& c) {
 
 Configuration make(int ranks, int threads, std::uint64_t seed, const balancer::PolicyInfo& policy) {
   Configuration c;
-  c.name = "--transport inproc --inproc-ranks " + std::to_string(ranks) + " -t " +
-           std::to_string(threads) + " --seed " + std::to_string(seed) + " --balancer " + std::string(policy.name);
+  c.name = "--transport inproc --inproc-ranks " + std::to_string(ranks) + " -t " + std::to_string(threads) +
+           " --seed " + std::to_string(seed) + " --balancer " + std::string(policy.name);
   c.options.transport = "inproc";
   c.options.ranks = ranks;
   c.options.threads = threads;
@@ -27,7 +27,8 @@ Configuration make(int ranks, int threads, std::uint64_t seed, const balancer::P
   c.options.quiet = true;
   if (&policy == &balancer::restless_info()) {
     rest(c);
-    // Long enough for fragments to go to and fro meanwhile, and for what is told later (once in a millisecond) to catch up with them.
+    // Long enough for fragments to go to and fro meanwhile, and for what is told later (once in a millisecond) to catch
+    // up with them.
     c.longest_rest_us = 600;
     c.most_rests = 120;
   }
@@ -72,8 +73,7 @@ void change_members(Configuration& c, std::uint64_t seed) {
   if (c.options.spares > 0) c.name += " --spare 1";
   for (int i = 0; i < 4; ++i) {
     runtime::MemberPlan p;
-    p.rank = balancer::Rank{
-        static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)))};
+    p.rank = balancer::Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)))};
     p.joins = i > 1 && random.below(2) == 1;
     p.at = std::chrono::microseconds(random.below(i < 2 ? 1500 : 4000));
     c.options.member_plan.push_back(p);

@@ -16,8 +16,8 @@ struct Configuration {
 };
 
 // configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
-// every policy of the registry and the faithful mode of those that have one, one that moves all it can (balancer/restless),
-// deliveries reordered.
+// every policy of the registry and the faithful mode of those that have one, one that moves all it can
+// (balancer/restless), deliveries reordered.
 std::vector<Configuration> configurations(std::uint64_t seed);
 
 }  // namespace tessera::differential

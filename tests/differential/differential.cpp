@@ -26,18 +26,15 @@ int main(int argc, char** argv) {
   bool print = false;
   CLI::App app("Random programs: the reference interpreter against the runtime.");
   app.add_option("--programs", programs, "how many")->capture_default_str();
-  app.add_option("--seed", seed, "of the first program; the next ones follow")
-      ->capture_default_str();
+  app.add_option("--seed", seed, "of the first program; the next ones follow")->capture_default_str();
   app.add_option("--size", size, "about how many statements a program has")->capture_default_str();
-  app.add_option("--batch", batch, "programs per process")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--keep", keep, "folder for programs that show a difference")
-      ->capture_default_str();
+  app.add_option("--batch", batch, "programs per process")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--keep", keep, "folder for programs that show a difference")->capture_default_str();
   app.add_option("--wrong", wrong, "percent of programs that are wrong on purpose")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  app.add_option("--least-moved", least_moved, "fail where the balancers move fewer fragments in all: then the test tests little")
+  app.add_option("--least-moved", least_moved,
+                 "fail where the balancers move fewer fragments in all: then the test tests little")
       ->capture_default_str();
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
@@ -56,8 +53,8 @@ int main(int argc, char** argv) {
   const auto tell = [&] {
     for (; told < mismatches.size(); ++told) {
       const Mismatch& m = mismatches[told];
-      std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed),
-                  m.configuration.c_str(), m.what.c_str());
+      std::printf("seed %llu: %s:\n%s\n", static_cast<unsigned long long>(m.seed), m.configuration.c_str(),
+                  m.what.c_str());
       std::fflush(stdout);
       if (!differ.insert(m.seed).second) continue;
       fs::create_directories(keep);
@@ -72,18 +69,16 @@ int main(int argc, char** argv) {
     if (!cases.empty()) run_batch(cases, folder, mismatches, totals);
     cases.clear();
     tell();
-    if (programs > batch)
-      std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
+    if (programs > batch) std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
   }
   tell();
   std::printf(
       "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
       "%zu were wrong and refused, %zu failed as they should; %zu fragments moved in %zu of %zu runs with a balancer; "
       "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
-      programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines,
-      totals.refused, totals.failed, totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
-  if (!differ.empty())
-    std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
+      programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines, totals.refused, totals.failed,
+      totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
+  if (!differ.empty()) std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);
   if (totals.moved < least_moved) std::printf("fewer than %zu fragments moved\n", least_moved);
   return differ.empty() && totals.moved >= least_moved ? 0 : 1;

@@ -73,8 +73,7 @@ std::string Expressions::index(int size, const Visible& v, int depth) {
   const Expression e = make(Kind::integer, v, depth - 1);
   if (e.low >= 0 && e.high < size) return e.text;
   const std::string rest = in(e, 5) + " % " + std::to_string(size);
-  return e.low >= 0 ? rest
-                    : "(" + rest + " + " + std::to_string(size) + ") % " + std::to_string(size);
+  return e.low >= 0 ? rest : "(" + rest + " + " + std::to_string(size) + ") % " + std::to_string(size);
 }
 
 Expression Expressions::make(Kind kind, const Visible& v, int depth) {
@@ -92,8 +91,8 @@ Expression Expressions::choice(Kind kind, const Visible& v, int depth) {
   const Expression c = make(Kind::integer, v, depth - 1);
   const Expression a = make(kind, v, depth - 1);
   const Expression b = make(kind, v, depth - 1);
-  return {in(c, 1) + " ? " + in(a, 1) + " : " + in(b, 1), 0, std::min(a.low, b.low),
-          std::max(a.high, b.high), c.known && a.known && b.known};
+  return {in(c, 1) + " ? " + in(a, 1) + " : " + in(b, 1), 0, std::min(a.low, b.low), std::max(a.high, b.high),
+          c.known && a.known && b.known};
 }
 
 Expression Expressions::integer(const Visible& v, int depth) {
@@ -114,8 +113,7 @@ Expression Expressions::integer(const Visible& v, int depth) {
       return comparison(v, depth);
     case 3: {
       const Expression r = make(Kind::real, v, depth - 1);
-      return limited(std::floor(r.low), std::ceil(r.high),
-                     {"int(" + r.text + ")", 7, 0, 0, r.known});
+      return limited(std::floor(r.low), std::ceil(r.high), {"int(" + r.text + ")", 7, 0, 0, r.known});
     }
     case 4: {
       const int n = random_.below(1000);
@@ -176,15 +174,14 @@ Expression Expressions::comparison(const Visible& v, int depth) {
   if (what == 0) {
     const Expression a = make(Kind::string, v, depth - 1);
     const Expression b = make(Kind::string, v, depth - 1);
-    return {in(a, 4) + (random_.chance(50) ? " == " : " != ") + in(b, 4), 3, 0, 1,
-            a.known && b.known};
+    return {in(a, 4) + (random_.chance(50) ? " == " : " != ") + in(b, 4), 3, 0, 1, a.known && b.known};
   }
   if (what < 3) {
     const bool both = what == 1;
     const Expression a = make(Kind::integer, v, depth - 1);
     const Expression b = make(Kind::integer, v, depth - 1);
-    return {in(a, both ? 2 : 1) + (both ? " && " : " || ") + in(b, both ? 3 : 2), both ? 2 : 1, 0,
-            1, a.known && b.known};
+    return {in(a, both ? 2 : 1) + (both ? " && " : " || ") + in(b, both ? 3 : 2), both ? 2 : 1, 0, 1,
+            a.known && b.known};
   }
   const Expression a = make(random_.chance(20) ? Kind::real : Kind::integer, v, depth - 1);
   const Expression b = make(random_.chance(20) ? Kind::real : Kind::integer, v, depth - 1);
@@ -246,8 +243,7 @@ Expression Expressions::string(const Visible& v, int depth) {
   const Expression a = make(Kind::string, v, depth - 1);
   const Expression b = make(random_.chance(50) ? Kind::integer : Kind::string, v, depth - 1);
   const bool swap = random_.chance(30);
-  return {swap ? in(b, 4) + " + " + in(a, 5) : in(a, 4) + " + " + in(b, 5), 4, 0, 0,
-          a.known && b.known};
+  return {swap ? in(b, 4) + " + " + in(a, 5) : in(a, 4) + " + " + in(b, 5), 4, 0, 0, a.known && b.known};
 }
 
 }  // namespace tessera::differential

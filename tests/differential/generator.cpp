@@ -34,14 +34,12 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   std::vector<std::string> subs;
   const int count = random.below(5);
   for (int k = 0; k < count; ++k) {
-    subs.push_back(random.chance(25) ? writer.recursive_sub()
-                                     : writer.sub(random.between(0, size / 6)));
+    subs.push_back(random.chance(25) ? writer.recursive_sub() : writer.sub(random.between(0, size / 6)));
   }
   Generated result;
   Visible v;
   std::string list;
-  const auto parameter = [&](Kind kind, const std::string& type, const std::string& argument,
-                             double value) {
+  const auto parameter = [&](Kind kind, const std::string& type, const std::string& argument, double value) {
     const std::string name = "arg" + std::to_string(result.arguments.size());
     list += (list.empty() ? "" : ", ") + type + " " + name;
     v.scalars.push_back({name, kind, value, value});
@@ -59,7 +57,8 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   const std::string repeated = random.chance(10) && subs.size() > 1 ? random.one_of(subs) : "";
   if (repeated.find("sub main(") == std::string::npos) subs.push_back(repeated);
   std::string hidden;
-  if (random.chance(10)) hidden = "sub main() { show(\"hidden\", 1); }\nC++ sub mix(int a, name x) ${<END} x = a; END\n";
+  if (random.chance(10))
+    hidden = "sub main() { show(\"hidden\", 1); }\nC++ sub mix(int a, name x) ${<END} x = a; END\n";
   result.text = random.chance(20) ? "#! /usr/bin/env tessera\n" : "";
   result.text += hidden + reference::kernels_text();
   if (macros) result.text += kMacros;

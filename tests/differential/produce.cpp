@@ -29,16 +29,13 @@ std::string Writer::right_kernel(Kind kind, const std::string& target, const Vis
   // A literal real is cut for an int parameter.
   const auto whole = [&] { return random_.chance(4) ? std::string("2.75") : e(Kind::integer); };
   const auto number = [&] { return e(random_.chance(30) ? Kind::integer : Kind::real); };
-  const auto call = [&](const std::string& text) {
-    return label(v) + text + ", " + target + ")" + advice(v) + ";\n";
-  };
+  const auto call = [&](const std::string& text) { return label(v) + text + ", " + target + ")" + advice(v) + ";\n"; };
   if (kind != Kind::bytes && random_.chance(25)) {
     const Expression a = expressions_.make(kind, v, 2);
     const Expression b = expressions_.make(kind, v, 2);
     if (std::min(a.low, b.low) >= 0 && std::max(a.high, b.high) <= 999) {
-      return random_.chance(50)
-                 ? call("same(" + a.text)
-                 : call("either(" + a.text + ", " + b.text + ", " + e(Kind::integer));
+      return random_.chance(50) ? call("same(" + a.text)
+                                : call("either(" + a.text + ", " + b.text + ", " + e(Kind::integer));
     }
   }
   switch (kind) {
@@ -67,8 +64,7 @@ std::string Writer::right_kernel(Kind kind, const std::string& target, const Vis
       const Fragment* b = random_.chance(30) ? find(Kind::bytes, 0, v) : nullptr;
       if (b != nullptr) return call("same(" + expressions_.element(*b, 0, v));
       // Above 4 kB values travel another way.
-      return call("pack(" + expressions_.index(random_.chance(30) ? 2000 : 20, v) + ", " +
-                  e(Kind::integer));
+      return call("pack(" + expressions_.index(random_.chance(30) ? 2000 : 20, v) + ", " + e(Kind::integer));
     }
   }
   return "";
@@ -97,8 +93,7 @@ std::string Writer::produce(Kind kind, const std::string& target, const Visible&
       std::vector<const Sub*> fitting;
       for (const Sub& s : subs_) {
         const Parameter& out = s.parameters.back();
-        if (out.kind == kind && out.sizes.empty() && s.cost * weight_ < kMostRuns)
-          fitting.push_back(&s);
+        if (out.kind == kind && out.sizes.empty() && s.cost * weight_ < kMostRuns) fitting.push_back(&s);
       }
       if (!fitting.empty()) return by_sub(*random_.one_of(fitting), wanted, target, v);
       break;
@@ -151,8 +146,7 @@ std::string Writer::bound(Kind kind, const std::string& target, const Visible& v
   return text + " " + braces(produce(kind, target, inner, depth) + show(inner));
 }
 
-std::string Writer::through_local(Kind kind, const std::string& target, const Visible& v,
-                                  int depth) {
+std::string Writer::through_local(Kind kind, const std::string& target, const Visible& v, int depth) {
   // A block belongs to a statement: an `if` that is always taken.
   Visible inner = v;
   const std::string local = name("t", inner);
@@ -161,8 +155,7 @@ std::string Writer::through_local(Kind kind, const std::string& target, const Vi
   inner.fragments.push_back({local, kind, {}, 0, 999});
   std::vector<std::string> parts = {make, kernel(kind, target, inner), show(inner)};
   random_.shuffle(parts);
-  return "if " + std::string(random_.chance(50) ? "1" : "2 > 1") + " " +
-         braces(parts[0] + parts[1] + parts[2], local);
+  return "if " + std::string(random_.chance(50) ? "1" : "2 > 1") + " " + braces(parts[0] + parts[1] + parts[2], local);
 }
 
 // while: the number of steps until a chain of values meets a condition.
@@ -182,14 +175,13 @@ std::string Writer::counted(const std::string& target, const Visible& v, int dep
   const std::string step = produce(Kind::integer, c + "[" + i + " + 1]", inner, std::min(depth, 1));
   const std::string seen = random_.chance(50) ? show(inner) : "";
   weight_ /= most - start + 1;
-  const std::string loop = "while " + pragma() + c + "[" + i + "] % " + modulus + " != 1 && " + i +
-                           " < " + std::to_string(most) + ", " + i + " = " + std::to_string(start) +
-                           " .. out " + target + " " + braces(step + seen);
+  const std::string loop = "while " + pragma() + c + "[" + i + "] % " + modulus + " != 1 && " + i + " < " +
+                           std::to_string(most) + ", " + i + " = " + std::to_string(start) + " .. out " + target + " " +
+                           braces(step + seen);
   return "if 1 " + braces(random_.chance(50) ? first + loop : loop + first, c);
 }
 
-std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::string& target,
-                           const Visible& all) {
+std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::string& target, const Visible& all) {
   cost_ += weight_ * sub.cost;
   // Half of the calls wait for nothing.
   Visible v = all;
@@ -201,9 +193,8 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
     if (&p == &sub.parameters.back()) {
       text = target;
     } else if (p.way == Parameter::Way::value) {
-      text = sub.recursion > 0 && &p == &sub.parameters.front()
-                 ? expressions_.index(sub.recursion + 1, v)
-                 : expressions_.text(p.kind, v);
+      text = sub.recursion > 0 && &p == &sub.parameters.front() ? expressions_.index(sub.recursion + 1, v)
+                                                                : expressions_.text(p.kind, v);
     } else {
       // Subs take names only of kinds and sizes that main has from its beginning.
       for (const Fragment& f : all.fragments) {
@@ -214,29 +205,25 @@ std::string Writer::by_sub(const Sub& sub, const Fragment& wanted, const std::st
         }
       }
       if (text.empty()) {
-        return wanted.sizes.empty() ? kernel(wanted.kind, target, all)
-                                    : produce_array(wanted, target, all, 1);
+        return wanted.sizes.empty() ? kernel(wanted.kind, target, all) : produce_array(wanted, target, all, 1);
       }
     }
     list += (list.empty() ? "" : ", ") + text;
   }
-  const std::string place = sub.place.empty() ? ""
-                                              : "nfparam " + sub.place + " => " +
-                                                    expressions_.text(Kind::integer, v, 1) + ";";
+  const std::string place =
+      sub.place.empty() ? "" : "nfparam " + sub.place + " => " + expressions_.text(Kind::integer, v, 1) + ";";
   return label(v) + sub.name + "(" + list + ")" + (waits || !place.empty() ? advice(v, place) : "") + ";\n";
 }
 
 // All elements, by loops over the indices in one order or another.
-std::string Writer::produce_array(const Fragment& array, const std::string& target,
-                                  const Visible& v, int depth) {
+std::string Writer::produce_array(const Fragment& array, const std::string& target, const Visible& v, int depth) {
   const Protected no_new_name_hides(targets_, target);
   if (array.sizes.size() == 1 && array.kind != Kind::bytes && random_.chance(30)) {
     return chain(array, target, v);
   }
   for (const Sub& s : subs_) {
     const Parameter& out = s.parameters.back();
-    if (out.kind == array.kind && out.sizes == array.sizes && s.cost * weight_ < kMostRuns &&
-        random_.chance(60)) {
+    if (out.kind == array.kind && out.sizes == array.sizes && s.cost * weight_ < kMostRuns && random_.chance(60)) {
       return by_sub(s, array, target, v);
     }
   }
@@ -251,9 +238,7 @@ std::string Writer::produce_array(const Fragment& array, const std::string& targ
     const int shift = random_.chance(20) ? random_.between(-2, 2) : 0;
     inner = with(inner, {i, Kind::integer, double(shift), double(shift + size - 1)});
     text += "for " + pragma() + i + " = " + std::to_string(shift) + " .. " +
-            (random_.chance(30) ? std::to_string(shift + size) + " - 1"
-                                : std::to_string(shift + size - 1)) +
-            " ";
+            (random_.chance(30) ? std::to_string(shift + size) + " - 1" : std::to_string(shift + size - 1)) + " ";
     const std::string at = shift == 0 ? i : "(" + i + " - " + std::to_string(shift) + ")";
     const int stride = random_.between(1, 7);
     switch (random_.below(4)) {
@@ -262,8 +247,7 @@ std::string Writer::produce_array(const Fragment& array, const std::string& targ
         break;
       case 1:
         if (std::gcd(stride, size) == 1) {  // a permutation
-          indices +=
-              "[(" + at + " * " + std::to_string(stride) + " + 1) % " + std::to_string(size) + "]";
+          indices += "[(" + at + " * " + std::to_string(stride) + " + 1) % " + std::to_string(size) + "]";
           break;
         }
         [[fallthrough]];

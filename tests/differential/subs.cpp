@@ -16,9 +16,8 @@ std::string Writer::sub(int statements) {
     if (p.way == Parameter::Way::in) p.sizes = sizes();
     s.parameters.push_back(p);
   }
-  s.parameters.push_back(
-      {Parameter::Way::out, "out" + std::to_string(++names_),
-       random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::real, Kind::string}), sizes()});
+  s.parameters.push_back({Parameter::Way::out, "out" + std::to_string(++names_),
+                          random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::real, Kind::string}), sizes()});
   std::string list;
   for (const Parameter& p : s.parameters) {
     static const char* const kTypes[] = {"int", "real", "string"};
@@ -82,8 +81,8 @@ std::string Writer::recursive_sub() {
   const Protected kept(targets_, out + " " + n);
   const std::string base = produce(Kind::integer, out, v, 1);
   const auto again = [&](const std::string& to, int less) {
-    return s.name + "(" + n + " - " + std::to_string(less) + ", " +
-           expressions_.text(Kind::integer, v, 1) + ", " + to + ")" + advice(v) + ";\n";
+    return s.name + "(" + n + " - " + std::to_string(less) + ", " + expressions_.text(Kind::integer, v, 1) + ", " + to +
+           ")" + advice(v) + ";\n";
   };
   std::vector<std::string> parts = {
       again("ra", 1), "mix(ra, rb, " + out + ")" + advice(v) + ";\n",
@@ -91,9 +90,8 @@ std::string Writer::recursive_sub() {
   random_.shuffle(parts);
   s.cost = 12 * (1 << s.recursion) + cost_;
   subs_.push_back(s);
-  return "sub " + s.name + "(int " + n + ", int " + in + ", name " + out + ") {\nif " + n +
-         " <= 0 " + braces(base) + "if " + n + " > 0 " +
-         braces(parts[0] + parts[1] + parts[2], "ra, rb") + "}\n";
+  return "sub " + s.name + "(int " + n + ", int " + in + ", name " + out + ") {\nif " + n + " <= 0 " + braces(base) +
+         "if " + n + " > 0 " + braces(parts[0] + parts[1] + parts[2], "ra, rb") + "}\n";
 }
 
 }  // namespace tessera::differential

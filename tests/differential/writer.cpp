@@ -21,9 +21,8 @@ std::string Writer::name(const std::string& prefix, Visible& v) {
   std::string result = prefix + std::to_string(++names_);
   if (random_.chance(8) && !v.scalars.empty()) {  // hides an outer declaration
     const std::string& other = random_.one_of(v.scalars).name;
-    const bool needed = std::any_of(targets_.begin(), targets_.end(), [&](const std::string& t) {
-      return t.find(other) != std::string::npos;
-    });
+    const bool needed = std::any_of(targets_.begin(), targets_.end(),
+                                    [&](const std::string& t) { return t.find(other) != std::string::npos; });
     if (!needed) result = other;
   }
   v.hide(result);
@@ -32,8 +31,12 @@ std::string Writer::name(const std::string& prefix, Visible& v) {
 
 std::string Writer::comment() {
   static const std::vector<std::string> kAll = {"// a comment \"with a quote\n",
-                                                "/* over\n two lines { */\n", "`one_word ", "`one\\ word\\; ", "`one_word\n",
-                                                "// continued \\\n   here }\n", "/* // */ "};
+                                                "/* over\n two lines { */\n",
+                                                "`one_word ",
+                                                "`one\\ word\\; ",
+                                                "`one_word\n",
+                                                "// continued \\\n   here }\n",
+                                                "/* // */ "};
   return random_.chance(6) ? random_.one_of(kAll) : "";
 }
 
@@ -71,8 +74,7 @@ std::string Writer::advice(const Visible& v, const std::string& more) {
   if (random_.chance(12)) rules += " stealable;";
   if (random_.chance(6)) {
     const Kind kind = random_.one_of(Kinds{Kind::integer, Kind::real, Kind::string});
-    if (const Fragment* f = find(kind, 0, v))
-      rules += " request " + expressions_.element(*f, 0, v) + ";";
+    if (const Fragment* f = find(kind, 0, v)) rules += " request " + expressions_.element(*f, 0, v) + ";";
   }
   if (random_.chance(4)) {
     if (const Fragment* f = find(Kind::integer, 0, v)) {
@@ -90,8 +92,7 @@ std::string Writer::block_advice(const std::vector<Fragment>& declared, const Vi
       rules += "  locator_cyclic " + f.text + ids + " => " +
                (f.sizes.empty() ? expressions_.text(Kind::integer, v, 0) : "i * 2 + 1") + ";\n";
     } else if (random_.chance(5)) {
-      rules += "  locator_replicating " + f.text + ids + " => " +
-               (random_.chance(50) ? "all" : "2") + ";\n";
+      rules += "  locator_replicating " + f.text + ids + " => " + (random_.chance(50) ? "all" : "2") + ";\n";
     }
   }
   return rules.empty() ? "" : " @ {\n" + rules + "}";
@@ -117,9 +118,8 @@ std::string Writer::show(const Visible& v) {
   cost_ += weight_;
   const std::string what = "\"p" + std::to_string(++names_) + "\"";
   if (random_.chance(15)) {
-    return "show3(" + expressions_.text(Kind::integer, v) + ", " +
-           expressions_.text(Kind::real, v) + ", " + expressions_.text(Kind::string, v) + ")" +
-           advice(v) + ";\n";
+    return "show3(" + expressions_.text(Kind::integer, v) + ", " + expressions_.text(Kind::real, v) + ", " +
+           expressions_.text(Kind::string, v) + ")" + advice(v) + ";\n";
   }
   if (const Fragment* bytes = find(Kind::bytes, 0, v); bytes != nullptr && random_.chance(40)) {
     return "show(" + what + ", " + expressions_.element(*bytes, 0, v) + ")" + advice(v) + ";\n";
@@ -142,8 +142,7 @@ std::string Writer::show_all(const Fragment& array, const Visible& v) {
     runs *= size;
   }
   cost_ += weight_ * runs;
-  return text + "show(\"" + array.text + "\", " + array.text + dimensions(array.sizes, counters) +
-         ");\n";
+  return text + "show(\"" + array.text + "\", " + array.text + dimensions(array.sizes, counters) + ");\n";
 }
 
 // A fragment freed when its last reader has read it.
@@ -162,12 +161,13 @@ std::string Writer::freed_early(const Visible& v) {
     parts.push_back(random_.chance(50) ? last + advice(inner, " delete " + t + ";") + ";\n"
                                        : last + " --> (" + t + ");\n");
   } else {
-    parts = {
-        "mix(" + value + ", 1, " + t + ")" +
-            advice(inner, " req_count " + t + " = " + (random_.chance(50) ? "3;" : "(" + t + " > " + a + " ? 3 : 4 - 1);")) + ";\n",
-        "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n",
-        "show(\"counted\", " + t + ")" + advice(inner) + ";\n",
-        "show(\"both\", " + t + " + " + a + ")" + advice(inner) + ";\n"};
+    parts = {"mix(" + value + ", 1, " + t + ")" +
+                 advice(inner, " req_count " + t + " = " +
+                                   (random_.chance(50) ? "3;" : "(" + t + " > " + a + " ? 3 : 4 - 1);")) +
+                 ";\n",
+             "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n",
+             "show(\"counted\", " + t + ")" + advice(inner) + ";\n",
+             "show(\"both\", " + t + " + " + a + ")" + advice(inner) + ";\n"};
   }
   random_.shuffle(parts);
   std::string all;
@@ -183,13 +183,11 @@ std::string Writer::pushed(const Visible& v) {
   const std::string unwanted = name("u", inner);
   const std::string to = "lab" + std::to_string(++names_);
   cost_ += 2 * weight_;
-  const std::string first = "split(" + expressions_.text(Kind::integer, inner, 1) + ", " + t +
-                            ", " + unwanted + ") @ { " +
-                            (random_.chance(50) ? "push " : "afterpush ") + t + " => " + to +
-                            "; drop " + unwanted + "; };\n";
+  const std::string first = "split(" + expressions_.text(Kind::integer, inner, 1) + ", " + t + ", " + unwanted +
+                            ") @ { " + (random_.chance(50) ? "push " : "afterpush ") + t + " => " + to + "; drop " +
+                            unwanted + "; };\n";
   const std::string second = "cf " + to + ": show(\"pushed\", " + t + ") @ { wait " + t + "; };\n";
-  return "if 1 " +
-         braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
+  return "if 1 " + braces(random_.chance(50) ? first + second : second + first, t + ", " + unwanted);
 }
 
 // `x`, `x[i]` and `x[i][j]` are different fragments.
@@ -198,10 +196,11 @@ std::string Writer::mixed_indices(const Visible& v) {
   const std::string x = name("x", inner);
   const Protected kept(targets_, x);
   cost_ += 4 * weight_;
-  std::vector<std::string> parts = {"mix(" + expressions_.text(Kind::integer, inner, 1) + ", 1, " + x + ")" + advice(inner) + ";\n",
-                                    "mix(" + x + ", 2, " + x + "[0])" + advice(inner) + ";\n",
-                                    "mix(" + x + "[0], " + x + ", " + x + "[0][1])" + advice(inner) + ";\n",
-                                    "show(\"mixed\", " + x + " + " + x + "[0] + " + x + "[0][1])" + advice(inner) + ";\n"};
+  std::vector<std::string> parts = {
+      "mix(" + expressions_.text(Kind::integer, inner, 1) + ", 1, " + x + ")" + advice(inner) + ";\n",
+      "mix(" + x + ", 2, " + x + "[0])" + advice(inner) + ";\n",
+      "mix(" + x + "[0], " + x + ", " + x + "[0][1])" + advice(inner) + ";\n",
+      "show(\"mixed\", " + x + " + " + x + "[0] + " + x + "[0][1])" + advice(inner) + ";\n"};
   random_.shuffle(parts);
   return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], x);
 }
@@ -216,17 +215,20 @@ std::string Writer::declared(const std::string& prefix, Visible& v, std::vector<
 std::string Writer::read_again(const Visible& v) {
   Visible inner = v;
   std::vector<Protected> kept;
-  const std::string t = declared("t", inner, kept), a = declared("t", inner, kept), b = declared("t", inner, kept), i = declared("i", inner, kept);
+  const std::string t = declared("t", inner, kept), a = declared("t", inner, kept), b = declared("t", inner, kept),
+                    i = declared("i", inner, kept);
   const int size = random_.between(3, 8);
-  const auto each = [&](const std::string& from, const std::string& second, const std::string& to, const std::string& advised) {
-    return "for " + i + " = 0 .. " + std::to_string(size - 1) + " mix(" + from + ", " + second + ", " + to + "[" + i + "])" +
-           advised + ";\n";
+  const auto each = [&](const std::string& from, const std::string& second, const std::string& to,
+                        const std::string& advised) {
+    return "for " + i + " = 0 .. " + std::to_string(size - 1) + " mix(" + from + ", " + second + ", " + to + "[" + i +
+           "])" + advised + ";\n";
   };
   const std::string at = "[" + i + "]";
   cost_ += 4 * size * weight_;
-  std::vector<std::string> parts = {each(i, expressions_.text(Kind::integer, inner, 1), t, advice(inner)), each(t + at, "1", a, advice(inner)),
-                                    each(t + at, a + at, b, " @ { locator_cyclic: " + a + at + "; }"),
-                                    "for " + i + " = 0 .. " + std::to_string(size - 1) + " show(\"again\", " + b + at + ");\n"};
+  std::vector<std::string> parts = {
+      each(i, expressions_.text(Kind::integer, inner, 1), t, advice(inner)), each(t + at, "1", a, advice(inner)),
+      each(t + at, a + at, b, " @ { locator_cyclic: " + a + at + "; }"),
+      "for " + i + " = 0 .. " + std::to_string(size - 1) + " show(\"again\", " + b + at + ");\n"};
   random_.shuffle(parts);
   return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], t + ", " + a + ", " + b);
 }
@@ -251,9 +253,10 @@ std::string Writer::stencil(const Visible& v) {
   cost_ += (steps + 1) * (size + 2) * weight_;
   std::vector<std::string> parts = {
       along + "mix(" + i + ", " + expressions_.text(Kind::integer, inner, 1) + ", " + x + "[0][" + i + "])" + at(i),
-      "for " + t + " = 0 .. " + std::to_string(steps) + " {\nmix(" + t + ", 1, " + x + "[" + t + "][-1])" + at("0") + "mix(" + t +
-          ", 2, " + x + "[" + t + "][" + std::to_string(size) + "])" + at(last) + "}\n",
-      during + along + "mix(" + before + " - 1] + " + before + " + 1], " + before + "], " + x + "[" + t + "][" + i + "])" + at(i),
+      "for " + t + " = 0 .. " + std::to_string(steps) + " {\nmix(" + t + ", 1, " + x + "[" + t + "][-1])" + at("0") +
+          "mix(" + t + ", 2, " + x + "[" + t + "][" + std::to_string(size) + "])" + at(last) + "}\n",
+      during + along + "mix(" + before + " - 1] + " + before + " + 1], " + before + "], " + x + "[" + t + "][" + i +
+          "])" + at(i),
       along + "show(\"row\", " + x + "[" + std::to_string(steps) + "][" + i + "]);\n"};
   random_.shuffle(parts);
   return "if 1 " + braces(parts[0] + parts[1] + parts[2] + parts[3], x);
@@ -302,25 +305,21 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
     const int what = random_.below(20);
     if (what < 9 || v.fragments.empty()) {
       Fragment f;
-      f.kind = random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::integer, Kind::real,
-                                    Kind::string, Kind::bytes});
+      f.kind =
+          random_.one_of(Kinds{Kind::integer, Kind::integer, Kind::integer, Kind::real, Kind::string, Kind::bytes});
       f.sizes = sizes();
       // A name of a block is declared in all of it: it hides nothing that is used there.
-      f.text = (f.kind == Kind::integer ? "x"
-                : f.kind == Kind::real  ? "r"
-                                        : "s") +
-               std::to_string(++names_);
+      f.text = (f.kind == Kind::integer ? "x" : f.kind == Kind::real ? "r" : "s") + std::to_string(++names_);
       names += (names.empty() ? "" : ", ") + f.text;
       declared.push_back(f);
-      parts.push_back(f.sizes.empty() ? produce(f.kind, f.text, v, depth)
-                                      : produce_array(f, f.text, v, depth));
+      parts.push_back(f.sizes.empty() ? produce(f.kind, f.text, v, depth) : produce_array(f, f.text, v, depth));
       v.fragments.push_back(f);
       if (random_.chance(60)) parts.push_back(f.sizes.empty() ? show(v) : show_all(f, v));
     } else if (what < 12) {
       parts.push_back(random_.chance(30) || weight_ > kMostRuns / 8 ? show(v)
-                      : random_.chance(35)                         ? read_again(v)
-                      : random_.chance(50)                         ? stencil(v)
-                                                                   : cells(v));
+                      : random_.chance(35)                          ? read_again(v)
+                      : random_.chance(50)                          ? stencil(v)
+                                                                    : cells(v));
     } else if (what < 13) {
       parts.push_back(random_.chance(50) ? freed_early(v) : held(v));
     } else if (what < 14) {
@@ -337,10 +336,9 @@ std::string Writer::body(Visible v, int statements, int depth, const std::string
       inner.scalars.push_back({i, Kind::integer, double(first), double(first + runs)});
       weight_ *= runs + 1;
       cost_ += weight_;
-      parts.push_back(
-          "for " + pragma() + i + " = " + std::to_string(first) + " .. " +
-          std::to_string(first + runs - 1) + " " +
-          (random_.chance(30) ? show(inner) : body(inner, random_.between(1, 3), depth - 1)));
+      parts.push_back("for " + pragma() + i + " = " + std::to_string(first) + " .. " +
+                      std::to_string(first + runs - 1) + " " +
+                      (random_.chance(30) ? show(inner) : body(inner, random_.between(1, 3), depth - 1)));
       weight_ /= runs + 1;
     } else {
       parts.push_back(show(v));

@@ -34,9 +34,7 @@ struct Sub {
 // Protected: while it lives, no new name hides what this text mentions.
 class Protected {
  public:
-  Protected(std::vector<std::string>& all, std::string text) : all_(&all) {
-    all.push_back(std::move(text));
-  }
+  Protected(std::vector<std::string>& all, std::string text) : all_(&all) { all.push_back(std::move(text)); }
   Protected(Protected&& o) noexcept : all_(std::exchange(o.all_, nullptr)) {}
   ~Protected() {
     if (all_ != nullptr) all_->pop_back();
@@ -64,15 +62,13 @@ class Writer {
   std::string produce(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string kernel(Kind kind, const std::string& target, const Visible& v);
   std::string right_kernel(Kind kind, const std::string& target, const Visible& v);
-  std::string produce_array(const Fragment& array, const std::string& target, const Visible& v,
-                            int depth);
+  std::string produce_array(const Fragment& array, const std::string& target, const Visible& v, int depth);
   std::string chain(const Fragment& array, const std::string& target, const Visible& v);
   std::string both_ways(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string bound(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string through_local(Kind kind, const std::string& target, const Visible& v, int depth);
   std::string counted(const std::string& target, const Visible& v, int depth);
-  std::string by_sub(const Sub& sub, const Fragment& wanted, const std::string& target,
-                     const Visible& v);
+  std::string by_sub(const Sub& sub, const Fragment& wanted, const std::string& target, const Visible& v);
 
   // ---- statements that assign nothing their surroundings see
   std::string show(const Visible& v);

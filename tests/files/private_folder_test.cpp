@@ -16,7 +16,9 @@ namespace {
 class Private : public testing::Test {
  protected:
   fs::path folder() const { return in_ / "own"; }
-  bool ours_alone() const { return (fs::status(folder()).permissions() & static_cast<fs::perms>(077)) == fs::perms::none; }
+  bool ours_alone() const {
+    return (fs::status(folder()).permissions() & static_cast<fs::perms>(077)) == fs::perms::none;
+  }
 
   tests::TemporaryFolder in_;
 };

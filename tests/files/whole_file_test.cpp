@@ -37,7 +37,9 @@ TEST_F(WholeFile, ReplacesTheOldOneAndKeepsItsPermissions) {
   EXPECT_EQ(write_whole(path("f"), ""), "");
   EXPECT_EQ(read(path("f")), "");
   EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(write_whole(path("f"), [](std::ostream& out) { out << "two"; }, fs::perms::owner_all), "");
+  EXPECT_EQ(write_whole(
+                path("f"), [](std::ostream& out) { out << "two"; }, fs::perms::owner_all),
+            "");
   EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms::owner_all);
   EXPECT_EQ(count(), 1);
 }
@@ -63,7 +65,8 @@ TEST_F(WholeFile, PipesAndDevicesAreWrittenTo) {
   EXPECT_EQ(got.get(), "text");
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
   // A full disk that is a device.
-  if (mknod(path("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0 || !std::ofstream(path("full"))) GTEST_SKIP() << "no devices here";
+  if (mknod(path("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0 || !std::ofstream(path("full")))
+    GTEST_SKIP() << "no devices here";
   EXPECT_EQ(write_whole(path("full"), "text"), "No space left on device");
   EXPECT_TRUE(fs::is_character_file(path("full")));
 }

@@ -25,8 +25,8 @@ using namespace tessera;
 
 namespace {
 
-constexpr long kSecondsPerInput = 30;      // of CPU time; one takes milliseconds without sanitizers
-constexpr std::size_t kGenerated = 200;    // programs that mutations start from, besides the files
+constexpr long kSecondsPerInput = 30;    // of CPU time; one takes milliseconds without sanitizers
+constexpr std::size_t kGenerated = 200;  // programs that mutations start from, besides the files
 
 char input_name[4200];  // its number and its path
 
@@ -103,8 +103,7 @@ int main(int argc, char** argv) {
   for (std::size_t k = 0; k < inputs; ++k) {
     const bool right = k % 10 == 0;
     fuzz::Mutator mutate((seed + k) * 2654435761u, texts);
-    std::string text = right ? differential::generate(seed + k, 10).text
-                             : mutate(texts[(seed + k) % texts.size()]);
+    std::string text = right ? differential::generate(seed + k, 10).text : mutate(texts[(seed + k) % texts.size()]);
     std::ofstream(path, std::ios::binary) << text;
     const auto from = std::chrono::steady_clock::now();
     std::snprintf(input_name, sizeof input_name, "input %zu of seed %llu, %s\n", k,
@@ -116,8 +115,7 @@ int main(int argc, char** argv) {
       std::printf("%s%s\n", input_name, wrong.c_str());
       return 1;
     }
-    const double took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
     if (took > slowest) {
       slowest = took;
       fs::copy_file(path, path.parent_path() / "slowest.fa", fs::copy_options::overwrite_existing);

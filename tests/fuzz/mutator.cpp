@@ -101,14 +101,11 @@ std::vector<Token> tokens(const std::string& text) {
       continue;
     }
     if (std::isalnum(c) != 0 || c == '_') {
-      while (k < text.size() &&
-             (std::isalnum(static_cast<unsigned char>(text[k])) != 0 || text[k] == '_')) {
+      while (k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) != 0 || text[k] == '_')) {
         ++k;
       }
     } else if (c == '"') {
-      k = std::min(text.size(), text.find('"', k + 1) == std::string::npos
-                                    ? text.size()
-                                    : text.find('"', k + 1) + 1);
+      k = std::min(text.size(), text.find('"', k + 1) == std::string::npos ? text.size() : text.find('"', k + 1) + 1);
     } else {
       ++k;
       if (k < text.size() && std::strchr("=.><&|-", text[k]) != nullptr && text[k] != '\0') ++k;
@@ -196,10 +193,8 @@ void Mutator::change_tokens(std::string& text) {
 std::string Mutator::harmful() {
   const std::size_t n = below(8) == 0 ? 20000 : 1 + below(400);
   static const char* const kDeep[] = {
-      "(",     "[",           "{",        "if 1 ", "-",         "x[",
-      "int(",  "for i=0..1 ", "let a=1 ", "1 ? ",  "$M(",       "@ { ",
-      "/* ",   "\"a\" + ",    "1 + ",     "1 < ",  "sub f() {", "while 1, i=0..out w ",
-      "a && ", "#ifdef A\n"};
+      "(",   "[",    "{",   "if 1 ",    "-",    "x[",   "int(",      "for i=0..1 ",          "let a=1 ", "1 ? ",
+      "$M(", "@ { ", "/* ", "\"a\" + ", "1 + ", "1 < ", "sub f() {", "while 1, i=0..out w ", "a && ",    "#ifdef A\n"};
   switch (below(10)) {
     case 8:
       return "\n#define N(a) $a\n" + repeated("$N(", n) + "1" + repeated(")", n);

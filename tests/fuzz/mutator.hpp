@@ -12,8 +12,7 @@ namespace tessera::fuzz {
 class Mutator {
  public:
   // `others` are texts from which parts are taken.
-  Mutator(std::uint64_t seed, const std::vector<std::string>& others)
-      : random_(seed), others_(others) {}
+  Mutator(std::uint64_t seed, const std::vector<std::string>& others) : random_(seed), others_(others) {}
 
   // operator() changes the text in one to five places.
   std::string operator()(std::string text);

@@ -15,7 +15,9 @@ const fs::path kRoot = TESSERA_SOURCE_DIR;
 
 // Relative to the root, to the file that names it, or to one of the folders whose files name each other so.
 bool exists(const std::string& path, const fs::path& named_in) {
-  for (const fs::path& from : {kRoot, named_in.parent_path(), kRoot / "runtime", kRoot / "runtime" / "abi", kRoot / "balancer", kRoot / "compiler", kRoot / "cli", kRoot / "tests", kRoot / "stdlib"}) {
+  for (const fs::path& from :
+       {kRoot, named_in.parent_path(), kRoot / "runtime", kRoot / "runtime" / "abi", kRoot / "balancer",
+        kRoot / "compiler", kRoot / "cli", kRoot / "tests", kRoot / "stdlib"}) {
     if (fs::exists(from / path)) return true;
   }
   return false;
@@ -24,7 +26,8 @@ bool exists(const std::string& path, const fs::path& named_in) {
 std::vector<std::string> paths_in(const std::string& text) {
   static const std::regex path(R"((^|[^\w/.<-])((?:[a-z_]+/)+[\w-]+\.(?:hpp|cpp|md|sh|fa))\b)");
   std::vector<std::string> found;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), path); at != std::sregex_iterator(); ++at) found.push_back((*at)[2]);
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), path); at != std::sregex_iterator(); ++at)
+    found.push_back((*at)[2]);
   return found;
 }
 

@@ -107,8 +107,8 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
 }
 
 TEST_F(Options, PlansAndPowersAreNumbers) {
-  for (const char* text : {"--leave 2", "--leave 2@", "--leave @1", "--leave 2@x", "--leave -1@2",
-                           "--leave 1@-2", "--leave 1@nan", "--join 1.5@2", "--join 1@2s"}) {
+  for (const char* text : {"--leave 2", "--leave 2@", "--leave @1", "--leave 2@x", "--leave -1@2", "--leave 1@-2",
+                           "--leave 1@nan", "--join 1.5@2", "--join 1@2s"}) {
     EXPECT_TRUE(says(text, "RANK@SECONDS")) << text;
   }
   for (const char* text : {"--powers 1,,2", "--powers 0", "--powers 1,-2", "--powers fast", "--powers 1,"}) {
@@ -117,8 +117,8 @@ TEST_F(Options, PlansAndPowersAreNumbers) {
 }
 
 TEST_F(Options, NothingGivenIsEmpty) {
-  for (const char* name : {"--record", "--summary", "--save-groups", "--load-groups", "--record-policy", "--powers", "--config",
-                           "--balancer", "--set", "--leave", "--log-level"}) {
+  for (const char* name : {"--record", "--summary", "--save-groups", "--load-groups", "--record-policy", "--powers",
+                           "--config", "--balancer", "--set", "--leave", "--log-level"}) {
     EXPECT_TRUE(says(name + std::string(" ''"), name)) << name;
     EXPECT_TRUE(says(name + std::string("="), name)) << name;
   }
@@ -153,12 +153,11 @@ TEST_F(Options, AWrongFileIsRefusedWithItsLine) {
   EXPECT_TRUE(says("--config " + write("b.toml", "balancer = \n"), "b.toml:1"));
   EXPECT_TRUE(says("--config " + write("c.toml", "balancer = 3\n"), "c.toml:1"));
   EXPECT_TRUE(says("--config " + write("d.toml", "balancer = \"centrl\"\n"), "d.toml:1: unknown balancer"));
-  EXPECT_TRUE(says("--config " + write("e.toml", "balancer = \"central\"\n[settings]\n\nspeling = 1\n"),
-                   "e.toml:4"));
+  EXPECT_TRUE(says("--config " + write("e.toml", "balancer = \"central\"\n[settings]\n\nspeling = 1\n"), "e.toml:4"));
   EXPECT_TRUE(says("--config " + write("f.toml", "threads = -3\n"), "f.toml:1"));
-  EXPECT_TRUE(says("--balancer steal --config " +
-                       write("g.toml", "balancer = \"central\"\n[settings]\njobs_left_threshold = 1\n"),
-                   "g.toml:1"));
+  EXPECT_TRUE(says(
+      "--balancer steal --config " + write("g.toml", "balancer = \"central\"\n[settings]\njobs_left_threshold = 1\n"),
+      "g.toml:1"));
 }
 
 TEST_F(Options, OutputPathsAreTriedBeforeAndLeftAlone) {

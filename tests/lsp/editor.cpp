@@ -60,8 +60,7 @@ void Editor::start() {
 void Editor::initialize() {
   start();
   const Json hello =
-      call("initialize",
-           {{"processId", nullptr}, {"rootUri", nullptr}, {"capabilities", Json::object()}});
+      call("initialize", {{"processId", nullptr}, {"rootUri", nullptr}, {"capabilities", Json::object()}});
   ASSERT_TRUE(hello.contains("result")) << hello;
   notify("initialized", Json::object());
 }
@@ -90,8 +89,7 @@ void Editor::write(const std::string& name, const std::string& text) const {
 
 std::string Editor::uri(const std::string& name) const {
   std::string out = "file://";
-  for (const char c : (folder_ / name).string())
-    out += c == ' ' ? std::string("%20") : std::string(1, c);
+  for (const char c : (folder_ / name).string()) out += c == ' ' ? std::string("%20") : std::string(1, c);
   return out;
 }
 
@@ -172,23 +170,20 @@ void Editor::open(const std::string& name, const std::string& text) {
   texts_[name] = text;
   versions_[name] = 1;
   notify("textDocument/didOpen",
-         {{"textDocument",
-           {{"uri", uri(name)}, {"languageId", "tessera"}, {"version", 1}, {"text", text}}}});
+         {{"textDocument", {{"uri", uri(name)}, {"languageId", "tessera"}, {"version", 1}, {"text", text}}}});
 }
 
 void Editor::change(const std::string& name, const std::string& text) {
   texts_[name] = text;
-  notify("textDocument/didChange",
-         {{"textDocument", {{"uri", uri(name)}, {"version", ++versions_[name]}}},
-          {"contentChanges", {{{"text", text}}}}});
+  notify("textDocument/didChange", {{"textDocument", {{"uri", uri(name)}, {"version", ++versions_[name]}}},
+                                    {"contentChanges", {{{"text", text}}}}});
 }
 
 Json Editor::diagnostics(const std::string& name) {
   while (true) {
     const Json p = notification("textDocument/publishDiagnostics");
     if (p.at("uri") != uri(name)) continue;
-    if (versions_.count(name) == 0 || p.value("version", 0) == versions_[name])
-      return p.at("diagnostics");
+    if (versions_.count(name) == 0 || p.value("version", 0) == versions_[name]) return p.at("diagnostics");
   }
 }
 
@@ -199,10 +194,8 @@ Json Editor::at(const std::string& name, const std::string& word, int nth, int i
   if (k == text.npos) throw std::runtime_error("no such word: " + word);
   k += static_cast<std::size_t>(into);
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(k), '\n');
-  const std::size_t start =
-      k == 0 || text.rfind('\n', k - 1) == text.npos ? 0 : text.rfind('\n', k - 1) + 1;
-  return {{"textDocument", {{"uri", uri(name)}}},
-          {"position", {{"line", line}, {"character", k - start}}}};
+  const std::size_t start = k == 0 || text.rfind('\n', k - 1) == text.npos ? 0 : text.rfind('\n', k - 1) + 1;
+  return {{"textDocument", {{"uri", uri(name)}}}, {"position", {{"line", line}, {"character", k - start}}}};
 }
 
 std::string Editor::edited(std::string text, const Json& edits) {

@@ -35,9 +35,7 @@ class Editor : public testing::Test {
   int request(const std::string& method, Json params);  // returns its id
   // answer waits for the answer to `id`; other messages are kept for later.
   Json answer(int id);
-  Json call(const std::string& method, Json params) {
-    return answer(request(method, std::move(params)));
-  }
+  Json call(const std::string& method, Json params) { return answer(request(method, std::move(params))); }
   // notification waits for the next one of this method.
   Json notification(const std::string& method);
   // receive waits for the next message of any kind; null at the end of the server's output.
@@ -50,8 +48,7 @@ class Editor : public testing::Test {
   // A position request on a document: `marked` is the place where `@` would stand before `word`
   // number `nth` (from 0) of the text opened last.
   Json at(const std::string& name, const std::string& word, int nth = 0, int into = 0) const;
-  Json on(const std::string& method, const std::string& name, const std::string& word,
-          int nth = 0) {
+  Json on(const std::string& method, const std::string& name, const std::string& word, int nth = 0) {
     return call(method, at(name, word, nth)).at("result");
   }
   // The document's text with the edits of an answer.

@@ -25,9 +25,8 @@ Json parsed(const fs::path& path) {
 
 // The words of `(a|b|c)` in a regular expression, sorted, without its escapes.
 std::vector<std::string> alternatives(const std::string& expression) {
-  const std::size_t begin = expression.find("(sub|") != std::string::npos
-                                ? expression.find("(sub|") + 1
-                                : expression.find('(') + 1;
+  const std::size_t begin =
+      expression.find("(sub|") != std::string::npos ? expression.find("(sub|") + 1 : expression.find('(') + 1;
   std::string list = expression.substr(begin, expression.find(')', begin) - begin);
   list.erase(std::remove(list.begin(), list.end(), '\\'), list.end());
   std::vector<std::string> words;
@@ -49,16 +48,15 @@ TEST(Extension, FilesParseAndNameEachOther) {
   const Json package = parsed(kFolder / "package.json");
   EXPECT_TRUE(package["dependencies"].contains("vscode-languageclient"));
   const Json contributes = package["contributes"];
-  for (const Json& path : {package["main"], contributes["languages"][0]["configuration"],
-                           contributes["grammars"][0]["path"]}) {
+  for (const Json& path :
+       {package["main"], contributes["languages"][0]["configuration"], contributes["grammars"][0]["path"]}) {
     EXPECT_TRUE(fs::is_regular_file(kFolder / path.get<std::string>())) << path;
   }
 }
 
 TEST(Extension, GrammarKnowsTheKeywords) {
   const Json grammar = parsed(kFolder / "syntaxes" / "tessera.tmLanguage.json");
-  std::vector<std::string> keywords(compiler::syntax::keywords().begin(),
-                                    compiler::syntax::keywords().end());
+  std::vector<std::string> keywords(compiler::syntax::keywords().begin(), compiler::syntax::keywords().end());
   std::sort(keywords.begin(), keywords.end());
   EXPECT_EQ(alternatives(grammar["repository"]["keywords"]["match"]), keywords);
 }
@@ -68,8 +66,7 @@ TEST(Extension, GrammarKnowsTheAdvice) {
   const Json grammar = parsed(kFolder / "syntaxes" / "tessera.tmLanguage.json");
   const auto warnings = [](const std::string& word) {
     compiler::Options options;
-    const fs::path file =
-        fs::weakly_canonical(fs::temp_directory_path() / "advice-of-the-grammar.fa");
+    const fs::path file = fs::weakly_canonical(fs::temp_directory_path() / "advice-of-the-grammar.fa");
     options.unsaved[file] = "C++ sub f() ${{ $}}\nsub main() { f() @ { " + word + "; }; }\n";
     int count = 0;
     for (const auto& d : compiler::translate(file, options).diagnostics)
@@ -77,8 +74,7 @@ TEST(Extension, GrammarKnowsTheAdvice) {
     return count;
   };
   EXPECT_EQ(warnings("no_such_advice"), 1);
-  for (const std::string& word :
-       alternatives(grammar["repository"]["advice"]["patterns"][1]["match"])) {
+  for (const std::string& word : alternatives(grammar["repository"]["advice"]["patterns"][1]["match"])) {
     EXPECT_EQ(warnings(word), 0) << word;
   }
 }

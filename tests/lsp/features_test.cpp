@@ -91,8 +91,7 @@ TEST_F(Features, DiagnosticsAsYouType) {
   EXPECT_EQ(all[0]["source"], "tessera");
   EXPECT_NE(all[0]["message"].get<std::string>().find("`n` is not declared"), std::string::npos);
   // UTF-16: é is one unit, the clef two.
-  EXPECT_EQ(all[0]["range"],
-            Json::parse(R"({"start":{"line":1,"character":28},"end":{"line":1,"character":29}})"));
+  EXPECT_EQ(all[0]["range"], Json::parse(R"({"start":{"line":1,"character":28},"end":{"line":1,"character":29}})"));
   change("p.fa", "#include \"shared.fa\"\nsub main() { show(1); show(2) @ { stealabel; }; }\n");
   const Json warned = diagnostics("p.fa");
   ASSERT_EQ(warned.size(), 1u);
@@ -117,14 +116,12 @@ TEST_F(Features, TheStandardLibrary) {
   };
   EXPECT_EQ(file("cholesky"), "/stdlib/std/matrix.cpp");
   EXPECT_EQ(file("std/base"), "/stdlib/std/base.fa");
-  EXPECT_NE(rename("cholesky", 0, "factor").find("`cholesky` belongs to the standard library"),
-            std::string::npos);
+  EXPECT_NE(rename("cholesky", 0, "factor").find("`cholesky` belongs to the standard library"), std::string::npos);
 }
 
 TEST_F(Features, DiagnosticsOfIncludes) {
   EXPECT_TRUE(diagnostics("p.fa").empty());
-  write("shared.fa",
-        "C++ sub init(int v, name x) ${{ x = v; $}}\nsub show(int v) { init(1, v); }\n");
+  write("shared.fa", "C++ sub init(int v, name x) ${{ x = v; $}}\nsub show(int v) { init(1, v); }\n");
   notify("workspace/didChangeWatchedFiles", {{"changes", Json::array()}});
   versions_.erase("shared.fa");
   const Json all = diagnostics("shared.fa");  // though it is not open
@@ -139,8 +136,7 @@ TEST_F(Features, DiagnosticsOfIncludes) {
   ASSERT_EQ(missing.size(), 1u);
   EXPECT_EQ(missing[0]["code"], "T212");
   notify("textDocument/didClose", {{"textDocument", {{"uri", uri("shared.fa")}}}});
-  EXPECT_EQ(diagnostics("p.fa").size(), 0u)
-      << "the file on disk has no `show`, but that is T209 there";
+  EXPECT_EQ(diagnostics("p.fa").size(), 0u) << "the file on disk has no `show`, but that is T209 there";
 }
 
 TEST_F(Features, GoToDefinition) {
@@ -171,13 +167,10 @@ TEST_F(Features, References) {
 }
 
 TEST_F(Features, HoverShowsTypesAndDocumentation) {
-  EXPECT_NE(hovered("twice", 1).find("sub twice(int v, name result)"), std::string::npos)
-      << hovered("twice", 1);
-  EXPECT_NE(hovered("twice", 1).find("Doubles v.\nTwice."), std::string::npos)
-      << hovered("twice", 1);
+  EXPECT_NE(hovered("twice", 1).find("sub twice(int v, name result)"), std::string::npos) << hovered("twice", 1);
+  EXPECT_NE(hovered("twice", 1).find("Doubles v.\nTwice."), std::string::npos) << hovered("twice", 1);
   EXPECT_NE(hovered("show").find("Prints one line."), std::string::npos);
-  EXPECT_NE(hovered("scaled").find("void scale(double k, const InputDF &x, OutputDF &y)"),
-            std::string::npos);
+  EXPECT_NE(hovered("scaled").find("void scale(double k, const InputDF &x, OutputDF &y)"), std::string::npos);
   EXPECT_NE(hovered("scaled").find("Multiplies by k."), std::string::npos);
   EXPECT_NE(hovered("v + v").find("int v"), std::string::npos);
   EXPECT_NE(hovered("i * 2").find("int i"), std::string::npos);
@@ -195,8 +188,7 @@ TEST_F(Features, HoverShowsTypesAndDocumentation) {
 
 TEST_F(Features, CompletionKnowsWhatIsInReach) {
   const auto all = labels(on("textDocument/completion", "p.fa", "j, y"));
-  for (const char* name :
-       {"x", "y", "i", "j", "twice", "init", "show", "scaled", "main", "for", "while"}) {
+  for (const char* name : {"x", "y", "i", "j", "twice", "init", "show", "scaled", "main", "for", "while"}) {
     EXPECT_TRUE(has(all, name)) << name;
   }
   EXPECT_FALSE(has(all, "v"));
@@ -205,8 +197,7 @@ TEST_F(Features, CompletionKnowsWhatIsInReach) {
   EXPECT_FALSE(has(early, "i"));
   EXPECT_TRUE(has(labels(on("textDocument/completion", "p.fa", "locator")), "req_count"));
   EXPECT_EQ(labels(on("textDocument/completion", "p.fa", "N, x")), std::vector<std::string>{"N"});
-  EXPECT_TRUE(labels(on("textDocument/completion", "p.fa", "the values")).empty())
-      << "in a comment";
+  EXPECT_TRUE(labels(on("textDocument/completion", "p.fa", "the values")).empty()) << "in a comment";
 }
 
 TEST_F(Features, CompletionWhileTyping) {
@@ -275,10 +266,8 @@ TEST_F(Features, RenameChangesEveryReference) {
 
 TEST_F(Features, RenameRefusesClashes) {
   EXPECT_NE(rename("x, y[0]", 0, "y").find("`y` would mean something else"), std::string::npos);
-  EXPECT_NE(rename("i * 2", 0, "y").find("`y` would mean something else"), std::string::npos)
-      << "hides y";
-  EXPECT_NE(rename("j, y", 0, "y").find("`y` would mean something else"), std::string::npos)
-      << "hides y";
+  EXPECT_NE(rename("i * 2", 0, "y").find("`y` would mean something else"), std::string::npos) << "hides y";
+  EXPECT_NE(rename("j, y", 0, "y").find("`y` would mean something else"), std::string::npos) << "hides y";
   // Nothing would be wrong with `let i = i * 2 init(i, y[i])`; it would be another program.
   EXPECT_EQ(rename("j, y", 0, "i"), "`i` would mean something else in this program");
   EXPECT_NE(rename("twice", 0, "show").find("would mean something else"), std::string::npos);
@@ -289,11 +278,9 @@ TEST_F(Features, RenameRefusesClashes) {
   change("p.fa",
          "#define USE x\nC++ sub f(int v, name w) ${{ w = v; $}}\nimport k(int);\n"
          "sub main() { df x; f(1, $USE); k(x); }\n");
-  EXPECT_NE(rename("x; f", 0, "a").find("comes out of a macro at p.fa:4"), std::string::npos)
-      << rename("x; f", 0, "a");
+  EXPECT_NE(rename("x; f", 0, "a").find("comes out of a macro at p.fa:4"), std::string::npos) << rename("x; f", 0, "a");
   EXPECT_NE(rename("v, name", 0, "a").find("C++ text"), std::string::npos);
-  EXPECT_NE(rename("k(x)", 0, "a").find("import k(int) as a;"), std::string::npos)
-      << rename("k(x)", 0, "a");
+  EXPECT_NE(rename("k(x)", 0, "a").find("import k(int) as a;"), std::string::npos) << rename("k(x)", 0, "a");
   change("p.fa", "sub main() { f(; }");
   EXPECT_NE(rename("main", 0, "a").find("mistakes"), std::string::npos);
   change("p.fa",
@@ -310,8 +297,7 @@ TEST_F(Features, Formatting) {
   EXPECT_EQ(call("textDocument/formatting", p)["result"], Json::array());
   change("p.fa", "sub f(int i){\nf( i+1 ) ;\n}\n\n\nsub main() {\n  f(1);\n}\n");
   const Json edits = call("textDocument/formatting", p)["result"];
-  EXPECT_EQ(edited(texts_["p.fa"], edits),
-            "sub f(int i) {\n  f(i+1);\n}\n\nsub main() {\n  f(1);\n}\n");
+  EXPECT_EQ(edited(texts_["p.fa"], edits), "sub f(int i) {\n  f(i+1);\n}\n\nsub main() {\n  f(1);\n}\n");
   EXPECT_EQ(edits[0]["range"]["end"]["line"], 3) << "main is left alone";
   change("p.fa", "sub main( {");
   EXPECT_TRUE(call("textDocument/formatting", p)["result"].is_null());

@@ -13,8 +13,8 @@ TEST_F(Editor, SaysHelloAndGoodbye) {
   const Json can = hello["result"]["capabilities"];
   EXPECT_EQ(can["positionEncoding"], "utf-16");
   EXPECT_EQ(can["textDocumentSync"]["change"], 1);
-  for (const char* what : {"definitionProvider", "referencesProvider", "hoverProvider",
-                           "documentSymbolProvider", "documentFormattingProvider"}) {
+  for (const char* what : {"definitionProvider", "referencesProvider", "hoverProvider", "documentSymbolProvider",
+                           "documentFormattingProvider"}) {
     EXPECT_EQ(can[what], true) << what;
   }
   EXPECT_EQ(call("shutdown", nullptr)["result"], nullptr);
@@ -41,20 +41,19 @@ TEST_F(Editor, WhatIsNoRequestIsRefused) {
   notify("textDocument/fly", Json::object());
   notify("textDocument/didOpen", {{"textDocument", 3}});
   EXPECT_EQ(notification("window/logMessage")["type"], 1);
-  EXPECT_EQ(code(call("textDocument/hover", {{"textDocument", {{"uri", uri("p.fa")}}}})), -32602)
-      << "not open";
+  EXPECT_EQ(code(call("textDocument/hover", {{"textDocument", {{"uri", uri("p.fa")}}}})), -32602) << "not open";
   EXPECT_EQ(code(call("textDocument/hover", Json::array())), -32602);
   open("p.fa", "sub main() {}\n");
-  EXPECT_EQ(code(call("textDocument/hover", {{"textDocument", {{"uri", uri("p.fa")}}},
-                                             {"position", {{"line", "x"}, {"character", 0}}}})),
+  EXPECT_EQ(code(call("textDocument/hover",
+                      {{"textDocument", {{"uri", uri("p.fa")}}}, {"position", {{"line", "x"}, {"character", 0}}}})),
             -32602);
   EXPECT_EQ(stop(), 0);
 }
 
 TEST_F(Editor, MalformedMessagesAreSurvived) {
   initialize();
-  for (const std::string& body : {std::string("{\"jsonrpc\": "), std::string("\xff\xfe"),
-                                  std::string("{\"a\": \"\\ud800\"}")}) {
+  for (const std::string& body :
+       {std::string("{\"jsonrpc\": "), std::string("\xff\xfe"), std::string("{\"a\": \"\\ud800\"}")}) {
     send_raw("Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     const Json m = receive();
     EXPECT_EQ(code(m), -32700) << body;

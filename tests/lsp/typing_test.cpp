@@ -99,16 +99,13 @@ TEST_F(Editor, TruncatedAndBrokenDocumentsAreAnswered) {
     change("p.fa", part);
     const auto lines = static_cast<int>(std::count(part.begin(), part.end(), '\n'));
     for (int j = 0; j < 2; ++j) {
-      const std::string method =
-          std::string("textDocument/") + methods[random() % std::size(methods)];
-      const Json where = {{"line", j == 0 ? lines : static_cast<int>(random() % 14)},
-                          {"character", random() % 90}};
+      const std::string method = std::string("textDocument/") + methods[random() % std::size(methods)];
+      const Json where = {{"line", j == 0 ? lines : static_cast<int>(random() % 14)}, {"character", random() % 90}};
       const Json a = call(method, {{"textDocument", {{"uri", uri("p.fa")}}},
                                    {"position", where},
                                    {"newName", "fresh"},
                                    {"options", Json::object()}});
-      ASSERT_TRUE(a.contains("result") || a["error"]["code"] == -32803) << method << where << "\n"
-                                                                        << part << a;
+      ASSERT_TRUE(a.contains("result") || a["error"]["code"] == -32803) << method << where << "\n" << part << a;
       ++answered;
     }
   }
@@ -123,8 +120,7 @@ TEST_F(Editor, FilesThatAreNoUtf8) {
   initialize();
   open("p.fa", "#include \"bad.fa\"\nsub main() { f(1); }\n");
   const Json hover = on("textDocument/hover", "p.fa", "f(1)");
-  EXPECT_NE(hover["contents"]["value"].get<std::string>().find("\xEF\xBF\xBD"), std::string::npos)
-      << hover;
+  EXPECT_NE(hover["contents"]["value"].get<std::string>().find("\xEF\xBF\xBD"), std::string::npos) << hover;
   const Json place = on("textDocument/definition", "p.fa", "f(1)");
   EXPECT_EQ(place["range"]["start"], Json::parse(R"({"line":1,"character":8})"));
   versions_.erase("bad.fa");

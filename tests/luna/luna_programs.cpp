@@ -34,7 +34,8 @@ void expect_right(const Case& c, const Words& words, bool says) {
   EXPECT_EQ(sorted_lines(run.out), sorted_lines(c.expected)) << context;
   EXPECT_TRUE(run.survivors.empty()) << context;
   if (!says) return;
-  for (const std::string& text : c.in_stderr) EXPECT_NE(run.err.find(text), std::string::npos) << text << "\n" << context;
+  for (const std::string& text : c.in_stderr)
+    EXPECT_NE(run.err.find(text), std::string::npos) << text << "\n" << context;
   if (c.in_stderr.empty()) EXPECT_EQ(run.err, "") << context;
 }
 

@@ -62,8 +62,7 @@ std::vector<Case> find_cases(const fs::path& folder, bool with_expected) {
     cases.push_back(read_case(entry.path()));
     if (with_expected) cases.back().expected = read_file(expected);
   }
-  std::sort(cases.begin(), cases.end(),
-            [](const Case& a, const Case& b) { return a.name < b.name; });
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
   return cases;
 }
 

@@ -82,19 +82,16 @@ bool drain(int fd, std::string& into) {
 
 // Where the threads of a process stand, if gdb is installed.
 std::string stacks(pid_t pid) {
-  const std::string gdb =
-      "timeout 60 gdb -p " + std::to_string(pid) + " -batch -ex 'thread apply all bt 12' 2>&1";
+  const std::string gdb = "timeout 60 gdb -p " + std::to_string(pid) + " -batch -ex 'thread apply all bt 12' 2>&1";
   std::string text = "process " + std::to_string(pid) + ":\n";
   FILE* said = popen(gdb.c_str(), "r");
   if (said == nullptr) return text;
-  while (drain(fileno(said), text)) {
-  }
+  while (drain(fileno(said), text)) {}
   pclose(said);
   return text;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command, const std::string& tag, int out,
-                         int err) {
+[[noreturn]] void become(const std::vector<std::string>& command, const std::string& tag, int out, int err) {
   const int null = open("/dev/null", O_RDONLY);
   dup2(null, 0);
   dup2(out, 1);
@@ -114,8 +111,7 @@ std::string stacks(pid_t pid) {
 Outcome run_child(const std::vector<std::string>& command, std::chrono::seconds limit) {
   int out[2];
   int err[2];
-  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
-    throw std::runtime_error("cannot make a pipe");
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   const std::string tag = next_tag();
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("cannot fork");

@@ -6,8 +6,7 @@
 
 namespace tessera::tests {
 
-std::vector<Case> programs_shown(const std::filesystem::path& document,
-                                 const std::filesystem::path& folder) {
+std::vector<Case> programs_shown(const std::filesystem::path& document, const std::filesystem::path& folder) {
   std::ifstream in(document);
   if (!in) throw std::runtime_error("cannot read " + document.string());
   std::filesystem::create_directories(folder);

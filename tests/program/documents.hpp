@@ -12,7 +12,6 @@ namespace tessera::tests {
 // in `folder` (made if missing) and gives the cases. A block marked `output` behind it is what it
 // prints, in some order. The comment `<!-- argument: text -->` before a
 // block is a program argument of it.
-std::vector<Case> programs_shown(const std::filesystem::path& document,
-                                 const std::filesystem::path& folder);
+std::vector<Case> programs_shown(const std::filesystem::path& document, const std::filesystem::path& folder);
 
 }  // namespace tessera::tests

@@ -31,19 +31,20 @@ const std::vector<Words>& inproc_configurations() {
     for (const char* ranks : {"2", "3", "5"})
       for (const char* balancer : {"none", "steal", "central"})
         for (const char* threads : {"1", "2"})
-          list.push_back({"--inproc-ranks", ranks, "-t", threads, "--seed",
-                          std::to_string(++seed), "--balancer", balancer});
+          list.push_back(
+              {"--inproc-ranks", ranks, "-t", threads, "--seed", std::to_string(++seed), "--balancer", balancer});
     // Each policy of the registry once more, those above included: a new one is tested at once.
     for (const balancer::PolicyInfo& p : balancer::policies())
-      list.push_back({"--inproc-ranks", "4", "-t", seed % 2 == 0 ? "1" : "2", "--seed",
-                      std::to_string(++seed), "--balancer", std::string(p.name)});
+      list.push_back({"--inproc-ranks", "4", "-t", seed % 2 == 0 ? "1" : "2", "--seed", std::to_string(++seed),
+                      "--balancer", std::string(p.name)});
     // Ranks that leave while the program runs, and come back.
     for (const char* balancer : {"none", "steal", "central"}) {
-      list.push_back({"--inproc-ranks", "4", "-t", "1", "--seed", std::to_string(++seed),
-                      "--balancer", balancer, "--leave", "0@0.0003", "--leave", "1@0.0008"});
-      list.push_back({"--inproc-ranks", "3", "-t", "2", "--seed", std::to_string(++seed), "--spare",
-                      "1", "--balancer", balancer, "--leave", "1@0.0005", "--leave", "0@0.001",
-                      "--join", "1@0.002", "--eager-bytes", "0", "--relay-bytes", "0"});
+      list.push_back({"--inproc-ranks", "4", "-t", "1", "--seed", std::to_string(++seed), "--balancer", balancer,
+                      "--leave", "0@0.0003", "--leave", "1@0.0008"});
+      list.push_back({"--inproc-ranks", "3",       "-t",         "2",       "--seed",        std::to_string(++seed),
+                      "--spare",        "1",       "--balancer", balancer,  "--leave",       "1@0.0005",
+                      "--leave",        "0@0.001", "--join",     "1@0.002", "--eager-bytes", "0",
+                      "--relay-bytes",  "0"});
       list.push_back({"--inproc-ranks", "5", "-t", "1", "--seed", std::to_string(++seed), "--balancer", balancer,
                       "--relay-bytes", "0"});
     }
@@ -122,8 +123,7 @@ constexpr bool kCrashesToo = true;
 bool starts_ranks(const Words& configuration) { return configuration.front() == "-n"; }
 void look_for_leaks(bool yes) { setenv("ASAN_OPTIONS", yes ? "" : "detect_leaks=0", 1); }
 
-void run_in(const std::vector<Words>& configurations, const Case& c,
-            void (*check)(const Case&, const Words&)) {
+void run_in(const std::vector<Words>& configurations, const Case& c, void (*check)(const Case&, const Words&)) {
   for (const Words& configuration : configurations) {
     if (starts_ranks(configuration) && !kMpiToo) continue;
     // A run that has failed ends with what it had.
@@ -137,7 +137,8 @@ void run_in(const std::vector<Words>& configurations, const Case& c,
 std::vector<Words> restless_configurations(int times) {
   std::vector<Words> all;
   for (int seed = 1; seed <= std::max(times, 2); ++seed) {
-    all.push_back({"--inproc-ranks", "4", "-t", seed % 8 == 0 ? "2" : "1", "--seed", std::to_string(seed), "--balancer", "restless"});
+    all.push_back({"--inproc-ranks", "4", "-t", seed % 8 == 0 ? "2" : "1", "--seed", std::to_string(seed), "--balancer",
+                   "restless"});
     if (seed % 4 == 3) all.back().insert(all.back().end(), {"--eager-bytes", "0"});
     if (seed % 5 == 4) all.back().insert(all.back().end(), {"--cache-limit-mb", "0"});
   }
@@ -149,7 +150,8 @@ void add_programs() {
     const char* folder = kind == "Program" ? TESSERA_PROGRAMS "/programs" : TESSERA_ROOT "/tests/stdlib/programs";
     for (const Case& c : find_cases(folder, true)) {
       add_test(kind.c_str(), c.name, [c] { run_in(inproc_configurations(), c, expect_right_output); });
-      add_test((kind + "Restless").c_str(), c.name, [c] { run_in(restless_configurations(c.restless), c, expect_right_output); });
+      add_test((kind + "Restless").c_str(), c.name,
+               [c] { run_in(restless_configurations(c.restless), c, expect_right_output); });
       if (!c.mpi || !kMpiToo) continue;
       add_test((kind + "Mpi").c_str(), c.name, [c] { run_in(mpi_configurations(), c, expect_right_output); });
     }
@@ -164,11 +166,10 @@ void add_traces() {
       const Homes homes = c.name == "locators" ? Homes::forgotten : Homes::kept;
       const std::string alone = recorded(c, {"-t", "1"}, homes);
       ASSERT_FALSE(alone.empty());
-      std::vector<Words> ways = {
-          {"-t", "3"},
-          {"--inproc-ranks", "4", "-t", "2", "--seed", "5", "--balancer", "steal"},
-          {"--inproc-ranks", "3", "-t", "1", "--seed", "9", "--balancer", "central"},
-          {"--inproc-ranks", "4", "-t", "1", "--seed", "2", "--leave", "1@0.0005"}};
+      std::vector<Words> ways = {{"-t", "3"},
+                                 {"--inproc-ranks", "4", "-t", "2", "--seed", "5", "--balancer", "steal"},
+                                 {"--inproc-ranks", "3", "-t", "1", "--seed", "9", "--balancer", "central"},
+                                 {"--inproc-ranks", "4", "-t", "1", "--seed", "2", "--leave", "1@0.0005"}};
       if (c.mpi && kMpiToo) ways.push_back({"-n", "3", "-t", "1", "--balancer", "steal"});
       for (const Words& way : ways) {
         look_for_leaks(!starts_ranks(way));
@@ -208,15 +209,15 @@ void add_examples() {
 void add_documents() {
   // One folder per process: ctest runs tests side by side.
   static const struct Folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                 ("tessera-documents-" + std::to_string(getpid()));
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("tessera-documents-" + std::to_string(getpid()));
     ~Folder() {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);
     }
   } folder;
-  for (const char* document : {TESSERA_ROOT "/README.md", TESSERA_ROOT "/docs/language.md",
-                               TESSERA_ROOT "/docs/stdlib.md"}) {
+  for (const char* document :
+       {TESSERA_ROOT "/README.md", TESSERA_ROOT "/docs/language.md", TESSERA_ROOT "/docs/stdlib.md"}) {
     for (const Case& c : programs_shown(document, folder.path)) {
       add_test("Document", c.name, [c] {
         const Words words = command(c, {"--quiet"});
@@ -235,9 +236,8 @@ void add_faults() {
   for (const Case& c : find_cases(TESSERA_PROGRAMS "/faults", false)) {
     if (c.crashes && !kCrashesToo) continue;
     add_test("Fault", c.name, [c] {
-      run_in({{"-t", "1"}, {"-t", "2"}, {"--inproc-ranks", "3", "-t", "1"},
-              {"-n", "3", "-t", "1"}},
-             c, expect_right_failure);
+      run_in({{"-t", "1"}, {"-t", "2"}, {"--inproc-ranks", "3", "-t", "1"}, {"-n", "3", "-t", "1"}}, c,
+             expect_right_failure);
     });
   }
 }

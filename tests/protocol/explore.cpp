@@ -39,7 +39,8 @@ std::string transcript(const Setting& setting, const Step& step, const std::vect
 }
 
 // The worlds from which one of `ends` can be reached.
-std::vector<bool> leading_to(const std::vector<std::uint32_t>& ends, std::vector<std::pair<std::uint32_t, std::uint32_t>>& steps, std::size_t worlds) {
+std::vector<bool> leading_to(const std::vector<std::uint32_t>& ends,
+                             std::vector<std::pair<std::uint32_t, std::uint32_t>>& steps, std::size_t worlds) {
   std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<bool> reached(worlds, false);
   std::vector<std::uint32_t> next = ends;
@@ -47,7 +48,8 @@ std::vector<bool> leading_to(const std::vector<std::uint32_t>& ends, std::vector
   while (!next.empty()) {
     const std::uint32_t to = next.back();
     next.pop_back();
-    auto at = std::lower_bound(steps.begin(), steps.end(), to, [](const auto& s, std::uint32_t w) { return s.second < w; });
+    auto at =
+        std::lower_bound(steps.begin(), steps.end(), to, [](const auto& s, std::uint32_t w) { return s.second < w; });
     for (; at != steps.end() && at->second == to; ++at) {
       if (reached[at->first]) continue;
       reached[at->first] = true;

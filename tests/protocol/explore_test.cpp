@@ -1,5 +1,6 @@
-// All orders in which messages, moves, evictions and ranks that leave can come in small worlds: each reader gets its value, nothing is
-// freed while it is needed or kept after its scope, every run ends. And: a machine that is broken is found out.
+// All orders in which messages, moves, evictions and ranks that leave can come in small worlds: each reader gets its
+// value, nothing is freed while it is needed or kept after its scope, every run ends. And: a machine that is broken is
+// found out.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -28,8 +29,7 @@ TEST_P(LargeWorld, HasNoWayToGoWrong) {
   std::printf("%lld states%s\n", static_cast<long long>(found.states), found.complete ? ", all" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocol, LargeWorld, testing::ValuesIn(large_worlds()),
-                         by_number);
+INSTANTIATE_TEST_SUITE_P(Protocol, LargeWorld, testing::ValuesIn(large_worlds()), by_number);
 
 class NarrowWorld : public testing::TestWithParam<Setting> {};
 
@@ -52,7 +52,8 @@ TEST(RandomWorlds, HaveNoWayToGoWrong) {
   EXPECT_GT(states, 500'000);
 }
 
-// A machine with a fault in what it does about one kind of event. Those with a commit were in the runtime, each found after hours.
+// A machine with a fault in what it does about one kind of event. Those with a commit were in the runtime, each found
+// after hours.
 struct Broken {
   std::string name;
   Step step;
@@ -88,7 +89,8 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          a.unheard = false;
        })},
-      {"27d2e32: a copy is evicted that the home has not heard of", instead<Evict>([without](Entry& e, const Evict& m, const View& v, Actions& a) {
+      {"27d2e32: a copy is evicted that the home has not heard of",
+       instead<Evict>([without](Entry& e, const Evict& m, const View& v, Actions& a) {
          step(e, m, v, a);
          without(Say::keep)(a);
        })},
@@ -97,8 +99,10 @@ std::vector<Broken> broken_machines() {
          if (e.others != nullptr && e.counted) e.others->asking.clear();
          step(e, m, v, a);
        })},
-      {"40752d9: what was to come unasked is not asked for when ranks change", instead<WantedByAll>([](Entry&, const WantedByAll&, const View&, Actions&) {})},
-      {"daaaac4: what was sent unasked and evicted is not asked for", instead<Evict>([](Entry& e, const Evict& m, const View& v, Actions& a) {
+      {"40752d9: what was to come unasked is not asked for when ranks change",
+       instead<WantedByAll>([](Entry&, const WantedByAll&, const View&, Actions&) {})},
+      {"daaaac4: what was sent unasked and evicted is not asked for",
+       instead<Evict>([](Entry& e, const Evict& m, const View& v, Actions& a) {
          step(e, m, v, a);
          e.state = State::absent;
        })},
@@ -112,11 +116,13 @@ std::vector<Broken> broken_machines() {
            if (s.whom != kNobody) s.to = std::exchange(s.whom, kNobody);
          }
        })},
-      {"who was told to pass a value on forgets it", instead<Give>([](Entry& e, const Give& m, const View& v, Actions& a) {
+      {"who was told to pass a value on forgets it",
+       instead<Give>([](Entry& e, const Give& m, const View& v, Actions& a) {
          if (e.others != nullptr && !v.at_home()) e.others->asking.clear();
          step(e, m, v, a);
        })},
-      {"who asked before the assignment gets nothing", instead<Publish>([](Entry& e, const Publish& m, const View& v, Actions& a) {
+      {"who asked before the assignment gets nothing",
+       instead<Publish>([](Entry& e, const Publish& m, const View& v, Actions& a) {
          if (e.others != nullptr) e.others->asking.clear();
          step(e, m, v, a);
        })},
@@ -124,20 +130,24 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          if (e.counted && !a.forget && e.state == State::here) e.set_uses_left(e.uses_left() - 1);
        })},
-      {"a use at home is not counted off when its fragment moves", instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
+      {"a use at home is not counted off when its fragment moves",
+       instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
          View blind = v;
          blind.known_uses = false;
          step(e, m, blind, a);
          a.unheard = a.unheard || (!v.at_home() && v.known_uses && e.state == State::none);
        })},
-      {"what could not be passed on is thought to be under way", instead<Request>([](Entry& e, const Request& m, const View& v, Actions& a) {
+      {"what could not be passed on is thought to be under way",
+       instead<Request>([](Entry& e, const Request& m, const View& v, Actions& a) {
          step(e, Request{m.from, false}, v, a);
        })},
-      {"a value that comes home is not given to who asked", instead<Keep>([](Entry& e, const Keep& m, const View& v, Actions& a) {
+      {"a value that comes home is not given to who asked",
+       instead<Keep>([](Entry& e, const Keep& m, const View& v, Actions& a) {
          if (e.others != nullptr) e.others->asking.clear();
          step(e, m, v, a);
        })},
-      {"an entrusted value is lost when its keeper leaves", instead<Leave>([](Entry& e, const Leave& m, const View& v, Actions& a) {
+      {"an entrusted value is lost when its keeper leaves",
+       instead<Leave>([](Entry& e, const Leave& m, const View& v, Actions& a) {
          const bool entrusted = e.state == State::entrusted;
          step(e, m, v, a);
          if (entrusted) a.sends.clear();
@@ -163,8 +173,7 @@ TEST_P(BrokenMachine, IsFoundOut) {
   FAIL() << "nothing goes wrong with: " << GetParam().name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocol, BrokenMachine, testing::ValuesIn(broken_machines()),
-                         by_number);
+INSTANTIATE_TEST_SUITE_P(Protocol, BrokenMachine, testing::ValuesIn(broken_machines()), by_number);
 
 }  // namespace
 }  // namespace tessera::protocol

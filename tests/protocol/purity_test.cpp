@@ -1,5 +1,5 @@
-// The machine is pure: no clock, no threads, no transport, no randomness, no other folder of the runtime. The build links nothing;
-// this keeps the headers out.
+// The machine is pure: no clock, no threads, no transport, no randomness, no other folder of the runtime. The build
+// links nothing; this keeps the headers out.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,7 +11,8 @@ namespace {
 
 const std::regex kForbidden(
     "unordered_|random|_clock|std::cout|std::cerr|printf|thread_local|"
-    "#include\\s*[<\"](thread|mutex|atomic|condition_variable|chrono|random|iostream|fstream|mpi|fmt/|sys/|unistd|pthread|"
+    "#include\\s*[<\"](thread|mutex|atomic|condition_variable|chrono|random|iostream|fstream|mpi|fmt/|sys/"
+    "|unistd|pthread|"
     "runtime/(?!protocol/)|compiler/|cli/)");
 
 TEST(Purity, NoForbiddenWordInTheMachine) {
@@ -22,14 +23,16 @@ TEST(Purity, NoForbiddenWordInTheMachine) {
     std::ifstream in(entry.path());
     std::string line;
     for (int number = 1; std::getline(in, line); ++number) {
-      EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), kForbidden)) << entry.path().string() << ":" << number << ": " << line;
+      EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), kForbidden))
+          << entry.path().string() << ":" << number << ": " << line;
     }
   }
   EXPECT_GE(files, 7);
 }
 
 TEST(Purity, TheForbiddenWordsAreRecognised) {
-  for (const char* line : {"#include <thread>", "#include \"runtime/node/node.hpp\"", "std::unordered_map<int, int> m;", "#include <chrono>"}) {
+  for (const char* line : {"#include <thread>", "#include \"runtime/node/node.hpp\"", "std::unordered_map<int, int> m;",
+                           "#include <chrono>"}) {
     EXPECT_TRUE(std::regex_search(line, kForbidden)) << line;
   }
   EXPECT_FALSE(std::regex_search("#include \"runtime/protocol/entry.hpp\"", kForbidden));

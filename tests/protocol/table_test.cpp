@@ -1,5 +1,5 @@
-// docs/protocol.md has what a rank does in each state about each event. The tables there are what the machine says: this test makes them
-// again and compares. `TESSERA_WRITE=1 ctest -R protocol.*Table` writes them.
+// docs/protocol.md has what a rank does in each state about each event. The tables there are what the machine says:
+// this test makes them again and compares. `TESSERA_WRITE=1 ctest -R protocol.*Table` writes them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,8 @@ namespace {
 constexpr Rank kHome{0}, kHere{1}, kOther{2}, kThird{3};
 
 const char* name_of(State s) {
-  constexpr const char* names[] = {"none", "unassigned", "here", "kept", "fetched", "freed", "spent", "absent", "asked", "evicted", "made", "copy", "entrusted"};
+  constexpr const char* names[] = {"none",   "unassigned", "here",    "kept", "fetched", "freed",    "spent",
+                                   "absent", "asked",      "evicted", "made", "copy",    "entrusted"};
   return names[static_cast<int>(s)];
 }
 
@@ -33,13 +34,15 @@ std::string rank_name(Rank r, Rank self) {
 }
 
 std::string said(const Send& s, Rank self) {
-  constexpr const char* words[] = {"Request", "Fetch", "Give", "Copied", "Drop", "Drop, later,", "Used, later,", "Gone", "Refetch", "Entrust", "Keep"};
+  constexpr const char* words[] = {"Request",      "Fetch", "Give",    "Copied",  "Drop", "Drop, later,",
+                                   "Used, later,", "Gone",  "Refetch", "Entrust", "Keep"};
   std::string text = std::string(words[static_cast<int>(s.say)]) + " to " + rank_name(s.to, self);
   if (s.whom != kNobody) text += " for " + rank_name(s.whom, self);
   return text;
 }
 
-// One cell: the state before has a plain past, *s* has a copy (or keeps the value), *t* is the rank that the event is about.
+// One cell: the state before has a plain past, *s* has a copy (or keeps the value), *t* is the rank that the event is
+// about.
 std::string cell(State before, Rank self, const Row& row) {
   if (std::holds_alternative<Wanted>(row.event) && has_value(before)) return "has it";
   if (std::holds_alternative<Wanted>(row.event) && is_freed(before)) return "an error of the program";
@@ -51,7 +54,8 @@ std::string cell(State before, Rank self, const Row& row) {
     add(e.others->copies, kOther, self);
     if (before != State::here) e.others->keeper = kOther;
   }
-  if (before == State::here || before == State::kept || before == State::fetched || before == State::made) e.assigned_by = 1;
+  if (before == State::here || before == State::kept || before == State::fetched || before == State::made)
+    e.assigned_by = 1;
   if (is_freed(before)) e.set_freed(before, 0);
   Actions a;
   step(e, row.event, v, a);
@@ -65,7 +69,9 @@ std::string cell(State before, Rank self, const Row& row) {
   for (const Send& s : a.sends) parts.push_back(said(s, self));
   if (a.publish.out) parts.push_back("Publish to home");
   if (std::holds_alternative<SeenOff>(row.event) || std::holds_alternative<GoesAlong>(row.event)) {
-    parts.push_back(a.travels == Travels::along ? "goes along" : a.travels == Travels::promised ? "is promised" : "stays");
+    parts.push_back(a.travels == Travels::along      ? "goes along"
+                    : a.travels == Travels::promised ? "is promised"
+                                                     : "stays");
   }
   if (parts.empty()) return "·";
   std::string text;
@@ -119,12 +125,17 @@ std::string tables() {
       {"this rank leaves", Leave{}},
   };
   return "### At its home\n\n" +
-         table(kHome, {State::none, State::unassigned, State::here, State::kept, State::fetched, State::freed}, at_home) + "\n### Elsewhere\n\n" +
-         table(kHere, {State::none, State::absent, State::asked, State::evicted, State::made, State::copy, State::entrusted}, elsewhere);
+         table(kHome, {State::none, State::unassigned, State::here, State::kept, State::fetched, State::freed},
+               at_home) +
+         "\n### Elsewhere\n\n" +
+         table(kHere,
+               {State::none, State::absent, State::asked, State::evicted, State::made, State::copy, State::entrusted},
+               elsewhere);
 }
 
 TEST(ProtocolTable, IsThatOfTheDocumentation) {
-  const std::string path = TESSERA_SOURCE_DIR "/docs/protocol.md", begin = "<!-- tables -->\n", end = "<!-- /tables -->";
+  const std::string path = TESSERA_SOURCE_DIR "/docs/protocol.md", begin = "<!-- tables -->\n",
+                    end = "<!-- /tables -->";
   std::ifstream in(path);
   std::ostringstream all;
   all << in.rdbuf();

@@ -24,13 +24,16 @@ Entry copy(const Entry& e) {
   return c;
 }
 
-const char* const kKinds[] = {"Request", "Publish", "Acked", "Fetch", "Give", "Copied", "Drop", "DeleteHint", "Used", "Used (up)", "Gone", "Refetch", "Entrust", "Keep", "Ship", "ScopeReturn", "MemberChange"};
+const char* const kKinds[] = {"Request", "Publish",    "Acked", "Fetch",       "Give",        "Copied",
+                              "Drop",    "DeleteHint", "Used",  "Used (up)",   "Gone",        "Refetch",
+                              "Entrust", "Keep",       "Ship",  "ScopeReturn", "MemberChange"};
 
 }  // namespace
 
 World::World(const Setting& setting, const Step& step) : setting_(&setting), step_(&step) {
   parts_[kHome] = {1, -1, true};  // the count of the body that creates the fragments
-  for (int r = 0; r < setting.ranks; ++r) members_[r].taking_part = static_cast<std::uint8_t>((1u << setting.ranks) - 1);
+  for (int r = 0; r < setting.ranks; ++r)
+    members_[r].taking_part = static_cast<std::uint8_t>((1u << setting.ranks) - 1);
   if (setting.spare >= 0) {
     for (int r = 0; r < setting.ranks; ++r) members_[r].taking_part &= static_cast<std::uint8_t>(~bit(setting.spare));
     Member& m = members_[setting.spare];
@@ -77,7 +80,9 @@ World& World::operator=(const World& o) {
 
 std::vector<Choice> World::choices() const {
   std::vector<Choice> all;
-  const auto add = [&](Does does, int a = 0, int b = 0) { all.push_back({does, static_cast<std::int8_t>(a), static_cast<std::int8_t>(b)}); };
+  const auto add = [&](Does does, int a = 0, int b = 0) {
+    all.push_back({does, static_cast<std::int8_t>(a), static_cast<std::int8_t>(b)});
+  };
   const int fragments = static_cast<int>(setting_->fragments.size());
   bool unborn = false;
   for (int f = 0; f < fragments; ++f) {
@@ -95,7 +100,8 @@ std::vector<Choice> World::choices() const {
     for (int to = 0; to < setting_->ranks; ++to) {
       if (!wires_[r][to].empty()) add(Does::deliver, r, to);
       const Later& l = later_[r][to];
-      if (l.used_up != 0 || l.drops != 0 || l.used != decltype(l.used){} || l.passed != decltype(l.passed){}) add(Does::tell, r, to);
+      if (l.used_up != 0 || l.drops != 0 || l.used != decltype(l.used){} || l.passed != decltype(l.passed){})
+        add(Does::tell, r, to);
     }
     for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0; ++n) {
       bool in_use = false;
@@ -116,10 +122,18 @@ std::vector<Choice> World::choices() const {
 std::string World::take(const Choice& c) {
   wrong_.clear();
   switch (c.does) {
-    case Does::submit: submit(c.a); break;
-    case Does::depart: depart(c.a); break;
-    case Does::deliver: deliver(c.a, c.b); break;
-    case Does::run: run(c.a); break;
+    case Does::submit:
+      submit(c.a);
+      break;
+    case Does::depart:
+      depart(c.a);
+      break;
+    case Does::deliver:
+      deliver(c.a, c.b);
+      break;
+    case Does::run:
+      run(c.a);
+      break;
     case Does::move:
       --moves_left_;
       board(c.a, c.b, true);
@@ -128,7 +142,9 @@ std::string World::take(const Choice& c) {
       --evictions_left_;
       happens(c.a, c.b, Evict{});
       break;
-    case Does::tell: tell_later(c.a, c.b); break;
+    case Does::tell:
+      tell_later(c.a, c.b);
+      break;
     case Does::leave:
     case Does::join: {
       const bool joins = c.does == Does::join;
@@ -145,13 +161,16 @@ std::string World::take(const Choice& c) {
 
 std::string World::wrong_at_the_end() const {
   for (std::size_t f = 0; f < setting_->fragments.size(); ++f) {
-    if (fragments_[f].phase != Phase::done) return "fragment " + std::to_string(f) + " never runs: the program is stuck";
+    if (fragments_[f].phase != Phase::done)
+      return "fragment " + std::to_string(f) + " never runs: the program is stuck";
   }
   if (!ended_) return "the scope never ends";
   for (int r = 0; r < setting_->ranks; ++r) {
     for (int n = 0; n < kNames; ++n) {
-      if (slots_[r][n].value) return "rank " + std::to_string(r) + " keeps the value of name " + std::to_string(n) + " after its scope";
-      if (r == kHome && slots_[r][n].entry.state != State::none) return "the home keeps name " + std::to_string(n) + " after its scope";
+      if (slots_[r][n].value)
+        return "rank " + std::to_string(r) + " keeps the value of name " + std::to_string(n) + " after its scope";
+      if (r == kHome && slots_[r][n].entry.state != State::none)
+        return "the home keeps name " + std::to_string(n) + " after its scope";
     }
   }
   return "";
@@ -197,19 +216,39 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
     const auto whom = static_cast<std::int8_t>(number(x.whom));
     if (to == rank && x.say != Say::drop_later) fail("sends to itself");
     switch (x.say) {
-      case Say::request: send(rank, to, {.kind = Kind::request, .name = n, .flag = x.flag}); break;
-      case Say::fetch: send(rank, to, {.kind = Kind::fetch, .name = n, .rank = whom}); break;
-      case Say::give: send(rank, to, {.kind = Kind::give, .name = n}); break;
-      case Say::copied: send(rank, to, {.kind = Kind::copied, .name = n}); break;
-      case Say::drop: send(rank, to, {.kind = Kind::drop, .name = n, .rank = whom}); break;
+      case Say::request:
+        send(rank, to, {.kind = Kind::request, .name = n, .flag = x.flag});
+        break;
+      case Say::fetch:
+        send(rank, to, {.kind = Kind::fetch, .name = n, .rank = whom});
+        break;
+      case Say::give:
+        send(rank, to, {.kind = Kind::give, .name = n});
+        break;
+      case Say::copied:
+        send(rank, to, {.kind = Kind::copied, .name = n});
+        break;
+      case Say::drop:
+        send(rank, to, {.kind = Kind::drop, .name = n, .rank = whom});
+        break;
       case Say::drop_later:
         whom < 0 ? (later_[rank][to].drops |= bit(name)) : (later_[rank][to].passed[name] |= bit(whom));
         break;
-      case Say::used_up: later_[rank][to].used_up |= bit(name); break;
-      case Say::gone: send(rank, to, {.kind = Kind::gone, .name = n}); break;
-      case Say::refetch: send(rank, to, {.kind = Kind::refetch, .name = n, .rank = whom}); break;
-      case Say::entrust: send(rank, to, {.kind = Kind::entrust, .name = n}); break;
-      case Say::keep: send(rank, to, {.kind = Kind::keep, .name = n}); break;
+      case Say::used_up:
+        later_[rank][to].used_up |= bit(name);
+        break;
+      case Say::gone:
+        send(rank, to, {.kind = Kind::gone, .name = n});
+        break;
+      case Say::refetch:
+        send(rank, to, {.kind = Kind::refetch, .name = n, .rank = whom});
+        break;
+      case Say::entrust:
+        send(rank, to, {.kind = Kind::entrust, .name = n});
+        break;
+      case Say::keep:
+        send(rank, to, {.kind = Kind::keep, .name = n});
+        break;
     }
   }
   if (!a.forget && a.listed != Listed::as_before) s.listed = true;
@@ -265,7 +304,8 @@ void World::start(int f, std::uint8_t promised) {
     const bool sent = here && in(of.expects, n) && of.place == x.at;
     bool made = false;
     for (std::size_t m = 0; here && m < setting_->fragments.size(); ++m) {
-      made = made || (setting_->names[static_cast<std::size_t>(n)].awaited && in(setting_->fragments[m].makes, n) && setting_->fragments[m].place == x.at);
+      made = made || (setting_->names[static_cast<std::size_t>(n)].awaited && in(setting_->fragments[m].makes, n) &&
+                      setting_->fragments[m].place == x.at);
     }
     if (!in(promised, n) && s.entry.state == State::absent && s.entry.others == nullptr && (sent || made)) continue;
     happens(x.at, n, Wanted{in(promised, n)});
@@ -299,7 +339,12 @@ void World::depart(int f) {
   x.phase = Phase::flying;
   const int to = std::exchange(x.to, std::int8_t{-1});
   const std::uint8_t promised = std::exchange(x.promised, std::uint8_t{0});
-  send(x.at, to, {.kind = Kind::ship, .fragment = static_cast<std::int8_t>(f), .inputs = std::exchange(x.inputs, std::uint8_t{0}), .promised = promised, .moved = x.moved});
+  send(x.at, to,
+       {.kind = Kind::ship,
+        .fragment = static_cast<std::int8_t>(f),
+        .inputs = std::exchange(x.inputs, std::uint8_t{0}),
+        .promised = promised,
+        .moved = x.moved});
   for (int n = 0; n < kNames; ++n) {
     if (in(promised, n)) happens(kHome, n, Request{rank_of(to)});
   }
@@ -311,7 +356,8 @@ std::uint8_t World::due(int rank, int f, int n) const {
   for (const FragmentOf& reader : setting_->fragments) {
     if (in(reader.reads, n) && in(reader.expects, n)) ranks |= bit(reader.place);
   }
-  if (setting_->names[static_cast<std::size_t>(n)].awaited) ranks |= bit(setting_->fragments[static_cast<std::size_t>(f)].place);
+  if (setting_->names[static_cast<std::size_t>(n)].awaited)
+    ranks |= bit(setting_->fragments[static_cast<std::size_t>(f)].place);
   return ranks & static_cast<std::uint8_t>(~bit(rank));
 }
 
@@ -342,8 +388,12 @@ void World::run(int f) {
     const int uses = known_uses(n) ? readers[n] : -1;
     const Actions& a = happens(at, n, Assigned{static_cast<std::uint32_t>(f), uses, &due_ranks}, true);
     if (!a.publish.out) continue;
-    Message m{.kind = Kind::publish, .name = static_cast<std::uint8_t>(n), .rank = static_cast<std::int8_t>(f), .value = a.publish.value,
-              .flag = a.publish.given, .uses = static_cast<std::int8_t>(uses)};
+    Message m{.kind = Kind::publish,
+              .name = static_cast<std::uint8_t>(n),
+              .rank = static_cast<std::int8_t>(f),
+              .value = a.publish.value,
+              .flag = a.publish.given,
+              .uses = static_cast<std::int8_t>(uses)};
     for (const Rank r : a.publish.due) m.due |= bit(number(r));
     m.ack = parts_[at].engaged_by != kHome;
     if (m.ack) ++parts_[at].count;
@@ -398,7 +448,8 @@ void World::tell_later(int from, int to) {
   const Later l = std::exchange(later_[from][to], {});
   for (int n = 0; n < kNames; ++n) {
     const auto name = static_cast<std::uint8_t>(n);
-    if (l.used[n] != 0) send(from, to, {.kind = Kind::used, .name = name, .count = static_cast<std::int8_t>(l.used[n])});
+    if (l.used[n] != 0)
+      send(from, to, {.kind = Kind::used, .name = name, .count = static_cast<std::int8_t>(l.used[n])});
     if (in(l.used_up, n)) send(from, to, {.kind = Kind::used_up, .name = name});
     if (in(l.drops, n)) send(from, to, {.kind = Kind::drop, .name = name});
     for (int r = 0; r < kRanks; ++r) {
@@ -415,7 +466,9 @@ void World::deliver(int from, int to) {
   const Rank sender = rank_of(from);
   const int n = m.name;
   switch (m.kind) {
-    case Kind::request: happens(to, n, Request{sender, m.flag}); break;
+    case Kind::request:
+      happens(to, n, Request{sender, m.flag});
+      break;
     case Kind::publish: {
       std::vector<Rank> due;
       for (int r = 0; r < kRanks; ++r) {
@@ -425,28 +478,52 @@ void World::deliver(int from, int to) {
       if (m.ack) send(to, from, {.kind = Kind::acked});
       break;
     }
-    case Kind::acked: leave_scope(to); break;
-    case Kind::fetch: happens(to, n, Fetch{rank_of(m.rank)}); break;
-    case Kind::give: happens(to, n, Give{}, true); break;
-    case Kind::copied: happens(to, n, Copied{sender}); break;
+    case Kind::acked:
+      leave_scope(to);
+      break;
+    case Kind::fetch:
+      happens(to, n, Fetch{rank_of(m.rank)});
+      break;
+    case Kind::give:
+      happens(to, n, Give{}, true);
+      break;
+    case Kind::copied:
+      happens(to, n, Copied{sender});
+      break;
     case Kind::drop:
       if (m.rank >= 0) return send(to, m.rank, {.kind = Kind::drop, .name = m.name});
       if (slots_[to][n].entry.state != State::none) happens(to, n, Drop{});
       break;
-    case Kind::free: happens(to, n, Free{static_cast<std::uint32_t>(m.rank)}); break;
+    case Kind::free:
+      happens(to, n, Free{static_cast<std::uint32_t>(m.rank)});
+      break;
     case Kind::used:
       for (int k = 0; k < m.count; ++k) happens(to, n, Used{});
       break;
     case Kind::used_up:
       if (slots_[to][n].entry.state != State::none) happens(to, n, UsedUp{sender});
       break;
-    case Kind::gone: happens(to, n, Gone{}); break;
-    case Kind::refetch: happens(to, n, Request{rank_of(m.rank), true}); break;
-    case Kind::entrust: happens(to, n, Entrust{sender}, true); break;
-    case Kind::keep: happens(to, n, Keep{sender}, true); break;
-    case Kind::ship: arrive(from, to, m); break;
-    case Kind::scope_return: leave_scope(to); break;
-    case Kind::change: change(to, m.rank, m.flag); break;
+    case Kind::gone:
+      happens(to, n, Gone{});
+      break;
+    case Kind::refetch:
+      happens(to, n, Request{rank_of(m.rank), true});
+      break;
+    case Kind::entrust:
+      happens(to, n, Entrust{sender}, true);
+      break;
+    case Kind::keep:
+      happens(to, n, Keep{sender}, true);
+      break;
+    case Kind::ship:
+      arrive(from, to, m);
+      break;
+    case Kind::scope_return:
+      leave_scope(to);
+      break;
+    case Kind::change:
+      change(to, m.rank, m.flag);
+      break;
   }
 }
 
@@ -468,7 +545,8 @@ void World::arrive(int from, int to, const Message& m) {
     on.promised = 0;
     for (int n = 0; n < kNames; ++n) {
       if (!in(on.unheard, n)) continue;
-      to == kHome ? (void)happens(to, n, Keep{rank_of(from)}, true) : send(to, kHome, {.kind = Kind::keep, .name = static_cast<std::uint8_t>(n)});
+      to == kHome ? (void)happens(to, n, Keep{rank_of(from)}, true)
+                  : send(to, kHome, {.kind = Kind::keep, .name = static_cast<std::uint8_t>(n)});
     }
     on.unheard = 0;
     if (to == kHome) on.inputs = 0;
@@ -542,7 +620,9 @@ void World::write(std::string& bytes) const {
     for (std::size_t n = 0; n < setting_->names.size(); ++n) {
       const Slot& s = slots_[r][n];
       const Entry& e = s.entry;
-      put(static_cast<int>(e.state), e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5, s.waiting, e.counted ? e.uses_left() : 0, e.others != nullptr);
+      put(static_cast<int>(e.state),
+          e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5,
+          s.waiting, e.counted ? e.uses_left() : 0, e.others != nullptr);
       if (e.others == nullptr) continue;
       put(e.others->copies.size());
       for (const Holder& h : e.others->copies) put(number(h.rank), number(h.by));
@@ -552,7 +632,8 @@ void World::write(std::string& bytes) const {
     for (int to = 0; to < setting_->ranks; ++to) {
       put(wires_[r][to].size());
       for (const Message& m : wires_[r][to]) {
-        put(static_cast<int>(m.kind), m.name, m.rank, m.due, m.value | m.flag << 1 | m.ack << 2 | m.moved << 3, m.uses, m.fragment, m.inputs, m.unheard, m.promised, m.count);
+        put(static_cast<int>(m.kind), m.name, m.rank, m.due, m.value | m.flag << 1 | m.ack << 2 | m.moved << 3, m.uses,
+            m.fragment, m.inputs, m.unheard, m.promised, m.count);
       }
       const Later& l = later_[r][to];
       put(l.used_up, l.drops);
@@ -574,22 +655,32 @@ void World::write(std::string& bytes) const {
 std::string World::tell(const Choice& c) const {
   const auto text = [](int n) { return std::to_string(n); };
   switch (c.does) {
-    case Does::submit: return "fragment " + text(c.a) + " is created";
-    case Does::depart: return "fragment " + text(c.a) + " departs to rank " + text(fragments_[c.a].to);
-    case Does::run: return "fragment " + text(c.a) + " runs on rank " + text(fragments_[c.a].at);
-    case Does::move: return "fragment " + text(c.a) + " is moved from rank " + text(fragments_[c.a].at) + " to " + text(c.b);
-    case Does::evict: return "rank " + text(c.a) + " evicts name " + text(c.b);
-    case Does::tell: return "rank " + text(c.a) + " tells rank " + text(c.b) + " what it has put off";
-    case Does::leave: return "rank " + text(c.a) + " is told to leave";
-    case Does::join: return "rank " + text(c.a) + " is told to join";
-    case Does::deliver: break;
+    case Does::submit:
+      return "fragment " + text(c.a) + " is created";
+    case Does::depart:
+      return "fragment " + text(c.a) + " departs to rank " + text(fragments_[c.a].to);
+    case Does::run:
+      return "fragment " + text(c.a) + " runs on rank " + text(fragments_[c.a].at);
+    case Does::move:
+      return "fragment " + text(c.a) + " is moved from rank " + text(fragments_[c.a].at) + " to " + text(c.b);
+    case Does::evict:
+      return "rank " + text(c.a) + " evicts name " + text(c.b);
+    case Does::tell:
+      return "rank " + text(c.a) + " tells rank " + text(c.b) + " what it has put off";
+    case Does::leave:
+      return "rank " + text(c.a) + " is told to leave";
+    case Does::join:
+      return "rank " + text(c.a) + " is told to join";
+    case Does::deliver:
+      break;
   }
   const Message& m = wires_[c.a][c.b].front();
   std::string line = "rank " + text(c.b) + " gets " + kKinds[static_cast<int>(m.kind)] + " from rank " + text(c.a);
   if (m.kind == Kind::ship) return line + ": fragment " + text(m.fragment) + (m.inputs != 0 ? " and inputs" : "");
   if (m.kind == Kind::acked || m.kind == Kind::scope_return || m.kind == Kind::change) return line;
   line += ": name " + text(m.name);
-  if ((m.kind == Kind::fetch || m.kind == Kind::refetch || m.kind == Kind::drop) && m.rank >= 0) line += " for rank " + text(m.rank);
+  if ((m.kind == Kind::fetch || m.kind == Kind::refetch || m.kind == Kind::drop) && m.rank >= 0)
+    line += " for rank " + text(m.rank);
   if (m.kind == Kind::publish && m.value) line += ", with its value";
   return line;
 }

@@ -1,9 +1,9 @@
-// World: a small cluster around the machine of runtime/protocol. Ranks, fragments that read and make names of one scope, messages on
-// their way, what a balancer may move, a cache that evicts, a rank that leaves. A world is a value: it can be copied, compared by its
-// bytes, and asked what can happen next; carrying that out yields another world.
+// World: a small cluster around the machine of runtime/protocol. Ranks, fragments that read and make names of one
+// scope, messages on their way, what a balancer may move, a cache that evicts, a rank that leaves. A world is a value:
+// it can be copied, compared by its bytes, and asked what can happen next; carrying that out yields another world.
 //
-// What is not the machine here is written after runtime/node and runtime/data, as simply as it can be: everything a rank does at once is
-// one step. The scope's count travels as in runtime/fragment/scopes.hpp.
+// What is not the machine here is written after runtime/node and runtime/data, as simply as it can be: everything a
+// rank does at once is one step. The scope's count travels as in runtime/fragment/scopes.hpp.
 #pragma once
 
 #include <array>
@@ -23,24 +23,24 @@ inline constexpr int kRanks = 5, kNames = 2, kFragments = 5;
 struct NameOf {
   bool uses_known = false;
   std::uint64_t size = 1;
-  bool deleted = false;     // whoever reads it last deletes it
-  bool awaited = false;     // readers that are placed where its maker is do not ask
+  bool deleted = false;  // whoever reads it last deletes it
+  bool awaited = false;  // readers that are placed where its maker is do not ask
 };
 struct FragmentOf {
   std::uint8_t reads = 0, makes = 0;  // sets of names
-  int place = 0;            // rank where it is sent when it is created
-  std::uint8_t expects = 0; // of what it reads: the maker knows where it is placed, and sends it there
+  int place = 0;                      // rank where it is sent when it is created
+  std::uint8_t expects = 0;           // of what it reads: the maker knows where it is placed, and sends it there
 };
 struct Setting {
   std::string name;
   int ranks = 2;
   std::vector<NameOf> names;
   std::vector<FragmentOf> fragments;
-  int moves = 0;            // of fragments that are ready, in all
+  int moves = 0;  // of fragments that are ready, in all
   int evictions = 0;
   std::vector<int> leaves = {};  // these ranks may leave, in this order
-  bool joins = false;       // and the first one join again
-  int spare = -1;           // this rank takes no part, but may join
+  bool joins = false;            // and the first one join again
+  int spare = -1;                // this rank takes no part, but may join
   Limits limits{.eager = 10, .relay = 100, .counted_late = 1000, .stays = 2};
 };
 // The machine, or a broken one.
@@ -48,23 +48,39 @@ using Step = std::function<void(Entry&, const Event&, const View&, Actions&)>;
 
 // ---- What does.
 enum class Kind : std::uint8_t {
-  request, publish, acked, fetch, give, copied, drop, free, used, used_up, gone, refetch, entrust, keep, ship, scope_return, change
+  request,
+  publish,
+  acked,
+  fetch,
+  give,
+  copied,
+  drop,
+  free,
+  used,
+  used_up,
+  gone,
+  refetch,
+  entrust,
+  keep,
+  ship,
+  scope_return,
+  change
 };
 struct Message {
   Kind kind;
   std::uint8_t name = 0;
-  std::int8_t rank = -1;     // fetch, refetch, drop: for whom; change: who
-  std::uint8_t due = 0;      // publish: set of ranks
+  std::int8_t rank = -1;             // fetch, refetch, drop: for whom; change: who
+  std::uint8_t due = 0;              // publish: set of ranks
   bool value = false, flag = false;  // publish: with its value, given; request: lost; change: joins
   std::int8_t uses = -1;
   bool ack = false;
-  std::int8_t fragment = -1;  // ship
+  std::int8_t fragment = -1;                           // ship
   std::uint8_t inputs = 0, unheard = 0, promised = 0;  // ship: sets of names
   bool moved = false;
-  std::int8_t count = 1;     // scope_return
+  std::int8_t count = 1;  // scope_return
 };
 struct Slot {
-  Entry entry;               // State::none: there is none
+  Entry entry;  // State::none: there is none
   bool value = false;
   bool listed = false;       // its scope finds it at its end
   bool told = false;         // the value is marked: who begins to run with it tells its home
@@ -74,12 +90,12 @@ enum class Phase : std::uint8_t { unborn, aboard, flying, waiting, ready, done }
 struct Fragment {
   Phase phase = Phase::unborn;
   std::int8_t at = 0;
-  std::int8_t to = -1;       // aboard
-  std::uint8_t holds = 0, told = 0;  // sets of names
+  std::int8_t to = -1;                    // aboard
+  std::uint8_t holds = 0, told = 0;       // sets of names
   std::uint8_t inputs = 0, promised = 0;  // aboard
   bool moved = false;
 };
-struct Part {                // of the scope, on one rank
+struct Part {  // of the scope, on one rank
   std::int8_t count = 0;
   std::int8_t engaged_by = -1;
   bool open = false;
@@ -137,7 +153,9 @@ class World {
   void change(int rank, int who, bool joins);
   void sweep(int rank);
   int next_target(int rank) const;
-  void fail(const std::string& what) { if (wrong_.empty()) wrong_ = what; }
+  void fail(const std::string& what) {
+    if (wrong_.empty()) wrong_ = what;
+  }
   std::uint8_t due(int rank, int fragment, int name) const;
 
   const Setting* setting_;
@@ -148,9 +166,9 @@ class World {
   std::array<Part, kRanks> parts_;
   std::array<Member, kRanks> members_;
   std::array<std::array<Later, kRanks>, kRanks> later_;  // of a rank for another
-  std::array<std::uint8_t, kNames> runs_{};  // readers that have run
+  std::array<std::uint8_t, kNames> runs_{};              // readers that have run
   int moves_left_ = 0, evictions_left_ = 0;
-  std::size_t left_ = 0;    // of Setting::leaves
+  std::size_t left_ = 0;  // of Setting::leaves
   bool may_join_ = false, spare_rests_ = false, ended_ = false;
   Actions actions_;
   std::string wrong_;
@@ -159,8 +177,8 @@ class World {
 // What walking through all orders has found.
 struct Found {
   std::int64_t states = 0;
-  bool complete = false;    // there was no more to see
-  std::string wrong;        // the first thing, with the shortest way to it as a transcript
+  bool complete = false;  // there was no more to see
+  std::string wrong;      // the first thing, with the shortest way to it as a transcript
 };
 Found explore(const Setting&, const Step&, std::int64_t most_states);
 // The machine as it is.

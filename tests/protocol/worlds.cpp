@@ -15,24 +15,32 @@ std::vector<Setting> large_worlds() {
       {.name = "counted, large, moved twice, evicted",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
-       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2}, {.reads = 3, .place = 0}, {.reads = 1, .place = 1}},
+       .fragments =
+           {{.makes = 3, .place = 1}, {.reads = 3, .place = 2}, {.reads = 3, .place = 0}, {.reads = 1, .place = 1}},
        .moves = 2,
        .evictions = 1},
       {.name = "counted late, moved to and fro",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kLate}, {.uses_known = true, .size = kNotEager}},
-       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .makes = 2, .place = 1}, {.reads = 3, .place = 0}, {.reads = 1, .place = 2}},
+       .fragments = {{.makes = 1, .place = 0},
+                     {.reads = 1, .makes = 2, .place = 1},
+                     {.reads = 3, .place = 0},
+                     {.reads = 1, .place = 2}},
        .moves = 3},
       {.name = "sent unasked to where the readers are placed",
        .ranks = 3,
        .names = {{.size = kEager, .deleted = true}, {.uses_known = true, .size = kRelayed, .awaited = true}},
-       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2, .expects = 3}, {.reads = 2, .place = 1}, {.reads = 1, .place = 0, .expects = 1}},
+       .fragments = {{.makes = 3, .place = 1},
+                     {.reads = 3, .place = 2, .expects = 3},
+                     {.reads = 2, .place = 1},
+                     {.reads = 1, .place = 0, .expects = 1}},
        .moves = 2,
        .evictions = 1},
       {.name = "a delete of a large value that its readers pass on",
        .ranks = 3,
        .names = {{.size = kRelayed, .deleted = true}, {.size = kStays}},
-       .fragments = {{.makes = 3, .place = 2}, {.reads = 1, .place = 1}, {.reads = 3, .place = 0}, {.reads = 1, .place = 2}},
+       .fragments =
+           {{.makes = 3, .place = 2}, {.reads = 1, .place = 1}, {.reads = 3, .place = 0}, {.reads = 1, .place = 2}},
        .moves = 2,
        .evictions = 1},
       {.name = "a rank leaves and joins again",
@@ -46,7 +54,10 @@ std::vector<Setting> large_worlds() {
       {.name = "the home leaves",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kNotEager}, {.size = kRelayed}},
-       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 2, .expects = 1}, {.reads = 2, .place = 0}, {.reads = 1, .place = 1}},
+       .fragments = {{.makes = 3, .place = 1},
+                     {.reads = 3, .place = 2, .expects = 1},
+                     {.reads = 2, .place = 0},
+                     {.reads = 1, .place = 1}},
        .moves = 1,
        .evictions = 1,
        .leaves = {0},
@@ -54,14 +65,18 @@ std::vector<Setting> large_worlds() {
       {.name = "the maker's rank leaves",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kStays, .awaited = true}, {.uses_known = true, .size = kLate}},
-       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .makes = 2, .place = 2}, {.reads = 3, .place = 1}, {.reads = 2, .place = 0}},
+       .fragments = {{.makes = 1, .place = 1},
+                     {.reads = 1, .makes = 2, .place = 2},
+                     {.reads = 3, .place = 1},
+                     {.reads = 2, .place = 0}},
        .moves = 2,
        .evictions = 1,
        .leaves = {1}},
       {.name = "two ranks, three readers, moved four times",
        .ranks = 2,
        .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
-       .fragments = {{.makes = 3, .place = 1}, {.reads = 3, .place = 1}, {.reads = 3, .place = 0}, {.reads = 2, .place = 1}},
+       .fragments =
+           {{.makes = 3, .place = 1}, {.reads = 3, .place = 1}, {.reads = 3, .place = 0}, {.reads = 2, .place = 1}},
        .moves = 4,
        .evictions = 2,
        .leaves = {1},
@@ -97,12 +112,17 @@ std::vector<Setting> narrow_worlds() {
       {.name = "readers here and there, counted when they begin to run",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kLate}},
-       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 0}, {.reads = 1, .place = 1}},
+       .fragments =
+           {{.makes = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 0}, {.reads = 1, .place = 1}},
        .moves = 1},
       {.name = "a large value is passed on by who has not got it yet",
        .ranks = 5,
        .names = {{.size = kRelayed}},
-       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 3}, {.reads = 1, .place = 4}}},
+       .fragments = {{.makes = 1, .place = 0},
+                     {.reads = 1, .place = 1},
+                     {.reads = 1, .place = 2},
+                     {.reads = 1, .place = 3},
+                     {.reads = 1, .place = 4}}},
   };
 }
 
@@ -116,7 +136,10 @@ Setting random_world(std::uint64_t seed) {
   const int names = 1 + below(2), readers = 1 + below(3);
   for (int n = 0; n < names; ++n) {
     const bool counted = below(2) == 1;
-    s.names.push_back({.uses_known = counted, .size = sizes[below(5)], .deleted = !counted && below(2) == 1, .awaited = below(3) == 0});
+    s.names.push_back({.uses_known = counted,
+                       .size = sizes[below(5)],
+                       .deleted = !counted && below(2) == 1,
+                       .awaited = below(3) == 0});
   }
   if (names == 1 || below(2) == 0) {
     s.fragments.push_back({.makes = static_cast<std::uint8_t>((1 << names) - 1), .place = below(s.ranks)});
@@ -134,7 +157,8 @@ Setting random_world(std::uint64_t seed) {
   s.evictions = below(2);
   if (below(2) == 1) {
     s.leaves.push_back(below(s.ranks));
-    if (const int other = below(s.ranks); s.ranks == 3 && other != s.leaves[0] && below(2) == 1) s.leaves.push_back(other);
+    if (const int other = below(s.ranks); s.ranks == 3 && other != s.leaves[0] && below(2) == 1)
+      s.leaves.push_back(other);
     s.joins = below(2) == 1;
   }
   if (below(3) == 0) s.limits.relay = 0;

@@ -20,8 +20,8 @@ using namespace balancer;
 
 constexpr Time kStep = 200'000;
 
-// Four ranks that tell their policies what a host would, and log it: 60 fragments on rank 0, one of which each rank runs per step; the
-// last rank leaves and comes back.
+// Four ranks that tell their policies what a host would, and log it: 60 fragments on rank 0, one of which each rank
+// runs per step; the last rank leaves and comes back.
 class Cluster {
  public:
   Cluster(const PolicyInfo& info, const fs::path& folder) : executing_(executing_ranks(info, {}, kRanks)) {
@@ -164,12 +164,24 @@ TEST_F(DamagedLog, IsAnswered) {
       const std::vector<std::smatch> all{std::sregex_iterator(log.begin(), log.end(), number), {}};
       ASSERT_GT(all.size(), 100u);
       for (int i = 0; i < 50; ++i) {
-        constexpr const char* kValues[] = {"-1", "0", "4", "7", "99999999", "4294967295", "2147483647", "\"nan\"", "1e308",
-                                           "9223372036854775807", "-9223372036854775808", "[]", "true", ""};
+        constexpr const char* kValues[] = {"-1",
+                                           "0",
+                                           "4",
+                                           "7",
+                                           "99999999",
+                                           "4294967295",
+                                           "2147483647",
+                                           "\"nan\"",
+                                           "1e308",
+                                           "9223372036854775807",
+                                           "-9223372036854775808",
+                                           "[]",
+                                           "true",
+                                           ""};
         const std::smatch& hit = all[random.below(all.size())];
         const char* value = kValues[random.below(std::size(kValues))];
-        SCOPED_TRACE(std::string(info.name) + " rank " + std::to_string(rank) + " at " + std::to_string(hit.position()) +
-                     ": " + value);
+        SCOPED_TRACE(std::string(info.name) + " rank " + std::to_string(rank) + " at " +
+                     std::to_string(hit.position()) + ": " + value);
         std::string damaged = log;
         damaged.replace(static_cast<std::size_t>(hit.position()), static_cast<std::size_t>(hit.length()), value);
         complaint(damaged);
@@ -203,7 +215,8 @@ TEST_F(DamagedLog, IsRefusedWithItsLine) {
     EXPECT_NE(text.find(".jsonl:2: "), std::string::npos) << event << ": " << text;
     EXPECT_NE(text.find(why), std::string::npos) << event << ": " << text;
   }
-  for (const auto& [key, value] : std::map<std::string, std::string>{{"ranks", "0"}, {"ranks", "2147483647"}, {"rank", "4"}}) {
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"ranks", "0"}, {"ranks", "2147483647"}, {"rank", "4"}}) {
     Json j = Json::parse(header);
     j[key] = Json::parse(value);
     const std::string text = complaint(j.dump() + "\n");

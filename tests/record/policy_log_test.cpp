@@ -50,8 +50,7 @@ class Log : public testing::Test {
       now += static_cast<Time>(random.below(2'000'000));
       const auto n = static_cast<std::int64_t>(random.below(20));
       const Rank peer{static_cast<std::int32_t>(2 + random.below(2))};
-      Event e = LoadChanged{{{Group{0}, n, n * 1000}},
-                            {{Group{0}, 1, 3'000'000 + n, 9e12 + random.unit()}}};
+      Event e = LoadChanged{{{Group{0}, n, n * 1000}}, {{Group{0}, 1, 3'000'000 + n, 9e12 + random.unit()}}};
       if (i % 7 == 1) e = LinkMeasured{peer, 10'000 + n, 1e9 * random.unit()};
       if (i % 7 == 2) e = Received{peer, StealRequest{static_cast<std::uint64_t>(i), true}};
       if (i % 7 == 3) e = WentIdle{};
@@ -157,8 +156,7 @@ TEST_F(Log, TheFirstDifferenceIsShown) {
   ASSERT_NE(changed, 0u);
   write(all);
   const Replay r = replay(file_);
-  EXPECT_NE(r.difference.find(file_ + ":" + std::to_string(changed) + ":"), std::string::npos)
-      << r.difference;
+  EXPECT_NE(r.difference.find(file_ + ":" + std::to_string(changed) + ":"), std::string::npos) << r.difference;
   EXPECT_EQ(r.steps, static_cast<std::int64_t>(changed) - 2);
 }
 

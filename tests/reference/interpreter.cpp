@@ -159,8 +159,7 @@ class Interpreter {
     // An eval's body holds steps that wait for themselves, in the form before the passes.
     if (const NameUse* counted = cf.chain->counted_only()) seen_.erase(e.name(*counted));
     if (b.kind != block::Kind::eval) {
-      block::visit(b,
-                   {[&](block::ExprPtr& x) { need(e, x); }, [&](NameUse& n) { e.need(n, seen_); }});
+      block::visit(b, {[&](block::ExprPtr& x) { need(e, x); }, [&](NameUse& n) { e.need(n, seen_); }});
     } else {
       for (const block::Set& s : b.sets) need(e, s.value);
       need(e, b.locate);
@@ -170,8 +169,7 @@ class Interpreter {
     if (!b.sets.empty()) {
       auto inner = std::make_shared<Environment>(Environment{cf.scope, {}});
       for (const block::Set& s : b.sets) {
-        inner->here[s.variable] =
-            s.variable->letter == 'i' ? Value(e.integer(*s.value)) : e.value(*s.value);
+        inner->here[s.variable] = s.variable->letter == 'i' ? Value(e.integer(*s.value)) : e.value(*s.value);
       }
       scope = inner;
     }
@@ -279,7 +277,8 @@ class Interpreter {
     for (const block::Step& s : b.steps) {
       if (const auto* when = std::get_if<std::unique_ptr<block::When>>(&s)) {
         const Evaluator e(store_, *scope, *inputs);
-        if ((*when)->condition == nullptr || e.condition(*(*when)->condition)) body((*when)->body, scope, region, inputs);
+        if ((*when)->condition == nullptr || e.condition(*(*when)->condition))
+          body((*when)->body, scope, region, inputs);
       } else if (const auto* evaluate = std::get_if<block::Evaluate>(&s)) {
         Evaluator(store_, *scope, *inputs).value(*evaluate->value);
       } else {
@@ -288,8 +287,7 @@ class Interpreter {
     }
   }
 
-  void step(const block::Step& step, const Scope& scope, const RegionPtr& region,
-            const Inputs& inputs) {
+  void step(const block::Step& step, const Scope& scope, const RegionPtr& region, const Inputs& inputs) {
     const Evaluator e(store_, *scope, *inputs);
     if (const auto* count = std::get_if<block::CountReads>(&step)) {
       e.need(count->name, seen_);
@@ -299,8 +297,7 @@ class Interpreter {
       return store_.free_after(e.name(count->name), e.integer(*count->count));
     }
     auto& spawn = const_cast<block::Spawn&>(std::get<block::Spawn>(step));
-    block::visit(spawn,
-                 {[&](block::ExprPtr& x) { need(e, x); }, [&](NameUse& n) { e.need(n, seen_); }});
+    block::visit(spawn, {[&](block::ExprPtr& x) { need(e, x); }, [&](NameUse& n) { e.need(n, seen_); }});
     if (spawn.locator != nullptr) e.integer(*spawn.locator);
     auto inner = std::make_shared<Environment>();
     if (spawn.owned != nullptr) inner->outer = scope;
@@ -360,8 +357,7 @@ class Interpreter {
 
 }  // namespace
 
-Outcome interpret(const block::Program& program, const std::vector<std::string>& arguments,
-                  std::size_t steps) {
+Outcome interpret(const block::Program& program, const std::vector<std::string>& arguments, std::size_t steps) {
   return Interpreter(program, steps).run(arguments);
 }
 

@@ -22,7 +22,7 @@ struct Outcome {
 
 // interpret runs main with the program's arguments, as many and of the types that it takes; `steps`
 // bounds the work, for programs that do not end.
-Outcome interpret(const compiler::block::Program& program,
-                  const std::vector<std::string>& arguments, std::size_t steps = 1'000'000);
+Outcome interpret(const compiler::block::Program& program, const std::vector<std::string>& arguments,
+                  std::size_t steps = 1'000'000);
 
 }  // namespace tessera::reference

@@ -24,8 +24,7 @@ std::string shown(const Value& v) {
   if (const auto* i = std::get_if<std::int32_t>(&v)) return "int " + std::to_string(*i);
   if (const auto* s = std::get_if<std::string>(&v)) return "string " + *s;
   if (const auto* b = std::get_if<Bytes>(&v)) {
-    return "bytes " + std::to_string(b->size()) + " " +
-           std::to_string(digest(b->data(), b->size()));
+    return "bytes " + std::to_string(b->size()) + " " + std::to_string(digest(b->data(), b->size()));
   }
   char text[40];
   std::snprintf(text, sizeof text, "real %.17g", std::get<double>(v));
@@ -63,17 +62,10 @@ const std::unordered_map<std::string, Run>& all() {
          return Out{mixed(i(in[0]), 1), mixed(i(in[0]), 2)};
        }},
       {"eighth", [](In in, Lines) { return Out{i(in[0]) / 8.0}; }},
-      {"blend",
-       [](In in, Lines) {
-         return Out{std::fmod(std::fabs(r(in[0]) * 0.5 + r(in[1]) * 0.3), 100.0)};
-       }},
-      {"cut",
-       [](In in, Lines) {
-         return Out{static_cast<std::int32_t>(std::fmod(std::fabs(r(in[0])) * 8, 1000.0))};
-       }},
+      {"blend", [](In in, Lines) { return Out{std::fmod(std::fabs(r(in[0]) * 0.5 + r(in[1]) * 0.3), 100.0)}; }},
+      {"cut", [](In in, Lines) { return Out{static_cast<std::int32_t>(std::fmod(std::fabs(r(in[0])) * 8, 1000.0))}; }},
       {"word", [](In in, Lines) { return Out{"w" + std::to_string(mixed(i(in[0]), 3) % 100)}; }},
-      {"join",
-       [](In in, Lines) { return Out{s(in[0]).substr(0, 12) + "/" + s(in[1]).substr(0, 12)}; }},
+      {"join", [](In in, Lines) { return Out{s(in[0]).substr(0, 12) + "/" + s(in[1]).substr(0, 12)}; }},
       {"measure", [](In in, Lines) { return Out{digest(s(in[0]).data(), s(in[0]).size())}; }},
       {"same", [](In in, Lines) { return Out{in[0]}; }},
       {"either", [](In in, Lines) { return Out{in[i(in[2]) % 2 == 0 ? 0 : 1]}; }},

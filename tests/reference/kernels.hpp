@@ -16,7 +16,8 @@ using Run = std::vector<Value> (*)(const std::vector<Value>& in, std::vector<std
 Run kernel(const std::string& name);
 
 // kernels_text declares all of them for a `.fa` file. Lines go to the function `tessera_test_line`
-// where the process that loads the program has one, else to stdout. Each begins with `tessera_test_rest`, where there is one.
+// where the process that loads the program has one, else to stdout. Each begins with `tessera_test_rest`, where there
+// is one.
 const char* kernels_text();
 
 }  // namespace tessera::reference

@@ -17,8 +17,7 @@ using End = Outcome::End;
 
 // run interprets the program in every form, which must all come to the same outcome.
 Outcome run(const std::string& text, const std::vector<std::string>& arguments = {}) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("tessera-reference-" + std::to_string(getpid()) + ".fa");
+  const auto path = std::filesystem::temp_directory_path() / ("tessera-reference-" + std::to_string(getpid()) + ".fa");
   std::ofstream(path) << kernels_text() << text;
   std::vector<Outcome> all;
   const auto look = [&](std::string_view, const auto&, const compiler::block::Program& program) {
@@ -83,8 +82,7 @@ TEST(Reference, FindsWhatCanNotEnd) {
 }
 
 TEST(Reference, FindsDoubleAssignment) {
-  EXPECT_EQ(run("sub main() { df A, k; same(2, k); for i = 0..3 same(i, A[i / k]); }").end,
-            End::failed);
+  EXPECT_EQ(run("sub main() { df A, k; same(2, k); for i = 0..3 same(i, A[i / k]); }").end, End::failed);
 }
 
 // A `delete` waits here for all that can run, so only counts can be too small.

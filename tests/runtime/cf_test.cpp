@@ -10,8 +10,9 @@ namespace tessera::runtime {
 namespace {
 
 // As in generated code: nothing is computed when the program starts.
-constinit const abi::Block kMade = {0, 0, abi::Kind::atomic, 0, 6, 0, 6, "nivs", nullptr, nullptr, nullptr, nullptr, nullptr, "", "", 0,
-                                    nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0};
+constinit const abi::Block kMade = {0,       0,       abi::Kind::atomic, 0,       6,       0,       6, "nivs",  nullptr,
+                                    nullptr, nullptr, nullptr,           nullptr, "",      "",      0, nullptr, 0,
+                                    0,       nullptr, nullptr,           nullptr, nullptr, nullptr, 0, 0};
 static_assert(abi::values_of("nisrv") == (1u << 4 | 1u << 6));
 
 TEST(Cf, ABlockKnowsWhichWordsOfTheFrameAreValues) {

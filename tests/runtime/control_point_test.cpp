@@ -33,7 +33,8 @@ class Control : public testing::Test {
     setenv("XDG_RUNTIME_DIR", in_.string().c_str(), 1);
     std::filesystem::create_directory(control_folder());
     std::filesystem::permissions(control_folder(), std::filesystem::perms::owner_all);
-    point_.emplace("p.fa on 2 ranks", [](void*) {}, nullptr);
+    point_.emplace(
+        "p.fa on 2 ranks", [](void*) {}, nullptr);
   }
   ~Control() override { unsetenv("XDG_RUNTIME_DIR"); }
 
@@ -86,7 +87,8 @@ TEST_F(Control, SocketsOfProcessesThatWereKilledAreRemoved) {
   ASSERT_EQ(status, 0);
   const std::string left = control_folder() + "/" + std::to_string(gone);
   ASSERT_TRUE(std::filesystem::exists(left));
-  const ControlPoint next("q.fa on 2 ranks", [](void*) {}, nullptr);
+  const ControlPoint next(
+      "q.fa on 2 ranks", [](void*) {}, nullptr);
   EXPECT_FALSE(std::filesystem::exists(left));
   close(connected());  // the one that runs stays
 }

@@ -1,4 +1,5 @@
-// Every message as what its struct says: filled with something, sent, and the same again. A new one is tested by being one.
+// Every message as what its struct says: filled with something, sent, and the same again. A new one is tested by being
+// one.
 #include "runtime/comm/fields.hpp"
 
 #include <gtest/gtest.h>
@@ -38,10 +39,14 @@ class Filler {
  private:
   abi::Value* value() {
     switch (random_.below(4)) {
-      case 0: return nullptr;
-      case 1: return abi::value_int(static_cast<std::int32_t>(random_.next()));
-      case 2: return abi::value_real(0.25);
-      default: return abi::value_bytes(random_.below(100));
+      case 0:
+        return nullptr;
+      case 1:
+        return abi::value_int(static_cast<std::int32_t>(random_.next()));
+      case 2:
+        return abi::value_real(0.25);
+      default:
+        return abi::value_bytes(random_.below(100));
     }
   }
   template <class T>

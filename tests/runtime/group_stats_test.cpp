@@ -16,7 +16,8 @@ constexpr std::uint64_t kReading = 25, kTiming = 70;
 // A worker whose clock is ours.
 class Clockwork {
  public:
-  explicit Clockwork(std::uint32_t groups) : stats(groups, {kReading, kTiming}), sums(groups), squares(groups), counts(groups) {}
+  explicit Clockwork(std::uint32_t groups)
+      : stats(groups, {kReading, kTiming}), sums(groups), squares(groups), counts(groups) {}
   // A fragment of so many microseconds; the runtime takes 0.05 to 0.15 before it.
   void run(std::uint32_t group, double us) {
     now += 125 + random() % 250;
@@ -89,7 +90,8 @@ TEST(GroupStats, WhatIsNeitherShortNorLong) {
   for (const double heavy : {1.0, 5.0, 12.0, 20.0, 35.0, 60.0}) {
     for (const int period : {3, 16, 100}) {
       Clockwork c(2);
-      for (int i = 0; i < 1'000'000; ++i) c.run(i % 7 == 0 ? 1 : 0, c.random() % static_cast<std::uint64_t>(period) == 0 ? heavy : 0.1);
+      for (int i = 0; i < 1'000'000; ++i)
+        c.run(i % 7 == 0 ? 1 : 0, c.random() % static_cast<std::uint64_t>(period) == 0 ? heavy : 0.1);
       EXPECT_NEAR(c.sum_error(0), 0, 0.06) << heavy << " us, one in " << period;
       EXPECT_NEAR(c.sum_error(1), 0, 0.1) << heavy << " us, one in " << period;
     }
@@ -148,7 +150,8 @@ TEST(GroupStats, WhatMakesFragmentsIsNobodys) {
           c.run(1, 0.3);
         }
         // The first may be taken for somebody's long one.
-        for (const std::uint32_t g : {0u, 1u}) EXPECT_NEAR(c.sum_error(g), 0, 0.05 + making * kTicksOfUs / c.sums[g]) << g;
+        for (const std::uint32_t g : {0u, 1u})
+          EXPECT_NEAR(c.sum_error(g), 0, 0.05 + making * kTicksOfUs / c.sums[g]) << g;
       }
     }
   }

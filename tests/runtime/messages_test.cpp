@@ -47,10 +47,21 @@ TEST(Messages, TagsAreFrozen) {
 
 TEST(Messages, BytesAreFrozen) {
   EXPECT_EQ(hex(encode(Request{kName})),
-            "00" "2211000000000000" "4433000000000000" "6655000000000000" "00");
+            "00"
+            "2211000000000000"
+            "4433000000000000"
+            "6655000000000000"
+            "00");
   EXPECT_EQ(hex(encode(Give{kName, {ValueRef(abi::value_int(7))}})),
-            "04" "2211000000000000" "4433000000000000" "6655000000000000" "01" "07000000");
-  EXPECT_EQ(hex(encode(Wave{5})), "0d" "0500000000000000");
+            "04"
+            "2211000000000000"
+            "4433000000000000"
+            "6655000000000000"
+            "01"
+            "07000000");
+  EXPECT_EQ(hex(encode(Wave{5})),
+            "0d"
+            "0500000000000000");
 }
 
 TEST(Messages, ScalarsTravelInTheMessageAndBytesBesideIt) {

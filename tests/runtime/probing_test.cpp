@@ -16,9 +16,9 @@ constexpr std::uint64_t kMatrix = 1 << 20;  // bytes of the largest value
 
 struct Measured {
   double bandwidth = 0, latency = 0;
-  double sent = 0;    // bytes
-  double longest = 0; // ns, of a round
-  double told = 0;    // ns until the first figure
+  double sent = 0;     // bytes
+  double longest = 0;  // ns, of a round
+  double told = 0;     // ns until the first figure
 };
 
 Measured measure(const LinkModel& model, std::uint64_t seed, std::uint64_t largest = kMatrix) {
@@ -57,7 +57,8 @@ void expect_right(Change change, int exceptions) {
         const Measured m = measure(model, static_cast<std::uint64_t>(seed));
         const double ratio = m.bandwidth / bandwidth;
         if (ratio < 0.8 || ratio > 1.2) ++off;
-        EXPECT_TRUE(ratio > 0.5 && ratio < 1.5) << ratio << " of " << bandwidth << " at " << latency << ", seed " << seed;
+        EXPECT_TRUE(ratio > 0.5 && ratio < 1.5)
+            << ratio << " of " << bandwidth << " at " << latency << ", seed " << seed;
         // What a message takes: looks are 5 to 60 us late.
         EXPECT_GE(m.latency, latency);
         EXPECT_LE(m.latency, 1.2 * (latency + 75e3));
@@ -83,7 +84,8 @@ TEST(ProbingOverNetwork, SurvivesOthersOnTheLink) {
   expect_right([](LinkModel& m) { return m.others = 0.3, true; }, kSeeds / 5);
 }
 
-// Where a connection spreads what it sends, it needs more than probes may send to find out what a long fast way holds; so do values.
+// Where a connection spreads what it sends, it needs more than probes may send to find out what a long fast way holds;
+// so do values.
 TEST(ProbingOverNetwork, SurvivesPacing) {
   expect_right([](LinkModel& m) { return m.paced = true, m.bandwidth * m.latency < 5e15; }, 0);
 }
@@ -94,7 +96,8 @@ TEST(ProbingOverNetwork, KeepsASlowLinkFree) {
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         const Measured m = measure({.bandwidth = bandwidth, .latency = latency, .stalls = 0.02}, seed);
         // In all rounds: a few small trains, and such as take no longer than 20 ms or three round trips.
-        EXPECT_LE(m.sent, 6 * 20e3 + 9 * bandwidth * std::max(0.02, 6 * latency / 1e9)) << bandwidth << ' ' << latency << ' ' << seed;
+        EXPECT_LE(m.sent, 6 * 20e3 + 9 * bandwidth * std::max(0.02, 6 * latency / 1e9))
+            << bandwidth << ' ' << latency << ' ' << seed;
         EXPECT_LE(m.told, 30e6 + 5 * latency + 20e3 / bandwidth * 1e9) << bandwidth << ' ' << latency << ' ' << seed;
       }
     }

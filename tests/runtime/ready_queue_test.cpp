@@ -339,8 +339,7 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   std::vector<std::int64_t> ready(4), bytes(4);
   q.count(ready, bytes, true);
   EXPECT_EQ(ready, (std::vector<std::int64_t>{3, 0, 0, 0}));
-  while (next_number(q) != -1) {
-  }
+  while (next_number(q) != -1) {}
 }
 
 // Nothing is lost or run twice with several threads popping, taking and splitting (run under TSan).

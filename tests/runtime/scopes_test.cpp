@@ -52,7 +52,8 @@ class Cluster {
           leave(r);
         }
         return;
-      default: deliver();
+      default:
+        deliver();
     }
   }
 

@@ -19,7 +19,8 @@ using Rank = balancer::Rank;
 using What = Silence::Action::What;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// Ranks with links that keep their order. A round is a second: everybody that runs ticks, and takes what has come, in any order.
+// Ranks with links that keep their order. A round is a second: everybody that runs ticks, and takes what has come, in
+// any order.
 class World {
  public:
   World(std::int32_t ranks, Silence::Settings settings) : ranks_(ranks), stopped_(static_cast<std::size_t>(ranks)) {
@@ -38,7 +39,8 @@ class World {
       const std::int32_t r = e % ranks_;
       if (stopped_[static_cast<std::size_t>(r)]) continue;
       if (e < ranks_) {
-        if (now_ >= all_[static_cast<std::size_t>(r)]->next()) carry_out(r, all_[static_cast<std::size_t>(r)]->tick(now_));
+        if (now_ >= all_[static_cast<std::size_t>(r)]->next())
+          carry_out(r, all_[static_cast<std::size_t>(r)]->tick(now_));
         continue;
       }
       for (std::int32_t from = 0; from < ranks_; ++from) {
@@ -64,12 +66,16 @@ class World {
   };
   std::vector<Told> told;
   std::size_t count(What what) const {
-    return static_cast<std::size_t>(std::count_if(told.begin(), told.end(), [&](const Told& t) { return t.what == what; }));
+    return static_cast<std::size_t>(
+        std::count_if(told.begin(), told.end(), [&](const Told& t) { return t.what == what; }));
   }
   std::string shown() const {
     std::string text;
     for (const Told& t : told) {
-      text += std::to_string(t.after) + " s: rank " + std::to_string(t.by) + (t.what == What::say ? " says" : t.what == What::again ? " again" : " ends");
+      text += std::to_string(t.after) + " s: rank " + std::to_string(t.by) +
+              (t.what == What::say     ? " says"
+               : t.what == What::again ? " again"
+                                       : " ends");
       for (const Rank r : t.ranks) text += " " + std::to_string(balancer::index(r));
       text += " (" + std::to_string(t.silent / kSecond) + " s)\n";
     }
@@ -218,8 +224,8 @@ TEST(Silence, SeveralOfAHostAreSaidTogether) {
   EXPECT_EQ(w.told[0].ranks, (std::vector{Rank{2}, Rank{3}, Rank{5}}));
 }
 
-// Whatever the order in each round, and whoever stops when: nobody that runs is blamed by one that runs, but rank 0's silence hides all;
-// who stays stopped is told of; nobody ends a run without a limit.
+// Whatever the order in each round, and whoever stops when: nobody that runs is blamed by one that runs, but rank 0's
+// silence hides all; who stays stopped is told of; nobody ends a run without a limit.
 TEST(Silence, RandomOrdersAndStops) {
   std::mt19937 random(7);
   for (int n = 0; n < 2000; ++n) {

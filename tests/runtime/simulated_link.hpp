@@ -1,8 +1,10 @@
-// SimulatedLink: a connection between two ranks on different hosts, in virtual time, for the machines that measure links.
+// SimulatedLink: a connection between two ranks on different hosts, in virtual time, for the machines that measure
+// links.
 //
-// A way of `latency` and `bandwidth` with jitter, on which others are now and then; TCP, which starts with ten packets and doubles what is
-// on its way each round trip (sent at once, or spread over the round trip as BBR does it), and starts anew after
-// an idle time; a sender and a receiver that look at their sockets every so often, and are busy otherwise now and then.
+// A way of `latency` and `bandwidth` with jitter, on which others are now and then; TCP, which starts with ten packets
+// and doubles what is on its way each round trip (sent at once, or spread over the round trip as BBR does it), and
+// starts anew after an idle time; a sender and a receiver that look at their sockets every so often, and are busy
+// otherwise now and then.
 #pragma once
 
 #include <algorithm>

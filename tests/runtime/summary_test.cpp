@@ -80,7 +80,8 @@ TEST(Summary, TheVerdictIsByTheTimeThatMovingCanHaveSaved) {
   Summary s = run({10, 10}, 10);
   s.ranks[0].decisions = {"moved|3", "transfer costs more than it saves|30"};
   s.groups = {{.group = 0, .count = 2000, .weight = 1e7, .moved_away = 20, .followed = 0}};
-  EXPECT_EQ(s.decision(), "hardly anything worth moving: transfer costs more than it saves (what moved took 2.0 % of the time)");
+  EXPECT_EQ(s.decision(),
+            "hardly anything worth moving: transfer costs more than it saves (what moved took 2.0 % of the time)");
   s.groups[0].followed = 400;
   EXPECT_EQ(s.decision(), "decisions: moved 3, transfer costs more than it saves 30");
 }

@@ -17,16 +17,28 @@ TracePart part(std::int32_t worker, const std::vector<std::pair<TraceWord, Trace
   return p;
 }
 
-// A part is full in the middle of a fragment's inputs, and that of another worker, where one reads the same, comes next.
+// A part is full in the middle of a fragment's inputs, and that of another worker, where one reads the same, comes
+// next.
 TEST(TraceGraph, InputsMayBeInTwoParts) {
   using enum TraceWord;
   TraceGraph graph;
-  graph.add(Rank{0}, part(0, {{begin, kMain}, {born, kA}, {born, kC}, {born, kB}, {born, kD}, {end, 0}, {begin, kB}, {input, kX}}));
-  graph.add(Rank{0}, part(1, {{begin, kA}, {made, kX}, {end, 0}, {begin, kC}, {made, kZ}, {end, 0},
-                              {begin, kD}, {input, kX}, {input, kZ}, {end, 0}}));
+  graph.add(
+      Rank{0},
+      part(0, {{begin, kMain}, {born, kA}, {born, kC}, {born, kB}, {born, kD}, {end, 0}, {begin, kB}, {input, kX}}));
+  graph.add(Rank{0}, part(1, {{begin, kA},
+                              {made, kX},
+                              {end, 0},
+                              {begin, kC},
+                              {made, kZ},
+                              {end, 0},
+                              {begin, kD},
+                              {input, kX},
+                              {input, kZ},
+                              {end, 0}}));
   graph.add(Rank{0}, part(0, {{input, kZ}, {end, 0}}));
   balancer::simulator::Workload work;
-  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
+  ASSERT_TRUE(graph.build(
+      std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
   ASSERT_EQ(work.fragments.size(), 5u);
   for (const std::size_t reader : {3, 4}) {  // B and D, as main made them
     ASSERT_EQ(work.fragments[reader].inputs.size(), 2u);
@@ -42,9 +54,11 @@ TEST(TraceGraph, SeriesAreNumbered) {
   TraceGraph graph;
   graph.add(Rank{0}, part(0, {{begin, kMain}, {series, kOne}, {born, kA}, {born, kB}, {series, kTwo}}));
   graph.add(Rank{0}, part(0, {{born, kC}, {series, kOne}, {born, kD}, {end, 0}}));
-  graph.add(Rank{1}, part(0, {{begin, kA}, {end, 0}, {begin, kB}, {end, 0}, {begin, kC}, {end, 0}, {begin, kD}, {end, 0}}));
+  graph.add(Rank{1},
+            part(0, {{begin, kA}, {end, 0}, {begin, kB}, {end, 0}, {begin, kC}, {end, 0}, {begin, kD}, {end, 0}}));
   balancer::simulator::Workload work;
-  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
+  ASSERT_TRUE(graph.build(
+      std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
   ASSERT_EQ(work.fragments.size(), 5u);
   std::vector<std::uint32_t> numbers;
   for (const auto& f : work.fragments) numbers.push_back(f.series);

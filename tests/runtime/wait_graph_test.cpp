@@ -85,7 +85,7 @@ TEST(WaitGraph, ACircle) {
 
 TEST(WaitGraph, TheEndOfABlockIsNoCause) {
   Rank0 r;
-  r.add({{7, 7}}, {8});   // waits until a block has ended
+  r.add({{7, 7}}, {8});  // waits until a block has ended
   r.add({{8, 8}}, {});
   r.add({{kX, kX}}, {});  // is in it
   WaitGraph graph;

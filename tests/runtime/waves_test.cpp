@@ -26,8 +26,12 @@ class Model {
   // One random step of the world; true when the machine said quiet.
   bool step() {
     switch (random_() % 4) {
-      case 0: act(); return false;
-      case 1: deliver(); return false;
+      case 0:
+        act();
+        return false;
+      case 1:
+        deliver();
+        return false;
       case 2:
         if (!waves_.running()) {
           number_ = waves_.begin();
@@ -36,7 +40,8 @@ class Model {
           std::shuffle(asked_.begin(), asked_.end(), random_);
         }
         return false;
-      default: return answer();
+      default:
+        return answer();
     }
   }
   bool really_quiet() const {

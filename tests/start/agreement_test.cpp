@@ -42,7 +42,8 @@ Verdict verdict(const std::function<void(std::vector<Card>&)>& change) {
 }
 void says(const Verdict& v, std::int32_t code, const std::vector<std::string>& parts) {
   EXPECT_EQ(v.exit_code, code) << v.text;
-  for (const std::string& part : parts) EXPECT_NE(v.text.find(part), std::string::npos) << v.text << "\nwithout " << part;
+  for (const std::string& part : parts)
+    EXPECT_NE(v.text.find(part), std::string::npos) << v.text << "\nwithout " << part;
 }
 
 TEST(Agreement, TheSameIsAgreed) {
@@ -53,14 +54,18 @@ TEST(Agreement, TheSameIsAgreed) {
 }
 
 TEST(Agreement, WhatDiffersIsRefusedWithRankAndHost) {
-  says(verdict([](auto& c) { c[2].hash[1] = 3; }), kExitUsage, {"rank 0 on h1 has p.fa", "rank 2 on h2 another version of it"});
+  says(verdict([](auto& c) { c[2].hash[1] = 3; }), kExitUsage,
+       {"rank 0 on h1 has p.fa", "rank 2 on h2 another version of it"});
   says(verdict([](auto& c) { c[3].hash[0] = 3, c[3].program = "q.fa"; }), kExitUsage, {"rank 3 on h2 has q.fa"});
   says(verdict([](auto& c) { c[1].arguments = {"7"}; }), kExitUsage, {"rank 1 on h1", "different arguments"});
-  says(verdict([](auto& c) { c[2].version = c[3].version = "0.0.9/1/2"; }), kExitUsage, {"ranks 2 and 3 on h2 another version, 0.0.9/1/2"});
+  says(verdict([](auto& c) { c[2].version = c[3].version = "0.0.9/1/2"; }), kExitUsage,
+       {"ranks 2 and 3 on h2 another version, 0.0.9/1/2"});
 }
 
 TEST(Agreement, RefusalsAreCollected) {
-  const auto refuse = [](Card& c, std::int32_t code, const std::string& why) { c.refusal_code = code, c.refusal = why; };
+  const auto refuse = [](Card& c, std::int32_t code, const std::string& why) {
+    c.refusal_code = code, c.refusal = why;
+  };
   says(verdict([&](auto& c) { refuse(c[1], 3, "no room"), refuse(c[2], 2, "no file"), refuse(c[3], 2, "no file"); }), 3,
        {"rank 1 on h1: no room\n", "ranks 2 and 3 on h2: no file"});
   // Rank 0 speaks of what counts for all.

@@ -73,8 +73,7 @@ TEST(BarrierProtocol, WhoPassesKnowsThatNoMarkerIsUnderWay) {
         ASSERT_EQ(slowest >= rounds[r], true) << "passed before all had entered, seed " << seed;
         for (std::size_t l = 0; l < net.links.size(); ++l) {
           for (const Control c : net.links[l]) {
-            ASSERT_TRUE(c != Control::marker || rounds[l / net.ranks.size()] > rounds[r])
-                << "seed " << seed;
+            ASSERT_TRUE(c != Control::marker || rounds[l / net.ranks.size()] > rounds[r]) << "seed " << seed;
           }
         }
         ++rounds[r];

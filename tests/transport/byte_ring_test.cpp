@@ -14,8 +14,9 @@ namespace {
 // A ring in memory of its own.
 struct Memory {
   explicit Memory(std::uint64_t capacity)
-      : bytes(static_cast<std::byte*>(::operator new(ByteRing::footprint(capacity), std::align_val_t{64}))), ring(new (bytes) ByteRing(capacity)) {}
-  ~Memory() { ::operator delete(bytes, std::align_val_t{64}); }
+      : bytes(static_cast<std::byte*>(::operator new (ByteRing::footprint(capacity), std::align_val_t{64}))),
+        ring(new (bytes) ByteRing(capacity)) {}
+  ~Memory() { ::operator delete (bytes, std::align_val_t{64}); }
   std::byte* bytes;
   ByteRing* ring;
 };
@@ -49,7 +50,9 @@ TEST(ByteRing, GivesWhatWasWrittenInOrder) {
     std::uint64_t written = 0, shown = 0, seen = 0;
     for (int step = 0; step < 500; ++step) {
       switch (random() % 3) {
-        case 0: write(out, written, random() % 100); break;
+        case 0:
+          write(out, written, random() % 100);
+          break;
         case 1:
           out.publish(false);
           shown = written;
@@ -85,7 +88,8 @@ TEST(ByteRing, BetweenThreads) {
     RingWriter out(*memory.ring);
     std::mt19937_64 random(1);
     for (std::uint64_t written = 0; written < kAll;) {
-      if (write(out, written, std::min<std::uint64_t>(1 + random() % 90, kAll - written)) == 0) std::this_thread::yield();
+      if (write(out, written, std::min<std::uint64_t>(1 + random() % 90, kAll - written)) == 0)
+        std::this_thread::yield();
       out.publish(false);
     }
   });

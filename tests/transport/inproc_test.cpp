@@ -1,6 +1,5 @@
 // The in-process transport: the shared scenarios under many seeds, and what only it can do.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -65,9 +64,7 @@ TEST_P(Conformance, SeededDelays) {
   EXPECT_EQ(live_values, 0);
 }
 
-TEST_P(Conformance, EmulatedLink) {
-  EXPECT_EQ(run(GetParam(), {.ranks = 3, .latency = 50us, .bandwidth = 4e9}), "");
-}
+TEST_P(Conformance, EmulatedLink) { EXPECT_EQ(run(GetParam(), {.ranks = 3, .latency = 50us, .bandwidth = 4e9}), ""); }
 
 INSTANTIATE_TEST_SUITE_P(Inproc, Conformance, ::testing::ValuesIn(testing::scenarios()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -93,9 +90,7 @@ std::string order_under(std::uint64_t seed) {
   return order;
 }
 
-TEST(Inproc, WithoutASeedTheOrderOfSendingIsKept) {
-  EXPECT_EQ(order_under(0), "123123123123123");
-}
+TEST(Inproc, WithoutASeedTheOrderOfSendingIsKept) { EXPECT_EQ(order_under(0), "123123123123123"); }
 
 TEST(Inproc, ASeedReordersAcrossPairsTheSameWayEachTime) {
   std::set<std::string> orders;
@@ -152,8 +147,7 @@ TEST(Inproc, TheEmulatedLinkTakesLatencyAndSizeOverBandwidth) {
 TEST(Inproc, ASinkThatThrowsLosesNothingElse) {
   auto t = make_inproc_transports({.ranks = 1});
   for (int i = 0; i < 3; ++i) t[0]->send(Rank{0}, tagged(i));
-  EXPECT_THROW(t[0]->progress([](Rank, Parcel&&) { throw std::runtime_error("no"); }),
-               std::runtime_error);
+  EXPECT_THROW(t[0]->progress([](Rank, Parcel&&) { throw std::runtime_error("no"); }), std::runtime_error);
   int next = 1;
   t[0]->progress([&](Rank, Parcel&& p) { EXPECT_EQ(static_cast<int>(p.bytes[0]), next++); });
   EXPECT_EQ(next, 3);

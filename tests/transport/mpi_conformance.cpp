@@ -25,8 +25,8 @@ int run_scenarios(Transport& inner) {
       try {
         scenario.run(t, seed);
       } catch (const std::exception& e) {
-        std::fprintf(stderr, "%s, seed %lu, rank %d of %d: %s\n", scenario.name,
-                     static_cast<unsigned long>(seed), index(t.rank()), t.size(), e.what());
+        std::fprintf(stderr, "%s, seed %lu, rank %d of %d: %s\n", scenario.name, static_cast<unsigned long>(seed),
+                     index(t.rank()), t.size(), e.what());
         t.abort(1);
       }
       if (index(t.rank()) == 0) {

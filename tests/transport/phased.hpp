@@ -73,8 +73,8 @@ class Phased final : public Transport {
         return;
       }
       if (sent % 2 == 0 && sent / 2 < passed) {
-        throw Failed("sent before barrier " + std::to_string(sent / 2) +
-                     ", came after it, from rank " + std::to_string(index(from)));
+        throw Failed("sent before barrier " + std::to_string(sent / 2) + ", came after it, from rank " +
+                     std::to_string(index(from)));
       }
       sink(from, std::move(parcel));
     };

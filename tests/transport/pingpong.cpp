@@ -64,8 +64,7 @@ int main(int argc, char** argv) {
       }
       t->barrier(nothing);
       if (first) {
-        std::printf("one way, value of %9lu bytes: %10.2f us", static_cast<unsigned long>(size),
-                    one_way * 1e6);
+        std::printf("one way, value of %9lu bytes: %10.2f us", static_cast<unsigned long>(size), one_way * 1e6);
         if (size > 0) std::printf("  %8.0f MB/s", static_cast<double>(size) / one_way / 1e6);
         std::printf("\n");
       }
@@ -89,8 +88,7 @@ int main(int argc, char** argv) {
     }
     t->barrier(nothing);
     if (first) {
-      std::printf("stream of small parcels:        %10.3f us each\n",
-                  seconds(Clock::now() - begin) / many * 1e6);
+      std::printf("stream of small parcels:        %10.3f us each\n", seconds(Clock::now() - begin) / many * 1e6);
     }
   }
   t->barrier(nothing);
@@ -100,8 +98,7 @@ int main(int argc, char** argv) {
     t->progress(nothing);
     t->wait(end, true);
   }
-  std::printf("rank %d idle for %d s: %.3f ms of CPU\n", index(t->rank()), idle,
-              (cpu_seconds() - cpu) * 1e3);
+  std::printf("rank %d idle for %d s: %.3f ms of CPU\n", index(t->rank()), idle, (cpu_seconds() - cpu) * 1e3);
   std::fflush(stdout);
   t->barrier(nothing);
   return 0;

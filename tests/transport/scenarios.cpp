@@ -86,8 +86,8 @@ class Verifier {
   void check(Rank from, const Parcel& parcel) {
     const std::uint64_t number = number_of(parcel);
     std::uint64_t& next = next_[static_cast<std::size_t>(index(from))];
-    expect(number == next, "from rank " + std::to_string(index(from)) + ": expected parcel " +
-                               std::to_string(next) + ", got " + std::to_string(number));
+    expect(number == next, "from rank " + std::to_string(index(from)) + ": expected parcel " + std::to_string(next) +
+                               ", got " + std::to_string(number));
     ++next;
     ++total_;
     expect(is_filled(parcel.bytes.data() + 8, parcel.bytes.size() - 8, number), "bytes differ");
@@ -183,8 +183,8 @@ void storm(Transport& t, std::uint64_t seed) {
     std::size_t sizes[3];
     for (std::size_t& s : sizes) s = random() % 10 == 0 ? random() % 300'000 : random() % 1500;
     const std::size_t bytes = random() % 20 == 0 ? random() % 60'000 : random() % 200;
-    Parcel parcel = make_parcel(next[static_cast<std::size_t>(index(to))]++, bytes,
-                                std::span(sizes).first(random() % 4));
+    Parcel parcel =
+        make_parcel(next[static_cast<std::size_t>(index(to))]++, bytes, std::span(sizes).first(random() % 4));
     // The verifier knows nothing of questions: they are marked by one more value.
     if (question) parcel.values.emplace_back(abi::value_bytes(kQuestion << 20));
     t.send(to, std::move(parcel));
@@ -206,8 +206,7 @@ void storm(Transport& t, std::uint64_t seed) {
     threads.emplace_back([&, k] {
       std::mt19937_64 own(seed + static_cast<std::uint64_t>(k));
       for (int i = 0; i < kParcels; ++i) {
-        send(Rank{static_cast<std::int32_t>(own() % static_cast<std::uint64_t>(t.size()))},
-             own() % 50 == 0);
+        send(Rank{static_cast<std::int32_t>(own() % static_cast<std::uint64_t>(t.size()))}, own() % 50 == 0);
       }
       --running;
       t.wake();
@@ -226,10 +225,15 @@ void storm(Transport& t, std::uint64_t seed) {
   }
   std::uint64_t expected = 0;
   std::int32_t told = 0;
-  run_until(t, [&](Rank, Parcel&& p) { expected += number_of(p); ++told; },
-            [&] { return told == t.size(); });
-  expect(verifier.total() == expected, "expected " + std::to_string(expected) + " parcels, got " +
-                                           std::to_string(verifier.total()));
+  run_until(
+      t,
+      [&](Rank, Parcel&& p) {
+        expected += number_of(p);
+        ++told;
+      },
+      [&] { return told == t.size(); });
+  expect(verifier.total() == expected,
+         "expected " + std::to_string(expected) + " parcels, got " + std::to_string(verifier.total()));
   t.barrier(no_more);
 }
 

@@ -38,11 +38,12 @@ class Connection {
   ~Connection() {
     for (const int fd : {listener_, here, there}) close(fd);
   }
-  void send(std::size_t bytes = 1) { EXPECT_EQ(write(there, std::string(bytes, 'x').data(), bytes), static_cast<ssize_t>(bytes)); }
+  void send(std::size_t bytes = 1) {
+    EXPECT_EQ(write(there, std::string(bytes, 'x').data(), bytes), static_cast<ssize_t>(bytes));
+  }
   void receive() {
     char c[256];
-    while (read(here, c, sizeof c) > 0) {
-    }
+    while (read(here, c, sizeof c) > 0) {}
   }
   int here = -1, there = -1;
 
@@ -123,8 +124,7 @@ TEST(SocketWatch, WhatNobodyReadsRingsOnce) {
 TEST(SocketWatch, ASocketThatWasFullRingsWhenItTakesMore) {
   Watched w;
   const std::vector<char> much(1 << 16);
-  while (write(w.connection.here, much.data(), much.size()) > 0) {
-  }
+  while (write(w.connection.here, much.data(), much.size()) > 0) {}
   do {
     w.look();
   } while (w.rings(20ms));

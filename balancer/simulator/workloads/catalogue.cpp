@@ -40,14 +40,11 @@ WorkloadRequest parse_workload(std::string_view text, std::vector<std::string>& 
     const std::string_view part = rest.substr(0, comma);
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      wrong.push_back("'" + std::string(part) + "' in '" + std::string(text) +
-                      "' is no parameter=value");
-    } else if (!request.settings
-                    .emplace(std::string(part.substr(0, equals)),
-                             std::string(part.substr(equals + 1)))
+      wrong.push_back("'" + std::string(part) + "' in '" + std::string(text) + "' is no parameter=value");
+    } else if (!request.settings.emplace(std::string(part.substr(0, equals)), std::string(part.substr(equals + 1)))
                     .second) {
-      wrong.push_back("parameter '" + std::string(part.substr(0, equals)) +
-                      "' is given twice in '" + std::string(text) + "'");
+      wrong.push_back("parameter '" + std::string(part.substr(0, equals)) + "' is given twice in '" +
+                      std::string(text) + "'");
     }
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }

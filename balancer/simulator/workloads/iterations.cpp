@@ -13,67 +13,42 @@ using Kind = Parameter::Kind;
 constexpr std::string_view kPatterns[] = {"slope", "step", "random", "equal"};
 constexpr std::string_view kHomes[] = {"blocks", "first", "follow"};
 
-#define TESSERA_PART_PARAMETERS                                                           \
-  {.name = "iterations",                                                                  \
-   .default_value = "20",                                                                 \
-   .help = "how many",                                                                    \
-   .kind = Kind::integer,                                                                 \
-   .min = 1,                                                                              \
-   .max = 1e6},                                                                           \
-      {.name = "weight",                                                                  \
-       .default_value = "10ms",                                                           \
-       .help = "mean weight of updating a part",                                          \
-       .kind = Kind::duration},                                                           \
-      {.name = "skew",                                                                    \
-       .default_value = "4",                                                              \
-       .help = "heaviest part over lightest",                                             \
-       .min = 1,                                                                          \
-       .max = 1e6},                                                                       \
-      {.name = "pattern",                                                                 \
-       .default_value = "slope",                                                          \
-       .help =                                                                            \
-           "how weights lie: a `slope` over the parts, a `step` (the first half heavy), " \
-           "`random` places, or all `equal`; a part keeps its weight",                    \
-       .kind = Kind::choice,                                                              \
-       .choices = kPatterns},                                                             \
-      {.name = "state",                                                                   \
-       .default_value = "100kB",                                                          \
-       .help = "bytes of a part, needed by its next update",                              \
-       .kind = Kind::bytes},                                                              \
-  {                                                                                       \
-    .name = "home", .default_value = "blocks",                                            \
-    .help =                                                                               \
-        "where an update is created: parts lie on the ranks in `blocks`, all on the "     \
-        "`first`, or `follow` the rank that ran their last update",                       \
-    .kind = Kind::choice, .choices = kHomes                                               \
+#define TESSERA_PART_PARAMETERS                                                                                      \
+  {.name = "iterations", .default_value = "20", .help = "how many", .kind = Kind::integer, .min = 1, .max = 1e6},    \
+      {.name = "weight", .default_value = "10ms", .help = "mean weight of updating a part", .kind = Kind::duration}, \
+      {.name = "skew", .default_value = "4", .help = "heaviest part over lightest", .min = 1, .max = 1e6},           \
+      {.name = "pattern",                                                                                            \
+       .default_value = "slope",                                                                                     \
+       .help =                                                                                                       \
+           "how weights lie: a `slope` over the parts, a `step` (the first half heavy), "                            \
+           "`random` places, or all `equal`; a part keeps its weight",                                               \
+       .kind = Kind::choice,                                                                                         \
+       .choices = kPatterns},                                                                                        \
+      {.name = "state",                                                                                              \
+       .default_value = "100kB",                                                                                     \
+       .help = "bytes of a part, needed by its next update",                                                         \
+       .kind = Kind::bytes},                                                                                         \
+  {                                                                                                                  \
+    .name = "home", .default_value = "blocks",                                                                       \
+    .help =                                                                                                          \
+        "where an update is created: parts lie on the ranks in `blocks`, all on the "                                \
+        "`first`, or `follow` the rank that ran their last update",                                                  \
+    .kind = Kind::choice, .choices = kHomes                                                                          \
   }
 
 constexpr Parameter kIterate[] = {
-    {.name = "parts",
-     .default_value = "64",
-     .help = "parts",
-     .kind = Kind::integer,
-     .min = 1,
-     .max = 1e7},
+    {.name = "parts", .default_value = "64", .help = "parts", .kind = Kind::integer, .min = 1, .max = 1e7},
     TESSERA_PART_PARAMETERS,
 };
 constexpr Parameter kStencil[] = {
-    {.name = "width",
-     .default_value = "64",
-     .help = "parts in a row",
-     .kind = Kind::integer,
-     .min = 1,
-     .max = 1e6},
+    {.name = "width", .default_value = "64", .help = "parts in a row", .kind = Kind::integer, .min = 1, .max = 1e6},
     {.name = "height",
      .default_value = "1",
      .help = "rows of parts; above 1 it is a 2D stencil",
      .kind = Kind::integer,
      .min = 1,
      .max = 1e6},
-    {.name = "halo",
-     .default_value = "8kB",
-     .help = "bytes that a neighbour needs of a part",
-     .kind = Kind::bytes},
+    {.name = "halo", .default_value = "8kB", .help = "bytes that a neighbour needs of a part", .kind = Kind::bytes},
     TESSERA_PART_PARAMETERS,
 };
 
@@ -114,8 +89,7 @@ class Parts {
     return Rank{static_cast<std::int32_t>(part * executing_ / count_)};
   }
   // Adds the update of a part, after its `previous` (none: the first).
-  std::size_t add(Workload& w, std::size_t part, const std::size_t* previous,
-                  std::vector<Input> inputs) const {
+  std::size_t add(Workload& w, std::size_t part, const std::size_t* previous, std::vector<Input> inputs) const {
     Fragment f{.group = Group{0}, .weight = weights_[part], .output = state_};
     f.inputs = std::move(inputs);
     if (previous != nullptr) f.inputs.push_back({*previous, state_});
@@ -148,8 +122,8 @@ Generated iterate(const SettingsReader& read, const Surroundings& around) {
   for (std::int64_t t = 0; t < iterations; ++t) {
     Fragment next{.group = Group{1}, .weight = kBarrier, .output = 8, .home = Rank{0}};
     for (std::size_t p = 0; p < parts.count(); ++p) {
-      last[p] = parts.add(w, p, t > 0 ? &last[p] : nullptr,
-                          t > 0 ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
+      last[p] =
+          parts.add(w, p, t > 0 ? &last[p] : nullptr, t > 0 ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
       next.inputs.push_back({last[p], 8});
     }
     barrier = w.add(std::move(next));
@@ -190,15 +164,14 @@ Generated stencil(const SettingsReader& read, const Surroundings& around) {
 }  // namespace
 
 const WorkloadInfo& iterate_workload() {
-  static const WorkloadInfo info{
-      "iterate", "iterations over parts of lasting uneven weights, with a barrier between",
-      kIterate, iterate};
+  static const WorkloadInfo info{"iterate", "iterations over parts of lasting uneven weights, with a barrier between",
+                                 kIterate, iterate};
   return info;
 }
 
 const WorkloadInfo& stencil_workload() {
-  static const WorkloadInfo info{
-      "stencil", "a 1D or 2D stencil: a part waits for its neighbours only", kStencil, stencil};
+  static const WorkloadInfo info{"stencil", "a 1D or 2D stencil: a part waits for its neighbours only", kStencil,
+                                 stencil};
   return info;
 }
 

@@ -15,14 +15,8 @@ constexpr Parameter kLoopParameters[] = {
      .kind = Parameter::Kind::integer,
      .max = 1e8},  // 32 bytes each
     TESSERA_WEIGHT_PARAMETERS("10ms"),
-    {.name = "bytes",
-     .default_value = "0",
-     .help = "inputs that travel with an item",
-     .kind = Parameter::Kind::bytes},
-    {.name = "output",
-     .default_value = "0",
-     .help = "bytes an item produces",
-     .kind = Parameter::Kind::bytes},
+    {.name = "bytes", .default_value = "0", .help = "inputs that travel with an item", .kind = Parameter::Kind::bytes},
+    {.name = "output", .default_value = "0", .help = "bytes an item produces", .kind = Parameter::Kind::bytes},
     {.name = "born",
      .default_value = "first",
      .help = "where items are born: all on rank 0, or dealt to all ranks in `blocks` or `cyclic`",
@@ -126,8 +120,7 @@ class Loop final : public Program {
 }  // namespace
 
 const WorkloadInfo& loop_workload() {
-  static const WorkloadInfo info{"loop", "independent items of one loop, with weights that differ",
-                                 kLoopParameters,
+  static const WorkloadInfo info{"loop", "independent items of one loop, with weights that differ", kLoopParameters,
                                  [](const SettingsReader& read, const Surroundings& around) {
                                    Generated g;
                                    g.program = std::make_unique<Loop>(read, around);

@@ -18,18 +18,9 @@ constexpr Parameter kMatmul[] = {
      .default_value = "1036800B",
      .help = "bytes of a block (360 x 360 doubles); a product needs two",
      .kind = Kind::bytes},
-    {.name = "init",
-     .default_value = "2.6ms",
-     .help = "weight of making a block",
-     .kind = Kind::duration},
-    {.name = "multiply",
-     .default_value = "60ms",
-     .help = "weight of a product",
-     .kind = Kind::duration},
-    {.name = "output",
-     .default_value = "1036800B",
-     .help = "bytes of a product",
-     .kind = Kind::bytes},
+    {.name = "init", .default_value = "2.6ms", .help = "weight of making a block", .kind = Kind::duration},
+    {.name = "multiply", .default_value = "60ms", .help = "weight of a product", .kind = Kind::duration},
+    {.name = "output", .default_value = "1036800B", .help = "bytes of a product", .kind = Kind::bytes},
 };
 
 // C[i][j] gets A[i][k] * B[k][j] for all k. Everything is created on rank 0, blocks of A and B in turns, as by
@@ -39,7 +30,8 @@ Generated matmul(const SettingsReader& read, const Surroundings&) {
   const std::int64_t block = read.bytes("block");
   const Time init = read.duration("init"), multiply = read.duration("multiply");
   Workload w;
-  w.groups = {movable_group("init_a at matmul.fa:51"), movable_group("init_b at matmul.fa:52"), movable_group("multiply at matmul.fa:38")};
+  w.groups = {movable_group("init_a at matmul.fa:51"), movable_group("init_b at matmul.fa:52"),
+              movable_group("multiply at matmul.fa:38")};
   std::vector<std::size_t> a, b;
   for (std::size_t i = 0; i < n * n; ++i) {
     a.push_back(w.add({.group = Group{0}, .weight = init, .output = block}));
@@ -62,20 +54,9 @@ Generated matmul(const SettingsReader& read, const Surroundings&) {
 }
 
 constexpr Parameter kRowReduce[] = {
-    {.name = "rows",
-     .default_value = "50",
-     .help = "rows of the matrix",
-     .kind = Kind::integer,
-     .min = 2,
-     .max = 2000},
-    {.name = "row",
-     .default_value = "2.4MB",
-     .help = "bytes of a row (300,000 doubles)",
-     .kind = Kind::bytes},
-    {.name = "weight",
-     .default_value = "1ms",
-     .help = "weight of reducing one row by another",
-     .kind = Kind::duration},
+    {.name = "rows", .default_value = "50", .help = "rows of the matrix", .kind = Kind::integer, .min = 2, .max = 2000},
+    {.name = "row", .default_value = "2.4MB", .help = "bytes of a row (300,000 doubles)", .kind = Kind::bytes},
+    {.name = "weight", .default_value = "1ms", .help = "weight of reducing one row by another", .kind = Kind::duration},
 };
 
 // Step i divides row i (the pivot) and takes it off every other row; rows are made on rank 0.
@@ -109,15 +90,13 @@ Generated rowreduce(const SettingsReader& read, const Surroundings&) {
 }  // namespace
 
 const WorkloadInfo& matmul_workload() {
-  static const WorkloadInfo info{
-      "matmul", "block matrix multiplication, everything born on rank 0 (Mustafin)", kMatmul,
-      matmul};
+  static const WorkloadInfo info{"matmul", "block matrix multiplication, everything born on rank 0 (Mustafin)", kMatmul,
+                                 matmul};
   return info;
 }
 
 const WorkloadInfo& rowreduce_workload() {
-  static const WorkloadInfo info{"rowreduce",
-                                 "Gauss-Jordan elimination of rows too large to move (Mustafin)",
+  static const WorkloadInfo info{"rowreduce", "Gauss-Jordan elimination of rows too large to move (Mustafin)",
                                  kRowReduce, rowreduce};
   return info;
 }

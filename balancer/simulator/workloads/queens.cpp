@@ -20,9 +20,7 @@ constexpr std::int64_t kSolutions[kMostQueens + 1] = {
 struct Placement {
   std::uint32_t columns = 0, left = 0, right = 0;
 
-  std::uint64_t packed() const {
-    return columns | std::uint64_t{left} << 20 | std::uint64_t{right} << 40;
-  }
+  std::uint64_t packed() const { return columns | std::uint64_t{left} << 20 | std::uint64_t{right} << 40; }
   static Placement unpacked(std::uint64_t p) {
     constexpr std::uint32_t kMask = (1u << 20) - 1;
     return {static_cast<std::uint32_t>(p) & kMask, static_cast<std::uint32_t>(p >> 20) & kMask,
@@ -38,12 +36,7 @@ std::uint32_t all_columns(int n) { return (1u << n) - 1; }
 
 constexpr std::string_view kEnds[] = {"alternate", "oldest", "newest"};
 constexpr Parameter kQueens[] = {
-    {.name = "n",
-     .default_value = "14",
-     .help = "queens",
-     .kind = Kind::integer,
-     .min = 1,
-     .max = kMostQueens},
+    {.name = "n", .default_value = "14", .help = "queens", .kind = Kind::integer, .min = 1, .max = kMostQueens},
     {.name = "weight",
      .default_value = "1us",
      .help = "of one item: placing the next queen",
@@ -138,12 +131,7 @@ double estimate_below(Placement start, std::uint32_t all, std::int64_t descents,
 }
 
 constexpr Parameter kQueensLoop[] = {
-    {.name = "n",
-     .default_value = "14",
-     .help = "queens",
-     .kind = Kind::integer,
-     .min = 4,
-     .max = kMostQueens},
+    {.name = "n", .default_value = "14", .help = "queens", .kind = Kind::integer, .min = 4, .max = kMostQueens},
     {.name = "rows",
      .default_value = "3",
      .help = "rows that make one fragment",
@@ -192,10 +180,9 @@ Generated queens_loop(const SettingsReader& read, const Surroundings& around) {
   w.groups[0].label = "subtree at queens.fa:5";
   w.groups[0].stealable = true;
   for (const Placement& p : prefixes) {
-    const double nodes = exact ? static_cast<double>(count_below(p, all))
-                               : estimate_below(p, all, read.integer("descents"), random);
-    w.births.push_back(
-        {0, Rank{0}, w.add({.group = Group{0}, .weight = static_cast<Time>(nodes * weight)})});
+    const double nodes =
+        exact ? static_cast<double>(count_below(p, all)) : estimate_below(p, all, read.integer("descents"), random);
+    w.births.push_back({0, Rank{0}, w.add({.group = Group{0}, .weight = static_cast<Time>(nodes * weight)})});
   }
   Generated g;
   g.graph = std::move(w);
@@ -205,19 +192,17 @@ Generated queens_loop(const SettingsReader& read, const Surroundings& around) {
 }  // namespace
 
 const WorkloadInfo& queens_workload() {
-  static const WorkloadInfo info{
-      "queens", "N-Queens, all solutions, an item per partial placement (Santana)", kQueens,
-      [](const SettingsReader& read, const Surroundings& around) {
-        Generated g;
-        g.program = std::make_unique<Queens>(read, around);
-        return g;
-      }};
+  static const WorkloadInfo info{"queens", "N-Queens, all solutions, an item per partial placement (Santana)", kQueens,
+                                 [](const SettingsReader& read, const Surroundings& around) {
+                                   Generated g;
+                                   g.program = std::make_unique<Queens>(read, around);
+                                   return g;
+                                 }};
   return info;
 }
 
 const WorkloadInfo& queens_loop_workload() {
-  static const WorkloadInfo info{"queens_loop",
-                                 "N-Queens as a loop over placements of the first rows (De Giusti)",
+  static const WorkloadInfo info{"queens_loop", "N-Queens as a loop over placements of the first rows (De Giusti)",
                                  kQueensLoop, queens_loop};
   return info;
 }

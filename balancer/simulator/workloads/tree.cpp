@@ -22,25 +22,11 @@ constexpr Parameter kTreeParameters[] = {
      .kind = Kind::choice,
      .choices = kShapes},
     {.name = "branching", .default_value = "4", .help = "see `tree`", .min = 0.1, .max = 1000},
-    {.name = "depth",
-     .default_value = "8",
-     .help = "of `geometric`",
-     .kind = Kind::integer,
-     .max = 10'000},
-    {.name = "roots",
-     .default_value = "2000",
-     .help = "of `binomial`",
-     .kind = Kind::integer,
-     .max = 1e7},
-    {.name = "chance",
-     .default_value = "0.24",
-     .help = "of `binomial`; branching x chance < 1",
-     .max = 1},
+    {.name = "depth", .default_value = "8", .help = "of `geometric`", .kind = Kind::integer, .max = 10'000},
+    {.name = "roots", .default_value = "2000", .help = "of `binomial`", .kind = Kind::integer, .max = 1e7},
+    {.name = "chance", .default_value = "0.24", .help = "of `binomial`; branching x chance < 1", .max = 1},
     TESSERA_WEIGHT_PARAMETERS("1ms"),
-    {.name = "bytes",
-     .default_value = "0",
-     .help = "inputs that travel with a node",
-     .kind = Kind::bytes},
+    {.name = "bytes", .default_value = "0", .help = "inputs that travel with a node", .kind = Kind::bytes},
     {.name = "runs",
      .default_value = "newest",
      .help = "which of its nodes a rank runs first",
@@ -74,9 +60,7 @@ class Tree final : public Program {
 
   const std::vector<GroupInfo>& groups() const override { return groups_; }
   std::vector<Births> births() const override { return {{0, Rank{0}, 0, 1}}; }
-  void born(const Births& b, Effects& out) override {
-    out.ready(b.rank, item(Random(seed_).next(), 0));
-  }
+  void born(const Births& b, Effects& out) override { out.ready(b.rank, item(Random(seed_).next(), 0)); }
   void finished(Rank here, const Item& done, Effects& out) override {
     ++nodes_;
     deepest_ = std::max(deepest_, done.extra);
@@ -134,8 +118,7 @@ class Tree final : public Program {
 }  // namespace
 
 const WorkloadInfo& tree_workload() {
-  static const WorkloadInfo info{"tree", "an unbalanced tree whose nodes are made while running",
-                                 kTreeParameters,
+  static const WorkloadInfo info{"tree", "an unbalanced tree whose nodes are made while running", kTreeParameters,
                                  [](const SettingsReader& read, const Surroundings& around) {
                                    Generated g;
                                    g.program = std::make_unique<Tree>(read, around);

@@ -52,9 +52,7 @@ struct Name {
   std::uint64_t scope = 0;
 };
 
-TESSERA_HOT Name index(Name base, std::int64_t i) {
-  return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope};
-}
+TESSERA_HOT Name index(Name base, std::int64_t i) { return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope}; }
 
 // A name with known uses: whoever assigns one of its fragments says how many fragments will read it,
 // and it is freed with the last of them. The mark travels with the name; scopes ignore it.
@@ -76,9 +74,10 @@ enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, by
 struct Value {
   std::uint32_t refs;  // touched with atomic operations only
   Type type;
-  std::uint8_t pool;   // how to free it; the runtime's business
-  std::uint16_t borne;  // lowest bit: the balancer has been told of its size; ranks that have it; highest: kUsesTold (memory/value.hpp)
-  std::uint64_t size;  // bytes of payload
+  std::uint8_t pool;    // how to free it; the runtime's business
+  std::uint16_t borne;  // lowest bit: the balancer has been told of its size; ranks that have it; highest: kUsesTold
+                        // (memory/value.hpp)
+  std::uint64_t size;   // bytes of payload
   union {
     std::int32_t i;
     double r;
@@ -99,8 +98,7 @@ inline Value* retain(Value* v) {
 inline void release(Value* v) {
   if (v == nullptr) return;
   // The only reference is ours: nobody else can make another.
-  if (__atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1 ||
-      __atomic_fetch_sub(&v->refs, 1u, __ATOMIC_ACQ_REL) == 1) {
+  if (__atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1 || __atomic_fetch_sub(&v->refs, 1u, __ATOMIC_ACQ_REL) == 1) {
     value_free(v);
   }
 }
@@ -108,8 +106,8 @@ inline void release(Value* v) {
 // Df is what a kernel receives for a `value` or `name` parameter (by pointer or reference). The
 // class DF of ucenv.h has exactly this layout.
 struct Df {
-  Value* value = nullptr;      // owned reference; null: not assigned
-  const char* label = nullptr; // source name for messages, static
+  Value* value = nullptr;       // owned reference; null: not assigned
+  const char* label = nullptr;  // source name for messages, static
 };
 
 // ---------------------------------------------------------------------------- places in the source
@@ -117,8 +115,7 @@ struct Df {
 // Pos packs a position: file number (16 bits) | line (32) | column (16). Zero is "no position".
 using Pos = std::uint64_t;
 constexpr Pos make_pos(std::uint32_t file, std::uint32_t line, std::uint32_t column) {
-  return (static_cast<Pos>(file) << 48) | (static_cast<Pos>(line) << 16) |
-         (column > 0xFFFF ? 0xFFFF : column);
+  return (static_cast<Pos>(file) << 48) | (static_cast<Pos>(line) << 16) | (column > 0xFFFF ? 0xFFFF : column);
 }
 
 // ---------------------------------------------------------------------------- fragments
@@ -135,13 +132,13 @@ struct Scope {
 };
 
 struct Cf {
-  Cf* next;             // the runtime's queues
-  const Block* block;   // the block to run next
-  Scope* scope;         // the scope it belongs to; holds one count of it
+  Cf* next;            // the runtime's queues
+  const Block* block;  // the block to run next
+  Scope* scope;        // the scope it belongs to; holds one count of it
   Id id;
   std::uint32_t pending;  // inputs still missing (atomic)
   std::uint16_t flags;
-  std::uint16_t capacity; // words behind the header
+  std::uint16_t capacity;  // words behind the header
   // then: block->frame_words of frame, then the inputs' slots
   std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
@@ -162,17 +159,17 @@ enum class Next : std::uint8_t { finished, wait };
 
 // SlotInfo describes an input (first) or output (after the inputs) of a block for people.
 struct SlotInfo {
-  const char* text;        // `Csum[k-1]` as written
-  const char* base;        // `Csum`
-  std::uint16_t indices;   // how many numbers of Block::indices belong to it
-  const char* producers;   // inputs: who could assign it: "`init` at prog.fa:5, ..." or "nothing assigns it"
+  const char* text;       // `Csum[k-1]` as written
+  const char* base;       // `Csum`
+  std::uint16_t indices;  // how many numbers of Block::indices belong to it
+  const char* producers;  // inputs: who could assign it: "`init` at prog.fa:5, ..." or "nothing assigns it"
 };
 
 // VarInfo: one captured variable that a person wrote (counters, parameters), for messages.
 struct VarInfo {
   const char* name;
-  char kind;              // as in Block::layout
-  std::uint16_t word;     // its first word in the frame
+  char kind;           // as in Block::layout
+  std::uint16_t word;  // its first word in the frame
 };
 
 // values_of: bit k says that word k of a frame of this layout is a Value*; the highest, that there may be some behind.
@@ -188,25 +185,25 @@ constexpr std::uint64_t values_of(const char* layout) {
 }
 
 struct Block {
-  std::uint32_t index;         // in Program::blocks
-  std::uint32_t group;         // index of the first block of its chain: the balancing group
+  std::uint32_t index;  // in Program::blocks
+  std::uint32_t group;  // index of the first block of its chain: the balancing group
   Kind kind;
-  std::uint8_t flags;          // kStealable, ...
-  std::uint16_t frame_words;   // same for all blocks of one chain
+  std::uint8_t flags;         // kStealable, ...
+  std::uint16_t frame_words;  // same for all blocks of one chain
   std::uint16_t input_count;
-  std::uint16_t capacity;      // words to allocate: max over the chain of frame + inputs
+  std::uint16_t capacity;  // words to allocate: max over the chain of frame + inputs
   // One letter per variable of the frame: n Name (3 words), i int64, r double, s string Value*,
   // v Value* (the last two may be null). Serialisation and destruction follow it.
   const char* layout;
-  void (*inputs)(const Cf*, Name*);            // fills input_count names; null when none
-  Next (*run)(Worker*, Cf*);                   // null for ranges
-  void (*iterate)(Worker*, Cf*, std::int64_t); // ranges only
-  std::int64_t (*locator)(const Cf*);          // locator_cyclic; null when none
-  void (*indices)(const Cf*, std::int64_t*);   // index values of all slots, flattened; null when none
-  const char* label;           // `mul`, `for i`, `while`: what a table of groups prints
-  const char* text;            // the statement, shortened to one line
+  void (*inputs)(const Cf*, Name*);             // fills input_count names; null when none
+  Next (*run)(Worker*, Cf*);                    // null for ranges
+  void (*iterate)(Worker*, Cf*, std::int64_t);  // ranges only
+  std::int64_t (*locator)(const Cf*);           // locator_cyclic; null when none
+  void (*indices)(const Cf*, std::int64_t*);    // index values of all slots, flattened; null when none
+  const char* label;                            // `mul`, `for i`, `while`: what a table of groups prints
+  const char* text;                             // the statement, shortened to one line
   Pos pos;
-  const SlotInfo* slots;       // input_count inputs, then output_count outputs
+  const SlotInfo* slots;  // input_count inputs, then output_count outputs
   std::uint16_t output_count;
   std::uint16_t var_count;
   const VarInfo* vars;
@@ -214,8 +211,8 @@ struct Block {
   const std::uint32_t* body_groups;
   // In subs: where the user calls them; ends with 0. Elsewhere null.
   const Pos* callers;
-  // Of atomic fragments with a locator that do the same in one step after the other of a loop that runs in order: equal for
-  // those of one series. Else null.
+  // Of atomic fragments with a locator that do the same in one step after the other of a loop that runs in order: equal
+  // for those of one series. Else null.
   std::uint64_t (*series)(const Cf*);
   // What the locator of the fragment says that assigns this input; kAnywhere when that is not known. Null: of none.
   std::int64_t (*maker)(const Cf*, std::uint32_t input);
@@ -232,25 +229,25 @@ struct Block {
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
 inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more than atomic fragments
-// range: every rank runs it. Words 2 and 3 of its frame are `rank` and `ranks`: it makes what belongs to that one. As it is
-// created they are 0 and 1, and mean all.
+// range: every rank runs it. Words 2 and 3 of its frame are `rank` and `ranks`: it makes what belongs to that one. As
+// it is created they are 0 and 1, and mean all.
 inline constexpr std::uint8_t kSpreads = 4;
 inline constexpr std::uint8_t kStays = 8;     // range: all that it makes has a place; where it runs balances nothing
 inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: each calls the one before
-// range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or runs
-// of a call that repeats.
+// range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or
+// runs of a call that repeats.
 inline constexpr std::uint8_t kBulk = 32;
 
 struct Program {
   std::uint32_t abi_version;
   std::uint32_t block_count;
   const Block* const* blocks;
-  const char* const* files;      // Pos file numbers
+  const char* const* files;  // Pos file numbers
   std::uint32_t file_count;
-  std::uint64_t hash[2];         // of the translated text: what profiles belong to
-  const char* name;              // path of the .fa
-  const Block* main;             // frame: main's parameters in order
-  const char* main_layout;       // their kinds: i, r, s
+  std::uint64_t hash[2];    // of the translated text: what profiles belong to
+  const char* name;         // path of the .fa
+  const Block* main;        // frame: main's parameters in order
+  const char* main_layout;  // their kinds: i, r, s
   const char* const* main_names;
   std::uint32_t main_params;
 };
@@ -277,8 +274,8 @@ void scope_hold(Worker*, Scope*, Name);
 void hold(Worker*, Name, Id by);
 void hold_ends(Worker*, Name, Id by);
 inline constexpr std::uint64_t kBodyHolds = std::uint64_t{1} << 40;  // no number of a statement
-// The same for names that may be held: parts[0] is the name, the others are it with one index more, the last is what is freed. `all`: it may be
-// held under names that are not among these.
+// The same for names that may be held: parts[0] is the name, the others are it with one index more, the last is what is
+// freed. `all`: it may be held under names that are not among these.
 void scope_delete_held(Worker*, Scope*, const Name* parts, std::uint32_t count, bool all);
 void hint_delete_held(Worker*, Cf*, const Name* parts, std::uint32_t count, bool all);
 TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
@@ -309,19 +306,13 @@ TESSERA_HOT bool belongs(std::int64_t place, std::int64_t ranks, std::int64_t ra
 }
 
 TESSERA_HOT Name& frame_name(Cf* c, unsigned w) { return *reinterpret_cast<Name*>(c->words() + w); }
-TESSERA_HOT const Name& frame_name(const Cf* c, unsigned w) {
-  return *reinterpret_cast<const Name*>(c->words() + w);
-}
+TESSERA_HOT const Name& frame_name(const Cf* c, unsigned w) { return *reinterpret_cast<const Name*>(c->words() + w); }
 TESSERA_HOT std::int64_t& frame_int(Cf* c, unsigned w) { return reinterpret_cast<std::int64_t&>(c->words()[w]); }
 TESSERA_HOT std::int64_t frame_int(const Cf* c, unsigned w) { return static_cast<std::int64_t>(c->words()[w]); }
 TESSERA_HOT double& frame_real(Cf* c, unsigned w) { return reinterpret_cast<double&>(c->words()[w]); }
-TESSERA_HOT double frame_real(const Cf* c, unsigned w) {
-  return reinterpret_cast<const double&>(c->words()[w]);
-}
+TESSERA_HOT double frame_real(const Cf* c, unsigned w) { return reinterpret_cast<const double&>(c->words()[w]); }
 TESSERA_HOT Value*& frame_value(Cf* c, unsigned w) { return reinterpret_cast<Value*&>(c->words()[w]); }
-TESSERA_HOT Value* frame_value(const Cf* c, unsigned w) {
-  return reinterpret_cast<Value* const&>(c->words()[w]);
-}
+TESSERA_HOT Value* frame_value(const Cf* c, unsigned w) { return reinterpret_cast<Value* const&>(c->words()[w]); }
 // The value of input k while the block runs (borrowed).
 TESSERA_HOT Value* input(const Cf* c, const Block& b, unsigned k) {
   return reinterpret_cast<Value* const&>(c->words()[b.frame_words + k]);
@@ -332,7 +323,7 @@ TESSERA_HOT Value* input(const Cf* c, const Block& b, unsigned k) {
 enum class Fault : std::uint8_t {
   division_by_zero,
   overflow,
-  wrong_type,      // `detail` says what was expected and found
+  wrong_type,  // `detail` says what was expected and found
   bad_argument,
 };
 [[noreturn]] void fail(Fault, Pos, const char* detail);
@@ -418,19 +409,32 @@ Dyn dyn_negate(const Dyn&, Pos);
 inline Dyn dyn_op(Op op, const Dyn& a, const Dyn& b, Pos p) {
   if (a.type == Type::integer && b.type == Type::integer) {
     switch (op) {
-      case Op::add: return add(a.i, b.i, p);
-      case Op::sub: return sub(a.i, b.i, p);
-      case Op::mul: return mul(a.i, b.i, p);
-      case Op::div: return div(a.i, b.i, p);
-      case Op::mod: return mod(a.i, b.i, p);
-      case Op::lt: return static_cast<std::int32_t>(a.i < b.i);
-      case Op::gt: return static_cast<std::int32_t>(a.i > b.i);
-      case Op::le: return static_cast<std::int32_t>(a.i <= b.i);
-      case Op::ge: return static_cast<std::int32_t>(a.i >= b.i);
-      case Op::eq: return static_cast<std::int32_t>(a.i == b.i);
-      case Op::ne: return static_cast<std::int32_t>(a.i != b.i);
-      case Op::land: return static_cast<std::int32_t>(a.i && b.i);
-      case Op::lor: return static_cast<std::int32_t>(a.i || b.i);
+      case Op::add:
+        return add(a.i, b.i, p);
+      case Op::sub:
+        return sub(a.i, b.i, p);
+      case Op::mul:
+        return mul(a.i, b.i, p);
+      case Op::div:
+        return div(a.i, b.i, p);
+      case Op::mod:
+        return mod(a.i, b.i, p);
+      case Op::lt:
+        return static_cast<std::int32_t>(a.i < b.i);
+      case Op::gt:
+        return static_cast<std::int32_t>(a.i > b.i);
+      case Op::le:
+        return static_cast<std::int32_t>(a.i <= b.i);
+      case Op::ge:
+        return static_cast<std::int32_t>(a.i >= b.i);
+      case Op::eq:
+        return static_cast<std::int32_t>(a.i == b.i);
+      case Op::ne:
+        return static_cast<std::int32_t>(a.i != b.i);
+      case Op::land:
+        return static_cast<std::int32_t>(a.i && b.i);
+      case Op::lor:
+        return static_cast<std::int32_t>(a.i || b.i);
     }
   }
   return dyn_op_slow(op, a, b, p);
@@ -444,9 +448,7 @@ double read_real_slow(const Value*, Pos);
 TESSERA_HOT std::int32_t read_int(const Value* v, Pos p) {
   return v->type == Type::integer ? v->i : read_int_slow(v, p);
 }
-TESSERA_HOT double read_real(const Value* v, Pos p) {
-  return v->type == Type::real ? v->r : read_real_slow(v, p);
-}
+TESSERA_HOT double read_real(const Value* v, Pos p) { return v->type == Type::real ? v->r : read_real_slow(v, p); }
 Value* arg_string(const Dyn&, Pos);  // new reference; int and real are not converted
 bool truth(const Dyn&, Pos);
 // ... and casts int(e), real(e), string(e), which convert.
@@ -467,8 +469,11 @@ struct Hold {
 
 // Holds what a kernel call receives as `const InputDF &` / `OutputDF &`.
 struct DfHold : Df {
-  explicit DfHold(const char* name) { label = name; }                // output
-  DfHold(Value* v, const char* name) { value = retain(v); label = name; }  // input
+  explicit DfHold(const char* name) { label = name; }  // output
+  DfHold(Value* v, const char* name) {
+    value = retain(v);
+    label = name;
+  }  // input
   ~DfHold() { release(value); }
   DfHold(const DfHold&) = delete;
   DfHold& operator=(const DfHold&) = delete;

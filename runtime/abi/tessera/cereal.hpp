@@ -51,9 +51,8 @@ struct ByteCollector : std::streambuf {
 }  // namespace detail
 
 template <class T>
-struct Codec<T, std::enable_if_t<
-                    cereal::traits::is_output_serializable<T, cereal::BinaryOutputArchive>::value &&
-                    cereal::traits::is_input_serializable<T, cereal::BinaryInputArchive>::value>> {
+struct Codec<T, std::enable_if_t<cereal::traits::is_output_serializable<T, cereal::BinaryOutputArchive>::value &&
+                                 cereal::traits::is_input_serializable<T, cereal::BinaryInputArchive>::value>> {
   static std::string encode(const T& v) {
     detail::ByteCollector buffer;
     std::ostream stream(&buffer);
@@ -67,8 +66,7 @@ struct Codec<T, std::enable_if_t<
     cereal::BinaryInputArchive archive(stream);
     T v{};
     archive(v);
-    if (buffer.left() != 0)
-      throw std::runtime_error(std::to_string(buffer.left()) + " of them are left over");
+    if (buffer.left() != 0) throw std::runtime_error(std::to_string(buffer.left()) + " of them are left over");
     return v;
   }
 };

@@ -183,8 +183,9 @@ class DF : public abi::Df {
   static constexpr std::size_t kMostBytes = std::size_t{1} << 47;
   [[noreturn]] void throw_size(std::size_t count, const char* unit) const {
     const auto negative = static_cast<std::ptrdiff_t>(count);
-    throw KernelError("create: " + (negative < 0 ? std::to_string(negative) : std::to_string(count)) + " " + unit + " for " +
-                      detail::shown(label) + (negative < 0 ? ": a size is not negative" : " are more than memory can have"));
+    throw KernelError("create: " + (negative < 0 ? std::to_string(negative) : std::to_string(count)) + " " + unit +
+                      " for " + detail::shown(label) +
+                      (negative < 0 ? ": a size is not negative" : " are more than memory can have"));
   }
   // Takes over one reference of v; the old value goes last, for v may live in it.
   void take(abi::Value* v) noexcept {
@@ -214,8 +215,12 @@ class DF : public abi::Df {
     if (__atomic_load_n(&value->refs, __ATOMIC_ACQUIRE) == 1) return;
     abi::Value* mine = nullptr;
     switch (value->type) {
-      case abi::Type::integer: mine = abi::value_int(value->i); break;
-      case abi::Type::real: mine = abi::value_real(value->r); break;
+      case abi::Type::integer:
+        mine = abi::value_int(value->i);
+        break;
+      case abi::Type::real:
+        mine = abi::value_real(value->r);
+        break;
       case abi::Type::string:
         mine = abi::value_string(static_cast<const char*>(value->data), value->size);
         break;

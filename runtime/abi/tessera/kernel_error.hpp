@@ -15,11 +15,16 @@ struct KernelError : std::runtime_error {
 
 inline const char* type_name(abi::Type t) {
   switch (t) {
-    case abi::Type::integer: return "an int";
-    case abi::Type::real: return "a real";
-    case abi::Type::string: return "a string";
-    case abi::Type::bytes: return "bytes";
-    case abi::Type::none: break;
+    case abi::Type::integer:
+      return "an int";
+    case abi::Type::real:
+      return "a real";
+    case abi::Type::string:
+      return "a string";
+    case abi::Type::bytes:
+      return "bytes";
+    case abi::Type::none:
+      break;
   }
   return "nothing";
 }
@@ -34,9 +39,8 @@ inline std::string shown(const char* label) {
   throw KernelError(shown(label) + " has no value yet (" + what + " was called): assign it first");
 }
 [[noreturn]] inline void throw_type(const char* label, abi::Type found, const char* wanted) {
-  throw KernelError(
-      shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
-      (found == abi::Type::bytes ? "" : "; cast_int(), cast_real() and cast_string() convert"));
+  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
+                    (found == abi::Type::bytes ? "" : "; cast_int(), cast_real() and cast_string() convert"));
 }
 
 // Labels live as long as the process; kept() gives a text such a life, each text once.
@@ -52,9 +56,7 @@ inline const char* kept(const std::string& text) {
   }
   // Two threads may keep the same text twice at the same moment: harmless.
   Node* node = new Node{first, text};
-  while (!__atomic_compare_exchange_n(&head, &node->next, node, false, __ATOMIC_RELEASE,
-                                      __ATOMIC_ACQUIRE)) {
-  }
+  while (!__atomic_compare_exchange_n(&head, &node->next, node, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {}
   return node->text.c_str();
 }
 

@@ -10,15 +10,21 @@ const std::string kFrame(74, '-');
 
 std::string note(const std::string& text) { return kFrame + "\n" + text + kFrame + "\n"; }
 
-const std::string kKilled = note("Primary job  terminated normally, but 1 process returned\na non-zero exit code. Per user-direction, the job has been aborted.\n") +
-                            note("mpirun noticed that process rank 2 with PID 141 on node h3 exited on signal 9 (Killed).\n");
+const std::string kKilled =
+    note(
+        "Primary job  terminated normally, but 1 process returned\na non-zero exit code. Per user-direction, the job "
+        "has been aborted.\n") +
+    note("mpirun noticed that process rank 2 with PID 141 on node h3 exited on signal 9 (Killed).\n");
 const std::string kAbsent =
-    note("mpirun was unable to launch the specified application as it could not access\nor execute an executable:\n\n"
-         "Executable: /opt/tessera/bin/tessera\nNode: h2\n\nwhile attempting to start process rank 1.\n") +
+    note(
+        "mpirun was unable to launch the specified application as it could not access\nor execute an executable:\n\n"
+        "Executable: /opt/tessera/bin/tessera\nNode: h2\n\nwhile attempting to start process rank 1.\n") +
     "2 total processes failed to start\n";
-const std::string kLost =
-    note("ORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[34974,0],0] on node h1\n  Remote daemon: [[34974,0],2] on node h3\n\n"
-         "This is usually due to either a failure of the TCP network\nconnection to the node, or possibly an internal failure of\n");
+const std::string kLost = note(
+    "ORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[34974,0],0] on node h1\n  Remote daemon: "
+    "[[34974,0],2] on node h3\n\n"
+    "This is usually due to either a failure of the TCP network\nconnection to the node, or possibly an internal "
+    "failure of\n");
 
 struct Said {
   std::string shown;
@@ -54,8 +60,10 @@ TEST_P(Pieces, LinesOfDashesOfOthersAreShown) {
 
 // Of a rank that has said why it aborts; no signal has ended mpirun.
 TEST_P(Pieces, ATornNoteIsANote) {
-  const Said s = said("p.fa:6: error: oh dear\n[vm:23456] [[14174,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file ../../../orte/util/show_help.c at line 513\n",
-                      1, GetParam());
+  const Said s = said(
+      "p.fa:6: error: oh dear\n[vm:23456] [[14174,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in "
+      "file ../../../orte/util/show_help.c at line 513\n",
+      1, GetParam());
   EXPECT_EQ(s.shown, "p.fa:6: error: oh dear\n");
   EXPECT_EQ(s.meaning.exit_code, 1);
   EXPECT_EQ(s.meaning.text, "");
@@ -68,7 +76,8 @@ TEST_P(Pieces, AKilledRankIsNamedWithItsHost) {
 }
 
 TEST(MpirunNotes, AnotherSignalIsNamed) {
-  const Said s = said(note("mpirun noticed that process rank 0 with PID 7 on node a.b exited on signal 15 (Terminated).\n"), 143, 99);
+  const Said s = said(
+      note("mpirun noticed that process rank 0 with PID 7 on node a.b exited on signal 15 (Terminated).\n"), 143, 99);
   EXPECT_EQ(s.meaning.exit_code, 143);
   EXPECT_EQ(s.meaning.text, "rank 0 on a.b was ended by signal 15 (Terminated)");
 }
@@ -82,8 +91,11 @@ TEST_P(Pieces, AHostWithoutTessera) {
 }
 
 TEST(MpirunNotes, AnExecutableThatIsNotFound) {
-  const Said s = said(note("mpirun was unable to find the specified executable file, and therefore\ndid not launch the job.  This error was first reported for process\n"
-                           "rank 1; it may have occurred for other processes as well.\n\nNOTE: A common cause.\n\nNode:       h2\nExecutable: /x/tessera\n"), 132, 4096);
+  const Said s = said(note("mpirun was unable to find the specified executable file, and therefore\ndid not launch the "
+                           "job.  This error was first reported for process\n"
+                           "rank 1; it may have occurred for other processes as well.\n\nNOTE: A common "
+                           "cause.\n\nNode:       h2\nExecutable: /x/tessera\n"),
+                      132, 4096);
   EXPECT_EQ(s.meaning.exit_code, 3);
   EXPECT_NE(s.meaning.text.find("host h2 can't start /x/tessera"), std::string::npos) << s.meaning.text;
 }
@@ -111,15 +123,19 @@ TEST(MpirunNotes, WhatStartsNothingIsNoSignal) {
 }
 
 TEST(MpirunNotes, WhatRanksHaveSaidIsEnough) {
-  const Said s = said("p.fa:2: error: oh dear\n" + note("Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"), 1, 50);
+  const Said s = said("p.fa:2: error: oh dear\n" +
+                          note("Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"),
+                      1, 50);
   EXPECT_EQ(s.meaning.exit_code, 1);
   EXPECT_EQ(s.meaning.text, "");
   EXPECT_EQ(said("ssh: Could not resolve hostname h9\n", 255, 50).meaning.exit_code, 3);
 }
 
 TEST(MpirunNotes, WhoEndsWithoutAWordIsNamed) {
-  const Said s = said(note("mpirun detected that one or more processes exited with non-zero status, thus causing\nthe job to be terminated. The first process to do so was:\n\n"
-                           "  Process name: [[3412,1],2]\n  Exit code:    5\n"), 5, 50);
+  const Said s = said(note("mpirun detected that one or more processes exited with non-zero status, thus causing\nthe "
+                           "job to be terminated. The first process to do so was:\n\n"
+                           "  Process name: [[3412,1],2]\n  Exit code:    5\n"),
+                      5, 50);
   EXPECT_EQ(s.meaning.exit_code, 5);
   EXPECT_NE(s.meaning.text.find("rank 2"), std::string::npos) << s.meaning.text;
   EXPECT_NE(s.meaning.text.find("_exit()"), std::string::npos) << s.meaning.text;
