@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "files/whole_file.hpp"
@@ -135,9 +134,9 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
   const bool signals = nodes.size() == 1 && nodes.front()->ranks() > 1;
   if (signals) catch_member_signals(*transports.front());
   // The ranks of this process: each gets a thread, the first one runs here.
-  std::vector<std::thread> others;
+  std::vector<Thread> others;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
-    others.emplace_back([&nodes, i] { nodes[i]->run(); });
+    others.emplace_back([&nodes, i] { nodes[i]->run(); }, static_cast<std::int32_t>(i));
   }
   const int code = nodes.front()->run();
   for (auto& t : others) t.join();

@@ -63,7 +63,7 @@ void Node::wake_worker() {
 
 void Node::pass_baton() {
   baton_.store(1);
-  baton_.notify_one();
+  notify_one(baton_);
 }
 
 void Node::handle(Rank from, Message&& m) {
@@ -223,7 +223,7 @@ bool Node::drive(Worker& w, Work& work) {
 
 void Node::communication_loop() {
   while (!end->stopped()) {
-    baton_.wait(0);
+    wait_while(baton_, 0u);
     baton_.store(0);
     if (!role_.try_lock()) continue;  // whoever holds it passes the baton when letting go
     role_held_.store(true);

@@ -38,6 +38,7 @@ bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->
 
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
   InputSums inputs;
+  if (simulation != nullptr) simulation->runs(c);
   if (w.node.options.check_inputs) inputs.note(c);
   // What it assigns may have others run in place, inside this.
   struct Around {

@@ -99,7 +99,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   if (balancer::index(self()) >= worker_ranks) threads = 0;
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
-    workers.back()->watched = options.check_inputs || !options.record.empty();
+    workers.back()->watched = options.check_inputs || !options.record.empty() || simulation != nullptr;
     if (options.record.empty()) continue;
     workers.back()->trace = std::make_unique<TraceBuffer>(
         members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
@@ -324,7 +324,7 @@ int Node::run() {
     }
     links->start(worker_ranks, [this](Rank r) { return transport.shares_memory(r); });
   }
-  if (policy != nullptr && executes()) {
+  if (policy != nullptr && executes() && simulation == nullptr) {
     outside_load = std::make_unique<OutsideLoad>(
         static_cast<std::int32_t>(workers.size()),
         [this] {
@@ -337,10 +337,10 @@ int Node::run() {
   progress = std::make_unique<Progress>(*this);
   if (!hosts.empty()) watch = std::make_unique<Watch>(*this, started);
   running = std::make_unique<RunningNow>(*this);
-  if (self() == Rank{0} && ranks() > 1) membership->listen();
+  if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) membership->listen();
   if (self() == Rank{0}) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
-  for (auto& w : workers) w->thread = std::thread([this, p = w.get()] { worker_loop(*p); });
+  for (auto& w : workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });
   communication_loop();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
@@ -356,7 +356,7 @@ int Node::finish(int exit_code) {
   if (exit_code != 0) {
     const auto deadline = Clock::now() + kGrace;
     while (!all_workers_left() && Clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      sleep_for(std::chrono::milliseconds(1));
       sleepers.wake_all();
       transport.wake();
     }
@@ -378,12 +378,12 @@ int Node::finish(int exit_code) {
   if (exit_code == 0 && !options.record.empty()) send_trace(*this);
   // A failed run must not wait for a kernel that never returns, on whichever rank it is.
   std::atomic<bool> passed{false};
-  std::thread guard;
+  Thread guard;
   if (exit_code != 0) {
-    guard = std::thread([&] {
+    guard = Thread([&] {
       const auto deadline = Clock::now() + 3 * kGrace;
       while (!passed.load() && Clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        sleep_for(std::chrono::milliseconds(5));
       }
       if (!passed.load()) {
         std::fflush(nullptr);

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "runtime/node/members.hpp"
 #include "runtime/node/retained.hpp"
 #include "runtime/run.hpp"
+#include "runtime/threads/threads.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/lead.hpp"
@@ -83,7 +83,7 @@ struct Worker {
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
   bool watched = false;                         // there is a trace, or inputs are checked
   runtime::InputSums* inputs = nullptr;         // of the current fragment, where they are checked
-  std::thread thread;
+  runtime::Thread thread;
 };
 
 }  // namespace tessera::abi

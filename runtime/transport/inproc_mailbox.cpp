@@ -21,6 +21,11 @@ void Mailbox::put(Mail mail) {
     }
   }
   // Also when the mail is due later: the sleeper has to know its new, earlier time to get up.
+  notify();
+}
+
+void Mailbox::notify() {
+  if (simulation != nullptr) simulation->notify(this, true);
   changed_.notify_all();
 }
 
@@ -81,7 +86,13 @@ void Mailbox::sleep(Clock::time_point until, bool heed_wake) {
       next = std::min(next, lane.mail.front().due);
     }
     if (next <= Clock::now()) return;
-    changed_.wait_until(lock, next);
+    if (simulation == nullptr) {
+      changed_.wait_until(lock, next);
+    } else {
+      lock.unlock();
+      simulation->wait(this, next);
+      lock.lock();
+    }
   }
 }
 
@@ -90,7 +101,7 @@ void Mailbox::wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
   }
-  changed_.notify_all();
+  notify();
 }
 
 }  // namespace tessera::runtime

@@ -48,6 +48,7 @@ class Mailbox {
   };
 
   void sleep(Clock::time_point until, bool heed_wake);
+  void notify();
   void take_due(std::vector<Mail>& out);
 
   std::mutex mutex_;

@@ -38,7 +38,11 @@ struct Network {
       return (std::uint64_t{seeds[used - 2]} << 32) | seeds[used - 1];
     };
     for (Link& link : links) link.random.seed(next_seed());
-    const cores::Allowance allowed = cores::find_allowance();
+    cores::Allowance allowed = cores::find_allowance();
+    if (simulation != nullptr) {
+      allowed = {};
+      for (std::size_t k = 0; k < simulation->cores() * static_cast<std::size_t>(o.ranks); ++k) allowed.mask.set(k);
+    }
     for (std::int32_t r = 0; r < o.ranks; ++r) {
       host.push_back({Rank{r}, allowed});
       boxes.push_back(std::make_unique<Mailbox>(o.ranks, o.seed == 0 ? 0 : next_seed() | 1, timed));
@@ -93,6 +97,7 @@ class InprocTransport final : public Transport {
     while (next_ < taken_.size()) {
       Mail mail = std::move(taken_[next_++]);
       if (mail.control == Control::parcel) {
+        if (simulation != nullptr && !simulation->delivers(index(mail.from), index(rank_), mail.parcel.bytes)) continue;
         sink(mail.from, std::move(mail.parcel));
       } else {
         barrier_.received(mail.from, mail.control);

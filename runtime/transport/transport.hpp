@@ -22,11 +22,11 @@
 #include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/cores/allowance.hpp"
+#include "runtime/threads/clock.hpp"
 
 namespace tessera::runtime {
 
 using balancer::Rank;
-using Clock = std::chrono::steady_clock;
 
 // ValueRef owns one reference of a value.
 class ValueRef {

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/work/ticks.hpp"
+#include "runtime/threads/ticks.hpp"
 
 namespace tessera::runtime {
 

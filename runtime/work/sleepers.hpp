@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/threads/threads.hpp"
+
 namespace tessera::runtime {
 
 class Sleepers {
@@ -27,18 +29,18 @@ class Sleepers {
     transitions_.fetch_add(1);
   }
   void sleep(std::uint32_t ticket) {
-    epoch_.wait(ticket);
+    wait_while(epoch_, ticket);
     cancel();
   }
   // Pusher: after the push.
   void wake_one() {
     if (count_.load() == 0) return;
     epoch_.fetch_add(1);
-    epoch_.notify_one();
+    notify_one(epoch_);
   }
   void wake_all() {
     epoch_.fetch_add(1);
-    epoch_.notify_all();
+    notify_all(epoch_);
   }
   // Announced and not yet cancelled: idle, if not asleep.
   std::int32_t count() const { return count_.load(); }
