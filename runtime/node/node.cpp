@@ -263,7 +263,10 @@ void Node::worker_loop(Worker& w) {
         continue;
       }
       if (role_.try_lock()) {
-        if (!drive(w, work)) continue;
+        if (!drive(w, work)) {
+          if (end->stopped()) break;  // there is nothing left to drive, and taking the role again would keep others from it
+          continue;
+        }
       } else {
         const bool all = all_workers_idle();
         if (all && policy != nullptr) policy->changed();

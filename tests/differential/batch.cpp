@@ -138,7 +138,7 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
   return true;
 }
 
-void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mismatch>& mismatches, Totals& totals) {
+void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder, std::vector<Mismatch>& mismatches, Totals& totals) {
   const auto started = Clock::now();
   const fs::path library = compile(cases, folder, mismatches);
   totals.compile += since(started);
@@ -150,7 +150,7 @@ void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mism
     progress->program = first;
     std::fflush(nullptr);
     const pid_t child = fork();
-    if (child == 0) run_child(cases, first, library, report, *progress);
+    if (child == 0) run_child(cases, plan, first, library, report, *progress);
     int status = 0;
     std::size_t seen = progress->runs;
     int looks = 0;
@@ -168,7 +168,7 @@ void run_batch(std::vector<Case> cases, const fs::path& folder, std::vector<Mism
     const std::size_t at = progress->program;
     if (where.empty() && WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
     const Case& c = cases[at];
-    mismatches.push_back({c.seed, configurations(c.seed)[progress->configuration].name,
+    mismatches.push_back({c.seed, configurations(c.seed, plan)[progress->configuration].name,
                           !where.empty() ? where
                                          : "the process ends with status " + std::to_string(status) + "\n" +
                                                read(report.string() + ".stderr")});

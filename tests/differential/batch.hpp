@@ -44,7 +44,8 @@ bool prepare(std::uint64_t seed, int size, int wrong, const std::filesystem::pat
 Generated program_of(std::uint64_t seed, int size, int wrong);
 
 // run_batch compiles the cases and runs them in all configurations.
-void run_batch(std::vector<Case> cases, const std::filesystem::path& folder, std::vector<Mismatch>& mismatches,
+struct Plan;
+void run_batch(std::vector<Case> cases, const Plan& plan, const std::filesystem::path& folder, std::vector<Mismatch>& mismatches,
                Totals& totals);
 
 }  // namespace tessera::differential

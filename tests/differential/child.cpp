@@ -61,6 +61,24 @@ bool leaks() {
 #endif
 }
 
+// A whole run that does not end leaves threads behind that are in the middle of something: the process is done.
+int run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments) {
+  if (!c.world) return runtime::run(program, c.options, arguments);
+  whole::Settings settings = *c.world;
+  const char* const transcript = std::getenv("TESSERA_TRANSCRIPT");  // a file for that of the last run
+  settings.told = transcript != nullptr;
+  whole::World world(settings);
+  int code = 0;
+  const whole::End end = world.run([&] { code = runtime::run(program, c.options, arguments); });
+  if (transcript != nullptr) {
+    std::ofstream out(transcript);
+    for (const std::string& line : world.transcript()) out << line << '\n';
+  }
+  if (end == whole::End::done) return code;
+  std::fprintf(stderr, "the run %s %s", end == whole::End::stuck ? "is stuck" : "goes on", world.standing().c_str());
+  _exit(1);
+}
+
 }  // namespace
 
 std::string read(const fs::path& path) {
@@ -90,7 +108,7 @@ std::string difference(const std::vector<std::string>& expected, const std::vect
   return text;
 }
 
-void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path& library, const fs::path& report,
+void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first, const fs::path& library, const fs::path& report,
                Progress& progress) {
   const fs::path said = report.string() + ".stderr";
   const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -105,7 +123,7 @@ void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path
     const Case& c = cases[k];
     using Entry = const abi::Program* (*)();
     const auto entry = reinterpret_cast<Entry>(dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
-    std::vector<Configuration> all = configurations(c.seed);
+    std::vector<Configuration> all = configurations(c.seed, plan);
     for (std::size_t at = 0; at < all.size(); ++at) {
       progress.program = k;
       progress.configuration = at;
@@ -118,7 +136,7 @@ void run_child(const std::vector<Case>& cases, std::size_t first, const fs::path
       fs::remove(summary);
       all[at].options.summary_json = summary;
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
-      const int code = runtime::run(*entry(), all[at].options, c.arguments);
+      const int code = run_once(*entry(), all[at], c.arguments);
       note_moves(summary, progress);
       std::sort(printed.begin(), printed.end());
       std::string what;

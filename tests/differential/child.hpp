@@ -17,7 +17,7 @@ struct Progress {
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the
 // program that ended it said is in `report`.stderr.
-[[noreturn]] void run_child(const std::vector<Case>& cases, std::size_t first, const std::filesystem::path& library,
+[[noreturn]] void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first, const std::filesystem::path& library,
                             const std::filesystem::path& report, Progress& progress);
 
 std::vector<Mismatch> read_report(const std::filesystem::path& path);

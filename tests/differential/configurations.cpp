@@ -114,4 +114,61 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
   return all;
 }
 
+namespace {
+
+// Anything from nothing to `most`, small more often than not.
+whole::Span some(balancer::Random& random, whole::Span most) {
+  const std::uint64_t n = static_cast<std::uint64_t>(most.count()) >> random.below(10);
+  return whole::Span(n == 0 ? 0 : random.below(n));
+}
+
+}  // namespace
+
+Configuration whole_run(std::uint64_t seed, std::size_t run) {
+  balancer::Random random(seed * 1'000'003 + run);
+  std::vector<const balancer::PolicyInfo*> policies = {&balancer::restless_info(), &balancer::restless_info()};
+  for (const balancer::PolicyInfo& p : balancer::policies()) policies.push_back(&p);
+  const balancer::PolicyInfo& policy = *policies[random.below(policies.size())];
+  const auto draw = [&](int most) { return 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(most))); };
+  Configuration c = make(1 + draw(5), draw(3), random.next() | 1, policy);
+  c.longest_rest_us = 0;
+  if (has(policy, "faithful") && random.below(4) == 0) {
+    c.name += " --set faithful=true";
+    c.options.settings.emplace("faithful", "true");
+  }
+  strain(c, policy, random.next());
+  c.longest_rest_us = 0;
+  if (random.below(2) == 0) change_members(c, random.next());
+  c.options.max_delay_us = static_cast<std::int64_t>(random.below(4) == 0 ? 0 : 1 + random.below(3000) / draw(30));
+  if (random.below(4) == 0) {
+    c.options.link_latency_us = static_cast<std::int64_t>(random.below(2000));
+    c.options.link_bandwidth = 1e6 * static_cast<double>(1 + random.below(1000));
+  }
+  whole::Settings world;
+  world.seed = random.next();
+  world.cores = static_cast<std::size_t>(draw(4));
+  world.longest = random.below(4) == 0 ? whole::Span(0) : some(random, std::chrono::milliseconds(5));
+  for (std::uint64_t k = random.below(3); k > 0; --k) {
+    whole::Absence a;
+    a.rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)));
+    a.from = some(random, std::chrono::milliseconds(20));
+    a.until = a.from + some(random, std::chrono::milliseconds(50));
+    world.absences.push_back(a);
+  }
+  c.world = world;
+  c.name = "whole run " + std::to_string(run) + " (" + c.name + ", delays " + std::to_string(c.options.max_delay_us) +
+           " us, link " + std::to_string(c.options.link_latency_us) + " us " +
+           std::to_string(c.options.link_bandwidth * 1e-6) + " MB/s, kernels up to " +
+           std::to_string(static_cast<double>(world.longest.count()) * 1e-3) + " us, cores " +
+           std::to_string(world.cores) + ", pauses " + std::to_string(world.absences.size()) + ")";
+  return c;
+}
+
+std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
+  std::vector<Configuration> all;
+  if (plan.threads) all = configurations(seed);
+  for (std::size_t run = 0; run < plan.whole; ++run) all.push_back(whole_run(seed, run));
+  return all;
+}
+
 }  // namespace tessera::differential

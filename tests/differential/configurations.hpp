@@ -1,10 +1,12 @@
 // How each program is run: ranks, threads, policies, orders of deliveries.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/run.hpp"
+#include "world.hpp"
 
 namespace tessera::differential {
 
@@ -13,11 +15,23 @@ struct Configuration {
   runtime::RunOptions options;
   int longest_rest_us = 0;  // of kernels (tests/reference/kernels.hpp)
   int most_rests = 40;      // then they rest no more; long runs would take seconds
+  std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 
 // configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
 // every policy of the registry and the faithful mode of those that have one, one that moves all it can
 // (balancer/restless), deliveries reordered.
 std::vector<Configuration> configurations(std::uint64_t seed);
+
+// What of it is done: by real threads, and by so many whole runs (tests/whole/world.hpp).
+struct Plan {
+  bool threads = true;
+  std::size_t whole = 0;
+};
+std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
+
+// whole_run is number `run` of a program's whole runs: anything of what configurations has, drawn by these two, and
+// times of kernels, slow links, ranks that pause, leave and join at any time.
+Configuration whole_run(std::uint64_t seed, std::size_t run);
 
 }  // namespace tessera::differential

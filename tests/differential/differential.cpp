@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
   int wrong = 10;
   std::size_t least_moved = 0;
   bool print = false;
+  Plan plan;
+  bool only_whole = false;
   CLI::App app("Random programs: the reference interpreter against the runtime.");
   app.add_option("--programs", programs, "how many")->capture_default_str();
   app.add_option("--seed", seed, "of the first program; the next ones follow")->capture_default_str();
@@ -36,8 +38,11 @@ int main(int argc, char** argv) {
   app.add_option("--least-moved", least_moved,
                  "fail where the balancers move fewer fragments in all: then the test tests little")
       ->capture_default_str();
+  app.add_option("--whole", plan.whole, "whole runs of each program, on a time of their own")->capture_default_str();
+  app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
+  plan.threads = !only_whole;
   if (print) {
     std::fputs(program_of(seed, size, wrong).text.c_str(), stdout);
     return 0;
@@ -66,7 +71,7 @@ int main(int argc, char** argv) {
     Case c;
     if (prepare(seed + k, size, wrong, folder, c, mismatches, totals)) cases.push_back(c);
     if (cases.size() < batch && k + 1 < programs) continue;
-    if (!cases.empty()) run_batch(cases, folder, mismatches, totals);
+    if (!cases.empty()) run_batch(cases, plan, folder, mismatches, totals);
     cases.clear();
     tell();
     if (programs > batch) std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
@@ -76,7 +81,7 @@ int main(int argc, char** argv) {
       "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
       "%zu were wrong and refused, %zu failed as they should; %zu fragments moved in %zu of %zu runs with a balancer; "
       "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
-      programs, totals.source_lines, configurations(1).size(), totals.runs, totals.lines, totals.refused, totals.failed,
+      programs, totals.source_lines, configurations(1, plan).size(), totals.runs, totals.lines, totals.refused, totals.failed,
       totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
   if (!differ.empty()) std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);

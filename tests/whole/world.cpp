@@ -93,7 +93,7 @@ End World::run(std::function<void()> body) {
   End end = End::done;
   while (!fibers_.front()->ended) {
     Fiber* next = pick();
-    if (next == nullptr || now_ > settings_.limit.count()) {
+    if (next == nullptr || elapsed() > settings_.limit || ++steps_ > settings_.most_steps) {
       end = next == nullptr ? End::stuck : End::late;
       break;
     }
@@ -143,14 +143,15 @@ World::Fiber* World::pick() {
 
 bool World::away(std::int32_t rank) const {
   return std::any_of(settings_.absences.begin(), settings_.absences.end(), [&](const Absence& a) {
-    return a.rank == rank && a.from.count() <= now_ && now_ < a.until.count();
+    return a.rank == rank && a.from <= elapsed() && elapsed() < a.until;
   });
 }
 
 std::int64_t World::back(std::int32_t rank) const {
   std::int64_t at = now_;
   for (const Absence& a : settings_.absences) {
-    if (a.rank == rank && a.from.count() <= now_) at = std::max(at, a.until.count());
+    if (a.rank != rank || a.from > elapsed()) continue;
+    at = a.until == Span::max() ? kNever : std::max(at, kStart + a.until.count());
   }
   return at;
 }
@@ -266,14 +267,14 @@ void World::event(std::uint64_t digest) {
 }
 
 void World::note(const std::string& text) {
-  if (settings_.told) transcript_.push_back(fmt::format("{:12.3f} us  {}", static_cast<double>(now_) * 1e-3, text));
+  if (settings_.told) transcript_.push_back(fmt::format("{:12.3f} us  {}", static_cast<double>(elapsed().count()) * 1e-3, text));
 }
 
 std::string World::standing() const {
-  std::string text = fmt::format("after {:.3f} ms and {} events:\n", static_cast<double>(now_) * 1e-6, events_);
+  std::string text = fmt::format("after {:.3f} ms and {} events, {} steps:\n", static_cast<double>(elapsed().count()) * 1e-6, events_, steps_);
   for (const auto& f : fibers_) {
     if (f->ended) continue;
-    const std::string until = f->until == kNever ? "for good" : fmt::format("until {:.3f} ms", f->until * 1e-6);
+    const std::string until = f->until == kNever ? "for good" : fmt::format("until {:.3f} ms", static_cast<double>(f->until - kStart) * 1e-6);
     text += fmt::format("  rank {}, thread {}: {} {}{}\n", f->rank, f->number, f->does, f->waits ? until : "now",
                         away(f->rank) ? " (away)" : "");
   }

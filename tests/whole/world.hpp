@@ -30,7 +30,8 @@ struct Settings {
   std::uint64_t seed = 1;
   std::size_t cores = 1;  // of each rank
   Span longest{0};        // that a fragment's code takes; most take much less
-  Span limit = std::chrono::seconds(1000);  // longer than this no run lasts
+  Span limit = std::chrono::seconds(20);  // longer than this no run lasts
+  std::size_t most_steps = 2'000'000;     // from one wait to the next
   std::vector<Absence> absences;
   bool told = false;  // keep the transcript
 };
@@ -51,7 +52,7 @@ class World final : public runtime::Simulation {
 
   std::uint64_t trace() const { return trace_; }  // a digest of all events and their times
   std::size_t events() const { return events_; }
-  Span elapsed() const { return Span(now_); }
+  Span elapsed() const { return Span(now_ - kStart); }
   const std::vector<std::string>& transcript() const { return transcript_; }
   // Who waits, for a person.
   std::string standing() const;
@@ -81,9 +82,12 @@ class World final : public runtime::Simulation {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Fiber* current_ = nullptr;
   std::unique_ptr<Fiber> outside_;  // who has called run
-  std::int64_t now_ = 0;            // ns
+  // ns. Not from 0: what was never done was long ago.
+  static constexpr std::int64_t kStart = 1'000'000'000'000'000;
+  std::int64_t now_ = kStart;
   std::uint64_t trace_ = 0;
   std::size_t events_ = 0;
+  std::size_t steps_ = 0;
   std::vector<std::string> transcript_;
 };
 
