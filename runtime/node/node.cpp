@@ -29,6 +29,7 @@
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/report/unread.hpp"
+#include "runtime/start/agreement.hpp"
 #include "runtime/trace/trace_report.hpp"
 
 namespace tessera::runtime {
@@ -264,7 +265,8 @@ void Node::worker_loop(Worker& w) {
       }
       if (role_.try_lock()) {
         if (!drive(w, work)) {
-          if (end->stopped()) break;  // there is nothing left to drive, and taking the role again would keep others from it
+          if (end->stopped())
+            break;  // there is nothing left to drive, and taking the role again would keep others from it
           continue;
         }
       } else {
@@ -338,7 +340,7 @@ int Node::run() {
         [this](double tasks) { policy->outside_load(tasks); });
   }
   progress = std::make_unique<Progress>(*this);
-  if (!hosts.empty()) watch = std::make_unique<Watch>(*this, started);
+  if (!hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(*this, started);
   running = std::make_unique<RunningNow>(*this);
   if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) membership->listen();
   if (self() == Rank{0}) start_main();
@@ -379,19 +381,29 @@ int Node::finish(int exit_code) {
     comm.send(Rank{0}, own_totals(*this, true));
   }
   if (exit_code == 0 && !options.record.empty()) send_trace(*this);
-  // A failed run must not wait for a kernel that never returns, on whichever rank it is.
+  // A failed run must not wait for a kernel that never returns, on whichever rank it is; and none for a rank that has
+  // died or stands still just before the end, if it may not be silent for ever. Rank 0 is the first to say so.
+  Clock::duration patience = 3 * kGrace;
+  if (exit_code == 0) patience = std::chrono::seconds(options.silence_limit + (self() == Rank{0} ? 0 : 1));
   std::atomic<bool> passed{false};
   Thread guard;
-  if (exit_code != 0) {
+  if (exit_code != 0 || (options.silence_limit > 0 && watch != nullptr)) {
     guard = Thread([&] {
-      const auto deadline = Clock::now() + 3 * kGrace;
+      const auto deadline = Clock::now() + patience;
       while (!passed.load() && Clock::now() < deadline) {
         sleep_for(std::chrono::milliseconds(5));
       }
-      if (!passed.load()) {
-        std::fflush(nullptr);
-        transport.abort(exit_code);
+      if (passed.load()) return;
+      if (exit_code == 0) {
+        std::vector<Rank> missing = self() == Rank{0} ? totals->missing() : std::vector{Rank{0}};
+        std::fprintf(stderr,
+                     "tessera: error: the program has come to its end, but %s %s silent since then: the run ends "
+                     "(--silence-limit %ld)\n",
+                     missing.empty() ? "a rank" : rank_names(missing, hosts).c_str(),
+                     missing.size() > 1 ? "have been" : "has been", static_cast<long>(options.silence_limit));
       }
+      std::fflush(nullptr);
+      transport.abort(exit_code == 0 ? kExitEnvironment : exit_code);
     });
   }
   transport.barrier(sink);

@@ -15,18 +15,20 @@
 namespace tessera::runtime {
 namespace {
 
-double cpu_seconds() {
+// Of a simulation nothing: it would not be the same twice.
+rusage used() {
   rusage u{};
-  getrusage(RUSAGE_SELF, &u);
+  if (simulation == nullptr) getrusage(RUSAGE_SELF, &u);
+  return u;
+}
+
+double cpu_seconds() {
+  const rusage u = used();
   return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
          1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-std::int64_t peak_kb() {
-  rusage u{};
-  getrusage(RUSAGE_SELF, &u);
-  return u.ru_maxrss;
-}
+std::int64_t peak_kb() { return used().ru_maxrss; }
 
 }  // namespace
 

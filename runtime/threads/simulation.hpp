@@ -4,16 +4,16 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 
 namespace tessera::abi {
 struct Cf;
 }
 
 namespace tessera::runtime {
+
+struct Parcel;
 
 class Simulation {
  public:
@@ -32,7 +32,7 @@ class Simulation {
   // This thread is about to run the fragment's code, and has nothing locked.
   virtual void runs(const abi::Cf*) = 0;
   // A message is handed to the rank; false: it is lost, for one of the two is dead.
-  virtual bool delivers(std::int32_t from, std::int32_t to, std::span<const std::byte> message) = 0;
+  virtual bool delivers(std::int32_t from, std::int32_t to, const Parcel& message) = 0;
   // Of each rank.
   virtual std::size_t cores() const = 0;
 };

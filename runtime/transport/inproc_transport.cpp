@@ -97,7 +97,7 @@ class InprocTransport final : public Transport {
     while (next_ < taken_.size()) {
       Mail mail = std::move(taken_[next_++]);
       if (mail.control == Control::parcel) {
-        if (simulation != nullptr && !simulation->delivers(index(mail.from), index(rank_), mail.parcel.bytes)) continue;
+        if (simulation != nullptr && !simulation->delivers(index(mail.from), index(rank_), mail.parcel)) continue;
         sink(mail.from, std::move(mail.parcel));
       } else {
         barrier_.received(mail.from, mail.control);

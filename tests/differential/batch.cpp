@@ -75,6 +75,49 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder, std::vector<M
   return folder / library;
 }
 
+// The number of seeds that a simpler configuration is tried with.
+constexpr int kSeeds = 30;
+
+// shrink looks for the simplest whole run of the case that fails; writes its transcript, and says which it was.
+std::string shrink(const Case& c, Configuration failing, const fs::path& library, const fs::path& report,
+                   const fs::path& transcript) {
+  const auto still = [&](Configuration& other) {
+    for (int k = 0; k < kSeeds; ++k, ++other.world->seed) {
+      rename(other);
+      if (fails(c, other, library, report)) return true;
+    }
+    return false;
+  };
+  for (bool found = true; found;) {
+    found = false;
+    for (Configuration& other : simpler(failing)) {
+      found = still(other);
+      if (!found) continue;
+      failing = other;
+      break;
+    }
+  }
+  fails(c, failing, library, report, transcript);
+  return failing.name;
+}
+
+// Of the mismatches from number `before` on: the first that a whole run has shown.
+void shrink_first(const std::vector<Case>& cases, const Plan& plan, const fs::path& library, const fs::path& report,
+                  std::size_t before, std::vector<Mismatch>& mismatches) {
+  for (std::size_t k = before; k < mismatches.size(); ++k) {
+    Mismatch& m = mismatches[k];
+    const auto of = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.seed == m.seed; });
+    if (of == cases.end()) continue;
+    for (const Configuration& c : configurations(m.seed, plan)) {
+      if (!c.world || c.name != m.configuration) continue;
+      const fs::path transcript = of->source.string() + ".transcript";
+      m.what += "shrunk to: " + shrink(*of, c, library, report, transcript) + "\n";
+      m.transcript = transcript;
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -138,8 +181,10 @@ bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Ca
   return true;
 }
 
-void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder, std::vector<Mismatch>& mismatches, Totals& totals) {
+void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder, std::vector<Mismatch>& mismatches,
+               Totals& totals) {
   const auto started = Clock::now();
+  const std::size_t before = mismatches.size();
   const fs::path library = compile(cases, folder, mismatches);
   totals.compile += since(started);
   const auto running = Clock::now();
@@ -181,6 +226,7 @@ void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder
   totals.run += since(running);
   munmap(progress, sizeof(Progress));
   for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));
+  if (!plan.crash) shrink_first(cases, plan, library, report, before, mismatches);
   fs::remove(report);
   fs::remove(library);
 }

@@ -23,6 +23,7 @@ struct Mismatch {
   std::uint64_t seed = 0;
   std::string configuration;
   std::string what;
+  std::filesystem::path transcript = {};  // of a whole run
 };
 
 struct Totals {
@@ -45,7 +46,7 @@ Generated program_of(std::uint64_t seed, int size, int wrong);
 
 // run_batch compiles the cases and runs them in all configurations.
 struct Plan;
-void run_batch(std::vector<Case> cases, const Plan& plan, const std::filesystem::path& folder, std::vector<Mismatch>& mismatches,
-               Totals& totals);
+void run_batch(std::vector<Case> cases, const Plan& plan, const std::filesystem::path& folder,
+               std::vector<Mismatch>& mismatches, Totals& totals);
 
 }  // namespace tessera::differential

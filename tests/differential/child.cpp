@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +53,9 @@ extern "C" const char* __tsan_default_options() { return "halt_on_error=1"; }
 namespace tessera::differential {
 namespace {
 
+// One whole run in so many is made twice.
+constexpr std::size_t kTwice = 10;
+
 // leaks says whether memory is lost by now; a child that ends by _exit is not looked at otherwise.
 bool leaks() {
 #ifdef __SANITIZE_ADDRESS__
@@ -61,22 +65,64 @@ bool leaks() {
 #endif
 }
 
-// A whole run that does not end leaves threads behind that are in the middle of something: the process is done.
-int run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments) {
-  if (!c.world) return runtime::run(program, c.options, arguments);
-  whole::Settings settings = *c.world;
-  const char* const transcript = std::getenv("TESSERA_TRANSCRIPT");  // a file for that of the last run
-  settings.told = transcript != nullptr;
-  whole::World world(settings);
+struct Ran {
   int code = 0;
-  const whole::End end = world.run([&] { code = runtime::run(program, c.options, arguments); });
-  if (transcript != nullptr) {
+  std::uint64_t trace = 0;
+  std::vector<std::string> transcript;  // where it is wanted
+};
+
+// A whole run that does not end leaves threads behind that are in the middle of something: the process is done.
+Ran run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
+             const fs::path& transcript = {}) {
+  printed.clear();
+  if (!c.world) return {runtime::run(program, c.options, arguments), 0, {}};
+  whole::Settings settings = *c.world;
+  settings.told = !transcript.empty();
+  whole::World world(settings);
+  Ran ran;
+  const whole::End end = world.run([&] { ran.code = runtime::run(program, c.options, arguments); });
+  if (settings.told) {
     std::ofstream out(transcript);
     for (const std::string& line : world.transcript()) out << line << '\n';
+    out << (end == whole::End::done ? "the end\n" : world.standing());
   }
-  if (end == whole::End::done) return code;
+  ran.trace = world.trace();
+  if (end == whole::End::done) return ran;
+  if (end == whole::End::stuck && world.living_ended()) _exit(0);
   std::fprintf(stderr, "the run %s %s", end == whole::End::stuck ? "is stuck" : "goes on", world.standing().c_str());
   _exit(1);
+}
+
+const abi::Program& program_in(void* library, std::uint64_t seed) {
+  using Entry = const abi::Program* (*)();
+  return *reinterpret_cast<Entry>(dlsym(library, ("tessera_program_" + std::to_string(seed)).c_str()))();
+}
+
+// What is wrong with how the run has ended; nothing: it is right.
+std::string wrong_with(const Case& c, int code, const fs::path& said) {
+  std::sort(printed.begin(), printed.end());
+  std::string what;
+  const bool right = c.expected.end == reference::Outcome::End::finished;
+  if (code != (right ? 0 : 1)) what = "exit code " + std::to_string(code) + "\n" + read(said);
+  if (right && printed != c.expected.lines) what += difference(c.expected.lines, printed);
+  return what;
+}
+
+// The rank that crashes takes the process along when the others have found out.
+std::string run_crashing(const abi::Program& program, const Configuration& c, const Case& of, const fs::path& said) {
+  const pid_t child = fork();
+  if (child == 0) _exit(run_once(program, c, of.arguments).code);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const std::string text = read(said);
+  const std::string rank = "rank " + std::to_string(c.world->absences.front().rank);
+  const bool ended =
+      WIFEXITED(status) &&
+      (WEXITSTATUS(status) == 0 || (WEXITSTATUS(status) == 1 && of.expected.end != reference::Outcome::End::finished));
+  const bool told = WIFEXITED(status) && WEXITSTATUS(status) == runtime::kExitEnvironment &&
+                    text.find("silent") != std::string::npos &&
+                    (text.find(rank) != std::string::npos || text.find("a rank has") != std::string::npos);
+  return ended || told ? "" : "status " + std::to_string(status) + "\n" + text;
 }
 
 }  // namespace
@@ -108,8 +154,8 @@ std::string difference(const std::vector<std::string>& expected, const std::vect
   return text;
 }
 
-void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first, const fs::path& library, const fs::path& report,
-               Progress& progress) {
+void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first, const fs::path& library,
+               const fs::path& report, Progress& progress) {
   const fs::path said = report.string() + ".stderr";
   const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
   dup2(error, STDERR_FILENO);
@@ -121,14 +167,12 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
   }
   for (std::size_t k = first; k < cases.size(); ++k) {
     const Case& c = cases[k];
-    using Entry = const abi::Program* (*)();
-    const auto entry = reinterpret_cast<Entry>(dlsym(handle, ("tessera_program_" + std::to_string(c.seed)).c_str()));
+    const abi::Program& program = program_in(handle, c.seed);
     std::vector<Configuration> all = configurations(c.seed, plan);
     for (std::size_t at = 0; at < all.size(); ++at) {
       progress.program = k;
       progress.configuration = at;
       progress.runs = progress.runs + 1;
-      printed.clear();
       rests = 0;
       longest_rest_us = all[at].longest_rest_us;
       most_rests = all[at].most_rests;
@@ -136,13 +180,22 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       fs::remove(summary);
       all[at].options.summary_json = summary;
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
-      const int code = run_once(*entry(), all[at], c.arguments);
-      note_moves(summary, progress);
-      std::sort(printed.begin(), printed.end());
       std::string what;
-      const bool right = c.expected.end == reference::Outcome::End::finished;
-      if (code != (right ? 0 : 1)) what = "exit code " + std::to_string(code) + "\n" + read(said);
-      if (right && printed != c.expected.lines) what += difference(c.expected.lines, printed);
+      if (plan.crash && all[at].world) {
+        what = run_crashing(program, all[at], c, said);
+      } else {
+        const Ran ran = run_once(program, all[at], c.arguments);
+        note_moves(summary, progress);
+        what = wrong_with(c, ran.code, said);
+        if (what.empty() && all[at].world && at % kTwice == 0 &&
+            run_once(program, all[at], c.arguments).trace != ran.trace) {
+          what = "the same seed, and another run\n";
+          if (const char* const keep = std::getenv("TESSERA_TRANSCRIPTS")) {
+            run_once(program, all[at], c.arguments, fs::path(keep) / "1");
+            run_once(program, all[at], c.arguments, fs::path(keep) / "2");
+          }
+        }
+      }
       if (what.empty()) continue;
       std::replace(what.begin(), what.end(), '\n', '\f');
       out << c.seed << '\t' << all[at].name << '\t' << what << std::endl;
@@ -150,6 +203,22 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
     if (leaks()) _exit(1);
   }
   _exit(0);
+}
+
+bool fails(const Case& c, const Configuration& configuration, const fs::path& library, const fs::path& report,
+           const fs::path& transcript) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const fs::path said = report.string() + ".stderr";
+    dup2(open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), STDERR_FILENO);
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const Ran ran = run_once(program_in(handle, c.seed), configuration, c.arguments, transcript);
+    _exit(wrong_with(c, ran.code, said).empty() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status != 0;
 }
 
 std::vector<Mismatch> read_report(const fs::path& path) {

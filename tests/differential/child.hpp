@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "batch.hpp"
+#include "configurations.hpp"
 
 namespace tessera::differential {
 
@@ -17,8 +18,14 @@ struct Progress {
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the
 // program that ended it said is in `report`.stderr.
-[[noreturn]] void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first, const std::filesystem::path& library,
-                            const std::filesystem::path& report, Progress& progress);
+[[noreturn]] void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t first,
+                            const std::filesystem::path& library, const std::filesystem::path& report,
+                            Progress& progress);
+
+// fails makes one whole run in a process of its own, and tells whether it is wrong. With a `transcript`, all that
+// happened is written there.
+bool fails(const Case& c, const Configuration& configuration, const std::filesystem::path& library,
+           const std::filesystem::path& report, const std::filesystem::path& transcript = {});
 
 std::vector<Mismatch> read_report(const std::filesystem::path& path);
 

@@ -1,5 +1,8 @@
 #include "configurations.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 
 #include "balancer/random.hpp"
@@ -156,18 +159,89 @@ Configuration whole_run(std::uint64_t seed, std::size_t run) {
     world.absences.push_back(a);
   }
   c.world = world;
-  c.name = "whole run " + std::to_string(run) + " (" + c.name + ", delays " + std::to_string(c.options.max_delay_us) +
-           " us, link " + std::to_string(c.options.link_latency_us) + " us " +
-           std::to_string(c.options.link_bandwidth * 1e-6) + " MB/s, kernels up to " +
-           std::to_string(static_cast<double>(world.longest.count()) * 1e-3) + " us, cores " +
-           std::to_string(world.cores) + ", pauses " + std::to_string(world.absences.size()) + ")";
+  rename(c);
   return c;
+}
+
+Configuration crashing_run(std::uint64_t seed, std::size_t run) {
+  Configuration c = whole_run(seed, run);
+  balancer::Random random(seed * 999'983 + run);
+  whole::Absence crash;
+  crash.rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)));
+  crash.from = some(random, std::chrono::milliseconds(20));
+  c.world->absences = {crash};
+  c.world->limit = std::chrono::seconds(10 * kSilenceLimit);
+  c.options.silence_limit = kSilenceLimit;
+  rename(c);
+  return c;
+}
+
+void rename(Configuration& c) {
+  const auto us = [](whole::Span s) { return static_cast<double>(s.count()) * 1e-3; };
+  c.name = fmt::format("whole run {}: {} ranks ({} spare), {} threads on {} cores, {}", c.world->seed, c.options.ranks,
+                       c.options.spares, c.options.threads, c.world->cores, c.options.policy->name);
+  for (const auto& [name, value] : c.options.settings) c.name += fmt::format(", {}={}", name, value);
+  c.name += fmt::format(", kernels up to {} us, deliveries by seed {} up to {} us", us(c.world->longest),
+                        c.options.seed, c.options.max_delay_us);
+  if (c.options.link_bandwidth > 0)
+    c.name += fmt::format(", link {} us {} MB/s", c.options.link_latency_us, c.options.link_bandwidth * 1e-6);
+  const runtime::RunOptions usual;
+  if (c.options.eager_bytes != usual.eager_bytes) c.name += fmt::format(", eager {}", c.options.eager_bytes);
+  if (c.options.relay_bytes != usual.relay_bytes) c.name += fmt::format(", relay {}", c.options.relay_bytes);
+  if (c.options.cache_limit_mb != usual.cache_limit_mb) c.name += fmt::format(", cache {}", c.options.cache_limit_mb);
+  for (const runtime::MemberPlan& p : c.options.member_plan)
+    c.name += fmt::format(", rank {} {} at {} us", index(p.rank), p.joins ? "joins" : "leaves", us(p.at));
+  for (const whole::Absence& a : c.world->absences) {
+    c.name += a.until == whole::Span::max()
+                  ? fmt::format(", rank {} crashes at {} us", a.rank, us(a.from))
+                  : fmt::format(", rank {} pauses from {} to {} us", a.rank, us(a.from), us(a.until));
+  }
+}
+
+std::vector<Configuration> simpler(const Configuration& c) {
+  std::vector<Configuration> all;
+  const auto with = [&](auto change) {
+    Configuration other = c;
+    change(other);
+    rename(other);
+    if (other.name != c.name) all.push_back(other);
+  };
+  const auto of_rank = [](const Configuration& o) {
+    for (const runtime::MemberPlan& p : o.options.member_plan) {
+      if (index(p.rank) + 1 == o.options.ranks) return true;
+    }
+    return std::any_of(o.world->absences.begin(), o.world->absences.end(),
+                       [&](const whole::Absence& a) { return a.rank + 1 == o.options.ranks; });
+  };
+  with([](Configuration& o) { o.options.member_plan.clear(); });
+  with([](Configuration& o) { o.world->absences.clear(); });
+  with([](Configuration& o) { o.options.spares = 0; });
+  if (c.options.ranks > 2 && c.options.spares == 0 && !of_rank(c)) with([](Configuration& o) { --o.options.ranks; });
+  with([](Configuration& o) { o.options.threads = 1; });
+  with([](Configuration& o) { o.world->cores = 1; });
+  with([](Configuration& o) { o.options.link_latency_us = 0, o.options.link_bandwidth = 0; });
+  with([](Configuration& o) { o.options.max_delay_us /= 2; });
+  with([](Configuration& o) { o.world->longest = whole::Span(0); });
+  const runtime::RunOptions usual;
+  with([&](Configuration& o) { o.options.eager_bytes = usual.eager_bytes; });
+  with([&](Configuration& o) { o.options.relay_bytes = usual.relay_bytes; });
+  with([&](Configuration& o) { o.options.cache_limit_mb = usual.cache_limit_mb; });
+  with([](Configuration& o) { o.options.settings.clear(); });
+  for (std::size_t k = 0; k < c.options.member_plan.size(); ++k)
+    with([&](Configuration& o) {
+      o.options.member_plan.erase(o.options.member_plan.begin() + static_cast<std::ptrdiff_t>(k));
+    });
+  for (std::size_t k = 0; k < c.world->absences.size(); ++k)
+    with(
+        [&](Configuration& o) { o.world->absences.erase(o.world->absences.begin() + static_cast<std::ptrdiff_t>(k)); });
+  return all;
 }
 
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);
-  for (std::size_t run = 0; run < plan.whole; ++run) all.push_back(whole_run(seed, run));
+  for (std::size_t run = 0; run < plan.whole; ++run)
+    all.push_back(plan.crash ? crashing_run(seed, run) : whole_run(seed, run));
   return all;
 }
 

@@ -13,8 +13,8 @@ namespace tessera::differential {
 struct Configuration {
   std::string name;  // the options of `tessera run` that give the same; its kernels do not rest
   runtime::RunOptions options;
-  int longest_rest_us = 0;  // of kernels (tests/reference/kernels.hpp)
-  int most_rests = 40;      // then they rest no more; long runs would take seconds
+  int longest_rest_us = 0;               // of kernels (tests/reference/kernels.hpp)
+  int most_rests = 40;                   // then they rest no more; long runs would take seconds
   std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 
@@ -27,11 +27,22 @@ std::vector<Configuration> configurations(std::uint64_t seed);
 struct Plan {
   bool threads = true;
   std::size_t whole = 0;
+  bool crash = false;  // in each of these a rank crashes
 };
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 
 // whole_run is number `run` of a program's whole runs: anything of what configurations has, drawn by these two, and
 // times of kernels, slow links, ranks that pause, leave and join at any time.
 Configuration whole_run(std::uint64_t seed, std::size_t run);
+
+// The same with a rank that crashes at some time: the run has to end, and to say which rank was not heard any more, or
+// it has ended before.
+Configuration crashing_run(std::uint64_t seed, std::size_t run);
+inline constexpr std::int64_t kSilenceLimit = 3;  // s
+
+// Simpler ones that may fail in the same way, the simplest first.
+std::vector<Configuration> simpler(const Configuration&);
+// Its name by what it holds.
+void rename(Configuration&);
 
 }  // namespace tessera::differential

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
                  "fail where the balancers move fewer fragments in all: then the test tests little")
       ->capture_default_str();
   app.add_option("--whole", plan.whole, "whole runs of each program, on a time of their own")->capture_default_str();
+  app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
@@ -63,6 +64,9 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
       if (!differ.insert(m.seed).second) continue;
       fs::create_directories(keep);
+      if (!m.transcript.empty()) {
+        fs::copy_file(m.transcript, fs::path(keep) / m.transcript.filename(), fs::copy_options::overwrite_existing);
+      }
       const std::string name = std::to_string(m.seed) + ".fa";
       fs::copy_file(folder / name, fs::path(keep) / name, fs::copy_options::overwrite_existing);
     }
@@ -81,8 +85,8 @@ int main(int argc, char** argv) {
       "%zu programs (%zu lines), each in %zu configurations: %zu runs, %zu lines of output; "
       "%zu were wrong and refused, %zu failed as they should; %zu fragments moved in %zu of %zu runs with a balancer; "
       "translated and interpreted %.1f s, compiled %.1f s, run %.1f s\n",
-      programs, totals.source_lines, configurations(1, plan).size(), totals.runs, totals.lines, totals.refused, totals.failed,
-      totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
+      programs, totals.source_lines, configurations(1, plan).size(), totals.runs, totals.lines, totals.refused,
+      totals.failed, totals.moved, totals.moving, totals.balanced, totals.translate, totals.compile, totals.run);
   if (!differ.empty()) std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);
   if (totals.moved < least_moved) std::printf("fewer than %zu fragments moved\n", least_moved);

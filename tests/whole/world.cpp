@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "message_text.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
@@ -61,6 +62,7 @@ struct World::Fiber {
   const void* what = nullptr;  // it waits for
   std::int64_t until = kNever;
   abi::Worker* worker = nullptr;  // runtime::thread_worker, while others run
+  const Fiber* joins = nullptr;
   const char* does = "begins";
 #ifdef __SANITIZE_THREAD__
   void* tsan = nullptr;
@@ -142,9 +144,8 @@ World::Fiber* World::pick() {
 }
 
 bool World::away(std::int32_t rank) const {
-  return std::any_of(settings_.absences.begin(), settings_.absences.end(), [&](const Absence& a) {
-    return a.rank == rank && a.from <= elapsed() && elapsed() < a.until;
-  });
+  return std::any_of(settings_.absences.begin(), settings_.absences.end(),
+                     [&](const Absence& a) { return a.rank == rank && a.from <= elapsed() && elapsed() < a.until; });
 }
 
 std::int64_t World::back(std::int32_t rank) const {
@@ -206,7 +207,10 @@ int World::start(std::int32_t rank, std::function<void()> body) {
 
 void World::join(int thread) {
   Fiber* f = fibers_[static_cast<std::size_t>(thread)].get();
+  Fiber* self = current_;
+  self->joins = f;
   while (!f->ended) wait(f, Time::max());
+  self->joins = nullptr;
 }
 
 void World::wait(const void* what, Time until) {
@@ -252,11 +256,12 @@ void World::runs(const abi::Cf* c) {
   suspend();
 }
 
-bool World::delivers(std::int32_t from, std::int32_t to, std::span<const std::byte> message) {
-  // A count of references may travel as an address (Acked): of these only that they are there.
-  const auto tag = static_cast<unsigned>(message.empty() ? std::byte{0} : message.front());
-  event(tag * 131 + static_cast<unsigned>(from) * 17 + static_cast<unsigned>(to) + message.size() * 1000003);
-  if (settings_.told) note(fmt::format("rank {} -> {}: message {} ({} bytes)", from, to, tag, message.size()));
+bool World::delivers(std::int32_t from, std::int32_t to, const runtime::Parcel& message) {
+  // Not all bytes: an address is among those of some (`ack`).
+  const auto tag = static_cast<unsigned>(message.bytes.front());
+  event(tag * 131 + static_cast<unsigned>(from) * 17 + static_cast<unsigned>(to) + message.bytes.size() * 1000003);
+  if (settings_.told)
+    note(fmt::format("rank {} -> {}: {}", from, to, message_text(runtime::decode(runtime::Parcel(message)))));
   return !away(from) || back(from) != kNever;
 }
 
@@ -267,14 +272,24 @@ void World::event(std::uint64_t digest) {
 }
 
 void World::note(const std::string& text) {
-  if (settings_.told) transcript_.push_back(fmt::format("{:12.3f} us  {}", static_cast<double>(elapsed().count()) * 1e-3, text));
+  if (settings_.told)
+    transcript_.push_back(fmt::format("{:12.3f} us  {}", static_cast<double>(elapsed().count()) * 1e-3, text));
+}
+
+bool World::living_ended() const {
+  const auto dead = [&](const Fiber& f) { return away(f.rank) && back(f.rank) == kNever; };
+  return std::all_of(fibers_.begin(), fibers_.end(), [&](const auto& f) {
+    return f->ended || dead(*f) || (f->joins != nullptr && !f->joins->ended && dead(*f->joins));
+  });
 }
 
 std::string World::standing() const {
-  std::string text = fmt::format("after {:.3f} ms and {} events, {} steps:\n", static_cast<double>(elapsed().count()) * 1e-6, events_, steps_);
+  std::string text = fmt::format("after {:.3f} ms and {} events, {} steps:\n",
+                                 static_cast<double>(elapsed().count()) * 1e-6, events_, steps_);
   for (const auto& f : fibers_) {
     if (f->ended) continue;
-    const std::string until = f->until == kNever ? "for good" : fmt::format("until {:.3f} ms", static_cast<double>(f->until - kStart) * 1e-6);
+    const std::string until =
+        f->until == kNever ? "for good" : fmt::format("until {:.3f} ms", static_cast<double>(f->until - kStart) * 1e-6);
     text += fmt::format("  rank {}, thread {}: {} {}{}\n", f->rank, f->number, f->does, f->waits ? until : "now",
                         away(f->rank) ? " (away)" : "");
   }

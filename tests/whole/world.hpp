@@ -1,7 +1,8 @@
 // World: whole ranks in one thread, on a time of its own, under a seed. The threads of the ranks are fibers here; each
 // of them runs until it waits, or is about to run a fragment's code, and then the seed says who goes on. A fragment's
 // code takes no time itself: it begins when the time that the seed gives it is over. When nobody can go on, the time
-// moves to where somebody can. So one seed is one run: the same events in the same order, whatever else the machine does.
+// moves to where somebody can. So one seed is one run: the same events in the same order, whatever else the machine
+// does.
 //
 // A rank may pause (nothing of it runs, for a while) or crash (nothing of it ever runs again, and what is sent to it or
 // under way from it is lost).
@@ -28,8 +29,8 @@ struct Absence {
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::size_t cores = 1;  // of each rank
-  Span longest{0};        // that a fragment's code takes; most take much less
+  std::size_t cores = 1;                  // of each rank
+  Span longest{0};                        // that a fragment's code takes; most take much less
   Span limit = std::chrono::seconds(20);  // longer than this no run lasts
   std::size_t most_steps = 2'000'000;     // from one wait to the next
   std::vector<Absence> absences;
@@ -54,6 +55,8 @@ class World final : public runtime::Simulation {
   std::size_t events() const { return events_; }
   Span elapsed() const { return Span(now_ - kStart); }
   const std::vector<std::string>& transcript() const { return transcript_; }
+  // Whether all but what has crashed came to its end, or waits for the threads of that.
+  bool living_ended() const;
   // Who waits, for a person.
   std::string standing() const;
   // What else a test wants to be in trace and transcript.
@@ -65,7 +68,7 @@ class World final : public runtime::Simulation {
   void wait(const void* what, Time until) override;
   void notify(const void* what, bool all) override;
   void runs(const abi::Cf*) override;
-  bool delivers(std::int32_t from, std::int32_t to, std::span<const std::byte> message) override;
+  bool delivers(std::int32_t from, std::int32_t to, const runtime::Parcel& message) override;
   std::size_t cores() const override { return settings_.cores; }
 
  private:
