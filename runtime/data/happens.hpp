@@ -1,6 +1,7 @@
 // How the files of data/ ask the machine (runtime/protocol).
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -9,6 +10,10 @@
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {
+
+// Instead of protocol::step: a machine that a test has broken on purpose.
+inline const std::function<void(protocol::Entry&, const protocol::Event&, const protocol::View&, protocol::Actions&)>*
+    broken_step = nullptr;
 
 template <class Event>
 DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const abi::Name& n, const Event& event,
@@ -22,7 +27,11 @@ DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const ab
   const protocol::State before = entry.state;
   protocol::View v = view(n, e == nullptr || e->value == nullptr ? value : e->value);
   if (e != nullptr) v.waiting = counts && v.known_uses ? waiting_for(e) : e->waiters != 0 ? 1 : 0;
-  step(entry, event, v, actions);
+  if (broken_step != nullptr) [[unlikely]] {
+    (*broken_step)(entry, event, v, actions);
+  } else {
+    step(entry, event, v, actions);
+  }
   return carry_out(shard, e, fresh, before, n, value, from, actions);
 }
 

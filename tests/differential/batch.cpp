@@ -79,12 +79,12 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder, std::vector<M
 constexpr int kSeeds = 30;
 
 // shrink looks for the simplest whole run of the case that fails; writes its transcript, and says which it was.
-std::string shrink(const Case& c, Configuration failing, const fs::path& library, const fs::path& report,
-                   const fs::path& transcript) {
+std::string shrink(const Case& c, const Plan& plan, Configuration failing, const fs::path& library,
+                   const fs::path& report, const fs::path& transcript) {
   const auto still = [&](Configuration& other) {
     for (int k = 0; k < kSeeds; ++k, ++other.world->seed) {
       rename(other);
-      if (fails(c, other, library, report)) return true;
+      if (fails(c, plan, other, library, report)) return true;
     }
     return false;
   };
@@ -97,7 +97,7 @@ std::string shrink(const Case& c, Configuration failing, const fs::path& library
       break;
     }
   }
-  fails(c, failing, library, report, transcript);
+  fails(c, plan, failing, library, report, transcript);
   return failing.name;
 }
 
@@ -111,7 +111,7 @@ void shrink_first(const std::vector<Case>& cases, const Plan& plan, const fs::pa
     for (const Configuration& c : configurations(m.seed, plan)) {
       if (!c.world || c.name != m.configuration) continue;
       const fs::path transcript = of->source.string() + ".transcript";
-      m.what += "shrunk to: " + shrink(*of, c, library, report, transcript) + "\n";
+      m.what += "shrunk to: " + shrink(*of, plan, c, library, report, transcript) + "\n";
       m.transcript = transcript;
       return;
     }

@@ -14,7 +14,9 @@
 
 #include "balancer/random.hpp"
 #include "configurations.hpp"
+#include "runtime/data/happens.hpp"
 #include "runtime/run.hpp"
+#include "tests/protocol/broken.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -63,6 +65,11 @@ bool leaks() {
 #else
   return false;
 #endif
+}
+
+void break_machine(const Plan& plan) {
+  static const std::vector<protocol::Broken> machines = protocol::broken_machines();
+  if (plan.broken != 0) runtime::broken_step = &machines.at(plan.broken - 1).step;
 }
 
 struct Ran {
@@ -159,6 +166,7 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
   const fs::path said = report.string() + ".stderr";
   const int error = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
   dup2(error, STDERR_FILENO);
+  break_machine(plan);
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::ofstream out(report, std::ios::app);
   if (handle == nullptr) {
@@ -190,10 +198,6 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
         if (what.empty() && all[at].world && at % kTwice == 0 &&
             run_once(program, all[at], c.arguments).trace != ran.trace) {
           what = "the same seed, and another run\n";
-          if (const char* const keep = std::getenv("TESSERA_TRANSCRIPTS")) {
-            run_once(program, all[at], c.arguments, fs::path(keep) / "1");
-            run_once(program, all[at], c.arguments, fs::path(keep) / "2");
-          }
         }
       }
       if (what.empty()) continue;
@@ -205,13 +209,14 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
   _exit(0);
 }
 
-bool fails(const Case& c, const Configuration& configuration, const fs::path& library, const fs::path& report,
-           const fs::path& transcript) {
+bool fails(const Case& c, const Plan& plan, const Configuration& configuration, const fs::path& library,
+           const fs::path& report, const fs::path& transcript) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     const fs::path said = report.string() + ".stderr";
     dup2(open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), STDERR_FILENO);
+    break_machine(plan);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     const Ran ran = run_once(program_in(handle, c.seed), configuration, c.arguments, transcript);
     _exit(wrong_with(c, ran.code, said).empty() ? 0 : 1);

@@ -24,7 +24,7 @@ struct Progress {
 
 // fails makes one whole run in a process of its own, and tells whether it is wrong. With a `transcript`, all that
 // happened is written there.
-bool fails(const Case& c, const Configuration& configuration, const std::filesystem::path& library,
+bool fails(const Case& c, const Plan& plan, const Configuration& configuration, const std::filesystem::path& library,
            const std::filesystem::path& report, const std::filesystem::path& transcript = {});
 
 std::vector<Mismatch> read_report(const std::filesystem::path& path);

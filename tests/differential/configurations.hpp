@@ -27,7 +27,8 @@ std::vector<Configuration> configurations(std::uint64_t seed);
 struct Plan {
   bool threads = true;
   std::size_t whole = 0;
-  bool crash = false;  // in each of these a rank crashes
+  std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
+  bool crash = false;      // in each of these a rank crashes
 };
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 

@@ -11,6 +11,7 @@
 #include "batch.hpp"
 #include "configurations.hpp"
 #include "generator.hpp"
+#include "tests/protocol/broken.hpp"
 
 namespace fs = std::filesystem;
 using namespace tessera::differential;
@@ -39,6 +40,8 @@ int main(int argc, char** argv) {
                  "fail where the balancers move fewer fragments in all: then the test tests little")
       ->capture_default_str();
   app.add_option("--whole", plan.whole, "whole runs of each program, on a time of their own")->capture_default_str();
+  app.add_option("--broken", plan.broken, "with this one of the broken machines (tests/protocol/broken.cpp), from 1")
+      ->check(CLI::Range(std::size_t{0}, tessera::protocol::broken_machines().size()));
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
@@ -78,6 +81,10 @@ int main(int argc, char** argv) {
     if (!cases.empty()) run_batch(cases, plan, folder, mismatches, totals);
     cases.clear();
     tell();
+    if (plan.broken != 0 && !differ.empty()) {
+      std::printf("found: %s\n", tessera::protocol::broken_machines()[plan.broken - 1].name.c_str());
+      break;
+    }
     if (programs > batch) std::fprintf(stderr, "%zu programs, %zu differences\n", k + 1, mismatches.size());
   }
   tell();
@@ -90,5 +97,6 @@ int main(int argc, char** argv) {
   if (!differ.empty()) std::printf("%zu programs differ; they are in %s\n", differ.size(), keep.c_str());
   fs::remove_all(folder);
   if (totals.moved < least_moved) std::printf("fewer than %zu fragments moved\n", least_moved);
+  if (plan.broken != 0) return differ.empty() ? 1 : 0;
   return differ.empty() && totals.moved >= least_moved ? 0 : 1;
 }

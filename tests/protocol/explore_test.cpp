@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/protocol/broken.hpp"
 #include "tests/protocol/worlds.hpp"
 
 namespace tessera::protocol {
 
 void PrintTo(const Setting& s, std::ostream* out) { *out << s.name; }
+void PrintTo(const Broken& b, std::ostream* out) { *out << b.name; }
 
 namespace {
 
@@ -50,113 +52,6 @@ TEST(RandomWorlds, HaveNoWayToGoWrong) {
     ASSERT_EQ(found.wrong, "");
   }
   EXPECT_GT(states, 500'000);
-}
-
-// A machine with a fault in what it does about one kind of event. Those with a commit were in the runtime, each found
-// after hours.
-struct Broken {
-  std::string name;
-  Step step;
-};
-void PrintTo(const Broken& b, std::ostream* out) { *out << b.name; }
-
-template <class E, class Wrong>
-Step instead(Wrong wrong) {
-  return [wrong](Entry& e, const Event& event, const View& v, Actions& a) {
-    std::holds_alternative<E>(event) ? wrong(e, std::get<E>(event), v, a) : step(e, event, v, a);
-  };
-}
-
-std::vector<Broken> broken_machines() {
-  const auto without = [](Say say) {
-    return [say](Actions& a) { std::erase_if(a.sends, [say](const Send& s) { return s.say == say; }); };
-  };
-  return {
-      {"766f37c: what is used up where it was made is dropped where a reader has taken it",
-       instead<UsedUp>([](Entry& e, const UsedUp& m, const View& v, Actions& a) {
-         std::vector<Rank> told;
-         if (e.others != nullptr) {
-           for (const Holder& h : e.others->copies) told.push_back(h.rank);
-           told.insert(told.end(), e.others->asking.begin(), e.others->asking.end());
-         }
-         step(e, m, v, a);
-         for (const Rank r : told) {
-           if (a.forget) a.say(Say::drop_later, r);
-         }
-       })},
-      {"27d2e32: nobody says that the home may not have heard of what is on its way",
-       instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         a.unheard = false;
-       })},
-      {"27d2e32: a copy is evicted that the home has not heard of",
-       instead<Evict>([without](Entry& e, const Evict& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         without(Say::keep)(a);
-       })},
-      {"7d21816: a question is forgotten with what was used up",
-       instead<UsedUp>([](Entry& e, const UsedUp& m, const View& v, Actions& a) {
-         if (e.others != nullptr && e.counted) e.others->asking.clear();
-         step(e, m, v, a);
-       })},
-      {"40752d9: what was to come unasked is not asked for when ranks change",
-       instead<WantedByAll>([](Entry&, const WantedByAll&, const View&, Actions&) {})},
-      {"daaaac4: what was sent unasked and evicted is not asked for",
-       instead<Evict>([](Entry& e, const Evict& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         e.state = State::absent;
-       })},
-      {"the end of a scope is not told", instead<End>([](Entry& e, const End& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         a.sends.clear();
-       })},
-      {"the end of a scope overtakes the value", instead<End>([](Entry& e, const End& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         for (Send& s : a.sends) {
-           if (s.whom != kNobody) s.to = std::exchange(s.whom, kNobody);
-         }
-       })},
-      {"who was told to pass a value on forgets it",
-       instead<Give>([](Entry& e, const Give& m, const View& v, Actions& a) {
-         if (e.others != nullptr && !v.at_home()) e.others->asking.clear();
-         step(e, m, v, a);
-       })},
-      {"who asked before the assignment gets nothing",
-       instead<Publish>([](Entry& e, const Publish& m, const View& v, Actions& a) {
-         if (e.others != nullptr) e.others->asking.clear();
-         step(e, m, v, a);
-       })},
-      {"a use is counted twice", instead<Used>([](Entry& e, const Used& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         if (e.counted && !a.forget && e.state == State::here) e.set_uses_left(e.uses_left() - 1);
-       })},
-      {"a use at home is not counted off when its fragment moves",
-       instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
-         View blind = v;
-         blind.known_uses = false;
-         step(e, m, blind, a);
-         a.unheard = a.unheard || (!v.at_home() && v.known_uses && e.state == State::none);
-       })},
-      {"what could not be passed on is thought to be under way",
-       instead<Request>([](Entry& e, const Request& m, const View& v, Actions& a) {
-         step(e, Request{m.from, false}, v, a);
-       })},
-      {"a value that comes home is not given to who asked",
-       instead<Keep>([](Entry& e, const Keep& m, const View& v, Actions& a) {
-         if (e.others != nullptr) e.others->asking.clear();
-         step(e, m, v, a);
-       })},
-      {"an entrusted value is lost when its keeper leaves",
-       instead<Leave>([](Entry& e, const Leave& m, const View& v, Actions& a) {
-         const bool entrusted = e.state == State::entrusted;
-         step(e, m, v, a);
-         if (entrusted) a.sends.clear();
-       })},
-      {"a delete forgets the copies", instead<Free>([without](Entry& e, const Free& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         without(Say::drop)(a);
-       })},
-  };
 }
 
 class BrokenMachine : public testing::TestWithParam<Broken> {};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/protocol/step.hpp"
+#include "tests/protocol/broken.hpp"
 
 namespace tessera::protocol {
 
@@ -44,7 +45,6 @@ struct Setting {
   Limits limits{.eager = 10, .relay = 100, .counted_late = 1000, .stays = 2};
 };
 // The machine, or a broken one.
-using Step = std::function<void(Entry&, const Event&, const View&, Actions&)>;
 
 // ---- What does.
 enum class Kind : std::uint8_t {
