@@ -10,9 +10,7 @@ struct Clock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::steady_clock::time_point;
-  static time_point now() {
-    return simulation != nullptr ? simulation->now() : std::chrono::steady_clock::now();
-  }
+  static time_point now() { return simulation != nullptr ? simulation->now() : std::chrono::steady_clock::now(); }
 };
 
 }  // namespace tessera::runtime
