@@ -103,7 +103,7 @@ void DataFragments::pass_by(Rank from, PackedInput& input) {
 
 void DataFragments::on(Rank from, Copied&& m) { happens_here(m.name, protocol::Copied{from}); }
 
-void DataFragments::on(Rank, Drop&& m) {
+void DataFragments::on(Rank from, Drop&& m) {
   std::map<Rank, Drop> passed;
   for (const PassedDrop& p : m.passed) passed[p.to].ids.push_back(p.id);
   for (const auto& [rank, drop] : passed) node_.comm.send(rank, drop);
@@ -111,7 +111,7 @@ void DataFragments::on(Rank, Drop&& m) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* e = shard.find(id);
-    if (e != nullptr) happens(shard, e, {id, e->scope}, protocol::Drop{});
+    if (e != nullptr) happens(shard, e, {id, e->scope}, protocol::Drop{from});
   }
 }
 

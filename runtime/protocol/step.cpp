@@ -314,8 +314,11 @@ void step(Entry& e, const Copied& m, const View& v, Actions& a) {
   add(others(e).copies, m.from, v.self);
 }
 
-void step(Entry& e, const Drop&, const View& v, Actions& a) {
+void step(Entry& e, const Drop& m, const View& v, Actions& a) {
   if (e.state == State::none || v.waiting != 0) return;
+  // Of a copy that another rank has sent here. The value has come back to life at its home since (count_off), and the
+  // home, which has left, has had it kept here.
+  if (e.state == State::entrusted && m.from != v.home) return;
   keep_promises(e, v, a);
   a.forget = true;
 }

@@ -96,7 +96,9 @@ struct Shipped {  // an input that came with fragments
 struct Copied {
   Rank from;
 };
-struct Drop {};
+struct Drop {
+  Rank from = kNobody;
+};
 struct UsedUp {
   Rank from;
 };

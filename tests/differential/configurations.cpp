@@ -240,7 +240,7 @@ std::vector<Configuration> simpler(const Configuration& c) {
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);
-  for (std::size_t run = 0; run < plan.whole; ++run)
+  for (std::size_t run = plan.first; run < plan.first + plan.whole; ++run)
     all.push_back(plan.crash ? crashing_run(seed, run) : whole_run(seed, run));
   return all;
 }

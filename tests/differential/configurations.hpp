@@ -27,6 +27,7 @@ std::vector<Configuration> configurations(std::uint64_t seed);
 struct Plan {
   bool threads = true;
   std::size_t whole = 0;
+  std::size_t first = 0;   // number of the first one
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
   bool crash = false;      // in each of these a rank crashes
 };

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   app.add_option("--whole", plan.whole, "whole runs of each program, on a time of their own")->capture_default_str();
   app.add_option("--broken", plan.broken, "with this one of the broken machines (tests/protocol/broken.cpp), from 1")
       ->check(CLI::Range(std::size_t{0}, tessera::protocol::broken_machines().size()));
+  app.add_option("--from-run", plan.first, "number of the first of them")->capture_default_str();
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");

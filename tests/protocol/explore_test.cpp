@@ -57,6 +57,7 @@ TEST(RandomWorlds, HaveNoWayToGoWrong) {
 class BrokenMachine : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenMachine, IsFoundOut) {
+  if (!GetParam().explored) GTEST_SKIP() << "whole.finds has it";
   std::vector<Setting> worlds = narrow_worlds();
   for (std::uint64_t seed = 0; seed < 50; ++seed) worlds.push_back(random_world(seed));
   for (const Setting& world : worlds) {

@@ -492,7 +492,7 @@ void World::deliver(int from, int to) {
       break;
     case Kind::drop:
       if (m.rank >= 0) return send(to, m.rank, {.kind = Kind::drop, .name = m.name});
-      if (slots_[to][n].entry.state != State::none) happens(to, n, Drop{});
+      if (slots_[to][n].entry.state != State::none) happens(to, n, Drop{sender});
       break;
     case Kind::free:
       happens(to, n, Free{static_cast<std::uint32_t>(m.rank)});
