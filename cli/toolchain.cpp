@@ -112,7 +112,7 @@ fs::path find_sanitizer(const std::string& name) {
   std::string found = run_all({command}).front().output;
   while (!found.empty() && found.back() == '\n') found.pop_back();
   std::error_code ignored;
-  const fs::path file = fs::canonical(found, ignored);
+  fs::path file = fs::canonical(found, ignored);
   if (!ignored && file.is_absolute() && fs::is_regular_file(file, ignored)) return file;
   throw environment_error("--sanitize " + name + ": the compiler " + compiler.program.string() + " has no " + library +
                           ", which kernels need then. On Debian or Ubuntu: apt-get install g++");

@@ -65,7 +65,7 @@ std::string write_whole(const fs::path& path, const std::function<void(std::ostr
   if (exists && !permissions) permissions = static_cast<fs::perms>(old.st_mode & 07777u);
   good = good && (!permissions || fchmod(fd, static_cast<mode_t>(*permissions)) == 0);
   good = good && fsync(fd) == 0 && std::rename(part.c_str(), file.c_str()) == 0;
-  const std::string wrong = good ? "" : reason();
+  std::string wrong = good ? "" : reason();
   close(fd);
   if (!good) unlink(part.c_str());
   return wrong;

@@ -35,6 +35,7 @@ void Packer::pack(double ceiling) {
   double reached = ceiling;
   for (const Donor& donor : donors_) {
     const bool leaves = !loads_[donor.worker].receives;
+    // NOLINTNEXTLINE(bugprone-narrowing-conversions): sees one from double to double
     reached = std::max(reached, leaves ? std::numeric_limits<double>::infinity() : finish_[donor.worker]);
   }
   if (reached >= reached_) return;

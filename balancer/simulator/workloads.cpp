@@ -73,7 +73,7 @@ Workload bursts(std::int32_t ranks, std::uint64_t seed) {
   w.groups = {group("light at bursts.fa:3"), group("heavy at bursts.fa:5")};
   for (int burst = 0; burst < 8; ++burst) {
     const Rank rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))};
-    const Time at = burst * 80 * kMs;
+    const Time at = burst * (80 * kMs);
     for (int i = 0; i < 60; ++i) {
       const bool heavy = i % 6 == 0;
       w.births.push_back({at, rank, w.add({Group{heavy ? 1u : 0u}, heavy ? 12 * kMs : 2 * kMs, heavy ? kMB : 0, {}})});

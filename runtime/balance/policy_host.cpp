@@ -29,7 +29,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
   return infos;
 }
 
-PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup)
+PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, const balancer::Setup& setup)
     : node_(node),
       start_(Clock::now()),
       host_(info.make(setup), node.self(), node.program.block_count, balancer::kReportInterval, *this),

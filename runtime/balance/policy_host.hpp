@@ -24,7 +24,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
 
 class PolicyHost final : balancer::HostedRank {
  public:
-  PolicyHost(Node& node, const balancer::PolicyInfo& info, balancer::Setup setup);
+  PolicyHost(Node& node, const balancer::PolicyInfo& info, const balancer::Setup& setup);
   ~PolicyHost() override;
 
   // Any thread: the load here has changed / is about to run out.

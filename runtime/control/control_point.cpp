@@ -22,7 +22,7 @@
 namespace tessera::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 // How long a client may take to say what it wants: all of it, for the others wait meanwhile.
 constexpr std::chrono::seconds kPatience{1};
@@ -55,11 +55,11 @@ void send_line(int connection, const std::string& line) {
 }
 
 std::string receive_line(int connection) {
-  const Clock::time_point end = Clock::now() + kPatience;
+  const Steady::time_point end = Steady::now() + kPatience;
   std::string line;
   char c = 0;
   for (pollfd on{connection, POLLIN, 0}; line.size() < kLongestRequest;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Steady::now()).count();
     const int ready = left > 0 ? poll(&on, 1, static_cast<int>(left)) : 0;
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0 || recv(connection, &c, 1, MSG_DONTWAIT) != 1 || c == '\n') break;

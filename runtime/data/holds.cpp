@@ -49,7 +49,8 @@ void Holds::on(Rank, Hold&& m) {
 }
 
 void Holds::free(HeldDelete&& m) {
-  if (home_of(m.name) != node_.self()) return node_.comm.send(home_of(m.name), std::move(m));
+  const Rank home = home_of(m.name);
+  if (home != node_.self()) return node_.comm.send(home, std::move(m));
   on(node_.self(), std::move(m));
 }
 

@@ -60,7 +60,7 @@ __thread FreeList lists[kClasses];
 
 namespace {
 
-constexpr std::size_t kSlab = 64 * 1024;
+constexpr std::size_t kSlab = std::size_t{64} * 1024;
 
 // Shared lists hold whole batches: chains of exactly kBatch records.
 struct Shared {

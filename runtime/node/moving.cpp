@@ -181,13 +181,14 @@ void Node::on_ship(Rank from, Ship&& m) {
   // The fragments first take their place in their scopes: the inputs' names live under those.
   std::vector<std::pair<Cf*, std::uint64_t>> arrived_here;
   for (PackedCf& p : m.fragments) {
+    // What was given to a rank that had left meanwhile may be gone: then it is asked for.
+    const auto promised = evacuation->ever() ? 0 : p.promised;
     Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
     if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
       retained.put(c->block->series(c), std::nullopt);
     }
-    // What was given to a rank that had left meanwhile may be gone: then it is asked for.
-    arrived_here.emplace_back(c, evacuation->ever() ? 0 : p.promised);
+    arrived_here.emplace_back(c, promised);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
   for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));

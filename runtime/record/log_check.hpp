@@ -73,7 +73,7 @@ class LogBounds {
   }
   template <class... T>
   void look(std::variant<T...>& x) {
-    std::visit([this](auto& one) { look(one); }, x);
+    std::visit([this](auto& one) { this->look(one); }, x);
   }
   template <class T>
   void look(T& x) {

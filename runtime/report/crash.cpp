@@ -22,7 +22,7 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr std::size_t kStack = 64 * 1024;
+constexpr std::size_t kStack = std::size_t{64} * 1024;
 const abi::Program* running_program = nullptr;
 pid_t running_process = 0;
 std::atomic_flag reporting = ATOMIC_FLAG_INIT;

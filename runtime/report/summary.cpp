@@ -240,7 +240,8 @@ std::string text_of(const Summary& s) {
     out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(), s.speed_up(),
                        s.optimum());
   }
-  out += "\n" + memory_text(s);
+  out += "\n";
+  out += memory_text(s);
   if (ranks > 1) {
     for (const GroupTotals& g : s.groups) followed += g.followed;
     out += fmt::format("  balancer {}: moved {} fragment{} in {} shipment{}{}, {} sent in all\n", s.balancer, moved,

@@ -109,8 +109,10 @@ Verdict Agreement::verdict() const {
     }
   }
   if (v.exit_code != 0) {
-    for (const auto& [reason, of] : reasons)
-      v.text += (v.text.empty() ? "" : "\n") + rank_names(of, v.hosts) + ": " + reason;
+    for (const auto& [reason, of] : reasons) {
+      if (!v.text.empty()) v.text += "\n";
+      v.text += rank_names(of, v.hosts) + ": " + reason;
+    }
     return v;
   }
   if (const Ranks other =

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "runtime/threads/clock.hpp"
+
 namespace tessera::runtime {
 namespace {
 

@@ -52,7 +52,7 @@ void for_children(F f) {
     for (ssize_t at = 0; at < size;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
       at += entry->d_reclen;
-      char path[64], text[1024];
+      char path[sizeof entry->d_name + sizeof "/children"], text[1024];
       std::snprintf(path, sizeof path, "%s/children", entry->d_name);
       const int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
       const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);

@@ -24,11 +24,11 @@ namespace tessera::runtime::wire {
 // Small messages are eager (buffered) on every network MPI knows; shared memory's limit is 4096
 // with MPI's own header.
 inline constexpr std::size_t kEnvelopeBytes = 4000;
-inline constexpr std::uint64_t kLargestBytes = 16 * 1024;
+inline constexpr std::uint64_t kLargestBytes = std::uint64_t{16} * 1024;
 // Limits: values up to `value` bytes enter the stream, as long as those of a parcel add up to no more than `values`.
 struct Limits {
   std::uint64_t value = 1024;
-  std::uint64_t values = 16 * 1024;
+  std::uint64_t values = std::uint64_t{16} * 1024;
 };
 
 struct Head {

@@ -123,12 +123,10 @@ TEST(PlanProperties, NothingToMoveIsNoPlan) {
 TEST(PlanProperties, OneGiantStaysAndLittleMoves) {
   std::vector<Load> loads(50);
   Random random(22);
-  double total = 0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     for (int k = 0; k < 16; ++k) add(loads[i], static_cast<Time>(1 + random.below(20)));
   }
   add(loads[7], 1000);
-  for (const Load& l : loads) total += l.work();
   const Plan plan = plan_makespan(loads);
   expect_sound(loads, plan);
   EXPECT_EQ(makespan(loads, plan), 1000);

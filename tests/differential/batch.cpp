@@ -54,10 +54,12 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder, std::vector<M
   }
   std::string seeds;
   for (const Case& c : cases) seeds += std::to_string(c.seed) + " ";
-  const auto [compiled, said] = shell(
-      folder, "[ -f kernels.o ] || " + compiler + " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" +
-                  "for s in " + seeds + "; do echo $s; done | xargs -P 2 -I{} " + compiler +
-                  " -O0 -frounding-math -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n");
+  const std::string said =
+      shell(folder, "[ -f kernels.o ] || " + compiler +
+                        " -O1 -include tessera/kernels.hpp -c kernels.cpp -o kernels.o\n" + "for s in " + seeds +
+                        "; do echo $s; done | xargs -P 2 -I{} " + compiler +
+                        " -O0 -frounding-math -Dtessera_program=tessera_program_{} -c {}.cpp -o {}.o\n")
+          .second;
   std::string objects;
   std::erase_if(cases, [&](const Case& c) {
     const std::string object = std::to_string(c.seed) + ".o";

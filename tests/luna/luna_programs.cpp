@@ -36,7 +36,9 @@ void expect_right(const Case& c, const Words& words, bool says) {
   if (!says) return;
   for (const std::string& text : c.in_stderr)
     EXPECT_NE(run.err.find(text), std::string::npos) << text << "\n" << context;
-  if (c.in_stderr.empty()) EXPECT_EQ(run.err, "") << context;
+  if (c.in_stderr.empty()) {
+    EXPECT_EQ(run.err, "") << context;
+  }
 }
 
 const Words& mpirun(const char* ranks) {

@@ -51,7 +51,7 @@ class Filler {
   }
   template <class T>
   void structure(T& x) {
-    with_fields(x, [this](auto&... member) { (fill(member), ...); });
+    with_fields(x, [this](auto&... member) { (this->fill(member), ...); });
   }
   template <class T>
   void structure(std::vector<T>& x) {

@@ -347,7 +347,6 @@ TEST(ReadyQueue, NothingLostUnderConcurrency) {
   constexpr int kFragments = 20000, kIterations = 30000;
   ReadyQueue q(4);
   std::atomic<std::int64_t> sum{0}, count{0};
-  std::atomic<bool> filled{false};
   const auto run = [&](const Work& w) {
     if (w.cf->block->kind == abi::Kind::range) {
       for (std::int64_t i = w.first; i <= w.last; ++i) sum += i;
