@@ -7,6 +7,10 @@ target_compile_options(tessera_options INTERFACE -Wno-pedantic)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tessera_options INTERFACE -Wno-restrict)
 endif()
+# What CI has; other versions warn of other things.
+if(TESSERA_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+  target_compile_options(tessera_options INTERFACE -Werror)
+endif()
 target_include_directories(tessera_options INTERFACE ${PROJECT_SOURCE_DIR}
                                                      ${PROJECT_SOURCE_DIR}/runtime/abi)
 # What is linked is resolved at once and can't be written to later.
