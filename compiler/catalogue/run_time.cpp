@@ -24,8 +24,9 @@ which statements assign others of that name; and how many fragments wait behind 
 })",
      kRun},
     {"T402", "assigned-twice", Severity::error, "a data fragment is assigned twice",
-     R"(The message names both statements. A data fragment is assigned exactly once: use another name, or an index that
-differs each time.)",
+     R"(The message names both statements, the second one with its variables, the first one with those that follow from the
+indices: of `f(i, x[i + 1])` and `x[3]` it is `i=2`, of `x[i / 2]` nothing. A data fragment is assigned exactly once: use
+another name, or an index that differs each time.)",
      R"(sub main() {
   df x, two;
   init(2, two);

@@ -2,11 +2,14 @@
 // both be right.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/input_slot.hpp"
+#include "runtime/report/assigner.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/program_error.hpp"
 
@@ -14,11 +17,39 @@ namespace tessera::runtime {
 
 using protocol::Fault;
 
-std::string DataFragments::assigned_twice(std::uint32_t first, std::uint32_t second, const std::string& name) const {
-  return coded(fmt::format("`{}` is assigned twice: first by {}, then by {}", name,
-                           describe(node_.program, *node_.program.blocks[first]),
-                           describe(node_.program, *node_.program.blocks[second])),
-               "T402");
+std::string DataFragments::assigned_twice(const std::string& name, const std::string& first,
+                                          const std::string& second) const {
+  return coded(fmt::format("`{}` is assigned twice: first by {}, then by {}", name, first, second), "T402");
+}
+
+// Who was second runs here.
+void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
+  const abi::Block &first = *node_.program.blocks[e->assigned_by - 1], &second = *node_.program.blocks[by.block];
+  if (by.cf == nullptr) {
+    throw ProgramError(0, assigned_twice(">> (...)", describe(node_.program, first), describe(node_.program, second)));
+  }
+  const unsigned slot = by.cf->block->input_count + by.output;
+  throw ProgramError(0, assigned_twice(slot_text(by.cf, slot),
+                                       describe_assigner(node_.program, first, name_of_slot(by.cf, slot)),
+                                       describe(node_.program, second)));
+}
+
+// Who was second has run elsewhere. The indices are found from the name, since its scope is here.
+std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t first,
+                                                         std::uint32_t second) const {
+  const abi::Block &a = *node_.program.blocks[first], &b = *node_.program.blocks[second];
+  const ScopeRecord* scope = node_.scopes.find_home(n.scope);
+  const std::optional<Indices> indices = scope == nullptr ? std::nullopt : indices_of(n.id, scope->id);
+  std::string name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
+  if (!indices) return assigned_twice(name, describe(node_.program, a), describe(node_.program, b));
+  if (const std::optional<unsigned> output = output_of(b, {*indices, true})) {
+    const abi::SlotInfo& slot = b.slots[b.input_count + *output];
+    name = slot.base;
+    const std::size_t own = std::min<std::size_t>(slot.indices, indices->size());
+    for (std::size_t k = indices->size() - own; k < indices->size(); ++k) name += fmt::format("[{}]", (*indices)[k]);
+  }
+  return assigned_twice(name, describe_assigner(node_.program, a, {*indices, true}),
+                        describe_assigner(node_.program, b, {*indices, true}));
 }
 
 std::string DataFragments::freed_text(const std::string& name, std::uint32_t block, bool spent) const {

@@ -62,7 +62,7 @@ void DataFragments::on(Rank, Refetch&& m) { on(m.to, Request{m.name, true}); }
 
 void DataFragments::on(Rank from, Publish&& m) {
   std::uint64_t waiters = 0;
-  std::string twice;
+  std::uint32_t first = 0;  // the block after the one that has assigned it, if that is a fault
   {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
@@ -71,16 +71,12 @@ void DataFragments::on(Rank from, Publish&& m) {
                 protocol::Publish{from, m.block, static_cast<bool>(m.value.value), m.given, m.uses, &m.due},
                 m.value.value.get(), from);
     waiters = o.waiters;
-    if (o.actions.fault != protocol::Fault::none) {
-      const abi::Block& b = *node_.program.blocks[m.block];
-      twice = assigned_twice(o.entry->assigned_by - 1, m.block,
-                             b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment");
-    }
+    if (o.actions.fault != protocol::Fault::none) first = o.entry->assigned_by;
   }
-  if (!twice.empty()) {
+  if (first != 0) {
     // The scope must not end before the failure is known to rank 0.
     if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
-    return node_.fail(twice, kExitProgram);
+    return node_.fail(twice_elsewhere(m.name, first - 1, m.block), kExitProgram);
   }
   wake(*node_.outside, waiters, m.value.value);
   if (m.ack != 0) node_.comm.send(from, Acked{m.ack});

@@ -157,13 +157,6 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
   }
 }
 
-// The caller holds the shard's lock.
-[[gnu::cold]] void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
-  throw ProgramError(
-      0, assigned_twice(e->assigned_by - 1, by.block,
-                        by.cf == nullptr ? ">> (...)" : slot_text(by.cf, by.cf->block->input_count + by.output)));
-}
-
 // No other rank gets the value without having asked for it. Lock held.
 [[gnu::always_inline]] inline bool DataFragments::nobody_due(const Assigner& by, const DfEntry* e,
                                                              std::int64_t uses) const {

@@ -157,8 +157,9 @@ class DataFragments {
   // The other ranks where fragments wait for this output without having asked, or will.
   std::vector<Rank> due(const Assigner&) const;
   void wake(Worker&, std::uint64_t waiters, ValueRef);
-  std::string assigned_twice(std::uint32_t first, std::uint32_t second, const std::string& name) const;
-  [[noreturn]] void fail_twice(const DfEntry*, const Assigner&) const;
+  std::string assigned_twice(const std::string& name, const std::string& first, const std::string& second) const;
+  [[gnu::cold]] std::string twice_elsewhere(const abi::Name&, std::uint32_t first, std::uint32_t second) const;
+  [[noreturn, gnu::cold]] void fail_twice(const DfEntry*, const Assigner&) const;
   std::string freed_text(const std::string& name, std::uint32_t block, bool spent) const;
   void fail_readers(std::uint64_t waiters, std::uint32_t block, bool spent);
   std::string wrong_count(const abi::Name&, const DfEntry*, const protocol::Actions&, std::int64_t reads,
