@@ -29,6 +29,7 @@
 #include "runtime/report/running.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -133,7 +134,7 @@ bool Node::turn(bool busy) {
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
     std::fprintf(stderr, "tessera: internal error on %s: %s\n", rank_name(self(), hosts).c_str(), e.what());
-    std::fflush(nullptr);
+    flush_all();
     transport.abort(kExitInternal);
     return false;
   }

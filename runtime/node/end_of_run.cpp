@@ -8,6 +8,7 @@
 #include "runtime/node/node.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/stuck.hpp"
+#include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -127,14 +128,14 @@ void EndOfRun::on(Rank from, Waiting&& m) {
     if (questions.contains(Rank{0})) return on(Rank{0}, waiting_answer(questions.at(Rank{0})));
     if (waiting_answers_ > 0) return;
   }
-  std::fflush(stdout);
+  flush_output();
   std::fputs(stuck_->text().c_str(), stderr);
   stop_all(kExitProgram);
 }
 
 void EndOfRun::on(Rank, Failed&& m) {
   if (stopped_) return;
-  std::fflush(stdout);
+  flush_output();
   std::fprintf(stderr, "%s\n", m.text.c_str());
   node_.failed.store(true);
   stop_all(m.exit_code);

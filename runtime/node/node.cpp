@@ -31,6 +31,7 @@
 #include "runtime/report/unread.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/trace_report.hpp"
+#include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -366,7 +367,7 @@ int Node::finish(int exit_code) {
       transport.wake();
     }
     if (!all_workers_left()) {
-      std::fflush(nullptr);
+      flush_all();
       transport.abort(exit_code);
     }
   }
@@ -402,14 +403,16 @@ int Node::finish(int exit_code) {
                      missing.empty() ? "a rank" : rank_names(missing, hosts).c_str(),
                      missing.size() > 1 ? "have been" : "has been", static_cast<long>(options.silence_limit));
       }
-      std::fflush(nullptr);
+      flush_all();
       transport.abort(exit_code == 0 ? kExitEnvironment : exit_code);
     });
   }
   transport.barrier(sink);
   passed.store(true);
   if (guard.joinable()) guard.join();
-  std::fflush(stdout);
+  if (flush_at_end() && !options.quiet) {
+    std::fputs("tessera: warning: a kernel has locked stdout or stderr (flockfile) and not unlocked it\n", stderr);
+  }
   int code = exit_code;
   if (self() == Rank{0} && exit_code == 0) {
     if (!options.quiet) {

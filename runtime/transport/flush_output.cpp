@@ -1,35 +1,75 @@
 #include "runtime/transport/flush_output.hpp"
 
+#include <stdio_ext.h>
+
+#include <atomic>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
+#include <memory>
+#include <system_error>
+#include <thread>
 
 namespace tessera::runtime {
 namespace {
 
-// Calls `flush` while this thread has the stream's (recursive) lock; gives up after 100 ms.
+void wait_a_moment() {
+  const timespec moment{0, 1'000'000};
+  nanosleep(&moment, nullptr);
+}
+
+// Calls `flush` while this thread has the stream's (recursive) lock; false: it gave up after so many ms.
 template <class Flush>
-void with_lock(std::FILE* stream, Flush flush) {
-  for (int tries = 0; tries < 100; ++tries) {
+bool with_lock(std::FILE* stream, int most, Flush flush) {
+  for (int tries = 0; tries < most; ++tries) {
     if (ftrylockfile(stream) == 0) {
       flush();
       funlockfile(stream);
-      return;
+      return true;
     }
-    const timespec moment{0, 1'000'000};
-    nanosleep(&moment, nullptr);
+    wait_a_moment();
   }
+  return false;
 }
+
+constexpr int kMoment = 100, kLong = 1000;  // ms
 
 }  // namespace
 
-void flush_output() {
-  with_lock(stdout, [] {
+bool flush_output() {
+  const bool out = with_lock(stdout, kMoment, [] {
     // A buffer of its own, if the program switched off synchronisation; else this flushes stdout.
     std::cout.flush();
     std::fflush(stdout);
   });
-  with_lock(stderr, [] { std::fflush(stderr); });
+  const bool err = with_lock(stderr, kMoment, [] { std::fflush(stderr); });
+  return out && err;
+}
+
+void flush_all() {
+  if (!flush_output()) return;
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  try {
+    // This waits for the locks of all files: a kernel's own may be locked, too.
+    std::thread([done] {
+      std::fflush(nullptr);
+      done->store(true);
+    }).detach();
+  } catch (const std::system_error&) {
+    return;
+  }
+  for (int tries = 0; tries < kMoment && !done->load(); ++tries) wait_a_moment();
+}
+
+bool flush_at_end() {
+  bool kept = false;
+  for (std::FILE* stream : {stdout, stderr}) {
+    if (with_lock(stream, kLong, [&] { std::fflush(stream); })) continue;
+    kept = true;
+    __fsetlocking(stream, FSETLOCKING_BYCALLER);
+    std::fflush(stream);
+  }
+  return kept;
 }
 
 }  // namespace tessera::runtime
