@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -60,6 +61,12 @@ int run(RunCommand& c, const Arguments& arguments) {
   check(c);
   check_program(c.build.program);
   if (c.ranks) find_mpirun();
+  if (c.ranks && !c.options.quiet && runtime::started_by_srun() && runtime::launcher_rank() == 0) {
+    fmt::print(stderr,
+               "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: as many "
+               "runs of the program. For one run leave out -n: it has a rank for each task\n",
+               runtime::launcher_size(), *c.ranks);
+  }
   c.build.colour = colour_on_stderr();
   c.build.quiet = c.options.quiet;
   const Built program = build(c.build);

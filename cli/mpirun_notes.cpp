@@ -28,10 +28,13 @@ const std::regex& known_note() {
 // Lines outside notes that belong to them.
 const std::regex& beside_notes() {
   static const std::regex pattern(
-      R"(^(\d+ total process(es)? failed to start|\[warn\] Epoll .*)"
+      R"(^(\d+ total process(es)? failed to start|\[warn\] Epoll .*|mpirun: Forwarding signal \d+ to job)"
       R"(|\[\S+\] (\d+ more process(es)? (has|have) sent help message|Set MCA parameter "orte_base_help_aggregate").*)\n)");
   return pattern;
 }
+
+// mpirun says that it passes on SIGCONT, which batch systems send before SIGTERM.
+constexpr std::string_view kForwarding = "mpirun: Forwarding signal ";
 
 // A note that mpirun could not read: of a rank that called MPI_Abort and ended before all of it had come.
 const std::regex& torn_note() {
@@ -52,7 +55,8 @@ std::string MpirunNotes::pass(std::string_view piece) {
   }
   // What can't become a line of mpirun's is shown as it comes: a prompt, say.
   if (frame_.empty() && !partial_.empty() && partial_[0] != '-' && partial_[0] != '[' &&
-      !std::isdigit(static_cast<unsigned char>(partial_[0]))) {
+      !std::isdigit(static_cast<unsigned char>(partial_[0])) && !kForwarding.starts_with(partial_) &&
+      !partial_.starts_with(kForwarding)) {
     shown += std::exchange(partial_, {});
   }
   return shown;

@@ -48,6 +48,11 @@ std::int32_t launcher_local_rank() {
   return number_of({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"});
 }
 
+bool started_by_srun() {
+  return started_by_launcher() && std::getenv("SLURM_STEP_ID") != nullptr &&
+         std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("MV2_COMM_WORLD_SIZE") == nullptr;
+}
+
 void let_rank_0_speak() {
   if (launcher_rank() != 0) std::this_thread::sleep_for(kPatience);
 }

@@ -12,6 +12,9 @@ std::int32_t launcher_size();
 // launcher_local_rank: among those on this host.
 std::int32_t launcher_local_rank();
 
+// started_by_srun: without an mpirun between. Ask before MPI is initialised, which sets variables of its own.
+bool started_by_srun();
+
 // let_rank_0_speak is called before a message that every rank would print. On other ranks it waits
 // to be ended by the launcher, which rank 0's exit code makes it do; it returns after some seconds,
 // for then the trouble is this rank's alone.

@@ -110,6 +110,7 @@ MpiTransport::MpiTransport() {
   MPI_Initialized(&there);
   if (there != 0) throw std::runtime_error("MPI was initialised before the runtime started");
   prepare_process_for_mpi();
+  const bool without_mpirun = started_by_srun();
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED) {
@@ -122,6 +123,7 @@ MpiTransport::MpiTransport() {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   check_launcher(size_);
+  if (without_mpirun && size_ > 1) last_call_.emplace([](int code) { MPI_Abort(MPI_COMM_WORLD, code); });
   peers_.resize(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
   meet_host();
@@ -207,6 +209,7 @@ MpiTransport::~MpiTransport() {
     }
     MPI_Win_free(&shared_);
     MPI_Comm_free(&comm_);
+    last_call_.reset();
     MPI_Finalize();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tessera: rank %d: cannot end MPI properly: %s\n", rank_, e.what());
@@ -215,6 +218,7 @@ MpiTransport::~MpiTransport() {
 }
 
 void MpiTransport::abort(int exit_code) {
+  no_last_call();
   flush_output();
   // Whoever is inside MPI now leaves it in microseconds; or it is this very thread, or stuck.
   const bool locked = mpi_mutex_.try_lock_for(200ms);

@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "runtime/transport/barrier_protocol.hpp"
 #include "runtime/transport/byte_ring.hpp"
 #include "runtime/transport/doorbell.hpp"
+#include "runtime/transport/last_call.hpp"
 #include "runtime/transport/socket_watch.hpp"
 #include "runtime/transport/transport.hpp"
 #include "runtime/transport/wire.hpp"
@@ -207,6 +209,7 @@ class MpiTransport final : public Transport {
   std::atomic<std::int64_t> back_off_{0};  // the next short sleep, ns; 0: start again
   std::atomic<std::thread::id> driver_{};  // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;
+  std::optional<LastCall> last_call_;  // where nobody else ends the ranks that are left
 
   // Progress only.
   std::vector<Outgoing> leaving_;

@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "runtime/transport/last_call.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -131,6 +133,7 @@ void end_children() {
 }
 
 void end_process(int code) {
+  last_call(code);
   end_children();
   for (;;) syscall(SYS_exit_group, code);
 }

@@ -22,6 +22,18 @@ TEST_F(Command, AnotherMpirunIsFoundOut) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"srun --mpi=pmix"}));
 }
 
+// `srun -n 4 tessera run p.fa -n 2` may be meant: one run for each case of a study. Without srun nothing is said.
+TEST_F(Command, ARunForEachTaskOfSrunIsSaid) {
+  write("p.fa", kHello);
+  const char* said = "srun has started this command 4 times";
+  environment_ = {"SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_PROCID=0"};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 0, {said}));
+  environment_ = {"SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_PROCID=1"};
+  EXPECT_EQ(tessera({"run", "p.fa", "-n", "2"}).err.find(said), std::string::npos);
+  environment_ = {"SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_ID=0", "SLURM_PROCID=0"};
+  EXPECT_EQ(tessera({"run", "p.fa", "-n", "2"}).err.find(said), std::string::npos);
+}
+
 TEST_F(Command, RanksThatWereStartedTogetherAreOneRun) {
   write("p.fa", kHello);
   ASSERT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));

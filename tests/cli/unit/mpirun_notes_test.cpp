@@ -58,6 +58,12 @@ TEST_P(Pieces, LinesOfDashesOfOthersAreShown) {
   EXPECT_EQ(said(open, 0, GetParam()).shown, open);
 }
 
+TEST_P(Pieces, SignalsThatArePassedOnAreNoNews) {
+  const Said s = said("one\nmpirun: Forwarding signal 18 to job\nmpirun: Forwarding\nm", 130, GetParam());
+  EXPECT_EQ(s.shown, "one\nmpirun: Forwarding\nm");
+  EXPECT_EQ(s.meaning.text, "");
+}
+
 // Of a rank that has said why it aborts; no signal has ended mpirun.
 TEST_P(Pieces, ATornNoteIsANote) {
   const Said s = said(
