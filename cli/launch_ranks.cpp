@@ -166,12 +166,23 @@ int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::Run
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   MpirunNotes notes;
   const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&] { return notes.rest(); }};
-  const Foreground ended = run_foreground(command, &filter);
+  // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
+  const auto over = [](pid_t mpirun) {
+    char begun = 0;
+    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_child_like_us(mpirun);
+  };
+  const Foreground ended = run_foreground(command, &filter, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   char said[3] = {};
   (void)!pread(ends, said, sizeof said, 0);
   if (ended.exit_code == 1 && said[0] != 0 && said[2] == 0) return 0;
+  if (ended.late) {
+    if (said[0] != 0 && said[2] == 0) return 0;
+    throw environment_error(
+        "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
+        "and what runs there may go on until it is back");
+  }
   const MpirunNotes::Meaning meaning = notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0});
   if (!meaning.text.empty()) throw Failure(meaning.exit_code, "tessera: error: " + meaning.text);
   return meaning.exit_code;

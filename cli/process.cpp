@@ -53,6 +53,7 @@ namespace {
 
 // For an interrupted command to end by itself.
 constexpr std::chrono::milliseconds kTimeToEnd{5000};
+constexpr std::chrono::seconds kTimeWhenOver{15};
 
 // In the child: dies with its parent by `signal`, then becomes the command. Never returns.
 [[noreturn]] void become(const Command& command, pid_t parent, int signal) {
@@ -256,7 +257,20 @@ class Witness {
 
 }  // namespace
 
-Foreground run_foreground(const Command& command, const Filter* errors_filter) {
+bool has_child_like_us(pid_t process) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path us = fs::read_symlink("/proc/self/exe", failed);
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", failed)) {
+    std::ifstream children(task.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed) return true;
+    }
+  }
+  return false;
+}
+
+Foreground run_foreground(const Command& command, const Filter* errors_filter, const std::function<bool(pid_t)>& over) {
   // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
   sigset_t waited, blocked, before;
   sigemptyset(&waited);
@@ -288,8 +302,9 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   for (const Relay& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
 
   using Clock = std::chrono::steady_clock;
-  bool interrupted = false, ending = false;
+  bool interrupted = false, ending = false, late = false;
   Clock::time_point deadline;
+  Clock::time_point next_question = Clock::now(), over_since = Clock::time_point::max();
   const auto end = [&](bool told) {
     if (!ending && !told) kill(child, SIGTERM);
     if (!std::exchange(ending, true)) deadline = Clock::now() + kTimeToEnd;
@@ -302,8 +317,14 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
       for (Relay& p : passed) p.drain();
       if (ending || (passed[0].held.empty() && passed[1].held.empty())) break;
     }
+    if (const auto now = Clock::now(); over && !ended && !ending && now >= next_question) {
+      next_question = now + std::chrono::seconds(1);
+      over_since = over(child) ? std::min(over_since, now) : Clock::time_point::max();
+      late = over_since < now - kTimeWhenOver;
+      if (late) end(false);
+    }
     pollfd fds[3] = {passed[0].next(), passed[1].next(), {signals, POLLIN, 0}};
-    if (poll(fds, 3, ending ? 100 : -1) <= 0) continue;
+    if (poll(fds, 3, ending ? 100 : over ? 1000 : -1) <= 0) continue;
     for (int i = 0; i < 2; ++i) {
       if (fds[i].revents != 0) passed[i].step();
     }
@@ -319,7 +340,7 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter) {
   for (const int fd : {output[0], errors[0], signals}) close(fd);
   sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
   return {interrupted ? runtime::kExitInterrupted : exit_code(status), !interrupted && WIFSIGNALED(status),
-          passed[1].spoke, passed[0].error};
+          passed[1].spoke, late && !interrupted, passed[0].error};
 }
 
 }  // namespace tessera::cli

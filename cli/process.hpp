@@ -2,6 +2,8 @@
 // foreground that gets our signals.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +35,7 @@ struct Foreground {
   int exit_code = 0;       // as in Finished; kExitInterrupted
   bool signalled = false;  // a signal ended it
   bool spoke = false;      // it wrote something to stderr, and the filter showed it
+  bool late = false;       // it was ended because all that it was there for was over
   int unwritten = 0;       // errno of our stdout when that did not take all; then it was ended
 };
 
@@ -44,7 +47,12 @@ struct Filter {
 
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
-// to us when it has ended.
-Foreground run_foreground(const Command& command, const Filter* errors = nullptr);
+// to us when it has ended. With `over`, asked once a second: when that has been true for 15 seconds and the command has
+// not ended, it is ended, too.
+Foreground run_foreground(const Command& command, const Filter* errors = nullptr,
+                          const std::function<bool(pid_t)>& over = nullptr);
+
+// Has the process a child that runs this very program?
+bool has_child_like_us(pid_t process);
 
 }  // namespace tessera::cli

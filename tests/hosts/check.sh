@@ -107,6 +107,11 @@ X
     wait $pid
     code $? 3
     said "rank 0 on h1 has been silent for 5 s" ;;
+  cut)  # from the others: mpirun waits for that host
+    during '"$OVER_HOSTS/agent" h2 "ip -o link | sed -n \"s/^[0-9]*: \\([^:@]*\\).*/\\1/p\" | grep -vx lo | xargs -I X ip link set X down"' 600 --silence-limit 5
+    code $? 3
+    said "rank 1 on h2 has been silent for 5 s: the run ends"
+    said "another host is out of reach" ;;
   busy)  # is not silent
     during : 13 -t 1 --silence-limit 5
     code $? 0
