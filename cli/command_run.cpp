@@ -63,7 +63,8 @@ int run(RunCommand& c, const Arguments& arguments) {
   if (c.ranks) find_mpirun();
   if (c.ranks && !c.options.quiet && runtime::started_by_srun() && runtime::launcher_rank() == 0) {
     fmt::print(stderr,
-               "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: as many "
+               "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: "
+               "as many "
                "runs of the program. For one run leave out -n: it has a rank for each task\n",
                runtime::launcher_size(), *c.ranks);
   }

@@ -29,14 +29,13 @@ void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
     throw ProgramError(0, assigned_twice(">> (...)", describe(node_.program, first), describe(node_.program, second)));
   }
   const unsigned slot = by.cf->block->input_count + by.output;
-  throw ProgramError(0, assigned_twice(slot_text(by.cf, slot),
-                                       describe_assigner(node_.program, first, name_of_slot(by.cf, slot)),
-                                       describe(node_.program, second)));
+  throw ProgramError(
+      0, assigned_twice(slot_text(by.cf, slot), describe_assigner(node_.program, first, name_of_slot(by.cf, slot)),
+                        describe(node_.program, second)));
 }
 
 // Who was second has run elsewhere. The indices are found from the name, since its scope is here.
-std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t first,
-                                                         std::uint32_t second) const {
+std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t first, std::uint32_t second) const {
   const abi::Block &a = *node_.program.blocks[first], &b = *node_.program.blocks[second];
   const ScopeRecord* scope = node_.scopes.find_home(n.scope);
   const std::optional<Indices> indices = scope == nullptr ? std::nullopt : indices_of(n.id, scope->id);

@@ -22,7 +22,8 @@ abi::Id unmix(abi::Id a, std::int64_t v) {
 }
 
 bool is_number(std::string_view s) {
-  return !s.empty() && s.size() <= 9 && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
+  return !s.empty() && s.size() <= 9 &&
+         std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 bool is_name(std::string_view s) {
   return !s.empty() && !std::isdigit(static_cast<unsigned char>(s[0])) &&
@@ -59,7 +60,8 @@ std::size_t last_operator(std::string_view s, std::string_view which) {
     depth += (s[i] == ')' || s[i] == ']') - (s[i] == '(' || s[i] == '[');
     if (depth != 0 || which.find(s[i]) == which.npos) continue;
     const std::string_view before = trim(s.substr(0, i));
-    if (!before.empty() && std::string_view("+-*/%(").find(before.back()) == std::string_view::npos) return i;  // no sign
+    if (!before.empty() && std::string_view("+-*/%(").find(before.back()) == std::string_view::npos)
+      return i;  // no sign
   }
   return s.npos;
 }
@@ -84,7 +86,8 @@ bool in_main(const abi::Block& b) { return b.callers == nullptr; }
 // What the indices of an output say of variables; none: it can't be this output.
 std::optional<Variables> solve(const abi::Block& b, const abi::SlotInfo& slot, const AssignedName& name) {
   const Indices& indices = name.indices;
-  if (name.all && (slot.indices > indices.size() || (in_main(b) && slot.indices != indices.size()))) return std::nullopt;
+  if (name.all && (slot.indices > indices.size() || (in_main(b) && slot.indices != indices.size())))
+    return std::nullopt;
   if (name.base != nullptr && in_main(b) && std::string_view(name.base) != slot.base) return std::nullopt;
   // Fewer than there are: `let` has bound a name with some.
   const std::vector<std::string_view> written = indices_as_written(slot.text);
@@ -94,7 +97,8 @@ std::optional<Variables> solve(const abi::Block& b, const abi::SlotInfo& slot, c
     const IndexSays says = solve_index(written[written.size() - 1 - k], indices[indices.size() - 1 - k]);
     if (!says.possible) return std::nullopt;
     if (!says.variable) continue;
-    const auto same = std::find_if(found.begin(), found.end(), [&](auto& v) { return v.first == says.variable->first; });
+    const auto same =
+        std::find_if(found.begin(), found.end(), [&](auto& v) { return v.first == says.variable->first; });
     if (same != found.end() && same->second != says.variable->second) return std::nullopt;
     if (same == found.end()) found.insert(found.begin(), *says.variable);
   }

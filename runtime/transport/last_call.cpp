@@ -23,8 +23,7 @@ LastCall::LastCall(void (*abort)(int)) {
   sem_init(&wanted, 0, 0);
   called = done = false;
   thread_ = std::thread([abort] {
-    while (sem_wait(&wanted) != 0) {
-    }
+    while (sem_wait(&wanted) != 0) {}
     if (called.load()) abort(exit_code.load());
     done.store(true);
   });

@@ -22,8 +22,8 @@ TEST(Assigner, SolvesWhatHasOneSolution) {
 }
 
 TEST(Assigner, SaysNothingOfTheRest) {
-  for (const char* text : {"i / 2", "i % 3", "i + j", "i * j", "p[i]", "p[i] + 1", "(i + 1) % n", "i < 3", "int(r)", "x...",
-                           "i == 1 + 1", "0 * i", "2 * -i / 3", "1 - i / 2", ""}) {
+  for (const char* text : {"i / 2", "i % 3", "i + j", "i * j", "p[i]", "p[i] + 1", "(i + 1) % n", "i < 3", "int(r)",
+                           "x...", "i == 1 + 1", "0 * i", "2 * -i / 3", "1 - i / 2", ""}) {
     const IndexSays says = solve_index(text, 0);
     EXPECT_TRUE(says.possible) << text;
     EXPECT_FALSE(says.variable) << text;
@@ -44,8 +44,8 @@ TEST(Assigner, FindsIndicesInTheName) {
     for (const std::int64_t i : indices) id = abi::mix(id, static_cast<std::uint64_t>(i));
     return id;
   };
-  for (const Indices& indices : {Indices{}, Indices{0}, Indices{-1}, Indices{1'000'000}, Indices{4000, 17}, Indices{-2, 0},
-                                 Indices{2, 100, 255}}) {
+  for (const Indices& indices : {Indices{}, Indices{0}, Indices{-1}, Indices{1'000'000}, Indices{4000, 17},
+                                 Indices{-2, 0}, Indices{2, 100, 255}}) {
     EXPECT_EQ(indices_of(name(5, indices), scope), indices);
   }
   EXPECT_EQ(indices_of(name(5, {1, 2, 3, 4}), scope), std::nullopt);
@@ -53,8 +53,7 @@ TEST(Assigner, FindsIndicesInTheName) {
 }
 
 struct Call {
-  abi::SlotInfo slots[3] = {
-      {"a[i]", "a", 1, ""}, {"x[i + 1][j]", "x", 2, nullptr}, {"y[2 * i][7]", "y", 2, nullptr}};
+  abi::SlotInfo slots[3] = {{"a[i]", "a", 1, ""}, {"x[i + 1][j]", "x", 2, nullptr}, {"y[2 * i][7]", "y", 2, nullptr}};
   abi::Block block{};
   abi::Program program{};
   Call() {
@@ -67,7 +66,8 @@ struct Call {
   }
   // What is told behind the place.
   std::string text(const AssignedName& name) const {
-    return describe_assigner(program, block, name).substr(std::string("`f(a[i], x[i + 1][j], y[2 * i][7])` at p.fa:8").size());
+    return describe_assigner(program, block, name)
+        .substr(std::string("`f(a[i], x[i + 1][j], y[2 * i][7])` at p.fa:8").size());
   }
 };
 

@@ -59,7 +59,9 @@ TEST(LastCall, IsNotMadeTwiceNorByChildrenNorWhenItIsOver) {
             }),
             4);
   EXPECT_EQ(exit_code_of([] {
-              { const LastCall call([](int) { _exit(98); }); }
+              {
+                const LastCall call([](int) { _exit(98); });
+              }
               end_process(5);
             }),
             5);
