@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/block/sum.hpp"
+#include "compiler/block/equations.hpp"
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
@@ -13,15 +13,6 @@ using semantics::Expr;
 
 // What every assignment evaluates is to stay small, and abi::Places has room for no more.
 constexpr std::size_t kMostReaders = 16;
-// Does the expression mention only variables of which `known` holds? Inputs are not known.
-template <class F>
-bool made_of(const ExprPtr& e, const F& known) {
-  if (e == nullptr) return true;
-  if (e->kind == Expr::Kind::input || e->kind == Expr::Kind::read) return false;
-  if (e->variable != nullptr && !known(e->variable)) return false;
-  return std::all_of(e->kids.begin(), e->kids.end(), [&](const ExprPtr& k) { return made_of(k, known); });
-}
-
 class Counting {
  public:
   explicit Counting(Program& program) : program_(program) {}
@@ -149,25 +140,13 @@ class Counting {
     r.at = in.name.at;
     r.when = in.when;
     r.around.assign(path_.begin() + static_cast<std::ptrdiff_t>(depth), path_.end());
-    std::map<const Variable*, bool, ById> determined;  // the counters around
     for (const Uses::Around& a : r.around) {
       if (a.counter == nullptr && a.condition == nullptr) return std::nullopt;
-      if (a.counter != nullptr) determined[a.counter] = false;
     }
-    std::vector<Sum> equations;
-    for (const ExprPtr& i : in.name.indices) {
-      auto s = sum_of(*i);
-      if (!s) return std::nullopt;
-      equations.push_back(std::move(*s));
-    }
-    eliminate(equations, determined, r);
-    if (r.solved.size() + r.checks.size() != equations.size()) return std::nullopt;
+    Equations equations(in.name.indices, r);
+    if (!equations.solve()) return std::nullopt;
     // Bounds and conditions may ask for what is known where they stand.
-    const auto known = [&](const Variable* v) {
-      if (v->letter != 'i' && v->letter != 'r') return false;
-      const auto at = determined.find(v);
-      return at == determined.end() ? v->kind != Variable::Kind::temporary : at->second;
-    };
+    const auto known = [&](const Variable* v) { return equations.knows(v); };
     for (const Uses::Around& a : r.around) {
       if (!made_of(a.first, known) || !made_of(a.last, known) || !made_of(a.condition, known)) {
         return std::nullopt;
@@ -176,42 +155,6 @@ class Counting {
     if (!made_of(r.when, known)) return std::nullopt;
     if (made_of(locator, known)) r.locator = locator;
     return r;
-  }
-
-  // Finds, one after the other, indices in which one counter is left that is not determined yet.
-  static void eliminate(const std::vector<Sum>& equations, std::map<const Variable*, bool, ById>& determined,
-                        Uses::Reader& r) {
-    std::vector<bool> used(equations.size());
-    for (bool more = true; more;) {
-      more = false;
-      for (std::size_t k = 0; k < equations.size(); ++k) {
-        if (used[k]) continue;
-        const Variable* open = nullptr;
-        std::size_t count = 0;
-        for (const auto& [v, factor] : equations[k].terms) {
-          const auto at = determined.find(v);
-          if (at == determined.end() || at->second) continue;
-          open = v;
-          ++count;
-        }
-        if (count > 1) continue;
-        Uses::Solved s;
-        s.counter = open;
-        s.index = k;
-        s.constant = equations[k].constant;
-        for (const auto& [v, factor] : equations[k].terms) {
-          if (v == open) {
-            s.divisor = factor;
-          } else {
-            s.terms.emplace_back(v, factor);
-          }
-        }
-        if (open != nullptr) determined[open] = true;
-        (open == nullptr ? r.checks : r.solved).push_back(std::move(s));
-        used[k] = true;
-        more = true;
-      }
-    }
   }
 
   void finish(const Variable* variable, OfName& n) {
@@ -240,18 +183,23 @@ class Counting {
     const Uses::Reader& r = n.readers.front().second;
     const auto counters =
         std::count_if(r.around.begin(), r.around.end(), [](const Uses::Around& a) { return a.counter != nullptr; });
-    const auto found =
-        std::count_if(r.solved.begin(), r.solved.end(), [](const Uses::Solved& s) { return s.counter != nullptr; });
-    return counters == found;
+    const auto once = std::count_if(r.tried.begin(), r.tried.end(), [](const Uses::Tried& t) { return t.once; });
+    return counters == once + static_cast<std::ptrdiff_t>(r.solved.size());
   }
 
   static void parameters(Uses& u) {
     for (const Uses::Reader& r : u.readers) {
       for (const auto* list : {&r.solved, &r.checks}) {
-        for (const Uses::Solved& s : *list) {
-          for (const auto& term : s.terms) u.add_parameter(r, term.first);
+        for (const Uses::Solved& s : *list) u.add_parameters(r, s.rest);
+      }
+      for (const Uses::Tried& t : r.tried) {
+        for (const Uses::Split& s : t.splits) {
+          u.add_parameters(r, s.offset);
+          u.add_parameters(r, s.rest);
+          u.add_parameters(r, s.by);
         }
       }
+      for (const auto& [index, value] : r.equal) u.add_parameters(r, value);
       for (const Uses::Around& a : r.around) {
         u.add_parameters(r, a.first);
         u.add_parameters(r, a.last);

@@ -1,5 +1,7 @@
 #include "compiler/block/find_readers.hpp"
 
+#include <algorithm>
+
 namespace tessera::compiler::block {
 namespace {
 
@@ -13,7 +15,9 @@ void find_readers(Program& program, Diagnostics&) {
     for (Uses& u : list) {
       if (u.deleted) continue;
       for (Uses::Reader& r : u.readers) {
-        if (r.locator == nullptr || r.input >= kMostInputs) continue;
+        // One place for each reader: there is no room for more.
+        const bool once = std::all_of(r.tried.begin(), r.tried.end(), [](const Uses::Tried& t) { return t.once; });
+        if (r.locator == nullptr || r.input >= kMostInputs || !once) continue;
         r.sent = true;
         r.block->expects |= std::uint64_t{1} << r.input;
         u.add_parameters(r, r.locator);

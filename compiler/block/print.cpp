@@ -172,22 +172,40 @@ class Printer {
     }
   }
 
+  // " + 1 - 2 i", each with `sign`
+  static std::string linear(const Uses::Linear& l, int sign) {
+    std::string out;
+    const auto add = [&](std::int64_t by, const std::string& what) {
+      const bool one = !what.empty() && std::abs(by) == 1;
+      if (by != 0)
+        out += (by > 0 ? " + " : " - ") + (one ? "" : std::to_string(std::abs(by))) + (one ? what.substr(1) : what);
+    };
+    add(sign * l.constant, "");
+    for (const auto& [v, factor] : l.terms) add(sign * factor, " " + v->name);
+    return out;
+  }
+
   // "used where i = k0 - 1, 0 <= i <= 9"
   void uses(const Uses& u, int depth) {
     for (const Uses::Reader& r : u.readers) {
       std::string text;
       for (const auto* list : {&r.solved, &r.checks}) {
         for (const Uses::Solved& s : *list) {
-          std::string value = "k" + std::to_string(s.index);
-          const auto less = [&](std::int64_t by, const std::string& what) {
-            if (by != 0) value += (by > 0 ? " - " : " + ") + std::to_string(std::abs(by)) + what;
-          };
-          less(s.constant, "");
-          for (const auto& [v, factor] : s.terms) less(factor, " " + v->name);
+          const std::string value = "k" + std::to_string(s.index) + linear(s.rest, -1);
           text += ", " + (s.counter == nullptr ? "0" : s.counter->name) + " = " +
                   (s.divisor == 1 ? value : "(" + value + ") / " + std::to_string(s.divisor));
         }
       }
+      for (const Uses::Tried& t : r.tried) {
+        text += t.once ? ", one " + t.counter->name : ", each " + t.counter->name;
+        for (const Uses::Split& s : t.splits) {
+          const std::string value = "k" + std::to_string(s.index) + linear(s.offset, -1);
+          const std::string sum = linear({0, {{t.counter, s.factor}}}, 1) + linear(s.rest, 1);
+          text += " with (" + sum.substr(sum.starts_with(" + ") ? 3 : 1) + ")" + (s.remainder ? " % " : " / ") +
+                  show(s.by) + " = " + (s.sign < 0 ? "-(" + value + ")" : value);
+        }
+      }
+      for (const auto& [index, value] : r.equal) text += ", k" + std::to_string(index) + " = " + show(value);
       for (const Uses::Around& a : r.around) {
         text += a.counter != nullptr ? ", " + show(a.first) + " <= " + a.counter->name + " <= " + show(a.last)
                                      : ", " + show(a.condition);

@@ -54,6 +54,10 @@ void Uses::add_parameters(const Reader& r, const ExprPtr& e) {
   for (const ExprPtr& k : e->kids) add_parameters(r, k);
 }
 
+void Uses::add_parameters(const Reader& r, const Linear& l) {
+  for (const auto& term : l.terms) add_parameter(r, term.first);
+}
+
 bool Uses::sends() const {
   return std::any_of(readers.begin(), readers.end(), [](const Reader& r) { return r.sent; });
 }

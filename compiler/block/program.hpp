@@ -185,19 +185,43 @@ struct Uses {
     ExprPtr first, last;                // of a loop
     ExprPtr condition;
   };
-  // counter = (k[index] - constant - sum of factor * variable) / divisor, when that divides.
+  // constant + sum of factor * variable
+  struct Linear {
+    std::int64_t constant = 0;
+    std::vector<std::pair<const Variable*, std::int64_t>> terms;
+  };
+  // counter = (k[index] - rest) / divisor, when that divides. Counters in `rest` are known before.
   struct Solved {
     const Variable* counter = nullptr;
     std::size_t index = 0;
-    std::int64_t constant = 0, divisor = 1;
-    std::vector<std::pair<const Variable*, std::int64_t>> terms;
+    std::int64_t divisor = 1;
+    Linear rest;
+    int after = kBefore;  // the last of `tried` that must be known; kBefore: none
+  };
+  static constexpr int kBefore = -1;
+  // k[index] = offset + sign * ((factor * counter + rest) % by), or / by, as C++ divides.
+  struct Split {
+    bool remainder = true;
+    std::size_t index = 0;
+    Linear offset;
+    std::int64_t sign = 1, factor = 1;
+    Linear rest;
+    ExprPtr by;
+  };
+  // A counter that indices tell only so: each value within the bounds for which all of `splits` hold is tried.
+  struct Tried {
+    const Variable* counter = nullptr;
+    std::vector<Split> splits;
+    bool once = false;  // there is at most one
   };
   struct Reader {
     Extent at;
     std::vector<Around> around;  // outermost first
-    std::vector<Solved> solved;  // in this order; counters that are not here run freely
-    std::vector<Solved> checks;  // then: counter is null, the right side must be 0
-    ExprPtr when;                // of its Input
+    std::vector<Tried> tried;    // in the order of `around`
+    std::vector<Solved> solved;  // in this order; counters that are neither here nor in `tried` run freely
+    std::vector<Solved> checks;  // then: counter is null, k[index] = rest
+    std::vector<std::pair<std::size_t, ExprPtr>> equal;  // last: k[first] is this, in which nothing runs freely
+    ExprPtr when;                                        // of its Input
     // Where it is placed, as a function of the counters; null: unknown. It is input number `input` of `block`, until
     // fuse-chains.
     ExprPtr locator;
@@ -213,7 +237,8 @@ struct Uses {
   // A parameter is what the reader's own counters are not.
   void add_parameter(const Reader& r, const Variable* v);
   void add_parameters(const Reader& r, const ExprPtr& e);  // all that are mentioned
-  bool sends() const;                                      // to some reader
+  void add_parameters(const Reader& r, const Linear& l);
+  bool sends() const;  // to some reader
 };
 
 struct Program {

@@ -43,6 +43,12 @@ std::optional<Sum> sum_of(const Expr& e) {
       return s;
     }
     case Expr::Kind::binary: {
+      if (e.op == Operator::div || e.op == Operator::mod) {
+        const auto a = sum_of(*e.kids[0]);
+        const auto b = sum_of(*e.kids[1]);
+        if (!a || !b || !a->terms.empty() || !b->terms.empty() || b->constant == 0) return std::nullopt;
+        return Sum{e.op == Operator::div ? a->constant / b->constant : a->constant % b->constant, {}};
+      }
       if (e.op != Operator::add && e.op != Operator::sub && e.op != Operator::mul) return std::nullopt;
       auto a = sum_of(*e.kids[0]);
       auto b = sum_of(*e.kids[1]);

@@ -51,41 +51,101 @@ class ReaderWriter {
   }
 
   std::string body() {
-    std::string out;
-    for (const Uses::Solved& s : r_.solved) {
-      const std::string v = variable_name(s.counter);
-      out += "  const std::int64_t " + v + " = ";
-      if (s.divisor == 1) {
-        out += rest(s) + ";\n";
-      } else {
-        const std::string divisor = "(" + std::to_string(s.divisor) + ")";
-        out += "(" + rest(s) + ") / " + divisor + ";\n";
-        out += "  if (" + v + " * " + divisor + " != " + rest(s) + ") return 0;\n";
-      }
-    }
-    for (const Uses::Solved& s : r_.checks) out += "  if (" + rest(s) + " != 0) return 0;\n";
-    out += "  std::int64_t n = 1;\n";
+    sums(Uses::kBefore);
+    line("std::int64_t n = 1;");
+    int reached = Uses::kBefore;
     for (const Uses::Around& a : r_.around) {
       if (a.counter == nullptr) {
-        out += "  if (!" + expr_.condition(*a.condition) + ") return 0;\n";
+        unless(expr_.condition(*a.condition));
         continue;
       }
       const std::string first = expr_.integer(*a.first);
       const std::string last = expr_.integer(*a.last);
-      if (solved(a.counter)) {
+      const auto next = static_cast<std::size_t>(reached + 1);
+      if (next < r_.tried.size() && r_.tried[next].counter == a.counter) {
+        try_all(r_.tried[next], first, last);
+        sums(++reached);
+      } else if (solved(a.counter)) {
         const std::string v = variable_name(a.counter);
-        out += "  if (" + v + " < " + first + " || " + v + " > " + last + ") return 0;\n";
+        fail_if(v + " < " + first + " || " + v + " > " + last);
       } else {
-        out += "  if (const std::int64_t f = " + first + ", l = " + last +
-               "; f <= l) {\n    n *= l - f + 1;\n  } else {\n    return 0;\n  }\n";
+        line("if (const std::int64_t f = " + first + ", l = " + last + "; f <= l) {");
+        line("  n *= l - f + 1;");
+        line("} else {");
+        line(std::string("  ") + fail());
+        line("}");
       }
     }
-    if (r_.when != nullptr) out += "  if (!" + expr_.condition(*r_.when) + ") return 0;\n";
-    if (r_.sent) out += "  if (to != nullptr) to->add(" + expr_.integer(*r_.locator) + ");\n";
-    return out + "  return n;\n";
+    if (r_.when != nullptr) unless(expr_.condition(*r_.when));
+    for (const auto& [k, value] : r_.equal) fail_if(index(k) + " != " + expr_.integer(*value));
+    if (r_.sent) line("if (to != nullptr) to->add(" + expr_.integer(*r_.locator) + ");");
+    if (loops_ == 0) {
+      line("return n;");
+      return out_;
+    }
+    line("all += n;");
+    for (; loops_ > 0; --loops_) out_ += std::string(2 * loops_, ' ') + "}\n";
+    return "  std::int64_t all = 0;\n" + out_ + "  return all;\n";
   }
 
  private:
+  void line(const std::string& text) { out_ += std::string(2 * (loops_ + 1), ' ') + text + "\n"; }
+  const char* fail() const { return loops_ == 0 ? "return 0;" : "continue;"; }
+  void fail_if(const std::string& condition) { line("if (" + condition + ") " + fail()); }
+  void unless(const std::string& condition) { fail_if("!" + condition); }
+
+  // What is known after number `waited` of those tried.
+  void sums(int waited) {
+    for (const Uses::Solved& s : r_.solved) {
+      if (s.after != waited) continue;
+      const std::string v = variable_name(s.counter);
+      const std::string value = index(s.index) + minus(s.rest);
+      if (s.divisor == 1) {
+        line("const std::int64_t " + v + " = " + value + ";");
+      } else {
+        const std::string divisor = "(" + std::to_string(s.divisor) + ")";
+        line("const std::int64_t " + v + " = (" + value + ") / " + divisor + ";");
+        fail_if(v + " * " + divisor + " != " + value);
+      }
+    }
+    for (const Uses::Solved& s : r_.checks) {
+      if (s.after == waited) fail_if(index(s.index) + minus(s.rest) + " != 0");
+    }
+  }
+
+  // Tries the values of a counter, or the only one.
+  void try_all(const Uses::Tried& t, const std::string& first, const std::string& last) {
+    const std::string v = variable_name(t.counter);
+    std::string each = "Trial e" + v + "{" + first + ", " + last + "};";
+    for (const Uses::Split& s : t.splits) {
+      each += " e" + v + (s.remainder ? ".remainder(" : ".quotient(") + offset(s) + ", " + std::to_string(s.factor) +
+              ", " + total(s.rest) + ", " + expr_.integer(*s.by) + ");";
+    }
+    line(each);
+    const auto holds = [&](const std::string& v) {
+      std::string out;
+      for (const Uses::Split& s : t.splits) {
+        if (!s.remainder) continue;
+        out += (out.empty() ? "" : " && ") + std::string("(") + v + " * " + std::to_string(s.factor) + " + " +
+               total(s.rest) + ") % " + expr_.integer(*s.by) + " == " + offset(s);
+      }
+      return out.empty() ? "true" : out;
+    };
+    if (t.once) {
+      line("while (e" + v + ".first <= e" + v + ".last && !(" + holds("e" + v + ".first") + ")) e" + v + ".first += e" +
+           v + ".step;");
+      line("const std::int64_t " + v + " = e" + v + ".first;");
+      fail_if(v + " > e" + v + ".last");
+    } else {
+      line("const std::int64_t n" + v + " = n;");
+      line("for (std::int64_t " + v + " = e" + v + ".first; " + v + " <= e" + v + ".last; " + v + " += e" + v +
+           ".step) {");
+      ++loops_;
+      line("std::int64_t n = n" + v + ";");
+      unless("(" + holds(v) + ")");
+    }
+  }
+
   bool solved(const Variable* counter) const {
     for (const Uses::Solved& s : r_.solved) {
       if (s.counter == counter) return true;
@@ -93,20 +153,32 @@ class ReaderWriter {
     return false;
   }
   std::string variable_name(const Variable* v) const { return "v" + std::to_string(numbers_.at(v)); }
-  // k - constant - sum of factor * variable
-  std::string rest(const Uses::Solved& s) const {
-    std::string out = "k" + std::to_string(s.index);
-    if (s.constant != 0) out += " - (" + std::to_string(s.constant) + ")";
-    for (const auto& [v, factor] : s.terms) {
+  static std::string index(std::size_t k) { return "k" + std::to_string(k); }
+  std::string minus(const Uses::Linear& l) const {
+    std::string out;
+    if (l.constant != 0) out += " - (" + std::to_string(l.constant) + ")";
+    for (const auto& [v, factor] : l.terms) {
       out += " - std::int64_t{" + std::to_string(factor) + "} * " + variable_name(v);
     }
     return out;
+  }
+  std::string total(const Uses::Linear& l) const {
+    std::string out = "(std::int64_t{" + std::to_string(l.constant) + "}";
+    for (const auto& [v, factor] : l.terms)
+      out += " + std::int64_t{" + std::to_string(factor) + "} * " + variable_name(v);
+    return out + ")";
+  }
+  // What the remainder or quotient must be.
+  std::string offset(const Uses::Split& s) const {
+    return (s.sign < 0 ? "-(" : "(") + index(s.index) + minus(s.offset) + ")";
   }
 
   Environment environment_;
   ExpressionWriter expr_;
   const Numbers& numbers_;
   const Uses::Reader& r_;
+  std::string out_;
+  std::size_t loops_ = 0;  // around what is written
 };
 
 }  // namespace

@@ -5,6 +5,7 @@ namespace tessera::runtime {
 Shard::Shard() : slots_(16), mask_(15) {}
 
 Shard::~Shard() {
+  if (left_in_tables != nullptr) *left_in_tables += used_;
   for (auto& s : slots_) {
     if (s.entry != nullptr) free_entry(s.entry);
   }

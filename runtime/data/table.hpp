@@ -2,6 +2,7 @@
 // table under its own lock. Whoever touches an entry holds its shard's lock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -39,6 +40,9 @@ inline std::int64_t waiting_for(const DfEntry* e) {
   }
   return count;
 }
+
+// For tests: how many entries were left when the tables of all ranks went; null: nobody asks.
+inline std::atomic<std::size_t>* left_in_tables = nullptr;
 
 class alignas(64) Shard {
  public:

@@ -32,7 +32,7 @@ bool with_lock(std::FILE* stream, int most, Flush flush) {
   return false;
 }
 
-constexpr int kMoment = 100, kLong = 1000;  // ms
+constexpr int kMoment = 100, kLong = 200;  // ms
 
 }  // namespace
 

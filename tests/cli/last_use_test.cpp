@@ -130,6 +130,27 @@ TEST_F(LastUsePeak, EntriesGoWithThem) {
   EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses"}));
 }
 
+TEST_F(LastUsePeak, RingsAndRowsOfOneNumber) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub step(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+        "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n"
+        "sub main(int n, int steps) {\n"
+        "  df x, y;\n"
+        "  for i = 0..n-1 init(i, x[0][i]);\n"
+        "  for t = 1..steps {\n"
+        "    for i = 0..n-1 step(x[t - 1][(i + n - 1) % n], x[t - 1][i], x[t - 1][(i + 1) % n], x[t][i]);\n"
+        "    for i = 0..n-1 init(i, y[t][i / 10][i % 10]);\n"
+        "    for i = 0..n-1 step(y[t][i / 10][i % 10], y[t][i / 10][0], y[t][n / 10 - 1][i % 10], y[t + 2 * "
+        "steps][i][0]);\n"
+        "    for i = 0..n-1 check(y[t + 2 * steps][i][0]);\n"
+        "  }\n"
+        "  for i = 0..n-1 check(x[steps][i]);\n"
+        "}\n");
+  const double with = peak_mb({"-t", "1", "--", "100", "2000"});
+  EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses", "--", "100", "2000"}));
+}
+
 TEST_F(LastUse, ValuesThatOtherRanksReadStayAndAreRight) {
   write("p.fa", kLargeChain);
   for (const char* ranks : {"2", "3"}) {

@@ -72,6 +72,8 @@ void break_machine(const Plan& plan) {
   if (plan.broken != 0) runtime::broken_step = &machines.at(plan.broken - 1).step;
 }
 
+std::atomic<std::size_t> left = 0;  // in the tables of the last run
+
 struct Ran {
   int code = 0;
   std::uint64_t trace = 0;
@@ -82,6 +84,8 @@ struct Ran {
 Ran run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
              const fs::path& transcript = {}) {
   printed.clear();
+  left = 0;
+  runtime::left_in_tables = &left;
   if (!c.world) return {runtime::run(program, c.options, arguments), 0, {}};
   whole::Settings settings = *c.world;
   settings.told = !transcript.empty();
@@ -106,12 +110,16 @@ const abi::Program& program_in(void* library, std::uint64_t seed) {
 }
 
 // What is wrong with how the run has ended; nothing: it is right.
-std::string wrong_with(const Case& c, int code, const fs::path& said) {
+std::string wrong_with(const Case& c, const Configuration& configuration, int code, const fs::path& said) {
   std::sort(printed.begin(), printed.end());
   std::string what;
   const bool right = c.expected.end == reference::Outcome::End::finished;
   if (code != (right ? 0 : 1)) what = "exit code " + std::to_string(code) + "\n" + read(said);
   if (right && printed != c.expected.lines) what += difference(c.expected.lines, printed);
+  // Scopes free what is theirs. What is left had more uses counted than there were.
+  if (what.empty() && right && configuration.options.ranks == 1 && left != 0) {
+    what = std::to_string(left) + " data fragments were never freed\n";
+  }
   return what;
 }
 
@@ -194,7 +202,7 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       } else {
         const Ran ran = run_once(program, all[at], c.arguments);
         note_moves(summary, progress);
-        what = wrong_with(c, ran.code, said);
+        what = wrong_with(c, all[at], ran.code, said);
         if (what.empty() && all[at].world && at % kTwice == 0 &&
             run_once(program, all[at], c.arguments).trace != ran.trace) {
           what = "the same seed, and another run\n";
@@ -219,7 +227,7 @@ bool fails(const Case& c, const Plan& plan, const Configuration& configuration, 
     break_machine(plan);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     const Ran ran = run_once(program_in(handle, c.seed), configuration, c.arguments, transcript);
-    _exit(wrong_with(c, ran.code, said).empty() ? 0 : 1);
+    _exit(wrong_with(c, configuration, ran.code, said).empty() ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

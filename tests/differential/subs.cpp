@@ -51,9 +51,9 @@ std::string Writer::sub(int statements) {
   return "sub " + s.name + "(" + list + ") " + rest + own + "\n";
 }
 
-std::string Writer::main(const std::string& parameters, const Visible& v, int statements) {
+std::string Writer::main(const std::string& parameters, const Visible& v, int statements, const std::string& more) {
   weight_ = 1;
-  std::string each;  // every sub is called
+  std::string each = more;  // every sub is called
   for (const Sub& s : subs_) {
     if (!s.parameters.back().sizes.empty()) continue;
     Visible inner = v;

@@ -53,7 +53,8 @@ class Writer {
 
   std::string sub(int statements);  // declares one more and returns its text
   std::string recursive_sub();
-  std::string main(const std::string& parameters, const Visible& v, int statements);
+  std::string rings(const Visible& v);  // a statement by itself
+  std::string main(const std::string& parameters, const Visible& v, int statements, const std::string& more);
 
  private:
   using Kinds = std::vector<Kind>;

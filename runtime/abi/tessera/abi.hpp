@@ -282,6 +282,33 @@ TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
 void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);
+// Trial: the values of a loop's counter for which indices may be what they are: those of first..last, by steps. With
+// sum = factor * counter + rest: `quotient` leaves those for which sum / by is q, then `remainder` those for which
+// sum % by may be q (factor is 1 or -1; of a negative sum it is negative). Nothing is left when `by` is zero.
+struct Trial {
+  std::int64_t first, last, step = 1;
+  void quotient(std::int64_t q, std::int64_t factor, std::int64_t rest, std::int64_t by) {
+    if (by < 0) q = -q, by = -by;
+    std::int64_t low = (q > 0 ? q * by : q * by - (by - 1)) - rest, high = (q < 0 ? q * by : q * by + (by - 1)) - rest;
+    if (factor < 0) {
+      const std::int64_t before = low;
+      low = -high, high = -before, factor = -factor;
+    }
+    const std::int64_t up = low / factor + (low % factor > 0), down = high / factor - (high % factor < 0);
+    first = first > up ? first : up;
+    last = by == 0 ? first - 1 : last < down ? last : down;
+  }
+  void remainder(std::int64_t q, std::int64_t factor, std::int64_t rest, std::int64_t by) {
+    if (by < 0) by = -by;
+    if (q <= -by || q >= by) {
+      last = first - 1;
+    } else if (step == 1) {
+      const std::int64_t behind = (factor * (q - rest) - first) % by;
+      first += behind < 0 ? behind + by : behind;
+      step = by;
+    }
+  }
+};
 // Places: where fragments are placed that will read what is assigned, and have not to ask for it.
 struct Places {
   std::uint32_t count;

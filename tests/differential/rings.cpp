@@ -1,0 +1,92 @@
+// Writer: indices that are remainders and quotients of counters.
+#include "writer.hpp"
+
+namespace tessera::differential {
+
+// Steps over a row or a grid, read at neighbours around the end, by blocks, in rows and columns of one number, more
+// than once each, not at all, or where another counter says; `by` is written out or bound.
+std::string Writer::rings(const Visible& v) {
+  Visible inner = v;
+  std::vector<Protected> kept;
+  const std::string x = declared("x", inner, kept), t = declared("i", inner, kept), i = declared("i", inner, kept),
+                    j = declared("i", inner, kept), q = declared("l", inner, kept);
+  const int rows = random_.between(1, 4), size = random_.between(1, 5), steps = random_.between(1, 4);
+  const int low = random_.chance(40) ? 1 - size : 0;  // of a row's indices
+  const std::string n = random_.chance(30) ? q : std::to_string(size), m = std::to_string(rows);
+  const auto loop = [](const std::string& counter, int first, int last) {
+    return "for " + counter + " = " + std::to_string(first) + " .. " + std::to_string(last) + " ";
+  };
+  const auto plus = [](const std::string& counter, int by) {
+    return by == 0 ? counter : "(" + counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by)) + ")";
+  };
+  // An index from `low` to size - 1, for a counter from `first` on.
+  const auto around = [&](const std::string& counter, int first) -> std::string {
+    const int by = random_.between(std::max(-first, -2), 3);
+    switch (random_.below(5)) {
+      case 2:
+        if (low < 0) return plus(counter, -first - random_.between(1, size)) + " % " + n;
+        [[fallthrough]];
+      case 0:
+        return n + " - 1 - " + plus(counter, by) + " % " + n;
+      case 1:  // of what is negative
+        return plus(counter, -first - 40 * size) + " % " + n + " + " + n + " - 1";
+      default:
+        return plus(counter, by) + " % " + n;
+    }
+  };
+  const auto reader = [&](const std::string& step, const std::string& to) -> std::string {
+    const int first = random_.between(0, 3);
+    std::string loops = loop(i, first, first + random_.between(1, 3) * size - random_.between(0, 1));
+    std::string at = "[" + step + "]", more = "[" + around(i, first) + "]";
+    switch (random_.below(6)) {
+      case 0: {  // rows and columns of one number
+        loops = loop(i, 0, rows * size - 1);
+        at += "[" + i + " / " + n + "]";
+        more = "[" + i + " % " + n + "]";
+        break;
+      }
+      case 1: {  // blocks
+        const int block = random_.between(1, 3);
+        loops = loop(j, 0, rows * block - random_.between(0, 1)) + loops;
+        at += "[" + j + " / " + std::to_string(block) + (rows * block > 1 ? " % " + m : " * 0") + "]";
+        break;
+      }
+      case 2:  // the column waits for the row
+        loops = loop(j, 0, rows - 1) + loops;
+        at += "[" + j + "]";
+        more = "[(" + i + " + " + j + " * 2) % " + n + "]";
+        break;
+      case 3:  // a product of what is known
+        loops = loop(j, 0, rows - 1);
+        at += "[" + j + "]";
+        more = "[" + j + " * " + j + " % " + n + "]";
+        break;
+      default:
+        loops += loop(j, 0, rows - 1);
+        at += random_.chance(50) ? "[" + j + "]" : "[(" + j + " + " + std::to_string(rows - 1) + ") % " + m + "]";
+    }
+    cost_ += 9.0 * rows * size * weight_;
+    const std::string condition = random_.chance(20) ? "if " + i + " % 2 == 0 " : "";
+    const bool has_i = loops.find(i) != std::string::npos;
+    return loops + (has_i ? condition : "") + "show(\"" + to + "\", " + x + at + more + ")" + advice(inner) + ";\n";
+  };
+  const std::string fill = loop(i, 0, rows - 1) + loop(j, low, size - 1);
+  const std::string at = "[" + i + "][" + j + "]";
+  cost_ += (steps + 1.0) * rows * size * weight_;
+  const std::string before = x + "[" + t + " - 1]";
+  std::vector<std::string> parts = {
+      fill + "mix(" + i + " * 10 + " + j + ", " + expressions_.text(Kind::integer, inner, 1) + ", " + x + "[0]" + at +
+          ")" + advice(inner) + ";\n",
+      loop(t, 1, steps) + fill + "mix(" + before + "[(" + i + " + 1) % " + m + "][" + j + "] + " + before + at + ", " +
+          before + "[" + i + "][(" + j + " + " + std::to_string(size - 1) + ") % " + n + "], " + x + "[" + t + "]" +
+          at + ")" + advice(inner) + ";\n",
+      reader(std::to_string(steps), "last")};
+  if (random_.chance(60)) parts.push_back(loop(t, 0, steps) + reader(t, "each"));
+  if (random_.chance(30)) parts.push_back(loop(t, 0, 2 * steps + 1) + reader(t + " / 2", "half"));
+  random_.shuffle(parts);
+  std::string all;
+  for (const std::string& part : parts) all += part;
+  return "let " + q + " = " + std::to_string(size) + " " + braces(all, x);
+}
+
+}  // namespace tessera::differential
