@@ -20,6 +20,8 @@ class Counting {
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
+      const auto assigned = [&](std::size_t d) { return has(of_name.dimensions, d); };
+      if (std::any_of(of_name.deleted.begin(), of_name.deleted.end(), assigned)) of_name.known = false;
       if (of_name.known && !of_name.dimensions.empty()) finish(variable, of_name);
     }
   }
@@ -29,10 +31,14 @@ class Counting {
     std::size_t depth = 0;  // length of the path where it is declared
     bool known = true;
     std::vector<Block*> deleters;
+    std::vector<std::size_t> deleted;  // the numbers of indices in a `delete` of who does not read
     std::vector<std::pair<std::size_t, Uses::Reader>> readers;  // with the number of indices
     std::vector<std::size_t> dimensions;                        // that assignments have
   };
 
+  static bool has(const std::vector<std::size_t>& list, std::size_t n) {
+    return std::find(list.begin(), list.end(), n) != list.end();
+  }
   static bool same(const NameUse& a, const NameUse& b) {
     return a.base == b.base &&
            std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(), equal);
@@ -44,20 +50,28 @@ class Counting {
     for (const NameUse& n : list) unknown(n.base);
   }
 
+  // A `delete` counts only where it is about what is assigned: x[i] is not x[i][0].
+  void deleted(const NameUse& n) {
+    if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleted.push_back(n.indices.size());
+  }
+  void deleted(const std::vector<NameUse>& list) {
+    for (const NameUse& n : list) deleted(n);
+  }
+
   void body(const Body& b) {
     for (const Declared& d : b.names) {
       OfName& n = names_[d.variable];
       n.depth = path_.size();
       n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
     }
-    unknown(b.deletes);
+    deleted(b.deletes);
     for (const Step& step : b.steps) {
       if (const auto* spawn = std::get_if<Spawn>(&step)) {
         for (const semantics::Argument& a : spawn->arguments) {
           if (a.type == semantics::ParameterType::name) unknown(a.name.base);
         }
         unknown(spawn->done);
-        unknown(spawn->deletes);
+        deleted(spawn->deletes);
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name.base);
@@ -91,7 +105,7 @@ class Counting {
           if (const auto it = names_.find(a.name.base); it != names_.end()) {
             auto& list = it->second.dimensions;
             const std::size_t n = a.name.indices.size();
-            if (std::find(list.begin(), list.end(), n) == list.end()) list.push_back(n);
+            if (!has(list, n)) list.push_back(n);
           }
         }
       }
@@ -102,7 +116,7 @@ class Counting {
       for (const NameUse& n : b->deletes) {
         const bool reads =
             std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
-        if (!reads) unknown(n.base);
+        if (!reads) deleted(n);
         if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(b.get());
       }
       if (!b->body) continue;
@@ -160,6 +174,11 @@ class Counting {
   void finish(const Variable* variable, OfName& n) {
     std::sort(n.dimensions.begin(), n.dimensions.end());
     auto& list = program_.uses[variable];
+    std::erase_if(n.deleters, [&](Block* b) {
+      return std::erase_if(b->deletes, [&](const NameUse& x) {
+               return x.base == variable && !has(n.dimensions, x.indices.size());
+             }) != 0;
+    });
     const bool deleted = !n.deleters.empty() && read_once_each(n);
     // It goes with the last of them: a `delete` that comes sooner would be too early.
     for (Block* b : n.deleters) {

@@ -163,7 +163,10 @@ bool Equations::try_one() {
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t k = 0; k < ranked.size(); ++k) tried.splits[k] = std::move(ranked[k].second);
     // What is tried and then found to be no read would cost without end.
-    if (!tried.once && (taken.size() > 1 || in_others(loop.counter))) return false;
+    if (!tried.once && (taken.size() > 1 || in_others(loop.counter))) {
+      for (Equation* e : taken) e->used = false;
+      continue;
+    }
     known_[loop.counter] = static_cast<int>(r_.tried.size());
     r_.tried.push_back(std::move(tried));
     return true;

@@ -150,6 +150,7 @@ void Resolver::call_advice(const syntax::Advice& advice, Call& call) {
         for (const Argument& a : call.arguments) output = output || a.name.base == use.base;
         if (output) {
           if (name == "drop") model_.variables[use.base->id].dropped = true;
+          used(use);
           call.advice.deletes.push_back(std::move(use));
         } else {
           diagnostics_.warning(

@@ -212,7 +212,9 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
   for (const syntax::Id& id : node.done) c.done.push_back(output(id, "`>>`"));
   for (const syntax::Id& id : node.deletes) {
     NameUse name;
-    if (fragment(id, name, true, "`-->`")) c.advice.deletes.push_back(std::move(name));
+    if (!fragment(id, name, true, "`-->`")) continue;
+    used(name);
+    c.advice.deletes.push_back(std::move(name));
   }
   record_advice(node.advice, c.sub);
   call_advice(node.advice, c);

@@ -123,7 +123,6 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     if (left != count) {
       moved.push_back({group, count - left});
       moved_by_group[balancer::index(group)] += count - left;
-      moved_out += count - left;
     }
   }
   bytes = 0;
@@ -137,6 +136,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     }
     for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
+    for (const balancer::GroupCount& g : counts_of(program, ship)) moved_out += g.count;  // as who gets it counts
     comm.send(to, std::move(ship));
   }
   for (Cf* range : exhausted) {
@@ -175,7 +175,7 @@ void Node::on_ship(Rank from, Ship&& m) {
   std::vector<balancer::GroupCount> groups;
   if (m.by_policy) {
     groups = counts_of(program, m);
-    moved_in += static_cast<std::int64_t>(m.fragments.size());
+    for (const balancer::GroupCount& g : groups) moved_in += g.count;  // a part of a loop is many
   }
   Scopes::Debts owed;
   // The fragments first take their place in their scopes: the inputs' names live under those.

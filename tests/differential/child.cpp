@@ -147,15 +147,21 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// note_moves adds what the summary tells of the run.
-void note_moves(const fs::path& summary, Progress& progress) {
+// note_moves adds what the summary tells of the run, and says what in it can't be true.
+std::string note_moves(const fs::path& summary, const Configuration& c, Progress& progress) {
   const auto text = nlohmann::json::parse(read(summary), nullptr, false);
-  if (text.is_discarded()) return;  // it ended before there was one
-  std::size_t moved = 0;
-  for (const auto& rank : text.at("ranks")) moved += rank.at("moved_out").get<std::size_t>();
+  if (text.is_discarded()) return "";  // it ended before there was one
+  std::size_t moved = 0, came = 0;
+  for (const auto& rank : text.at("ranks")) {
+    moved += rank.at("moved_out").get<std::size_t>();
+    came += rank.at("moved_in").get<std::size_t>();
+  }
   progress.balanced = progress.balanced + (text.at("balancer") == "none" ? 0 : 1);
   progress.moving = progress.moving + (moved > 0 ? 1 : 0);
   progress.moved = progress.moved + moved;
+  // What comes to a rank that leaves is passed on, and is no longer moved by the balancer.
+  if (came == moved || !c.world || c.name.find("leave") != std::string::npos) return "";
+  return std::to_string(moved) + " fragments were moved from ranks, and " + std::to_string(came) + " to ranks\n";
 }
 
 std::string difference(const std::vector<std::string>& expected, const std::vector<std::string>& got) {
@@ -201,8 +207,9 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
         what = run_crashing(program, all[at], c, said);
       } else {
         const Ran ran = run_once(program, all[at], c.arguments);
-        note_moves(summary, progress);
+        const std::string untrue = note_moves(summary, all[at], progress);
         what = wrong_with(c, all[at], ran.code, said);
+        if (what.empty() && c.expected.end == reference::Outcome::End::finished) what = untrue;
         if (what.empty() && all[at].world && at % kTwice == 0 &&
             run_once(program, all[at], c.arguments).trace != ran.trace) {
           what = "the same seed, and another run\n";

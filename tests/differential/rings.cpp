@@ -38,7 +38,7 @@ std::string Writer::rings(const Visible& v) {
     const int first = random_.between(0, 3);
     std::string loops = loop(i, first, first + random_.between(1, 3) * size - random_.between(0, 1));
     std::string at = "[" + step + "]", more = "[" + around(i, first) + "]";
-    switch (random_.below(6)) {
+    switch (random_.below(7)) {
       case 0: {  // rows and columns of one number
         loops = loop(i, 0, rows * size - 1);
         at += "[" + i + " / " + n + "]";
@@ -55,6 +55,9 @@ std::string Writer::rings(const Visible& v) {
         loops = loop(j, 0, rows - 1) + loops;
         at += "[" + j + "]";
         more = "[(" + i + " + " + j + " * 2) % " + n + "]";
+        break;
+      case 4:  // in both
+        at += "[" + i + " % " + m + "]";
         break;
       case 3:  // a product of what is known
         loops = loop(j, 0, rows - 1);
