@@ -20,8 +20,7 @@ class Counting {
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
-      const auto assigned = [&](std::size_t d) { return has(of_name.dimensions, d); };
-      if (std::any_of(of_name.deleted.begin(), of_name.deleted.end(), assigned)) of_name.known = false;
+      for (const std::size_t d : of_name.deleted) of_name.known &= !has(of_name.dimensions, d);
       if (of_name.known && !of_name.dimensions.empty()) finish(variable, of_name);
     }
   }

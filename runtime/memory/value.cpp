@@ -44,7 +44,7 @@ void set_guards(Value* v) {
   std::memcpy(payload(v) + room(v), &kGuard, sizeof kGuard);
 }
 // Where AddressSanitizer is told that nobody may read there, this may.
-[[gnu::no_sanitize("address")]] bool is_guard(const char* at) {
+__attribute__((no_sanitize("address"))) bool is_guard(const char* at) {
   using Anywhere [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
   return *reinterpret_cast<const Anywhere*>(at) == kGuard;
 }
