@@ -53,7 +53,7 @@ class ReaderWriter {
   std::string body() {
     sums(Uses::kBefore);
     line("std::int64_t n = 1;");
-    int reached = Uses::kBefore;
+    std::size_t next = 0;  // of those tried
     for (const Uses::Around& a : r_.around) {
       if (a.counter == nullptr) {
         unless(expr_.condition(*a.condition));
@@ -61,10 +61,9 @@ class ReaderWriter {
       }
       const std::string first = expr_.integer(*a.first);
       const std::string last = expr_.integer(*a.last);
-      const auto next = static_cast<std::size_t>(reached + 1);
       if (next < r_.tried.size() && r_.tried[next].counter == a.counter) {
         try_all(r_.tried[next], first, last);
-        sums(++reached);
+        sums(static_cast<int>(next++));
       } else if (solved(a.counter)) {
         const std::string v = variable_name(a.counter);
         fail_if(v + " < " + first + " || " + v + " > " + last);
