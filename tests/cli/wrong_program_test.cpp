@@ -122,8 +122,10 @@ TEST_F(Command, ACrashOfTheCommandIsABugOfOurs) {
 TEST_F(Command, WantOfMemoryIsNoBug) {
   write("big.fa",
         "C++ sub big(int mb, name x) ${{ x.create<char>(std::size_t(mb) << 20); $}}\n"
-        "C++ sub size(value x) ${{ if (x.getSize() == 0) throw 1; $}}\n"
-        "sub main() { df x; for i=0..300 big(20, x[i]) @ { locator_cyclic: i; }; for i=0..300 size(x[300-i]); }\n");
+        "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
+        "C++ sub size(value x, int y) ${{ if (x.getSize() == 0) throw y; $}}\n"
+        "sub main() {\n  df x, y;\n  slow(1, y);\n"
+        "  for i=0..300 big(20, x[i]) @ { locator_cyclic: i; };\n  for i=0..300 size(x[i], y);\n}\n");
   write("many.fa",
         "C++ sub one(int i, name x) ${{ x = i; $}}\n"
         "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
