@@ -29,6 +29,25 @@ class Mentioned {
     add(n.base);
     for (const ExprPtr& i : n.indices) add(i);
   }
+  // Of what it takes back, but for the counters.
+  void add(const TakenBack& t) {
+    std::unordered_set<const Variable*> counters;
+    const auto outside = [&](const auto& what) {
+      Mentioned of;
+      of.add(what);
+      for (const Variable* v : of.order()) {
+        if (counters.count(v) == 0) add(v);
+      }
+    };
+    for (const Around& a : t.around) {
+      outside(a.first);
+      outside(a.last);
+      if (a.counter != nullptr) counters.insert(a.counter);
+      outside(a.condition);
+    }
+    outside(t.when);
+    outside(t.name);
+  }
   void add(const semantics::Argument& a) {
     if (a.type == semantics::ParameterType::name) {
       add(a.name);
@@ -68,6 +87,9 @@ class Closing {
         if (const Uses* u = program_.uses_of(*n)) {
           for (const Variable* v : u->parameters) uses.add(v);
         }
+      }
+      for (const auto* list : {&b->otherwise, &b->each_turn}) {
+        for (const TakenBack& t : *list) uses.add(t);
       }
       if (b->body) body(*b->body, uses, own);
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/block/equations.hpp"
+#include "compiler/block/undecided.hpp"
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
@@ -21,18 +22,21 @@ class Counting {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
       for (const std::size_t d : of_name.deleted) of_name.known &= !has(of_name.dimensions, d);
-      if (of_name.known && !of_name.dimensions.empty()) finish(variable, of_name);
+      if (of_name.known && !of_name.dimensions.empty() && solve(of_name)) finish(variable, of_name);
     }
   }
 
  private:
   struct OfName {
     std::size_t depth = 0;  // length of the path where it is declared
+    bool declared = false;  // around what is looked at now
     bool known = true;
     std::vector<Block*> deleters;
     std::vector<std::size_t> deleted;  // the numbers of indices in a `delete` of who does not read
-    std::vector<std::pair<std::size_t, Uses::Reader>> readers;  // with the number of indices
-    std::vector<std::size_t> dimensions;                        // that assignments have
+    std::vector<ReadAt> reads;
+    std::vector<Uses::Reader> readers;  // the same, solved
+    std::vector<AssignedAt> assigned;
+    std::vector<std::size_t> dimensions;  // that assignments have
   };
 
   static bool has(const std::vector<std::size_t>& list, std::size_t n) {
@@ -61,6 +65,7 @@ class Counting {
     for (const Declared& d : b.names) {
       OfName& n = names_[d.variable];
       n.depth = path_.size();
+      n.declared = true;
       n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
     }
     deleted(b.deletes);
@@ -75,7 +80,7 @@ class Counting {
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name.base);
       } else if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
-        Uses::Around condition;
+        Around condition;
         condition.condition = (*when)->condition;
         if (condition.condition != nullptr) {
           inside(condition, (*when)->body);
@@ -84,90 +89,118 @@ class Counting {
         }
       }
     }
+    for (const Declared& d : b.names) names_[d.variable].declared = false;
   }
 
-  void inside(Uses::Around around, const Body& b) {
+  void inside(Around around, const Body& b) {
     path_.push_back(std::move(around));
     body(b);
     path_.pop_back();
   }
 
   void chain(const Chain& c, const Spawn* spawn) {
-    for (const auto& b : c.blocks) {
-      Uses::Around barrier;  // neither counter nor condition: nobody knows how often
-      if (b->kind == Kind::loop) path_.push_back(barrier);
-      for (std::size_t k = 0; k < b->inputs.size(); ++k) read(c, *b, k);
-      if (b->kind == Kind::loop) path_.pop_back();
-      if (b->call) {
-        for (const semantics::Argument& a : b->call->arguments) {
-          if (a.type != semantics::ParameterType::name) continue;
-          if (const auto it = names_.find(a.name.base); it != names_.end()) {
-            auto& list = it->second.dimensions;
-            const std::size_t n = a.name.indices.size();
-            if (!has(list, n)) list.push_back(n);
-          }
-        }
-      }
-      for (const auto& count : b->counts) unknown(count.name.base);
-      unknown(b->out);
-      unknown(b->done);
-      // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
-      for (const NameUse& n : b->deletes) {
-        const bool reads =
-            std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& in) { return same(in.name, n); });
-        if (!reads) deleted(n);
-        if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(b.get());
-      }
-      if (!b->body) continue;
-      if (b->kind == Kind::loop || b->kind == Kind::branch) {
-        inside(barrier, *b->body);
-      } else if (b->kind == Kind::range) {
-        Uses::Around loop;
-        loop.counter = b->counter;
-        loop.first = spawn->arguments[0].value;
-        loop.last = spawn->arguments[1].value;
-        inside(loop, *b->body);
+    if (c.kind == Kind::loop) return loop(c, *spawn);
+    for (std::size_t at = 0; at < c.blocks.size(); ++at) {
+      Block& b = *c.blocks[at];
+      for (std::size_t k = 0; k < b.inputs.size(); ++k) read(c, at, k);
+      assigns(b);
+      if (!b.body) continue;
+      Around around;
+      if (b.kind == Kind::branch) {
+        around.decided = &b;
+        inside(around, *b.body);
+      } else if (b.kind == Kind::range) {
+        around.counter = b.counter;
+        around.first = spawn->arguments[0].value;
+        around.last = spawn->arguments[1].value;
+        inside(around, *b.body);
       } else {
-        body(*b->body);
+        body(*b.body);
       }
     }
   }
 
-  void read(const Chain& c, Block& b, std::size_t input) {
+  void loop(const Chain& c, const Spawn& spawn) {
+    While w;
+    w.block = c.blocks.back().get();
+    w.turns.counter = w.block->counter;
+    w.turns.first = spawn.arguments[0].value;
+    w.turns.decided = w.block;
+    w.path = path_;
+    for (const auto& [v, n] : names_) {
+      if (n.declared) w.names.insert(v);
+    }
+    const auto [it, fresh] = outputs_.emplace(w.block->out.front().base, w);
+    if (!fresh) it->second.reset();
+    path_.push_back(w.turns);
+    in_condition_ = true;
+    for (std::size_t at = 0; at < c.blocks.size(); ++at) {
+      for (std::size_t k = 0; k < c.blocks[at]->inputs.size(); ++k) read(c, at, k);
+      assigns(*c.blocks[at]);
+    }
+    in_condition_ = false;
+    body(*w.block->body);
+    path_.pop_back();
+  }
+
+  void assigns(Block& b) {
+    if (b.call) {
+      for (const semantics::Argument& a : b.call->arguments) {
+        if (a.type != semantics::ParameterType::name) continue;
+        const auto it = names_.find(a.name.base);
+        if (it == names_.end()) continue;
+        it->second.assigned.push_back({a.name, path_});
+        if (!has(it->second.dimensions, a.name.indices.size())) it->second.dimensions.push_back(a.name.indices.size());
+      }
+    }
+    for (const auto& count : b.counts) unknown(count.name.base);
+    unknown(b.out);
+    unknown(b.done);
+    // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
+    for (const NameUse& n : b.deletes) {
+      const bool reads =
+          std::any_of(b.inputs.begin(), b.inputs.end(), [&](const Input& in) { return same(in.name, n); });
+      if (!reads) deleted(n);
+      if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(&b);
+    }
+  }
+
+  void read(const Chain& c, std::size_t at, std::size_t input) {
+    Block& b = *c.blocks[at];
     const Input& in = b.inputs[input];
     const auto it = names_.find(in.name.base);
     if (it == names_.end() || !it->second.known) return;
     OfName& n = it->second;
-    auto reader = solve(in, n.depth, c.locator);
-    if (!reader || n.readers.size() == kMostReaders) {
+    if (n.reads.size() == kMostReaders) {
       n.known = false;
-    } else {
-      reader->block = &b;
-      reader->input = input;
-      n.readers.emplace_back(in.name.indices.size(), std::move(*reader));
+      return;
     }
+    ReadAt r{in, path_, c.locator, &b, input, in_condition_, {}};
+    for (const ExprPtr& i : in.name.indices) r.by_outputs.push_back(out_index(c, at, i));
+    n.reads.push_back(std::move(r));
   }
 
-  std::optional<Uses::Reader> solve(const Input& in, std::size_t depth, const ExprPtr& locator) const {
-    Uses::Reader r;
-    r.at = in.name.at;
-    r.when = in.when;
-    r.around.assign(path_.begin() + static_cast<std::ptrdiff_t>(depth), path_.end());
-    for (const Uses::Around& a : r.around) {
-      if (a.counter == nullptr && a.condition == nullptr) return std::nullopt;
-    }
-    Equations equations(in.name.indices, r);
-    if (!equations.solve()) return std::nullopt;
-    // Bounds and conditions may ask for what is known where they stand.
-    const auto known = [&](const Variable* v) { return equations.knows(v); };
-    for (const Uses::Around& a : r.around) {
-      if (!made_of(a.first, known) || !made_of(a.last, known) || !made_of(a.condition, known)) {
-        return std::nullopt;
+  // All readers, or none.
+  bool solve(OfName& n) {
+    std::vector<Undecided> all;
+    for (const ReadAt& read : n.reads) {
+      Uses::Reader& r = n.readers.emplace_back();
+      r.block = read.block;
+      r.input = read.number;
+      Undecided& undecided = all.emplace_back(program_, outputs_, n.assigned, n.depth);
+      if (!undecided.begin(read, r)) return false;
+      Equations equations(r.name.indices, r);
+      if (!equations.solve() || !undecided.solved(r)) return false;
+      // Bounds and conditions may ask for what is known where they stand.
+      const auto known = [&](const Variable* v) { return equations.knows(v); };
+      for (const Around& a : r.around) {
+        if (!made_of(a.first, known) || !made_of(a.last, known) || !made_of(a.condition, known)) return false;
       }
+      if (!made_of(r.when, known)) return false;
+      if (made_of(read.locator, known)) r.locator = read.locator;
     }
-    if (!made_of(r.when, known)) return std::nullopt;
-    if (made_of(locator, known)) r.locator = locator;
-    return r;
+    for (std::size_t k = 0; k < all.size(); ++k) all[k].take_back(n.readers[k]);
+    return true;
   }
 
   void finish(const Variable* variable, OfName& n) {
@@ -187,8 +220,8 @@ class Counting {
       Uses u;
       u.dimensions = d;
       u.deleted = deleted;
-      for (auto& [dimensions, reader] : n.readers) {
-        if (dimensions == d) u.readers.push_back(reader);
+      for (const Uses::Reader& reader : n.readers) {
+        if (reader.name.indices.size() == d) u.readers.push_back(reader);
       }
       parameters(u);
       list.push_back(std::move(u));
@@ -198,9 +231,10 @@ class Counting {
   // One statement reads the name, and each element once: so it may as well delete it.
   static bool read_once_each(const OfName& n) {
     if (n.readers.size() != 1) return false;
-    const Uses::Reader& r = n.readers.front().second;
+    const Uses::Reader& r = n.readers.front();
+    if (std::any_of(r.around.begin(), r.around.end(), [](const Around& a) { return a.decided != nullptr; })) return false;
     const auto counters =
-        std::count_if(r.around.begin(), r.around.end(), [](const Uses::Around& a) { return a.counter != nullptr; });
+        std::count_if(r.around.begin(), r.around.end(), [](const Around& a) { return a.counter != nullptr; });
     const auto once = std::count_if(r.tried.begin(), r.tried.end(), [](const Uses::Tried& t) { return t.once; });
     return counters == once + static_cast<std::ptrdiff_t>(r.solved.size());
   }
@@ -218,7 +252,7 @@ class Counting {
         }
       }
       for (const auto& [index, value] : r.equal) u.add_parameters(r, value);
-      for (const Uses::Around& a : r.around) {
+      for (const Around& a : r.around) {
         u.add_parameters(r, a.first);
         u.add_parameters(r, a.last);
         u.add_parameters(r, a.condition);
@@ -228,7 +262,9 @@ class Counting {
   }
 
   Program& program_;
-  std::vector<Uses::Around> path_;
+  std::vector<Around> path_;
+  bool in_condition_ = false;
+  Undecided::Outputs outputs_;
   std::map<const Variable*, OfName, ById> names_;
 };
 

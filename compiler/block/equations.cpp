@@ -135,9 +135,9 @@ bool Equations::in_others(const Variable* counter) const {
 // before.
 bool Equations::try_one() {
   for (std::size_t at = 0; at < r_.around.size(); ++at) {
-    const Uses::Around& loop = r_.around[at];
+    const Around& loop = r_.around[at];
     const auto is_known = [&](const Variable* v) { return knows(v); };
-    if (loop.counter == nullptr || !open(loop.counter)) continue;
+    if (loop.counter == nullptr || loop.last == nullptr || !open(loop.counter)) continue;
     if (!made_of(loop.first, is_known) || !made_of(loop.last, is_known)) continue;
     Uses::Tried tried;
     tried.counter = loop.counter;
@@ -176,7 +176,7 @@ bool Equations::try_one() {
 
 // Has at most one value of the counter this remainder? There are no more values than remainders, or the quotient of the
 // same is known.
-bool Equations::tells_all(const Uses::Split& s, const Uses::Around& loop, const Uses::Tried& tried) {
+bool Equations::tells_all(const Uses::Split& s, const Around& loop, const Uses::Tried& tried) {
   const auto first = sum_of(*loop.first), last = sum_of(*loop.last), by = sum_of(*s.by);
   if (first && last && by) {
     Sum spare = *by;
@@ -201,7 +201,7 @@ bool Equations::solve() {
   }
   // A loop's bounds are looked at where it stands: what its counter waits for must be known there.
   int reached = Uses::kBefore;
-  for (const Uses::Around& a : r_.around) {
+  for (const Around& a : r_.around) {
     if (a.counter == nullptr) continue;
     const auto at = known_.find(a.counter);
     if (at == known_.end()) continue;

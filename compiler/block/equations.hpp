@@ -61,7 +61,7 @@ class Equations {
   const Variable* only_open(const Sum& s) const;
   void use_sums();
   bool try_one();
-  static bool tells_all(const Uses::Split& s, const Uses::Around& loop, const Uses::Tried& tried);
+  static bool tells_all(const Uses::Split& s, const Around& loop, const Uses::Tried& tried);
   bool in_others(const Variable* counter) const;
 
   const std::vector<ExprPtr>& indices_;

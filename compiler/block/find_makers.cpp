@@ -24,13 +24,6 @@ ExprPtr number(std::int64_t value) {
   e->integer = static_cast<std::int32_t>(value);
   return e;
 }
-ExprPtr binary(Operator op, ExprPtr a, ExprPtr b) {
-  auto e = std::make_shared<Expr>();
-  e->kind = Expr::Kind::binary;
-  e->op = op;
-  e->kids = {std::move(a), std::move(b)};
-  return e;
-}
 ExprPtr choice(ExprPtr condition, ExprPtr yes, ExprPtr no) {
   auto e = std::make_shared<Expr>();
   e->kind = Expr::Kind::choice;

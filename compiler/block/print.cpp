@@ -131,6 +131,8 @@ class Printer {
     if (b.locate != nullptr) line(depth, "locate " + show(b.locate));
     if (b.call) line(depth, "call " + b.call->kernel->symbol + "(" + show(b.call->arguments) + ")");
     if (b.condition != nullptr) line(depth, "condition " + show(b.condition));
+    taken_back(b.otherwise, "else", depth);
+    taken_back(b.each_turn, "then", depth);
     for (const auto& c : b.counts) line(depth, "reads " + show(c.name) + " = " + show(c.count));
     if (!b.out.empty()) line(depth, "out " + show(b.out));
     if (!b.done.empty()) line(depth, "done " + show(b.done));
@@ -185,6 +187,20 @@ class Printer {
     return out;
   }
 
+  static std::string show(const Around& a) {
+    if (a.counter == nullptr) return a.condition == nullptr ? "perhaps" : show(a.condition);
+    return show(a.first) + " <= " + a.counter->name + (a.last == nullptr ? "" : " <= " + show(a.last));
+  }
+
+  void taken_back(const std::vector<TakenBack>& list, const std::string& when, int depth) {
+    for (const TakenBack& t : list) {
+      std::string text;
+      for (const Around& a : t.around) text += (text.empty() ? " for " : ", ") + show(a);
+      if (t.when != nullptr) text += (text.empty() ? " for " : ", ") + show(t.when);
+      line(depth, when + " takes back " + show(t.name) + text);
+    }
+  }
+
   // "used where i = k0 - 1, 0 <= i <= 9"
   void uses(const Uses& u, int depth) {
     for (const Uses::Reader& r : u.readers) {
@@ -206,9 +222,8 @@ class Printer {
         }
       }
       for (const auto& [index, value] : r.equal) text += ", k" + std::to_string(index) + " = " + show(value);
-      for (const Uses::Around& a : r.around) {
-        text += a.counter != nullptr ? ", " + show(a.first) + " <= " + a.counter->name + " <= " + show(a.last)
-                                     : ", " + show(a.condition);
+      for (const Around& a : r.around) {
+        text += ", " + show(a);
       }
       if (r.when != nullptr) text += ", " + show(r.when);
       line(depth, (text.empty() ? "used once" : "used where" + text.substr(1)) +

@@ -101,6 +101,16 @@ struct Set {  // a word of the frame gets a value, for the blocks that follow
   ExprPtr value;
 };
 
+struct Block;
+
+// One loop or condition around a reader.
+struct Around {
+  const Variable* counter = nullptr;  // of a loop; null: a condition
+  ExprPtr first, last;                // of a loop; `last` is null where nobody knows it: a `while`
+  ExprPtr condition;                  // null: it reads fragments
+  Block* decided = nullptr;           // what is known only when the program runs: by this branch or `while`
+};
+
 // Input: a fragment that a block waits for.
 struct Input {
   NameUse name;
@@ -111,6 +121,14 @@ struct Input {
 struct Maker {
   ExprPtr place;   // null: not known
   ExprPtr unless;  // or null: where this holds it is not known
+};
+
+// Counted uses that are taken back, since the run has decided against them: of this element, for all values of the
+// counters. Pass count-uses.
+struct TakenBack {
+  std::vector<Around> around;  // outermost first; nothing in it is open
+  ExprPtr when;
+  NameUse name;
 };
 
 // Block: waits for `inputs`, then does what is present of the rest, in this order: sets, locate,
@@ -131,6 +149,8 @@ struct Block {
   std::optional<KernelCall> call;
   ExprPtr condition;  // loop, branch
   std::optional<Body> body;
+  std::vector<TakenBack> otherwise;  // branch, loop: when the condition does not hold
+  std::vector<TakenBack> each_turn;  // loop: when it does
   const Variable* counter = nullptr;  // range: of one iteration; loop: a parameter of the chain
   const Variable* last = nullptr;     // atomic that repeats (pass fuse-chains): of the counter
   std::vector<NameUse> out;           // loop: gets the last counter (one name)
@@ -179,12 +199,6 @@ struct Chain {
 // Uses: how many fragments will read element [k0][k1]... of a name, as a function of the indices. The
 // sum over the readers; each is counted by finding out which of its iterations read the element.
 struct Uses {
-  // One loop or condition around a reader, inside the body that declares the name.
-  struct Around {
-    const Variable* counter = nullptr;  // of a loop; null: a condition
-    ExprPtr first, last;                // of a loop
-    ExprPtr condition;
-  };
   // constant + sum of factor * variable
   struct Linear {
     std::int64_t constant = 0;
@@ -215,8 +229,8 @@ struct Uses {
     bool once = false;  // there is at most one
   };
   struct Reader {
-    Extent at;
-    std::vector<Around> around;  // outermost first
+    NameUse name;                // the element, by the counters
+    std::vector<Around> around;  // inside the body that declares the name, outermost first
     std::vector<Tried> tried;    // in the order of `around`
     std::vector<Solved> solved;  // in this order; counters that are neither here nor in `tried` run freely
     std::vector<Solved> checks;  // then: counter is null, k[index] = rest

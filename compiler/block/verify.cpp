@@ -78,8 +78,23 @@ class Verifier {
         Block nothing;  // their indices are shown to people while the block waits
         name(c, nothing, frame, *n);
       }
+      for (const auto* list : {&b->otherwise, &b->each_turn}) {
+        for (const TakenBack& t : *list) taken_back(c, frame, t);
+      }
       if (b->body) body(c, *b, *b->body, visible);
     }
+  }
+
+  void taken_back(const Chain& c, Visible visible, const TakenBack& t) {
+    const Block nothing;
+    for (const Around& a : t.around) {
+      expr(c, nothing, visible, a.first);
+      expr(c, nothing, visible, a.last);
+      if (a.counter != nullptr) visible.insert(a.counter);
+      expr(c, nothing, visible, a.condition);
+    }
+    expr(c, nothing, visible, t.when);
+    name(c, nothing, visible, t.name);
   }
 
   static void declare(const Body& body, Visible& visible) {

@@ -12,17 +12,7 @@ using semantics::Expr;
 // What is asked at every creation of a fragment is to stay small; a larger condition is not asked.
 constexpr std::uint32_t kMostWalked = 64;
 
-ExprPtr logic(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
-  auto e = std::make_shared<Expr>();
-  e->kind = Expr::Kind::binary;
-  e->op = op;
-  e->at = a->at;
-  e->size = a->size + b->size + 1;
-  e->kids = {a, b};
-  return e;
-}
-
-ExprPtr both(const ExprPtr& a, const ExprPtr& b) { return a == nullptr ? b : logic(syntax::Operator::land, a, b); }
+ExprPtr both(const ExprPtr& a, const ExprPtr& b) { return a == nullptr ? b : binary(syntax::Operator::land, a, b); }
 
 ExprPtr negation(const ExprPtr& a) {
   auto e = std::make_shared<Expr>();
@@ -144,6 +134,16 @@ ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& 
   return copy;
 }
 
+ExprPtr binary(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::binary;
+  e->op = op;
+  e->at = a->at;
+  e->size = a->size + b->size + 1;
+  e->kids = {a, b};
+  return e;
+}
+
 bool equal(const ExprPtr& a, const ExprPtr& b) {
   if (a->kind == Expr::Kind::read) return false;
   return a->kind == b->kind && a->type == b->type && a->integer == b->integer && a->text == b->text &&
@@ -162,7 +162,7 @@ void reads_in(const ExprPtr& e, const std::function<void(const ExprPtr&)>& f) {
 
 ExprPtr either(const ExprPtr& a, const ExprPtr& b) {
   if (a == nullptr || b == nullptr || a->size + b->size >= kMostWalked) return nullptr;
-  return semantics::key(*a) == semantics::key(*b) ? a : logic(syntax::Operator::lor, a, b);
+  return semantics::key(*a) == semantics::key(*b) ? a : binary(syntax::Operator::lor, a, b);
 }
 
 void needed_reads(const ExprPtr& e, const OnNeeded& f, const ExprPtr& when) {

@@ -27,6 +27,9 @@ void for_each_chain(Body& body, const std::function<void(Chain&)>& f);
 ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f);
 NameUse rewrite(const NameUse& name, const std::function<ExprPtr(const ExprPtr&)>& f);
 
+// binary is `a op b`, of ints that need no check; it stands where `a` does.
+ExprPtr binary(syntax::Operator op, const ExprPtr& a, const ExprPtr& b);
+
 // equal: written alike, names resolved.
 bool equal(const ExprPtr& a, const ExprPtr& b);
 

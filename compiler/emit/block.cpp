@@ -185,12 +185,15 @@ class Writer {
     }
     if (block_.call) out += call();
     if (block_.kind == Kind::branch) {
-      out += "  if (!" + expr_.condition(*block_.condition) + ") return Next::finished;\n";
+      const std::string none = "  if (!" + expr_.condition(*block_.condition) + ") ";
+      out += block_.otherwise.empty() ? none + "return Next::finished;\n"
+                                      : none + "{\n" + taking_back(block_.otherwise) + "    return Next::finished;\n  }\n";
     }
     if (block_.kind == Kind::loop) {
       const std::string counter = expr_.integer(*semantics_counter());
       out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
-             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n    return Next::finished;\n  }\n";
+             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n" + taking_back(block_.otherwise) + "    return Next::finished;\n  }\n" +
+             taking_back(block_.each_turn);
     }
     if (block_.body) {
       const bool loop = block_.kind == Kind::loop;
@@ -202,6 +205,10 @@ class Writer {
       for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     }
     return out + next() + "}\n";
+  }
+
+  std::string taking_back(const std::vector<block::TakenBack>& list) const {
+    return emit::taking_back(context_, environment_, block_.index, list, "    ");
   }
 
   semantics::ExprPtr semantics_counter() const {

@@ -1,11 +1,13 @@
 #include "compiler/emit/uses.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
 namespace tessera::compiler::emit {
 namespace {
 
+using block::Around;
 using block::Uses;
 using semantics::Variable;
 
@@ -18,7 +20,7 @@ Numbers numbers_of(const Uses& u) {
   const auto meet = [&](const Variable* v) { n.emplace(v, n.size()); };
   for (const Variable* v : u.parameters) meet(v);
   for (const Uses::Reader& r : u.readers) {
-    for (const Uses::Around& a : r.around) {
+    for (const Around& a : r.around) {
       if (a.counter != nullptr) meet(a.counter);
     }
   }
@@ -45,7 +47,7 @@ class ReaderWriter {
                const Uses::Reader& r)
       : environment_(nothing), expr_(context, environment_, 0), numbers_(numbers), r_(r) {
     for (const Variable* v : u.parameters) environment_.set(v, variable_name(v));
-    for (const Uses::Around& a : r.around) {
+    for (const Around& a : r.around) {
       if (a.counter != nullptr) environment_.set(a.counter, "int(" + variable_name(a.counter) + ")");
     }
   }
@@ -54,12 +56,16 @@ class ReaderWriter {
     sums(Uses::kBefore);
     line("std::int64_t n = 1;");
     std::size_t next = 0;  // of those tried
-    for (const Uses::Around& a : r_.around) {
+    for (const Around& a : r_.around) {
       if (a.counter == nullptr) {
-        unless(expr_.condition(*a.condition));
+        if (a.condition != nullptr) unless(expr_.condition(*a.condition));
         continue;
       }
       const std::string first = expr_.integer(*a.first);
+      if (a.last == nullptr) {
+        fail_if(variable_name(a.counter) + " < " + first);
+        continue;
+      }
       const std::string last = expr_.integer(*a.last);
       if (next < r_.tried.size() && r_.tried[next].counter == a.counter) {
         try_all(r_.tried[next], first, last);
@@ -180,6 +186,10 @@ class ReaderWriter {
   std::size_t loops_ = 0;  // around what is written
 };
 
+bool decided(const Uses::Reader& r) {
+  return std::any_of(r.around.begin(), r.around.end(), [](const Around& a) { return a.decided != nullptr; });
+}
+
 }  // namespace
 
 UsesFunctions uses_functions(const Context& context, const block::Program& program) {
@@ -210,9 +220,11 @@ UsesFunctions uses_functions(const Context& context, const block::Program& progr
       std::string sum;
       for (std::size_t r = 0; r < u.readers.size(); ++r) {
         const std::string one = name + "_" + std::to_string(r);
-        out.text += "// `" + base->name + "` read at " + std::string(context.written(u.readers[r].at)) + "\n";
-        out.text += "[[maybe_unused]] TESSERA_HOT std::int64_t " + one + "(" + parameters(u, numbers) + ") {\n" +
-                    bodies[r] + "}\n";
+        out.text += "// `" + base->name + "` read at " + std::string(context.written(u.readers[r].name.at)) + "\n";
+        // Where the run decides against a reader, what it would do wrong is not done.
+        const bool tries = decided(u.readers[r]);
+        out.text += "[[maybe_unused]] TESSERA_HOT std::int64_t " + one + "(" + parameters(u, numbers) + ") " +
+                    (tries ? "try {\n" : "{\n") + bodies[r] + (tries ? "} catch (...) {\n  return 0;\n}\n" : "}\n");
         sum += (sum.empty() ? "" : " + ") + one + "(" + arguments + ")";
       }
       out.text += "TESSERA_HOT std::int64_t " + name + "(" + parameters(u, numbers) + ") { return " +
@@ -230,6 +242,37 @@ std::string uses_call(const Context& context, const block::Uses& uses, const sem
   for (const Variable* v : uses.parameters) list += (list.empty() ? "" : ", ") + environment[v];
   if (uses.sends()) list += list.empty() ? "to" : ", to";
   return context.uses->at(&uses) + "(" + list + ")";
+}
+
+std::string taking_back(const Context& context, const Environment& environment, std::uint32_t block,
+                        const std::vector<block::TakenBack>& list, const std::string& indent) {
+  std::string out;
+  for (const block::TakenBack& t : list) {
+    Environment inside = environment;
+    const ExpressionWriter expr(context, inside, block);
+    std::string text, end;
+    std::size_t depth = 0;
+    const auto open = [&](const std::string& head) {
+      text += indent + std::string(2 * ++depth, ' ') + head + " {\n";
+      end = indent + std::string(2 * depth, ' ') + "}\n" + end;
+    };
+    for (const Around& a : t.around) {
+      if (a.counter == nullptr) {
+        open("if (" + expr.condition(*a.condition) + ")");
+        continue;
+      }
+      const std::string i = "i" + std::to_string(depth), l = "l" + std::to_string(depth);
+      const std::string first = expr.integer(*a.first), last = expr.integer(*a.last);
+      open("for (std::int64_t " + i + " = " + first + ", " + l + " = " + last + "; " + i + " <= " + l + "; ++" + i + ")");
+      inside.set(a.counter, "(int)" + i);
+    }
+    if (t.when != nullptr) open("if (" + expr.condition(*t.when) + ")");
+    text += indent + std::string(2 * depth + 2, ' ') + "take_back(w, " + expr.name(t.name) + ");\n";
+    // A fragment that would do something wrong is not made.
+    out += indent + "try {\n" + text + end + indent + "} catch (...) {\n" + indent + "}\n";
+  }
+  if (!list.empty()) out += indent + "taken_back(w, c);\n";
+  return out;
 }
 
 }  // namespace tessera::compiler::emit

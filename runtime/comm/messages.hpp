@@ -110,6 +110,11 @@ struct Used {  // a rank -> home, of names with known uses
   std::vector<abi::Name> read;   // each by one fragment that runs there
   std::vector<abi::Id> used_up;  // assigned and read there only, although the home was asked for it
 };
+struct TakenBack {  // a rank -> home, of names with known uses: fragments that were counted will not be made
+  static constexpr bool counts = true;
+  std::vector<abi::Name> names;
+  std::uint64_t ack = 0;
+};
 struct Gone {  // home -> a rank that asked: advice has freed it
   static constexpr bool counts = true;
   abi::Name name;
@@ -290,7 +295,8 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
                              ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
                              Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
-                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat>;
+                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat,
+                             TakenBack>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

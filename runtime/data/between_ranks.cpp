@@ -146,4 +146,41 @@ void DataFragments::on(Rank from, Used&& m) {
   }
 }
 
+void DataFragments::take_back(Worker& w, const abi::Name& n) {
+  if (!is_home(n)) return w.taken_back.push_back(n);
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(n.id);
+  if (e == nullptr || !e->counted || e->value == nullptr || e->others != nullptr) {
+    happens(shard, e, n, protocol::Used{});
+    return;
+  }
+  e->set_uses_left(e->uses_left() - 1);
+  if (e->uses_left() <= 0) free_entry(shard.remove(n.id));
+}
+
+void DataFragments::tell_taken_back(Worker& w, const abi::Cf* c) {
+  constexpr std::size_t kMost = 4096;  // names in one message
+  std::map<Rank, TakenBack> told;
+  const auto tell = [&](Rank home, TakenBack& m) {
+    m.ack = hold(static_cast<ScopeRecord*>(c->scope), home);
+    node_.comm.send(home, std::exchange(m, {}));
+    w.sent = true;
+  };
+  for (const abi::Name& n : w.taken_back) {
+    TakenBack& m = told[home_of(n)];
+    m.names.push_back(n);
+    if (m.names.size() == kMost) tell(home_of(n), m);
+  }
+  for (auto& [home, m] : told) {
+    if (!m.names.empty()) tell(home, m);
+  }
+  w.taken_back.clear();
+}
+
+void DataFragments::on(Rank from, TakenBack&& m) {
+  for (const abi::Name& n : m.names) happens_here(n, protocol::Used{});
+  if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
+}
+
 }  // namespace tessera::runtime

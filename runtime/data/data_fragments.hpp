@@ -63,6 +63,9 @@ class DataFragments {
     }
   }
   Untold untold;
+  // Fragments that were counted will not be made: one use less of the name; and what other homes are to hear of that.
+  void take_back(Worker&, const abi::Name&);
+  void tell_taken_back(Worker&, const abi::Cf*);
 
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.
   bool free_scope(ScopeRecord*);
@@ -93,6 +96,7 @@ class DataFragments {
   void on(Rank from, ReadsHint&&);
   void on(Rank from, ReadDone&&);
   void on(Rank from, Used&&);
+  void on(Rank from, TakenBack&&);
   void on(Rank from, Gone&&);
   void on(Rank from, Entrust&&);
   void on(Rank from, Keep&&);

@@ -150,6 +150,11 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
 }
 
+void take_back(Worker* w, const Name& n) { w->node.data.take_back(*w, n); }
+void taken_back(Worker* w, const Cf* c) {
+  if (!w->taken_back.empty()) w->node.data.tell_taken_back(*w, c);
+}
+
 void hint_delete(Worker* w, Cf* c, const Name& n) {
   runtime::no_child();
   w->node.data.free_now(*w, n, c->block->index);

@@ -73,6 +73,7 @@ struct Worker {
   std::vector<Boarding> boarding;               // fragments it has placed elsewhere
   std::uint64_t departs_by = 0;                 // ticks; when these have to leave
   Places places;                                // of readers of what it is assigning
+  std::vector<Name> taken_back;                 // of other homes: not told yet
   runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
   bool sent = false;                            // something went to the outbox since the last flush
   std::int64_t chunk = 1;                       // iterations to claim of a range

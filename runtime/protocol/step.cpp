@@ -48,7 +48,8 @@ void assigned_at_home(Entry& e, const Assigned& m, const View& v, Actions& a) {
     if (!is_freed(e.state)) e.state = State::here;
     return answer(e, v, due, a);
   }
-  const std::int64_t left = m.uses - counted_now(v, v.waiting, a);
+  // Uses that have been taken back are counted already.
+  const std::int64_t left = e.uses_left() + m.uses - counted_now(v, v.waiting, a);
   e.state = State::here;
   e.set_uses_left(left);
   if (left == 0) return free_used(e, v, a);

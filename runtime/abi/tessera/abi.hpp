@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 8;
+inline constexpr std::uint32_t kAbiVersion = 9;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -319,6 +319,10 @@ Places* places(Worker*);  // empty; null: there is no other rank
 // The same for a name with known uses: so many fragments will read it, some of them at `to`.
 void assign_used(Worker*, Cf*, std::uint32_t output, const Name&, Df&, std::int64_t uses, const Places* to = nullptr);
 void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
+
+// A use that was counted of this element will not be made; and that was all that this fragment takes back.
+void take_back(Worker*, const Name&);
+void taken_back(Worker*, const Cf*);
 
 // Advice that frees early: after this CF; after n reads. Every reader of a name that has a count
 // somewhere in the program reports its read, `slot` being its input.
