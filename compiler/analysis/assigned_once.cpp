@@ -92,7 +92,7 @@ class Prover {
     if (self && a.node == name.node) return true;
     if ((left_ -= 2) <= 0) return false;
     if (!self && a.indices.size() != b.indices.size()) return true;
-    Query q(flow_, name.node);
+    Query q(flow_, name.node, true);
     const Domain da = q.domain(a.node, Query::one);
     const Domain db = q.domain(b.node, Query::two);
     bool exact = true;
@@ -105,11 +105,35 @@ class Prover {
         for (const System& order : different) {
           System s = q.empty();
           for (const System* part : {&context, &pa, &pb, &equal, &order}) s.add(*part);
-          if (solve(s) != Answer::no) return false;
+          if (solve(s) != Answer::no && (self || solve(same_values(q, s)) != Answer::no)) return false;
         }
       }
     }
     return true;
+  }
+
+  // And that a value which nobody knows is the same for both, where both must belong to one instance of what it depends
+  // on: `if f[i] == 0 a(x[i]); if f[i] == 1 b(x[i]);` never do both.
+  System same_values(Query& q, System s) {
+    for (const Symbol v : q.values_of_both()) {
+      const NodeId node = flow_.symbols[v].node;
+      bool one_instance = true;
+      for (const auto& orders : {q.orders(node), q.orders(node, Query::two, Query::one)}) {
+        for (const System& order : orders) {
+          System apart = s;
+          apart.add(order);
+          apart.variables = std::max(apart.variables, q.variables());
+          one_instance = one_instance && solve(apart) == Answer::no;
+        }
+      }
+      if (!one_instance) continue;
+      Row difference;
+      difference.ref(q.variable(v, Query::one)) += 1;
+      difference.ref(q.variable(v, Query::two)) -= 1;
+      s.zero.push_back(std::move(difference));
+    }
+    s.variables = std::max(s.variables, q.variables());
+    return s;
   }
 
   Answer solve(const System& s) {

@@ -260,6 +260,7 @@ class Builder {
     Condition c = values_.condition(*i.condition);
     flow_.nodes[n].condition = std::move(c.alternatives);
     if (c.kind == Condition::Kind::unknown) {
+      flow_.nodes[n].of_values = values_.necessary(*i.condition);
       const Linear l = values_.value(*i.condition).linear;
       flow_.nodes[n].condition_key = key(l);
       flow_.nodes[n].condition_depth = flow_.nodes[deepest_node(flow_, l)].depth;

@@ -58,6 +58,7 @@ struct Node {
   Symbol counter = kNone;             // range, iteration
   Linear first, last;                 // of the counter; iteration: only first
   Alternatives condition;             // branch: holds whenever the body runs
+  Alternatives of_values;             // branch: the same, and what it says of values that may be real (values.cpp)
   std::string condition_key;          // branch: not all of the condition; equal keys, equal values
   std::uint32_t condition_depth = 0;  // of the deepest node the condition depends on
   std::vector<AccessId> needs;        // reads without which it does not run

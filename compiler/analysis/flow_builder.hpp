@@ -39,6 +39,8 @@ class Values {
   Linear integer(const semantics::Expr& e);  // where an int must stand
   Value passed(const semantics::Argument& a);
   Condition condition(const semantics::Expr& e);
+  // What must hold for it to be true; and of values that may be real, what they are compared with.
+  Alternatives necessary(const semantics::Expr& e);
 
   Symbol counter(NodeId node, const std::string& text, const Linear& first, const Linear* last);
   Symbol unknown(const std::string& text);  // a value nobody knows: an argument of main
@@ -50,6 +52,7 @@ class Values {
   Linear divided(const Linear& a, std::int64_t by, const semantics::Expr& e);
   Value binary(const semantics::Expr& e);
   Condition compare(const semantics::Expr& e);
+  Condition compare_number(semantics::Operator op, const Linear& a, std::int64_t number);
   Value fresh_value(const semantics::Expr& e);
   Condition fresh_condition(const semantics::Expr& e);
 
@@ -71,6 +74,7 @@ class Values {
   std::unordered_map<const semantics::Expr*, Value> kept_values_;
   std::unordered_map<const semantics::Expr*, Condition> kept_conditions_;
   int keeping_ = 0;
+  bool compares_values_ = false;
 };
 
 }  // namespace tessera::compiler::analysis

@@ -10,7 +10,8 @@ constexpr std::size_t kMostParts = 12;
 }  // namespace
 
 // The nodes around the shared one: which of them leave open whether their body runs?
-Query::Query(const Flow& flow, NodeId shared) : flow_(flow), shared_(shared), shared_depth_(flow.nodes[shared].depth) {
+Query::Query(const Flow& flow, NodeId shared, bool values_too)
+    : flow_(flow), shared_(shared), values_too_(values_too), shared_depth_(flow.nodes[shared].depth) {
   for (NodeId n = shared; n != kNone && anchor_depth_ == 0; n = flow.nodes[n].parent) {
     const Node& node = flow.nodes[n];
     const bool open = node.kind == Node::Kind::iteration || !node.condition_key.empty() || node.condition.size() > 1;
@@ -58,7 +59,7 @@ bool Query::determined(const Linear& l) const {
     const SymbolInfo& info = flow_.symbols[term.first];
     if (depth(term.first) <= shared_depth_) return true;
     if (info.kind == SymbolInfo::Kind::quotient) return determined(info.of);
-    return info.kind == SymbolInfo::Kind::counter;
+    return values_too_ || info.kind == SymbolInfo::Kind::counter;
   });
 }
 
@@ -99,11 +100,12 @@ Domain Query::domain(NodeId node, Tag tag) {
         open = true;
       }
     }
-    if (d.parts.size() * std::max<std::size_t>(1, at.condition.size()) > kMostParts) {
+    const Alternatives& condition = values_too_ && !at.of_values.empty() ? at.of_values : at.condition;
+    if (d.parts.size() * std::max<std::size_t>(1, condition.size()) > kMostParts) {
       open = true;
-    } else if (!at.condition.empty()) {
+    } else if (!condition.empty()) {
       std::vector<System> parts;
-      for (const auto& alternative : at.condition) {
+      for (const auto& alternative : condition) {
         for (System part : d.parts) {
           for (const Linear& l : alternative) {
             if (determined(l)) {
@@ -154,14 +156,24 @@ System Query::equal(const Access& a, Tag of_a, const Access& b, Tag of_b, bool& 
   return s;
 }
 
-std::vector<System> Query::orders(NodeId node) {
+std::vector<Symbol> Query::values_of_both() const {
+  std::vector<Symbol> all;
+  for (const Key& k : keys_) {
+    const bool other = std::any_of(keys_.begin(), keys_.end(),
+                                   [&](const Key& o) { return o.symbol == k.symbol && o.tag == two && k.tag == one; });
+    if (other && flow_.symbols[k.symbol].kind == SymbolInfo::Kind::value) all.push_back(k.symbol);
+  }
+  return all;
+}
+
+std::vector<System> Query::orders(NodeId node, Tag before, Tag after) {
   std::vector<System> all;
   System equal_so_far;
   for (const NodeId n : chain(node, shared_)) {
     if (flow_.nodes[n].counter == kNone) continue;
     const Linear counter = linear_symbol(flow_.nodes[n].counter);
-    Row difference = row(counter, two);
-    const Row first = row(counter, one);
+    Row difference = row(counter, after);
+    const Row first = row(counter, before);
     for (std::size_t v = 0; v < first.a.size(); ++v) difference.ref(v) -= first.a[v];
     System order = equal_so_far;
     order.positive.push_back(difference);

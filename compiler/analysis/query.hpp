@@ -26,8 +26,9 @@ class Query {
  public:
   enum Tag : std::uint8_t { common, one, two };
 
-  // Questions about instances that share the one of node `shared`.
-  Query(const Flow& flow, NodeId shared);
+  // Questions about instances that share the one of node `shared`. `values_too`: values that nobody knows are variables,
+  // of each instance its own, instead of leaving out what mentions them.
+  Query(const Flow& flow, NodeId shared, bool values_too = false);
 
   Domain domain(NodeId node, Tag tag);  // of a node within `shared`
 
@@ -35,8 +36,11 @@ class Query {
   // leaves its dimension out and clears `exact`.
   System equal(const Access& a, Tag of_a, const Access& b, Tag of_b, bool& exact);
 
-  // orders lists the ways in which the instances one and two of a node can differ.
-  std::vector<System> orders(NodeId node);
+  // orders lists the ways in which the instances one and two of a node can differ: two after one.
+  std::vector<System> orders(NodeId node, Tag before = one, Tag after = two);
+
+  // With `values_too`: the values of which both instances have one. Each depends on an instance of its node.
+  std::vector<Symbol> values_of_both() const;
 
   // context: what is known around the shared instance.
   System context();
@@ -67,6 +71,7 @@ class Query {
 
   const Flow& flow_;
   NodeId shared_;
+  bool values_too_;
   std::uint32_t shared_depth_;
   std::uint32_t anchor_depth_ = 0;  // counters down to here are given
   std::vector<Key> keys_;

@@ -90,6 +90,21 @@ Condition negated(const Condition& c) {
   return r;
 }
 
+Operator mirrored(Operator op) {
+  switch (op) {
+    case Operator::lt:
+      return Operator::gt;
+    case Operator::gt:
+      return Operator::lt;
+    case Operator::le:
+      return Operator::ge;
+    case Operator::ge:
+      return Operator::le;
+    default:
+      return op;
+  }
+}
+
 bool holds(Operator op, std::int64_t d) {
   switch (op) {
     case Operator::lt:
@@ -267,6 +282,13 @@ Condition Values::condition(const Expr& e) {
   return c;
 }
 
+Alternatives Values::necessary(const Expr& e) {
+  compares_values_ = true;
+  Condition c = condition(e);
+  compares_values_ = false;
+  return std::move(c.alternatives);
+}
+
 Value Values::fresh_value(const Expr& e) {
   switch (e.kind) {
     case Expr::Kind::integer:
@@ -309,6 +331,17 @@ Value Values::passed(const semantics::Argument& a) {
   return value(*a.value);
 }
 
+// A value that may be real, with an int: its symbol is twice the int that it is, or an odd number between twice those that
+// it lies between. Of what is no number nothing holds.
+Condition Values::compare_number(Operator op, const Linear& a, std::int64_t number) {
+  if (!compares_values_ || a.constant != 0 || a.terms.size() != 1 || a.terms.front().second != 1) return {};
+  Linear d = symbol("2 * " + key(a), deepest_node(flow_, a), text_of(flow_, a));
+  d.constant = -2 * number;
+  Condition c = against_zero(op, d);
+  c.kind = Condition::Kind::unknown;
+  return c;
+}
+
 Condition Values::compare(const Expr& e) {
   const bool to_zero = e.kids[1]->kind == Expr::Kind::integer && e.kids[1]->integer == 0;
   if (to_zero && semantics::is_logical(*e.kids[0]) && (e.op == Operator::eq || e.op == Operator::ne)) {
@@ -317,6 +350,10 @@ Condition Values::compare(const Expr& e) {
   }
   const Value a = value(*e.kids[0]);
   const Value b = value(*e.kids[1]);
+  if (!a.integer && b.integer && b.linear.is_constant()) return compare_number(e.op, a.linear, b.linear.constant);
+  if (!b.integer && a.integer && a.linear.is_constant()) {
+    return compare_number(mirrored(e.op), b.linear, a.linear.constant);
+  }
   if (!a.integer || !b.integer) return {};
   bool ok = true;
   const Linear d = sum(a.linear, b.linear, -1, ok);
