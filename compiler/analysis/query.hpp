@@ -26,8 +26,8 @@ class Query {
  public:
   enum Tag : std::uint8_t { common, one, two };
 
-  // Questions about instances that share the one of node `shared`. `values_too`: values that nobody knows are variables,
-  // of each instance its own, instead of leaving out what mentions them.
+  // Questions about instances that share the one of node `shared`. `values_too`: values that nobody knows are
+  // variables, of each instance its own, instead of leaving out what mentions them.
   Query(const Flow& flow, NodeId shared, bool values_too = false);
 
   Domain domain(NodeId node, Tag tag);  // of a node within `shared`

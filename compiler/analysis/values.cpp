@@ -331,8 +331,8 @@ Value Values::passed(const semantics::Argument& a) {
   return value(*a.value);
 }
 
-// A value that may be real, with an int: its symbol is twice the int that it is, or an odd number between twice those that
-// it lies between. Of what is no number nothing holds.
+// A value that may be real, with an int: its symbol is twice the int that it is, or an odd number between twice those
+// that it lies between. Of what is no number nothing holds.
 Condition Values::compare_number(Operator op, const Linear& a, std::int64_t number) {
   if (!compares_values_ || a.constant != 0 || a.terms.size() != 1 || a.terms.front().second != 1) return {};
   Linear d = symbol("2 * " + key(a), deepest_node(flow_, a), text_of(flow_, a));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "compiler/block/equations.hpp"
 #include "compiler/block/undecided.hpp"
@@ -16,21 +18,32 @@ using semantics::Expr;
 constexpr std::size_t kMostReaders = 16;
 class Counting {
  public:
-  explicit Counting(Program& program) : program_(program) {}
+  Counting(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
 
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
-      for (const std::size_t d : of_name.deleted) of_name.known &= !has(of_name.dimensions, d);
-      if (of_name.known && !of_name.dimensions.empty() && solve(of_name)) finish(variable, of_name);
+      const bool deleted = std::any_of(of_name.deleted.begin(), of_name.deleted.end(),
+                                       [&n = of_name](std::size_t d) { return has(n.dimensions, d); });
+      if (of_name.dimensions.empty() || deleted) continue;
+      if (of_name.known() && solve(of_name)) {
+        finish(variable, of_name);
+      } else {
+        tell(variable, of_name);
+      }
     }
   }
 
  private:
   struct OfName {
-    std::size_t depth = 0;  // length of the path where it is declared
-    bool declared = false;  // around what is looked at now
-    bool known = true;
+    std::size_t depth = 0;      // length of the path where it is declared
+    bool declared = false;      // around what is looked at now
+    const char* why = nullptr;  // its uses are not counted; "": it has advice that frees
+    Extent at;                  // where that is seen
+    bool known() const { return why == nullptr; }
+    void unknown(const char* because, Extent where) {
+      if (why == nullptr) why = because, at = where;
+    }
     std::vector<Block*> deleters;
     std::vector<std::size_t> deleted;  // the numbers of indices in a `delete` of who does not read
     std::vector<ReadAt> reads;
@@ -46,11 +59,11 @@ class Counting {
     return a.base == b.base &&
            std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(), equal);
   }
-  void unknown(const Variable* v) {
-    if (const auto it = names_.find(v); it != names_.end()) it->second.known = false;
+  void unknown(const NameUse& n, const char* why) {
+    if (const auto it = names_.find(n.base); it != names_.end()) it->second.unknown(why, n.at);
   }
-  void unknown(const std::vector<NameUse>& list) {
-    for (const NameUse& n : list) unknown(n.base);
+  void unknown(const std::vector<NameUse>& list, const char* why) {
+    for (const NameUse& n : list) unknown(n, why);
   }
 
   // A `delete` counts only where it is about what is assigned: x[i] is not x[i][0].
@@ -66,19 +79,22 @@ class Counting {
       OfName& n = names_[d.variable];
       n.depth = path_.size();
       n.declared = true;
-      n.known = program_.once.count(d.variable) != 0 && !d.variable->counted;
+      if (d.variable->counted) n.unknown("", d.variable->at);
+      if (program_.once.count(d.variable) == 0)
+        n.unknown("two statements, or iterations, might assign the same of it", d.variable->at);
     }
     deleted(b.deletes);
     for (const Step& step : b.steps) {
       if (const auto* spawn = std::get_if<Spawn>(&step)) {
         for (const semantics::Argument& a : spawn->arguments) {
-          if (a.type == semantics::ParameterType::name) unknown(a.name.base);
+          if (a.type == semantics::ParameterType::name)
+            unknown(a.name, "here it is passed to a sub that calls itself, is large, or takes advice");
         }
-        unknown(spawn->done);
+        unknown(spawn->done, "`>>` assigns it");
         deleted(spawn->deletes);
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
-        unknown(count->name.base);
+        unknown(count->name, "");
       } else if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         Around condition;
         condition.condition = (*when)->condition;
@@ -153,9 +169,9 @@ class Counting {
         if (!has(it->second.dimensions, a.name.indices.size())) it->second.dimensions.push_back(a.name.indices.size());
       }
     }
-    for (const auto& count : b.counts) unknown(count.name.base);
-    unknown(b.out);
-    unknown(b.done);
+    for (const auto& count : b.counts) unknown(count.name, "");
+    unknown(b.out, "`out` assigns it");
+    unknown(b.done, "`>>` assigns it");
     // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
     for (const NameUse& n : b.deletes) {
       const bool reads =
@@ -169,10 +185,10 @@ class Counting {
     Block& b = *c.blocks[at];
     const Input& in = b.inputs[input];
     const auto it = names_.find(in.name.base);
-    if (it == names_.end() || !it->second.known) return;
+    if (it == names_.end() || !it->second.known()) return;
     OfName& n = it->second;
     if (n.reads.size() == kMostReaders) {
-      n.known = false;
+      n.unknown("more than 16 statements read it, the last of them here", in.name.at);
       return;
     }
     ReadAt r{in, path_, c.locator, &b, input, in_condition_, {}};
@@ -187,20 +203,42 @@ class Counting {
       Uses::Reader& r = n.readers.emplace_back();
       r.block = read.block;
       r.input = read.number;
-      Undecided& undecided = all.emplace_back(program_, outputs_, n.assigned, n.depth);
-      if (!undecided.begin(read, r)) return false;
-      Equations equations(r.name.indices, r);
-      if (!equations.solve() || !undecided.solved(r)) return false;
-      // Bounds and conditions may ask for what is known where they stand.
-      const auto known = [&](const Variable* v) { return equations.knows(v); };
-      for (const Around& a : r.around) {
-        if (!made_of(a.first, known) || !made_of(a.last, known) || !made_of(a.condition, known)) return false;
+      if (const char* why = solve(read, r, all.emplace_back(program_, outputs_, n.assigned, n.depth))) {
+        n.unknown(why, read.input.name.at);
+        return false;
       }
-      if (!made_of(r.when, known)) return false;
-      if (made_of(read.locator, known)) r.locator = read.locator;
     }
     for (std::size_t k = 0; k < all.size(); ++k) all[k].take_back(n.readers[k]);
     return true;
+  }
+
+  // Says why it can't be counted, or null.
+  static const char* solve(const ReadAt& read, Uses::Reader& r, Undecided& undecided) {
+    if (const char* why = undecided.begin(read, r)) return why;
+    Equations equations(r.name.indices, r);
+    if (!equations.solve() || !equations.narrow()) return "the indices do not tell which iterations read it here";
+    if (const char* why = undecided.solved(r)) return why;
+    // Bounds and conditions may ask for what is known where they stand.
+    const auto known = [&](const Variable* v) { return equations.knows(v); };
+    const bool all = made_of(r.when, known) && std::all_of(r.around.begin(), r.around.end(), [&](const Around& a) {
+                       return made_of(a.condition, known);
+                     });
+    if (!all) return "it is read here under a condition on what its indices do not tell";
+    if (made_of(read.locator, known)) r.locator = read.locator;
+    return nullptr;
+  }
+
+  // Where a name grows with a loop, and nobody has said when it goes.
+  void tell(const Variable* variable, const OfName& n) {
+    const bool grows = std::any_of(n.assigned.begin(), n.assigned.end(), [&](const AssignedAt& a) {
+      return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(),
+                         [](const Around& b) { return b.counter != nullptr; });
+    });
+    if (!grows || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
+    if (diagnostics_.in_library(variable->at) || !told_.insert(variable->at.begin).second) return;
+    diagnostics_
+        .remark("T246", n.at, quote(variable->name) + " lives until the block that declares it has ended: " + n.why)
+        .note(variable->at, "it is declared here");
   }
 
   void finish(const Variable* variable, OfName& n) {
@@ -232,7 +270,8 @@ class Counting {
   static bool read_once_each(const OfName& n) {
     if (n.readers.size() != 1) return false;
     const Uses::Reader& r = n.readers.front();
-    if (std::any_of(r.around.begin(), r.around.end(), [](const Around& a) { return a.decided != nullptr; })) return false;
+    if (std::any_of(r.around.begin(), r.around.end(), [](const Around& a) { return a.decided != nullptr; }))
+      return false;
     const auto counters =
         std::count_if(r.around.begin(), r.around.end(), [](const Around& a) { return a.counter != nullptr; });
     const auto once = std::count_if(r.tried.begin(), r.tried.end(), [](const Uses::Tried& t) { return t.once; });
@@ -244,6 +283,7 @@ class Counting {
       for (const auto* list : {&r.solved, &r.checks}) {
         for (const Uses::Solved& s : *list) u.add_parameters(r, s.rest);
       }
+      for (const Uses::Narrowed& n : r.narrowed) u.add_parameters(r, n.bound);
       for (const Uses::Tried& t : r.tried) {
         for (const Uses::Split& s : t.splits) {
           u.add_parameters(r, s.offset);
@@ -262,6 +302,8 @@ class Counting {
   }
 
   Program& program_;
+  Diagnostics& diagnostics_;
+  std::set<decltype(Extent::begin)> told_;  // declarations
   std::vector<Around> path_;
   bool in_condition_ = false;
   Undecided::Outputs outputs_;
@@ -270,6 +312,6 @@ class Counting {
 
 }  // namespace
 
-void count_uses(Program& program, Diagnostics&) { Counting(program).run(); }
+void count_uses(Program& program, Diagnostics& diagnostics) { Counting(program, diagnostics).run(); }
 
 }  // namespace tessera::compiler::block

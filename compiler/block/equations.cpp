@@ -190,6 +190,35 @@ bool Equations::tells_all(const Uses::Split& s, const Around& loop, const Uses::
   });
 }
 
+bool Equations::narrow() {
+  for (const Around& a : r_.around) {
+    if (a.counter == nullptr) continue;
+    if (!narrow(a, true) || (a.last != nullptr && !narrow(a, false))) return false;
+  }
+  return true;
+}
+
+bool Equations::narrow(const Around& a, bool first) {
+  const ExprPtr& bound = first ? a.first : a.last;
+  if (made_of(bound, [&](const Variable* v) { return knows(v); })) return true;
+  // What is tried has another value each time, and bounds what it is tried in.
+  const auto own = known_.find(a.counter);
+  const auto sum = sum_of(*bound);
+  if (own == known_.end() || own->second != Uses::kBefore || !sum) return false;
+  const Variable* free = only_open(*sum);
+  if (free == nullptr || std::abs(sum->terms.at(free)) != 1) return false;
+  // inner >= bound (or <=), bound = sign * free + rest: free <= sign * (inner - rest), and so on.
+  const std::int64_t sign = sum->terms.at(free);
+  Sum rest = *sum;
+  rest.terms.erase(free);
+  if (after(rest) != Uses::kBefore) return false;
+  Sum other;
+  other.add({0, {{a.counter, 1}}}, sign);
+  other.add(rest, -sign);
+  r_.narrowed.push_back({free, (sign > 0) != first, linear(other, nullptr), a.counter, first});
+  return true;
+}
+
 bool Equations::solve() {
   use_sums();
   while (try_one()) use_sums();

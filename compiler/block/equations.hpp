@@ -35,6 +35,10 @@ class Equations {
 
   // solve: false if some index can't be solved.
   bool solve();
+  // narrow: a counter that runs freely in a loop's bound is bounded by that, if the loop's own counter is known.
+  //   for i = 0..n  for j = 0..i  f(x[j])      x[k0] is read for i = k0..n
+  // False: some bound depends on what is not known otherwise.
+  bool narrow();
   // knows: what is in an expression that stands innermost; a counter that runs freely is not.
   bool knows(const Variable* v) const;
 
@@ -62,6 +66,7 @@ class Equations {
   void use_sums();
   bool try_one();
   static bool tells_all(const Uses::Split& s, const Around& loop, const Uses::Tried& tried);
+  bool narrow(const Around& a, bool first);
   bool in_others(const Variable* counter) const;
 
   const std::vector<ExprPtr>& indices_;

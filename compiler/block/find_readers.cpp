@@ -17,7 +17,7 @@ void find_readers(Program& program, Diagnostics&) {
       for (Uses::Reader& r : u.readers) {
         // One place for each reader: there is no room for more.
         const bool once = std::all_of(r.tried.begin(), r.tried.end(), [](const Uses::Tried& t) { return t.once; });
-        if (r.locator == nullptr || r.input >= kMostInputs || !once) continue;
+        if (r.locator == nullptr || r.perhaps || r.input >= kMostInputs || !once) continue;
         r.sent = true;
         r.block->expects |= std::uint64_t{1} << r.input;
         u.add_parameters(r, r.locator);

@@ -221,6 +221,11 @@ class Printer {
                   show(s.by) + " = " + (s.sign < 0 ? "-(" + value + ")" : value);
         }
       }
+      for (const Uses::Narrowed& n : r.narrowed) {
+        const std::string bound = linear(n.bound, 1);
+        text += ", " + n.counter->name + (n.least ? " >= " : " <= ") +
+                (bound.empty() ? "0" : bound.substr(bound.starts_with(" + ") ? 3 : 1));
+      }
       for (const auto& [index, value] : r.equal) text += ", k" + std::to_string(index) + " = " + show(value);
       for (const Around& a : r.around) {
         text += ", " + show(a);

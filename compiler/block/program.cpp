@@ -58,6 +58,11 @@ void Uses::add_parameters(const Reader& r, const Linear& l) {
   for (const auto& term : l.terms) add_parameter(r, term.first);
 }
 
+bool Uses::is_narrowed(const Reader& r, const Variable* inner, bool first) {
+  return std::any_of(r.narrowed.begin(), r.narrowed.end(),
+                     [&](const Narrowed& n) { return n.inner == inner && n.of_first == first; });
+}
+
 bool Uses::sends() const {
   return std::any_of(readers.begin(), readers.end(), [](const Reader& r) { return r.sent; });
 }

@@ -149,8 +149,8 @@ struct Block {
   std::optional<KernelCall> call;
   ExprPtr condition;  // loop, branch
   std::optional<Body> body;
-  std::vector<TakenBack> otherwise;  // branch, loop: when the condition does not hold
-  std::vector<TakenBack> each_turn;  // loop: when it does
+  std::vector<TakenBack> otherwise;   // branch, loop: when the condition does not hold
+  std::vector<TakenBack> each_turn;   // loop: when it does
   const Variable* counter = nullptr;  // range: of one iteration; loop: a parameter of the chain
   const Variable* last = nullptr;     // atomic that repeats (pass fuse-chains): of the counter
   std::vector<NameUse> out;           // loop: gets the last counter (one name)
@@ -228,12 +228,22 @@ struct Uses {
     std::vector<Split> splits;
     bool once = false;  // there is at most one
   };
+  // A counter that no index tells, in a bound of one inside it that an index does: `inner` is within its bounds where
+  // counter >= bound (`least`) or counter <= bound. Then that bound is not asked.
+  struct Narrowed {
+    const Variable* counter = nullptr;
+    bool least = false;
+    Linear bound;
+    const Variable* inner = nullptr;
+    bool of_first = false;  // the bound that is not asked
+  };
   struct Reader {
     NameUse name;                // the element, by the counters
     std::vector<Around> around;  // inside the body that declares the name, outermost first
     std::vector<Tried> tried;    // in the order of `around`
     std::vector<Solved> solved;  // in this order; counters that are neither here nor in `tried` run freely
-    std::vector<Solved> checks;  // then: counter is null, k[index] = rest
+    std::vector<Narrowed> narrowed;
+    std::vector<Solved> checks;                          // then: counter is null, k[index] = rest
     std::vector<std::pair<std::size_t, ExprPtr>> equal;  // last: k[first] is this, in which nothing runs freely
     ExprPtr when;                                        // of its Input
     // Where it is placed, as a function of the counters; null: unknown. It is input number `input` of `block`, until
@@ -241,7 +251,8 @@ struct Uses {
     ExprPtr locator;
     Block* block = nullptr;
     std::size_t input = 0;
-    bool sent = false;  // who assigns the element sends it there. Pass find-readers
+    bool perhaps = false;  // more often not made than made, for all that is known: nothing is sent to it unasked
+    bool sent = false;     // who assigns the element sends it there. Pass find-readers
   };
   std::size_t dimensions = 0;
   bool deleted = false;  // some reader is advised to delete it
@@ -253,6 +264,7 @@ struct Uses {
   void add_parameters(const Reader& r, const ExprPtr& e);  // all that are mentioned
   void add_parameters(const Reader& r, const Linear& l);
   bool sends() const;  // to some reader
+  static bool is_narrowed(const Reader& r, const Variable* inner, bool first);
 };
 
 struct Program {

@@ -63,7 +63,7 @@ std::optional<OutIndex> out_index(const Chain& chain, std::size_t position, cons
   return std::nullopt;
 }
 
-bool Undecided::begin(const ReadAt& read, Uses::Reader& r) {
+const char* Undecided::begin(const ReadAt& read, Uses::Reader& r) {
   after_ = nullptr;
   in_condition_ = read.in_condition;
   r.name = read.input.name;
@@ -71,25 +71,9 @@ bool Undecided::begin(const ReadAt& read, Uses::Reader& r) {
   r.around.assign(read.path.begin() + static_cast<std::ptrdiff_t>(depth_), read.path.end());
   for (std::size_t k = 0; k < r.name.indices.size(); ++k) {
     if (!read.by_outputs[k]) continue;
-    const OutIndex& index = *read.by_outputs[k];
-    const auto it = outputs_.find(index.out.base);
-    if (it == outputs_.end() || !it->second || program_.once.count(index.out.base) == 0) return false;
-    const While& w = *it->second;
-    if ((after_ != nullptr && after_ != &w) || w.names.count(r.name.base) == 0) return false;
-    if (!same(w.block->out.front(), index.out)) return false;
-    // The reader may be in more loops than the `while`, which then is the same for all of their iterations.
-    const bool begins = w.path.size() >= depth_ && w.path.size() <= read.path.size() &&
-                        std::equal(w.path.begin(), w.path.end(), read.path.begin(), same_place);
-    if (!begins) return false;
-    if (after_ == nullptr) {
-      const auto at = static_cast<std::ptrdiff_t>(w.path.size() - depth_);
-      for (auto a = r.around.begin() + at; a != r.around.end(); ++a) {
-        if (a->decided != nullptr) return false;  // who decides does not know the index
-      }
-      r.around.insert(r.around.begin() + at, w.turns);
-    }
-    after_ = &w;
-    r.name.indices[k] = plus(semantics::make_variable(w.turns.counter, r.name.indices[k]->at), index.more);
+    if (const char* why = begin_after(*read.by_outputs[k], read, r)) return why;
+    r.name.indices[k] =
+        plus(semantics::make_variable(after_->turns.counter, r.name.indices[k]->at), read.by_outputs[k]->more);
   }
   while_.reset();
   branches_ = false;
@@ -98,33 +82,55 @@ bool Undecided::begin(const ReadAt& read, Uses::Reader& r) {
     if (r.around[k].counter == nullptr) {
       branches_ = true;
     } else if (while_) {
-      return false;  // how many turns the inner one would make in those that the outer one does not?
+      return "it is read here in a `while` in a `while`";
     } else {
       while_ = k;
     }
   }
-  return true;
+  r.perhaps = branches_ || after_ != nullptr;
+  return nullptr;
+}
+
+// Puts the `while` that gave out the index around the reader.
+const char* Undecided::begin_after(const OutIndex& index, const ReadAt& read, Uses::Reader& r) {
+  static constexpr const char* kData = "only when the program runs it is known which of them is read here";
+  const auto it = outputs_.find(index.out.base);
+  if (it == outputs_.end() || !it->second || program_.once.count(index.out.base) == 0) return kData;
+  const While& w = *it->second;
+  if ((after_ != nullptr && after_ != &w) || w.names.count(r.name.base) == 0) return kData;
+  if (!same(w.block->out.front(), index.out)) return kData;
+  // The reader may be in more loops than the `while`, which then is the same for all of their iterations.
+  const bool begins = w.path.size() >= depth_ && w.path.size() <= read.path.size() &&
+                      std::equal(w.path.begin(), w.path.end(), read.path.begin(), same_place);
+  if (!begins) return kData;
+  if (after_ != nullptr) return nullptr;
+  after_ = &w;
+  const auto at = r.around.begin() + static_cast<std::ptrdiff_t>(w.path.size() - depth_);
+  const bool decided = std::any_of(at, r.around.end(), [](const Around& a) { return a.decided != nullptr; });
+  if (decided) return "it is read here after a `while`, under a condition that reads data fragments";
+  r.around.insert(at, w.turns);
+  return nullptr;
 }
 
 // What somebody takes back should come to be, most of the time: else it is remembered until its scope ends.
 bool Undecided::is_assigned_anyway() const {
   std::size_t perhaps = 0;
   for (const AssignedAt& a : assigned_) {
-    const bool decided = std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(depth_), a.path.end(), [](const Around& b) {
-      return b.decided != nullptr && b.counter == nullptr;
-    });
+    const bool decided = std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(depth_), a.path.end(),
+                                     [](const Around& b) { return b.decided != nullptr && b.counter == nullptr; });
     if (!decided || ++perhaps > 1) return true;
   }
   return false;
 }
 
-bool Undecided::solved(const Uses::Reader& r) {
-  if (branches_ && !is_assigned_anyway()) return false;
-  return !while_ || ends_rows(r);
+const char* Undecided::solved(const Uses::Reader& r) {
+  if (branches_ && !is_assigned_anyway()) return "it is assigned and read under conditions that read data fragments";
+  if (while_ && !ends_rows(r)) return "the `while` around the reader does not go through it row by row";
+  return nullptr;
 }
 
-// Which rows of the name are there when the `while` ends? Some index must be its counter and so much more, for the reader
-// and for all that its turns assign; for what is assigned before it, its start and so much more.
+// Which rows of the name are there when the `while` ends? Some index must be its counter and so much more, for the
+// reader and for all that its turns assign; for what is assigned before it, its start and so much more.
 bool Undecided::ends_rows(const Uses::Reader& r) {
   const Around& turns = r.around[*while_];
   const auto counter = semantics::make_variable(turns.counter, r.name.at);
@@ -135,7 +141,8 @@ bool Undecided::ends_rows(const Uses::Reader& r) {
     bool known = true;
     for (const AssignedAt& a : assigned_) {
       if (a.name.indices.size() != r.name.indices.size()) continue;
-      const bool turn = std::any_of(a.path.begin(), a.path.end(), [&](const Around& b) { return same_place(b, turns); });
+      const bool turn =
+          std::any_of(a.path.begin(), a.path.end(), [&](const Around& b) { return same_place(b, turns); });
       auto row = difference(a.name.indices[k], turn ? counter : turns.first);
       if (row && !turn) ++*row;  // as if the turn before the first had assigned it
       known = known && row;

@@ -59,6 +59,26 @@ pushed to who waits for them without being told; and bodies are never unrolled b
   init(1, x) @ { locator_cyclic: 1; };
   show(x);
 })"},
+    {"T246", "lives-long", Severity::note, "data fragments that live until their block ends",
+     R"(Not a mistake, and shown by `tessera check` only. A data fragment goes with its last use where the translator can say how
+many there will be (docs/optimisations.md, count-uses). The fragments of this name are assigned in a loop, and it can't say
+so of them, for the reason given: so they stay until the block that declares the name has ended, which costs memory, and
+time, since new values are made in memory that is not in the cache. If the loop is long, write the index so that it tells
+which iterations read a fragment, declare the name inside the loop, or say `delete` where it is read for the last time.)",
+     R"(sub main(int n) {
+  df x, p;
+  init(1, x[0]);
+  for i = 1..n {
+    init(i - 1, p[i]);
+    init(x[p[i]], x[i]);
+  }
+})",
+     R"(sub main(int n) {
+  df x;
+  init(1, x[0]);
+  for i = 1..n
+    init(x[i - 1], x[i]);
+})"},
 };
 
 std::span<const Entry> advice_entries() { return kAdviceEntries; }

@@ -186,14 +186,15 @@ class Writer {
     if (block_.call) out += call();
     if (block_.kind == Kind::branch) {
       const std::string none = "  if (!" + expr_.condition(*block_.condition) + ") ";
-      out += block_.otherwise.empty() ? none + "return Next::finished;\n"
-                                      : none + "{\n" + taking_back(block_.otherwise) + "    return Next::finished;\n  }\n";
+      out += block_.otherwise.empty()
+                 ? none + "return Next::finished;\n"
+                 : none + "{\n" + taking_back(block_.otherwise) + "    return Next::finished;\n  }\n";
     }
     if (block_.kind == Kind::loop) {
       const std::string counter = expr_.integer(*semantics_counter());
       out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
-             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n" + taking_back(block_.otherwise) + "    return Next::finished;\n  }\n" +
-             taking_back(block_.each_turn);
+             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n" + taking_back(block_.otherwise) +
+             "    return Next::finished;\n  }\n" + taking_back(block_.each_turn);
     }
     if (block_.body) {
       const bool loop = block_.kind == Kind::loop;

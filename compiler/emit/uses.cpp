@@ -61,20 +61,19 @@ class ReaderWriter {
         if (a.condition != nullptr) unless(expr_.condition(*a.condition));
         continue;
       }
-      const std::string first = expr_.integer(*a.first);
-      if (a.last == nullptr) {
-        fail_if(variable_name(a.counter) + " < " + first);
-        continue;
-      }
-      const std::string last = expr_.integer(*a.last);
+      const bool any_first = Uses::is_narrowed(r_, a.counter, true), any_last = Uses::is_narrowed(r_, a.counter, false);
+      const std::string first = any_first ? "" : expr_.integer(*a.first);
+      const std::string last = any_last || a.last == nullptr ? "" : expr_.integer(*a.last);
       if (next < r_.tried.size() && r_.tried[next].counter == a.counter) {
         try_all(r_.tried[next], first, last);
         sums(static_cast<int>(next++));
       } else if (solved(a.counter)) {
         const std::string v = variable_name(a.counter);
-        fail_if(v + " < " + first + " || " + v + " > " + last);
+        const std::string low = first.empty() ? "" : v + " < " + first, high = last.empty() ? "" : v + " > " + last;
+        if (!first.empty() || !last.empty()) fail_if(low + (low.empty() || high.empty() ? "" : " || ") + high);
       } else {
-        line("if (const std::int64_t f = " + first + ", l = " + last + "; f <= l) {");
+        line("if (const std::int64_t f = " + narrowed(a.counter, first, true) +
+             ", l = " + narrowed(a.counter, last, false) + "; f <= l) {");
         line("  n *= l - f + 1;");
         line("} else {");
         line(std::string("  ") + fail());
@@ -149,6 +148,15 @@ class ReaderWriter {
       line("std::int64_t n = n" + v + ";");
       unless("(" + holds(v) + ")");
     }
+  }
+
+  // What else bounds a counter that runs freely.
+  std::string narrowed(const Variable* counter, std::string bound, bool least) const {
+    for (const Uses::Narrowed& n : r_.narrowed) {
+      if (n.counter != counter || n.least != least) continue;
+      bound = std::string(least ? "larger(" : "smaller(") + bound + ", " + total(n.bound) + ")";
+    }
+    return bound;
   }
 
   bool solved(const Variable* counter) const {
@@ -263,7 +271,8 @@ std::string taking_back(const Context& context, const Environment& environment, 
       }
       const std::string i = "i" + std::to_string(depth), l = "l" + std::to_string(depth);
       const std::string first = expr.integer(*a.first), last = expr.integer(*a.last);
-      open("for (std::int64_t " + i + " = " + first + ", " + l + " = " + last + "; " + i + " <= " + l + "; ++" + i + ")");
+      open("for (std::int64_t " + i + " = " + first + ", " + l + " = " + last + "; " + i + " <= " + l + "; ++" + i +
+           ")");
       inside.set(a.counter, "(int)" + i);
     }
     if (t.when != nullptr) open("if (" + expr.condition(*t.when) + ")");

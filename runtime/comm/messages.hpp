@@ -77,6 +77,7 @@ struct Hold {  // a rank -> home: something holds the name, or does so no longer
   abi::Name name;
   abi::Id by;
   bool ends = false;
+  bool of_body = false;  // with `ends`
 };
 struct HeldDelete {  // a rank -> home: the same as DeleteHint, of a name that may be held
   static constexpr bool counts = false;
@@ -295,8 +296,7 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
                              ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
                              Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
-                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat,
-                             TakenBack>;
+                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat, TakenBack>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

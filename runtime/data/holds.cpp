@@ -12,13 +12,13 @@ std::uint64_t scope_of(const abi::Name& n) { return n.scope & ~abi::kUsesKnown; 
 }  // namespace
 
 void Holds::take(const abi::Name& n, const abi::Id& by) {
-  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, false});
-  on(node_.self(), Hold{n, by, false});
+  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, false, false});
+  on(node_.self(), Hold{n, by, false, false});
 }
 
-void Holds::end(const abi::Name& n, const abi::Id& by) {
-  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, true});
-  on(node_.self(), Hold{n, by, true});
+void Holds::end(const abi::Name& n, const abi::Id& by, bool of_body) {
+  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, true, of_body});
+  on(node_.self(), Hold{n, by, true, of_body});
 }
 
 void Holds::on(Rank, Hold&& m) {
@@ -39,13 +39,16 @@ void Holds::on(Rank, Hold&& m) {
     const auto by = name->second.find(m.by);
     if (by == name->second.end()) return;
     for (auto& waiting : by->second) {
+      waiting->again |= m.of_body;
       if (--waiting->holds == 0) freed.push_back(std::move(waiting));
     }
     name->second.erase(by);
     if (name->second.empty()) scope->second.erase(name);
     if (scope->second.empty()) scopes_.erase(scope);
   }
-  for (const auto& waiting : freed) node_.data.on(node_.self(), DeleteHint{waiting->name, waiting->block});
+  for (const auto& waiting : freed) {
+    waiting->again ? decide(waiting->of) : node_.data.on(node_.self(), DeleteHint{waiting->of.name, waiting->of.block});
+  }
 }
 
 void Holds::free(HeldDelete&& m) {
@@ -87,7 +90,7 @@ void Holds::decide(const HeldDelete& m) {
   {
     const std::lock_guard hold(mutex_);
     const auto scope = scopes_.find(scope_of(m.name));
-    const auto waiting = std::make_shared<Waiting>(Waiting{m.name, m.block, 0});
+    const auto waiting = std::make_shared<Waiting>(Waiting{m});
     const auto wait_for = [&](OfName& name) {
       for (auto& [by, list] : name) {
         list.push_back(waiting);

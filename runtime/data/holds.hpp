@@ -30,7 +30,8 @@ class Holds {
   explicit Holds(Node& node) : node_(node) {}
 
   void take(const abi::Name&, const abi::Id& by);
-  void end(const abi::Name&, const abi::Id& by);
+  // `of_body`: it held until all in the body was created, not until it had finished.
+  void end(const abi::Name&, const abi::Id& by, bool of_body);
   void free(HeldDelete&&);
   // The names of this scope are gone.
   void scope_ended(std::uint64_t scope) {
@@ -45,9 +46,9 @@ class Holds {
 
  private:
   struct Waiting {
-    abi::Name name;
-    std::uint32_t block = 0;
+    HeldDelete of;
     std::size_t holds = 0;
+    bool again = false;  // the body that it waited for has made loops since, which hold the name, too
   };
   struct ById {
     bool operator()(const abi::Id& a, const abi::Id& b) const { return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi; }

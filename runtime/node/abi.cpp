@@ -49,7 +49,7 @@ void hold(Worker* w, Name x, Id by) {
   w->sent = w->sent || w->node.ranks() > 1;
 }
 void hold_ends(Worker* w, Name x, Id by) {
-  w->node.holds.end(x, by);
+  w->node.holds.end(x, by, true);
   w->sent = w->sent || w->node.ranks() > 1;
 }
 

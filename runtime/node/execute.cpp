@@ -88,7 +88,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
                                  : holds.free({at_end.name, at_end.block, at_end.parts, at_end.all});
             break;
           case AtEnd::Does::ends_hold:
-            holds.end(at_end.name, scope->id);
+            holds.end(at_end.name, scope->id, false);
             break;
         }
         w.sent = w.sent || ranks() > 1;

@@ -151,6 +151,82 @@ TEST_F(LastUsePeak, RingsAndRowsOfOneNumber) {
   EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses", "--", "100", "2000"}));
 }
 
+// Kernels for shapes in which only the run decides who reads what, or loops are bounded by counters of others.
+constexpr const char* kShapes =
+    "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+    "C++ sub step(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
+    "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n";
+
+struct Shape {
+  const char* name;
+  const char* main;
+  const char* size;
+};
+class LastUseOf : public LastUsePeak, public ::testing::WithParamInterface<Shape> {};
+
+TEST_P(LastUseOf, MemoryDoesNotGrow) {
+  write("p.fa", std::string(kShapes) + GetParam().main);
+  const double with = peak_mb({"-t", "1", "--", GetParam().size});
+  EXPECT_LT(with, 40);
+  EXPECT_LT(with * 2, peak_mb({"-t", "1", "--without", "count-uses", "--", GetParam().size}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , LastUseOf,
+    ::testing::Values(Shape{"WhileOnAValue",
+                            "sub main(int n) { df x, w; init(0, x[0]);\n"
+                            "  while x[t] >= 0 && t < n, t = 0 .. out w step(x[t], 1, 2, x[t + 1]);\n"
+                            "  check(x[w] + w); }\n",
+                            "300000"},
+                      Shape{"WhileOnAGrid",
+                            "sub main(int n) { df x, w; for i = 0..63 init(i, x[0][i]);\n"
+                            "  while x[t][0] >= 0 && t < n, t = 0 .. out w\n"
+                            "    for i = 0..63 step(x[t][(i + 63) % 64], x[t][i], x[t][(i + 1) % 64], x[t + 1][i]);\n"
+                            "  for i = 0..63 check(x[w][i] + x[w - 1][i]); }\n",
+                            "4000"},
+                      Shape{"CellsThatTurn",
+                            "sub main(int n) { df x, w; for c = 0..9 { init(c, x[c][0]);\n"
+                            "  while x[c][t] < 2000 && t < n, t = 0 .. out w[c] step(x[c][t], 1, 0, x[c][t + 1]);\n"
+                            "  check(x[c][w[c]]); } }\n",
+                            "30000"},
+                      Shape{"ConditionsOnData",
+                            "sub main(int n) { df x, f; for i = 0..63 { init(i, x[0][i]); init(i % 3, f[i]); }\n"
+                            "  for t = 1..n for i = 0..63 { if f[i] == 0 init(x[t - 1][i], x[t][i]);\n"
+                            "    if f[i] != 0 step(x[t - 1][i], x[t - 1][(i + 1) % 64], 1, x[t][i]); }\n"
+                            "  for i = 0..63 check(x[n][i]); }\n",
+                            "4000"},
+                      Shape{"Factorisation",
+                            "sub main(int n) { df a; for i = 0..n-1 for j = 0..i init(i + j, a[0][i][j]);\n"
+                            "  for k = 0..n-1 { init(a[k][k][k], a[k + 1][k][k]);\n"
+                            "    for i = k+1..n-1 step(a[k][i][k], a[k + 1][k][k], 1, a[k + 1][i][k]);\n"
+                            "    for i = k+1..n-1 for j = k+1..i\n"
+                            "      step(a[k][i][j], a[k + 1][i][k], a[k + 1][j][k], a[k + 1][i][j]); }\n"
+                            "  check(a[n][n - 1][n - 1]); }\n",
+                            "120"}),
+    [](const auto& info) { return info.param.name; });
+
+// A delete comes while the block that has a loop of readers is still making its fragments: what waited for the block
+// then waits for the loop.
+TEST_F(LastUse, ADeleteWaitsForLoopsThatItsBlockMakesLater) {
+  write("p.fa",
+        "C++ sub mix(int a, int b, name x) ${{ x = a * 10 + b; $}}\n"
+        "C++ sub show(int a) ${{ printf(\"%d\\n\", a); $}}\n"
+        "sub main() {\n"
+        "  df y;\n"
+        "  if y[5] { df z; for i = 0..2 for j = 1..4 mix(i, j, z[i][j]); }\n"
+        "  for i = 1..6 mix(i, 3, y[6 - i]);\n"
+        "  for k = -1..2 if 1 {\n"
+        "    df a, b;\n"
+        "    mix(k ? y[(k % 6 + 6) % 6] : k, 3, a);\n"
+        "    mix(a, 1, b) --> (a);\n"
+        "    for i = 1..3 show(a);\n"
+        "  }\n"
+        "}\n");
+  for (int k = 0; k < 12; ++k) {
+    ASSERT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "--without", "count-uses"}), 0));
+  }
+}
+
 TEST_F(LastUse, ValuesThatOtherRanksReadStayAndAreRight) {
   write("p.fa", kLargeChain);
   for (const char* ranks : {"2", "3"}) {

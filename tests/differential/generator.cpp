@@ -52,13 +52,18 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   if (random.chance(20)) parameter(Kind::real, "real", "2.5", 2.5);
   if (random.chance(20)) parameter(Kind::string, "string", "--a word", 0);
   // A stream of its own: programs that are known by their seeds stay what they are.
-  Random shapes(seed * 0x9E3779B97F4A7C15u + 3);
-  std::string around;
-  if (shapes.chance(40)) {
-    Writer of_shapes(shapes, false, Fault::none, 0);
-    around = "sub around(int arg0) {\n" + of_shapes.rings({{}, {{"arg0", Kind::integer, 3, 3}}}) + "}\n";
-  }
-  subs.push_back(writer.main(list, v, std::max(3, size / 2), around.empty() ? "" : "around(3);\n"));
+  std::string shapes, called;
+  const auto shape = [&](const std::string& sub, std::uint64_t stream, std::string (Writer::*write)(const Visible&)) {
+    Random own(seed * 0x9E3779B97F4A7C15u + stream);
+    if (!own.chance(40)) return;
+    Writer of_shape(own, false, Fault::none, 0);
+    shapes += "sub " + sub + "(int arg0) {\n" + (of_shape.*write)({{}, {{"arg0", Kind::integer, 3, 3}}}) + "}\n";
+    called += sub + "(3);\n";
+  };
+  shape("around", 3, &Writer::rings);
+  shape("turning", 5, &Writer::turns);
+  shape("triangular", 7, &Writer::triangles);
+  subs.push_back(writer.main(list, v, std::max(3, size / 2), called));
   random.shuffle(subs);
   // Of what is declared more than once the last counts, and what only says the same again is nothing new.
   const std::string repeated = random.chance(10) && subs.size() > 1 ? random.one_of(subs) : "";
@@ -70,7 +75,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   result.text += hidden + reference::kernels_text();
   if (macros) result.text += kMacros;
   for (const std::string& s : subs) result.text += s;
-  result.text += around;
+  result.text += shapes;
   return result;
 }
 

@@ -92,4 +92,56 @@ std::string Writer::rings(const Visible& v) {
   return "let " + q + " = " + std::to_string(size) + " " + braces(all, x);
 }
 
+// Loops whose bounds are counters of loops around them, as factorisations have them; indices that tell of all counters,
+// or only of some.
+std::string Writer::triangles(const Visible& v) {
+  Visible inner = v;
+  std::vector<Protected> kept;
+  const std::string x = declared("x", inner, kept), y = declared("x", inner, kept), i = declared("i", inner, kept),
+                    j = declared("i", inner, kept), k = declared("i", inner, kept);
+  const auto bound = [&](const std::string& of) -> std::string {
+    switch (random_.below(7)) {
+      case 0:
+        return "-" + of;
+      case 1:
+        return "3 - " + of;
+      case 2:
+        return of + " + " + std::to_string(random_.between(1, 2));
+      case 3:
+        return of + " - " + std::to_string(random_.between(1, 2));
+      case 4:
+        return std::to_string(random_.between(0, 3));
+      default:
+        return of;
+    }
+  };
+  const auto loop = [](const std::string& counter, const std::string& first, const std::string& last) {
+    return "for " + counter + " = " + first + " .. " + last + " ";
+  };
+  const std::string all = loop(i, "-9", "12");
+  std::string text = all + "mix(" + i + " * 3 + 30, 1, " + x + "[" + i + "])" + advice(inner) + ";\n" +
+                     loop(i, "-5", "5") + loop(j, "-5", "8") + "mix(" + i + " + 9, " + j + " + 9, " + y + "[" + i +
+                     "][" + j + "])" + advice(inner) + ";\n";
+  cost_ += 400 * weight_;
+  const int readers = random_.between(1, 3);
+  for (int r = 0; r < readers; ++r) {
+    std::string loops = loop(i, std::to_string(random_.between(0, 1)), std::to_string(random_.between(1, 3)));
+    loops += loop(j, bound(i), bound(i));
+    if (random_.chance(40)) loops += loop(k, bound(random_.chance(50) ? i : j), bound(j));
+    const bool three = loops.find(k + " = ") != std::string::npos;
+    const std::string counters[] = {i, j, three ? k : j};
+    const auto one = [&] { return counters[random_.below(3)]; };
+    const std::string a = one(), b = one();
+    const bool grid = random_.chance(60) && !three;
+    const std::string element =
+        grid ? y + "[" + (random_.chance(50) ? "-" : "") + i + "][" + j + "]" : x + "[" + a + "]";
+    const std::string more =
+        random_.chance(30) ? " + " + x + "[" + b + " + " + std::to_string(random_.between(0, 1)) + "]" : "";
+    const std::string condition = random_.chance(20) ? "if " + one() + " != 1 " : "";
+    cost_ += 100 * weight_;
+    text += loops + condition + "show(\"triangle\", " + element + more + ")" + advice(inner) + ";\n";
+  }
+  return "if 1 " + braces(text, x + ", " + y);
+}
+
 }  // namespace tessera::differential

@@ -53,7 +53,9 @@ class Writer {
 
   std::string sub(int statements);  // declares one more and returns its text
   std::string recursive_sub();
-  std::string rings(const Visible& v);  // a statement by itself
+  std::string rings(const Visible& v);  // statements by themselves
+  std::string turns(const Visible& v);
+  std::string triangles(const Visible& v);
   std::string main(const std::string& parameters, const Visible& v, int statements, const std::string& more);
 
  private:

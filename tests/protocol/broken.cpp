@@ -54,6 +54,11 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          e.state = State::absent;
        })},
+      {"uses that have been taken back before the assignment are forgotten by it",
+       instead<Assigned>([](Entry& e, const Assigned& m, const View& v, Actions& a) {
+         if (e.state == State::unassigned && e.counted) e.set_uses_left(0);
+         step(e, m, v, a);
+       })},
       {"the end of a scope is not told", instead<End>([](Entry& e, const End& m, const View& v, Actions& a) {
          step(e, m, v, a);
          a.sends.clear();

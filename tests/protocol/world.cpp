@@ -24,9 +24,9 @@ Entry copy(const Entry& e) {
   return c;
 }
 
-const char* const kKinds[] = {"Request", "Publish",    "Acked", "Fetch",       "Give",        "Copied",
-                              "Drop",    "DeleteHint", "Used",  "Used (up)",   "Gone",        "Refetch",
-                              "Entrust", "Keep",       "Ship",  "ScopeReturn", "MemberChange"};
+const char* const kKinds[] = {"Request", "Publish",    "Acked", "Fetch",       "Give",         "Copied",
+                              "Drop",    "DeleteHint", "Used",  "Used (up)",   "Gone",         "Refetch",
+                              "Entrust", "Keep",       "Ship",  "ScopeReturn", "MemberChange", "TakenBack"};
 
 }  // namespace
 
@@ -354,7 +354,7 @@ std::uint8_t World::due(int rank, int f, int n) const {
   std::uint8_t ranks = 0;
   if (!members_[rank].steady) return 0;
   for (const FragmentOf& reader : setting_->fragments) {
-    if (in(reader.reads, n) && in(reader.expects, n)) ranks |= bit(reader.place);
+    if (in(reader.reads | reader.takes_back, n) && in(reader.expects, n)) ranks |= bit(reader.place);
   }
   if (setting_->names[static_cast<std::size_t>(n)].awaited)
     ranks |= bit(setting_->fragments[static_cast<std::size_t>(f)].place);
@@ -367,7 +367,7 @@ void World::run(int f) {
   const int at = x.at;
   std::array<int, kNames> readers{};
   for (const FragmentOf& other : setting_->fragments) {
-    for (int n = 0; n < kNames; ++n) readers[n] += in(other.reads, n) ? 1 : 0;
+    for (int n = 0; n < kNames; ++n) readers[n] += (in(other.reads, n) ? 1 : 0) + (in(other.takes_back, n) ? 1 : 0);
   }
   for (int n = 0; n < kNames; ++n) {
     if (!in(of.reads, n)) continue;
@@ -398,6 +398,16 @@ void World::run(int f) {
     m.ack = parts_[at].engaged_by != kHome;
     if (m.ack) ++parts_[at].count;
     send(at, kHome, m);
+  }
+  for (int n = 0; n < kNames; ++n) {
+    if (!in(of.takes_back, n)) continue;
+    if (at == kHome) {
+      happens(at, n, Used{});
+      continue;
+    }
+    const bool ack = parts_[at].engaged_by != kHome;
+    if (ack) ++parts_[at].count;
+    send(at, kHome, {.kind = Kind::taken_back, .name = static_cast<std::uint8_t>(n), .ack = ack});
   }
   x.holds = x.told = 0;
   x.phase = Phase::done;
@@ -523,6 +533,10 @@ void World::deliver(int from, int to) {
       break;
     case Kind::change:
       change(to, m.rank, m.flag);
+      break;
+    case Kind::taken_back:
+      happens(to, n, Used{});
+      if (m.ack) send(to, from, {.kind = Kind::acked});
       break;
   }
 }

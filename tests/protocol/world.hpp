@@ -31,6 +31,7 @@ struct FragmentOf {
   std::uint8_t reads = 0, makes = 0;  // sets of names
   int place = 0;                      // rank where it is sent when it is created
   std::uint8_t expects = 0;           // of what it reads: the maker knows where it is placed, and sends it there
+  std::uint8_t takes_back = 0;        // set of names: readers that it would have made, at its own place
 };
 struct Setting {
   std::string name;
@@ -64,7 +65,8 @@ enum class Kind : std::uint8_t {
   keep,
   ship,
   scope_return,
-  change
+  change,
+  taken_back
 };
 struct Message {
   Kind kind;

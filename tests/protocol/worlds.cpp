@@ -115,6 +115,20 @@ std::vector<Setting> narrow_worlds() {
        .fragments =
            {{.makes = 1, .place = 1}, {.reads = 1, .place = 2}, {.reads = 1, .place = 0}, {.reads = 1, .place = 1}},
        .moves = 1},
+      {.name = "readers that are not made after all",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kNotEager}},
+       .fragments = {{.makes = 1, .place = 1},
+                     {.place = 1, .takes_back = 1},
+                     {.reads = 1, .place = 2, .expects = 1},
+                     {.place = 2, .expects = 1, .takes_back = 1}},
+       .moves = 1},
+      {.name = "nobody reads it after all, and the ranks that say so leave",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kEager}},
+       .fragments = {{.place = 1, .takes_back = 1}, {.makes = 1, .place = 2}, {.takes_back = 1}},
+       .moves = 1,
+       .leaves = {1, 0}},
       {.name = "a large value is passed on by who has not got it yet",
        .ranks = 5,
        .names = {{.size = kRelayed}},
@@ -127,7 +141,7 @@ std::vector<Setting> narrow_worlds() {
 }
 
 Setting random_world(std::uint64_t seed) {
-  balancer::Random random(seed);
+  balancer::Random random(seed), decides(seed + (std::uint64_t{1} << 40));
   const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
   constexpr std::uint64_t sizes[] = {kStays, kEager, kNotEager, kRelayed, kLate};
   Setting s;
@@ -150,6 +164,10 @@ Setting random_world(std::uint64_t seed) {
   while (static_cast<int>(s.fragments.size()) < 1 + readers) {
     FragmentOf f{.reads = static_cast<std::uint8_t>(1 + below((1 << names) - 1)), .place = below(s.ranks)};
     f.expects = f.reads & static_cast<std::uint8_t>(below(4));
+    for (int n = 0; n < names; ++n) {
+      if (s.names[static_cast<std::size_t>(n)].uses_known && decides.below(6) == 0)
+        f.takes_back |= static_cast<std::uint8_t>(1 << n);
+    }
     s.fragments.push_back(f);
   }
   // The fewer fragments, the more can happen to them.

@@ -42,7 +42,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Hold{}).index(), 32u);
   EXPECT_EQ(Message(Settled{}).index(), 35u);
   EXPECT_EQ(Message(Beat{}).index(), 36u);
-  EXPECT_EQ(std::variant_size_v<Message>, 37u);
+  EXPECT_EQ(Message(TakenBack{}).index(), 37u);
+  EXPECT_EQ(std::variant_size_v<Message>, 38u);
 }
 
 TEST(Messages, BytesAreFrozen) {

@@ -309,6 +309,8 @@ struct Trial {
     }
   }
 };
+TESSERA_HOT std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+TESSERA_HOT std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 // Places: where fragments are placed that will read what is assigned, and have not to ask for it.
 struct Places {
   std::uint32_t count;
