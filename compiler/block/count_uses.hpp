@@ -11,8 +11,9 @@ namespace tessera::compiler::block {
 // Before: for i { f(x[i], &x[i + 1]) } g(x[N]). After: the same, and uses of x[k0] =
 // (first <= k0 <= last) + (k0 == N).
 // A `delete` by one of several readers is taken out: the fragment goes with the last of them.
-// Left alone: names that are passed to subs, read in `while` or under conditions that read,
-// indexed with anything but sums of counters, or that may be assigned twice.
+// Readers about which the run decides are counted, too, and taken back (undecided.hpp).
+// Left alone: names that are passed to subs, whose readers' indices do not tell the iterations (equations.hpp), or that
+// may be assigned twice.
 void count_uses(Program& program, Diagnostics& diagnostics);
 
 }  // namespace tessera::compiler::block

@@ -1,4 +1,4 @@
-// Integer expressions that are sums: constant + sum of factor * variable.
+// Integer expressions that are sums: constant + sum of factor * variable. Constants are divided, too.
 #pragma once
 
 #include <cstdint>
