@@ -270,12 +270,13 @@ TEST_F(Placed, HomesHearNothingOfWhatIsReadWhereItIsMade) {
   EXPECT_LT(bytes_sent({}), 10000) << "all wait when the first is made; 24 bytes for each would be 21,600";
 }
 
-// Who reads what has been deleted is told so: it asks, though its place is known.
+// Who reads what has been deleted is told so: it asks, though its place is known. (Its uses are not: `deep` calls itself.)
 TEST_F(Placed, WhatIsDeletedIsAskedFor) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ x = i; $}}\n"
         "C++ sub slow(name x) ${{ usleep(100000); x = 1; $}}\n"
         "C++ sub use(int v, name y) ${{ y = v; $}}\n"
+        "sub deep(name x, int n) { df _q; use(x, _q); if n > 0 deep(x, n - 1); }\n"
         "sub main() {\n"
         "  df x, y, z, s;\n"
         "  slow(s) @ { locator_cyclic: 1; };\n"
@@ -283,6 +284,7 @@ TEST_F(Placed, WhatIsDeletedIsAskedFor) {
         "  make(5, x) @ { locator_cyclic: 2; };\n"
         "  use(x, y) @ { locator_cyclic: 0; delete x; };\n"
         "  if s == 1 { for i = 1..5 use(x, z[i]) @ { locator_cyclic: 1; }; }\n"
+        "  if s == 2 deep(x, 1);\n"
         "}\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "3", "-t", "1", "--balancer", "none", "--seed", "3",
                              "--max-delay-us", "3000"}),
