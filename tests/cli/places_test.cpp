@@ -270,7 +270,8 @@ TEST_F(Placed, HomesHearNothingOfWhatIsReadWhereItIsMade) {
   EXPECT_LT(bytes_sent({}), 10000) << "all wait when the first is made; 24 bytes for each would be 21,600";
 }
 
-// Who reads what has been deleted is told so: it asks, though its place is known. (Its uses are not: `deep` calls itself.)
+// Who reads what has been deleted is told so: it asks, though its place is known. (Its uses are not: `deep` calls
+// itself.)
 TEST_F(Placed, WhatIsDeletedIsAskedFor) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ x = i; $}}\n"
