@@ -56,6 +56,7 @@ void step(Entry& e, const Keep& m, const View& v, Actions& a) {
   }
   if (has_value(e.state)) return;
   e.state = State::here;
+  came_back(e);
   a.wake = true;
   std::vector<Rank> asking;
   if (e.others != nullptr) asking.swap(e.others->asking);

@@ -23,6 +23,9 @@ void count_down(Entry&, const View&, std::int64_t uses, Actions&);
 void free_used(Entry&, const View&, Actions&);
 
 // step.cpp
+// At home, of a value that has come from a rank where a reader had it: if this entry knows of no assignment, an earlier
+// one may have been used up, and its copies may be being dropped.
+void came_back(Entry&);
 void ask(Entry&, const View&, Actions&);
 void serve(Entry&, const View&, Rank to, Actions&);
 Rank giver_of(Entry&, const View&, Rank to);

@@ -94,6 +94,10 @@ void begin(Entry& e, const View& v) {
   e.counted = v.at_home() && v.known_uses;
 }
 
+void came_back(Entry& e) {
+  if (e.assigned_by == 0) others(e).again = true;
+}
+
 // Sends for the value, unless it is to be assigned here.
 void ask(Entry& e, const View& v, Actions& a) {
   if (!v.at_home()) {
@@ -300,7 +304,7 @@ void step(Entry& e, const Shipped& m, const View& v, Actions& a) {
   if (has_value(e.state) || is_freed(e.state)) return;  // if freed, the reader says so when it looks for its input
   arrives(e, v, a);
   if (e.counted) count_down(e, v, counted_now(v, v.waiting, a), a);
-  if (v.at_home()) return;
+  if (v.at_home()) return came_back(e);
   e.unheard = m.unheard;
   if (!m.unheard) a.tell_uses = true;
   keep_promises(e, v, a);

@@ -111,6 +111,11 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          without(Say::drop)(a);
        })},
+      {"a value that comes home after it was used up is believed where its copies are being dropped",
+       instead<Keep>([](Entry& e, const Keep& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         if (e.others != nullptr) e.others->again = false;
+       })},
   };
 }
 

@@ -1,4 +1,4 @@
-// Breadth first through all worlds that can come of one; each is visited once.
+// Breadth first through all worlds that can come of one, each visited once; or one way through a world, drawn by lot.
 #include <xxhash.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "balancer/random.hpp"
 #include "tests/protocol/world.hpp"
 
 namespace tessera::protocol {
@@ -109,6 +110,34 @@ Found explore(const Setting& setting, const Step& step, std::int64_t most_states
   const std::vector<bool> can_end = leading_to(ends, steps, ways.size());
   const auto stuck = std::find(can_end.begin(), can_end.end(), false);
   if (stuck != can_end.end()) wrong("it never ends", static_cast<std::uint32_t>(stuck - can_end.begin()));
+  return found;
+}
+
+Found walk(const Setting& setting, const Step& step, std::uint64_t seed) {
+  constexpr int kMostSteps = 10'000;
+  balancer::Random random(seed);
+  Found found;
+  std::string text;
+  World w(setting, step);
+  std::string what;
+  while (what.empty() && found.states < kMostSteps) {
+    std::vector<Choice> choices = w.choices();
+    if (choices.empty()) {
+      found.complete = true;
+      what = w.wrong_at_the_end();
+      break;
+    }
+    ++found.states;
+    // A fragment that runs moves no more.
+    if (random.below(4) != 0 && choices.front().does != Does::run) {
+      std::erase_if(choices, [](const Choice& c) { return c.does == Does::run; });
+    }
+    const Choice choice = choices[random.below(choices.size())];
+    text += "  " + w.tell(choice) + "\n";
+    what = w.take(choice);
+  }
+  if (what.empty() && !found.complete) what = "it does not end";
+  if (!what.empty()) found.wrong = setting.name + ", walk " + std::to_string(seed) + ": " + what + "\n" + text;
   return found;
 }
 

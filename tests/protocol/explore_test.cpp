@@ -54,17 +54,43 @@ TEST(RandomWorlds, HaveNoWayToGoWrong) {
   EXPECT_GT(states, 500'000);
 }
 
+TEST(DeepWorlds, AreWalkedThroughToTheirEnds) {
+  std::int64_t steps = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Setting world = deep_world(seed);
+    for (std::uint64_t way = 0; way < 100; ++way) {
+      const Found found = walk(world, real(), way);
+      steps += found.states;
+      ASSERT_EQ(found.wrong, "");
+    }
+  }
+  EXPECT_GT(steps, 1'000'000);
+  std::printf("%lld steps\n", static_cast<long long>(steps));
+}
+
 class BrokenMachine : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenMachine, IsFoundOut) {
   if (!GetParam().explored) GTEST_SKIP() << "whole.finds has it";
+  const auto wrong = [](const Found& found) {
+    if (!found.wrong.empty()) std::printf("%s\nis found by %s", GetParam().name.c_str(), found.wrong.c_str());
+    return !found.wrong.empty();
+  };
   std::vector<Setting> worlds = narrow_worlds();
+  for (const Setting& world : worlds) {
+    for (std::uint64_t way = 0; way < 10'000; ++way) {
+      if (wrong(walk(world, GetParam().step, way))) return;
+    }
+  }
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    const Setting world = deep_world(seed);
+    for (std::uint64_t way = 0; way < 100; ++way) {
+      if (wrong(walk(world, GetParam().step, way))) return;
+    }
+  }
   for (std::uint64_t seed = 0; seed < 50; ++seed) worlds.push_back(random_world(seed));
   for (const Setting& world : worlds) {
-    const Found found = explore(world, GetParam().step, 500'000);
-    if (found.wrong.empty()) continue;
-    std::printf("%s\nis found by %s", GetParam().name.c_str(), found.wrong.c_str());
-    return;
+    if (wrong(explore(world, GetParam().step, 500'000))) return;
   }
   FAIL() << "nothing goes wrong with: " << GetParam().name;
 }

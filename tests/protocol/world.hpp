@@ -151,6 +151,7 @@ class World {
   void deliver(int from, int to);
   void arrive(int from, int to, const Message&);
   void leave_scope(int rank, int count = 1);
+  bool use_to_be_told(int name) const;  // to its home, of a fragment that runs elsewhere
   void tell_later(int from, int to);
   void change(int rank, int who, bool joins);
   void sweep(int rank);
@@ -179,10 +180,12 @@ class World {
 // What walking through all orders has found.
 struct Found {
   std::int64_t states = 0;
-  bool complete = false;  // there was no more to see
+  bool complete = false;  // there was no more to see; of a walk: it came to an end
   std::string wrong;      // the first thing, with the shortest way to it as a transcript
 };
 Found explore(const Setting&, const Step&, std::int64_t most_states);
+// The same of one way through the world, which is too deep to be explored.
+Found walk(const Setting&, const Step&, std::uint64_t seed);
 // The machine as it is.
 Step real();
 

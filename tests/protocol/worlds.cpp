@@ -92,6 +92,12 @@ std::vector<Setting> narrow_worlds() {
        .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 1}},
        .moves = 5,
        .evictions = 1},
+      {.name = "a reader moves to and fro with what its home has dropped, and an old copy comes home",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kEager}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 0}},
+       .moves = 6,
+       .evictions = 1},
       {.name = "a reader has that and waits for something else when its rank leaves",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kEager}, {.size = kEager}},
@@ -123,6 +129,13 @@ std::vector<Setting> narrow_worlds() {
                      {.reads = 1, .place = 2, .expects = 1},
                      {.place = 2, .expects = 1, .takes_back = 1}},
        .moves = 1},
+      {.name = "uses are taken back before and after the assignment, and nothing moves",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kEager}},
+       .fragments = {{.makes = 1, .place = 0},
+                     {.place = 1, .takes_back = 1},
+                     {.place = 0, .takes_back = 1},
+                     {.reads = 1, .place = 2}}},
       {.name = "nobody reads it after all, and the ranks that say so leave",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kEager}},
@@ -185,6 +198,15 @@ Setting random_world(std::uint64_t seed) {
     std::erase(s.leaves, s.spare);
     for (FragmentOf& f : s.fragments) f.place %= s.spare;
   }
+  return s;
+}
+
+Setting deep_world(std::uint64_t seed) {
+  Setting s = random_world(seed);
+  balancer::Random random(seed + (std::uint64_t{1} << 41));
+  s.name = "deep " + s.name;
+  s.moves = 4 + static_cast<int>(random.below(20));
+  s.evictions = static_cast<int>(random.below(6));
   return s;
 }
 
