@@ -2,7 +2,7 @@
 
 # Cluster, ranks, workload. On more than 256 ranks `auction` and `mirror`, where each rank asks or tells all others, are left
 # out: 1,024 ranks of `auction` alone took the simulator six minutes.
-auto_set="
+auto_cases="
 mustafin 2,3,4,8,16 matmul
 uniform 64,256 matmul:blocks=20
 mustafin 2,4,8,16 rowreduce
@@ -76,7 +76,7 @@ auto() {
       awk -v r="$ratio" 'BEGIN { exit !(r > 1.1) }' && over=$((over + 1)) && ratio="**$ratio**"
       echo "| \`$workload\` | $cluster | $ranks | \`$best\` | $time | $ratio |"
     done
-  done <<<"$auto_set"
+  done <<<"$auto_cases"
   echo
   echo "Mean of seeds 1 to 3, or 1 to 12 of heavy-tailed loops and \`queens:n=12\` on up to 128 ranks, 1 to 36 on santana40. Over 1.1: $over of $total."
 }

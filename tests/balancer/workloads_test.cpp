@@ -40,7 +40,8 @@ TEST(Workloads, EveryOneRunsUnderEveryBalancer) {
        {"loop:items=200,bytes=1kB", "loop:items=200,range=true,born=cyclic", "matmul:blocks=4,multiply=5ms",
         "rowreduce:rows=8", "queens:n=8,weight=100us", "queens_loop:n=8,rows=2,weight=1us", "tree:depth=5",
         "iterate:parts=12,iterations=5", "iterate:parts=12,iterations=5,home=follow", "stencil:width=12,iterations=5",
-        "stencil:width=4,height=4,iterations=5,home=first"}) {
+        "stencil:width=4,height=4,iterations=5,home=first",
+        "iterate:parts=12,iterations=5,home=first,barrier=false,series=true"}) {
     for (const PolicyInfo& p : policies()) {
       SCOPED_TRACE(std::string(text) + " under " + std::string(p.name));
       if (executing_ranks(p, {}, 5) < 1) continue;
@@ -121,6 +122,22 @@ TEST(Workloads, IterationsWaitForTheirBarrier) {
   EXPECT_GE(r.outcome.finished, 3 * 30 * kMs);
   EXPECT_LE(r.outcome.finished, 3 * 30 * kMs + 3 * kMs);
   EXPECT_EQ(r.outcome.executed, 3 * 9);
+}
+
+TEST(Workloads, ChainsWaitForThemselvesOnly) {
+  const Ran r = run("iterate:parts=8,iterations=3,pattern=step,skew=3,weight=10ms,barrier=false", "none", 4);
+  EXPECT_EQ(r.outcome.executed, 3 * 8);
+  // Ranks with light parts (5 ms) are through long before the others (15 ms).
+  EXPECT_EQ(r.outcome.ends[3], 3 * 2 * 5 * kMs);
+  EXPECT_EQ(r.outcome.ends[0], 3 * 2 * 15 * kMs);
+}
+
+TEST(Workloads, WhatWasMovedOfASeriesStaysMoved) {
+  const std::string chains = "iterate:parts=16,iterations=20,weight=5ms,home=first,barrier=false,series=";
+  const Outcome settled = run(chains + "true", "steal", 4).outcome;
+  const Outcome loose = run(chains + "false", "steal", 4).outcome;
+  EXPECT_LT(settled.moved, loose.moved / 2) << "of 320";
+  EXPECT_LE(settled.finished, loose.finished * 11 / 10);
 }
 
 TEST(Workloads, AStencilLetsRanksRunAhead) {

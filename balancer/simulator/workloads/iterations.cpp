@@ -28,16 +28,24 @@ constexpr std::string_view kHomes[] = {"blocks", "first", "follow"};
        .default_value = "100kB",                                                                                     \
        .help = "bytes of a part, needed by its next update",                                                         \
        .kind = Kind::bytes},                                                                                         \
+      {.name = "home",                                                                                               \
+       .default_value = "blocks",                                                                                    \
+       .help =                                                                                                       \
+           "where an update is created: parts lie on the ranks in `blocks`, all on the "                             \
+           "`first`, or `follow` the rank that ran their last update",                                               \
+       .kind = Kind::choice,                                                                                         \
+       .choices = kHomes},                                                                                           \
   {                                                                                                                  \
-    .name = "home", .default_value = "blocks",                                                                       \
-    .help =                                                                                                          \
-        "where an update is created: parts lie on the ranks in `blocks`, all on the "                                \
-        "`first`, or `follow` the rank that ran their last update",                                                  \
-    .kind = Kind::choice, .choices = kHomes                                                                          \
+    .name = "series", .default_value = "false",                                                                      \
+    .help = "true: what the balancer has moved of a part, its next updates follow", .kind = Kind::boolean            \
   }
 
 constexpr Parameter kIterate[] = {
     {.name = "parts", .default_value = "64", .help = "parts", .kind = Kind::integer, .min = 1, .max = 1e7},
+    {.name = "barrier",
+     .default_value = "true",
+     .help = "false: a part waits for nothing but its own last update, parts are chains",
+     .kind = Kind::boolean},
     TESSERA_PART_PARAMETERS,
 };
 constexpr Parameter kStencil[] = {
@@ -58,6 +66,7 @@ class Parts {
   Parts(const SettingsReader& read, const Surroundings& around, std::size_t count)
       : home_(read.text("home")),
         state_(read.bytes("state")),
+        series_(read.boolean("series")),
         executing_(static_cast<std::size_t>(around.executing)),
         count_(count) {
     const std::string pattern = read.text("pattern");
@@ -94,6 +103,7 @@ class Parts {
     f.inputs = std::move(inputs);
     if (previous != nullptr) f.inputs.push_back({*previous, state_});
     if (previous == nullptr || !follows()) f.home = place(part);
+    if (series_) f.series = static_cast<std::uint32_t>(part + 1);
     const std::size_t number = w.add(std::move(f));
     if (previous != nullptr && follows()) {
       w.fragments[*previous].children.push_back(number);
@@ -106,6 +116,7 @@ class Parts {
  private:
   std::string home_;
   std::int64_t state_;
+  bool series_;
   std::size_t executing_, count_;
   std::vector<Time> weights_;
 };
@@ -115,6 +126,7 @@ constexpr Time kBarrier = 1'000;
 Generated iterate(const SettingsReader& read, const Surroundings& around) {
   const Parts parts(read, around, static_cast<std::size_t>(read.integer("parts")));
   const std::int64_t iterations = read.integer("iterations");
+  const bool with_barrier = read.boolean("barrier");
   Workload w;
   w.groups = {movable_group("update at iterate.fa:9"), movable_group("barrier at iterate.fa:14")};
   std::vector<std::size_t> last(parts.count());
@@ -122,10 +134,11 @@ Generated iterate(const SettingsReader& read, const Surroundings& around) {
   for (std::int64_t t = 0; t < iterations; ++t) {
     Fragment next{.group = Group{1}, .weight = kBarrier, .output = 8, .home = Rank{0}};
     for (std::size_t p = 0; p < parts.count(); ++p) {
-      last[p] =
-          parts.add(w, p, t > 0 ? &last[p] : nullptr, t > 0 ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
+      last[p] = parts.add(w, p, t > 0 ? &last[p] : nullptr,
+                          t > 0 && with_barrier ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
       next.inputs.push_back({last[p], 8});
     }
+    if (!with_barrier) continue;
     barrier = w.add(std::move(next));
     w.births.push_back({0, Rank{0}, barrier});
   }
@@ -164,7 +177,8 @@ Generated stencil(const SettingsReader& read, const Surroundings& around) {
 }  // namespace
 
 const WorkloadInfo& iterate_workload() {
-  static const WorkloadInfo info{"iterate", "iterations over parts of lasting uneven weights, with a barrier between",
+  static const WorkloadInfo info{"iterate",
+                                 "iterations over parts of lasting uneven weights, with a barrier between or without",
                                  kIterate, iterate};
   return info;
 }
