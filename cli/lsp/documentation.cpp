@@ -124,7 +124,8 @@ const Explained& keyword_words() {
       {"while",
        "`while condition, i = start .. out w body`: until the condition is false; `w` gets that "
        "`i`."},
-      {"if", "`if condition body`; there is no else."},
+      {"if", "`if condition body`, `if condition body else body`."},
+      {"else", "`if condition body else body`: the second body when the condition is 0."},
       {"let", "`let a = expression body`: a name for an expression."},
       {"out", "In `while`: the name that gets the last index."},
       {"as", "In `import`: the kernel's name in the program."},

@@ -16,23 +16,6 @@ constexpr std::size_t kMostCases = 16;
 constexpr std::int64_t kDecideEffort = 20'000;
 constexpr std::uint32_t kLargestDecided = 500;  // nodes of an expression
 
-Operator opposite(Operator op) {
-  switch (op) {
-    case Operator::lt:
-      return Operator::ge;
-    case Operator::ge:
-      return Operator::lt;
-    case Operator::gt:
-      return Operator::le;
-    case Operator::le:
-      return Operator::gt;
-    case Operator::eq:
-      return Operator::ne;
-    default:
-      return Operator::eq;
-  }
-}
-
 }  // namespace
 
 Linear Decider::atom(const std::string& key, bool whole) {
@@ -111,7 +94,7 @@ Decider::Alternatives Decider::compare(const Expr& e, bool negated) {
   const Linear d = sum(form(left), form(right), -1, ok);
   const Linear down = scaled(d, -1, ok);
   if (!ok) return {{}};
-  switch (negated ? opposite(e.op) : e.op) {
+  switch (negated ? syntax::opposite(e.op) : e.op) {
     case Operator::lt:
       return {{{down, true}}};
     case Operator::le:

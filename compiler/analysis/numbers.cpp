@@ -82,8 +82,7 @@ class Numbers {
   void told(const Expr& e, const std::string& what) {
     if (!as_written(diagnostics_, e, e.at)) return;
     diagnostics_.warning("T224", e.at,
-                         what + " 0 or 1, the result of " + quote(syntax::spelling(e.op)) +
-                             "; write int(..) around it if that is meant");
+                         what + " 0 or 1, the result of a condition; write int(..) around it if that is meant");
   }
 
   Diagnostics& diagnostics_;

@@ -8,9 +8,9 @@ static constexpr Entry kSyntaxEntries[] = {
      R"(Names begin with a letter or an underscore. Numbers are `12`, `0.5`, `1.5e-3`.)", R"(show(2x);)",
      R"(show(2);)"},
     {"T121", "stray-character", Severity::error, "a character that means nothing here",
-     R"(The language has no such sign. There is no `!` (write `e == 0`), `&&` and `||` are doubled, strings stand in
-double quotes, a range is written `first .. last`.)",
-     R"(if !0 show(1);)", R"(if 0 show(1);)"},
+     R"(The language has no such sign. `&&` and `||` are doubled, strings stand in double quotes, a range is written
+`first .. last`.)",
+     R"(for i = 1..9 if i < 3 | i > 7 show(i);)", R"(for i = 1..9 if i < 3 || i > 7 show(i);)"},
     {"T122", "too-many-includes", Severity::error, "includes never end, or bring too much text",
      R"(A program has at most 10000 includes and 16 MiB of included text. Files that include others twice double the text at
 each step: put `#ifndef NAME`, `#define NAME`, `#endif` around the text of a file, so that it is inserted once.)",
@@ -32,7 +32,7 @@ show(2);)",
      R"(show(1);
 show(2);)"},
     {"T133", "keyword-as-name", Severity::error, "a keyword is used as a name",
-     R"(Keywords are reserved, also `else`, `in` and `SIZE`, which mean nothing yet. Choose another name.)",
+     R"(Keywords are reserved, also `in` and `SIZE`, which mean nothing yet. Choose another name.)",
      R"(sub main() {
   df out;
   init(1, out);
@@ -73,13 +73,16 @@ use `let`.)",
   init(5, x);
   show(x);
 })"},
-    {"T137", "else", Severity::error, "there is no `else`",
-     R"(Write a second `if` with the opposite condition. Both may stand in any order.)",
-     R"(for i = 1..9
-  if i < 5 show(i); else show(0);)",
+    {"T137", "else", Severity::error, "an `else` that belongs to no `if`",
+     R"(`else` stands right behind the body of an `if`: a statement with its `;`, or braces (with their advice). It
+belongs to the nearest `if` before it.)",
+     R"(for i = 1..9 {
+  show(i);
+  else show(0);
+})",
      R"(for i = 1..9 {
   if i < 5 show(i);
-  if i >= 5 show(0);
+  else show(0);
 })"},
     {"T138", "stray-block", Severity::error, "a block that belongs to nothing",
      R"(Braces follow `sub`, `for`, `while`, `if` and `let`. To declare names for a few statements, write them into a
@@ -117,6 +120,56 @@ sub main() {
   next(1, x);
   show(x);
 })"},
+    {"T143", "c-loop", Severity::error, "a loop as C writes it",
+     R"(`for i = first..last body`, without brackets. Both bounds are included, so `i < n` is `0..n - 1`. There is no step: use
+`2 * i` for the counter. Iterations have no order but that of their data; a loop that ends upon a condition is
+`while condition, i = start .. out last body`.)",
+     R"(for (int i = 0; i < 9; i++) show(i);)", R"(for i = 0..9 - 1 show(i);)"},
+    {"T144", "c-variable", Severity::error, "a variable is declared",
+     R"(`df x;` declares a name of data fragments. They have no type: a fragment has the type of the value that a call
+gives it, once. A name for an expression is bound by `let`.)",
+     R"(int n = 3;
+real x;
+init(n, x);
+show(x);)",
+     R"(sub main() {
+  df x;
+  let n = 3 {
+    init(n, x);
+    show(x);
+  }
+})"},
+    {"T145", "c-change", Severity::error, "a value is changed",
+     R"(A data fragment has one value, for good. What changes with time has an index for it: step `i` reads `x[i]` and
+assigns `x[i + 1]`. Sums over many fragments are in the standard library (`<std/reduce.fa>`).)",
+     R"(sub main() {
+  df x;
+  init(1, x);
+  x += 1;
+  show(x);
+})",
+     R"(sub main() {
+  df x;
+  init(1, x[0]);
+  init(x[0] + 1, x[1]);
+  show(x[1]);
+})"},
+    {"T146", "c-equals", Severity::error, "`=` where a value is needed",
+     R"(Equality is written `==`. A single `=` stands in `for`, `while`, `let` and advice only.)",
+     R"(for i = 1..9 if (i = 5) show(i);)", R"(for i = 1..9 if (i == 5) show(i);)"},
+    {"T147", "c-word", Severity::error, "a word that other languages have",
+     R"(`and`, `or` and `not` are written `&&`, `||` and `!`; `elif` is `else if`. Nothing is returned: results go to `name`
+parameters. No loop is left early: a `while` ends with its condition.)",
+     R"(sub small(int v) {
+  if v > 3 return;
+  show(v);
+}
+sub main() { small(2); })",
+     R"(sub small(int v) if v <= 3 show(v);
+sub main() { small(2); })"},
+    {"T148", "not-of-comparison", Severity::warning, "`!a == b` compares `!a`",
+     R"(`!` binds closer than comparisons, as in C: `!a < b` compares 0 or 1 with `b`. Brackets say what is meant.)",
+     R"(for i = 1..9 if !i == 5 show(i);)", R"(for i = 1..9 if !(i == 5) show(i);)"},
     {"T190", "unknown-pass", Severity::error, "`--dump-after` or `--without` names no pass of the translator",
      R"(The message lists the passes there are.)", R"(tessera check --dump-after no-such-pass prog.fa)", "",
      Entry::By::command},

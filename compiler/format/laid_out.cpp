@@ -119,7 +119,7 @@ class Formatter {
       }
       line.code += comment_text(p);
       if (!p.is_comment()) {
-        unary_ = p.is("-") && !layout_.behind_operand();
+        unary_ = p.is("!") || (p.is("-") && !layout_.behind_operand());
         loose_ = loose(k);
         layout_.take(p, next_code(k + 1), line_start, indent);
         line_start = false;
@@ -163,7 +163,7 @@ class Formatter {
       return a.kind != Kind::name && a.kind != Kind::macro;
     }
     if (b.is("[")) return a.kind == Kind::sign && !a.is("]") && !a.is(")");
-    if (unary_) return b.is("-");
+    if (unary_) return a.is("-") && b.is("-");
     if (a.is("&")) return false;  // `value &x`
     if (b.is(":")) return layout_.in_choice() || layout_.in_import();
     if (a.is("..")) return loose_;
@@ -213,7 +213,7 @@ class Formatter {
   std::vector<Piece> all_;
   Layout layout_;
   std::vector<Line> lines_;
-  bool unary_ = false;  // the last piece of code is a minus sign of an operand
+  bool unary_ = false;  // the last piece of code is the minus sign or `!` of an operand
   bool loose_ = true;   // it is a sign with blanks on both sides, or no sign
 };
 

@@ -10,7 +10,9 @@ using Kind = Piece::Kind;
 constexpr int kStep = 2;
 constexpr int kContinued = 4;
 
-bool is_head(const Piece& p) { return p.is("for") || p.is("while") || p.is("if") || p.is("let") || p.is("sub"); }
+bool is_head(const Piece& p) {
+  return p.is("for") || p.is("while") || p.is("if") || p.is("else") || p.is("let") || p.is("sub");
+}
 
 bool is_word(const Piece& p) { return p.kind == Kind::name || p.kind == Kind::macro; }
 
@@ -29,10 +31,16 @@ bool Layout::begins_body(const Piece& p) const {
   return p.is("{") || p.is("cf") || is_head(p) || (is_word(p) && state_.operand);
 }
 
+int Layout::of_else() const {
+  const Frame& frame = around();
+  return frame.ifs.empty() ? frame.indent + kStep : frame.ifs.back();
+}
+
 int Layout::indent(const Piece* first) const {
   if (first == nullptr) return 0;
   if (first->is("}")) return std::max(0, around().indent);
   const bool bracket = state_.frames.back().kind == Frame::Kind::bracket;
+  if (first->is("else") && !state_.statement) return of_else();
   const bool fresh = !state_.statement || (state_.only_macro && !bracket);
   if (fresh) return around().indent + kStep;
   if (begins_body(*first)) return state_.indent + (first->is("{") ? 0 : kStep);
@@ -46,8 +54,9 @@ void Layout::begin(const Piece& p, int indent) {
   state_.import = p.is("import");
   state_.only_macro = p.kind == Kind::macro;
   state_.behind_block = false;
-  state_.operand = false;
+  state_.operand = p.is("else");  // no expression follows: the body does
   state_.indent = indent;
+  if (state_.frames.back().kind != Frame::Kind::bracket && p.is("if")) state_.frames.back().ifs.push_back(indent);
 }
 
 void Layout::open(const Piece& p) {
@@ -82,7 +91,12 @@ void Layout::take(const Piece& p, const Piece* next, bool line_start, int indent
   if (line_start) state_.line = indent;
   const bool bracket = state_.frames.back().kind == Frame::Kind::bracket;
   if (line_start && state_.only_macro && !bracket) state_.statement = false;
-  if (!state_.statement && !p.is("}")) {
+  if (!state_.statement && p.is("else")) {
+    const int at = of_else();
+    if (!bracket && !state_.frames.back().ifs.empty()) state_.frames.back().ifs.pop_back();
+    begin(p, at);
+  } else if (!state_.statement && !p.is("}")) {
+    if (!bracket) state_.frames.back().ifs.clear();
     begin(p, line_start ? indent : state_.line);
   } else if (begins_body(p) && !p.is("{")) {
     begin(p, line_start ? indent : state_.indent);
@@ -104,7 +118,7 @@ void Layout::take(const Piece& p, const Piece* next, bool line_start, int indent
     state_.statement = false;
     state_.frames.back().questions = 0;
   }
-  state_.operand = operand || p.is(")") || p.is("]");
+  state_.operand = operand || p.is(")") || p.is("]") || p.is("else");
   state_.at = p.is("@");
 }
 

@@ -36,11 +36,12 @@ class Layout {
     enum class Kind { file, block, advice, bracket } kind = Kind::file;
     int indent = -2;  // of the line with the closing brace
     int questions = 0;
+    std::vector<int> ifs = {};  // where each `if` of the last statement stands that an `else` can belong to
   };
   struct State {
     std::vector<Frame> frames = {Frame{}};
     bool statement = false;  // inside a statement (or a declaration)
-    bool head = false;       // which is a `for`, `while`, `if`, `let` or `sub`: a body follows
+    bool head = false;       // which is a `for`, `while`, `if`, `else`, `let` or `sub`: a body follows
     bool import = false;
     bool only_macro = false;    // which so far is one macro use
     bool behind_block = false;  // only advice can follow
@@ -52,6 +53,7 @@ class Layout {
   const Frame& around() const;  // the innermost frame that is no bracket
   bool begins_body(const Piece& piece) const;
   void begin(const Piece& piece, int indent);
+  int of_else() const;  // where an `else` stands that comes now
   void open(const Piece& piece);
   void close(const Piece* next);
 

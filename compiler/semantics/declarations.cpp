@@ -185,6 +185,7 @@ class Checker {
   void node(const syntax::If& i) {
     expression(*i.condition);
     block(i.body);
+    if (i.otherwise) block(*i.otherwise);
   }
   void node(const syntax::Let& l) {
     for (const syntax::Binding& b : l.bindings) {

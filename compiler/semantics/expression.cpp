@@ -131,6 +131,29 @@ ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at, Diagn
   return e;
 }
 
+ExprPtr make_not(ExprPtr e, Diagnostics& diagnostics) {
+  const Extent at = e->at;
+  return make_not(std::move(e), diagnostics, at);
+}
+
+ExprPtr make_not(ExprPtr e, Diagnostics& diagnostics, Extent at) {
+  if (e->kind == Expr::Kind::binary && syntax::is_logic(e->op)) {
+    const Operator other = e->op == Operator::land ? Operator::lor : Operator::land;
+    ExprPtr a = make_not(e->kids[0], diagnostics), b = make_not(e->kids[1], diagnostics);
+    return make_binary(other, std::move(a), std::move(b), at, diagnostics);
+  }
+  const auto is_int = [](const ExprPtr& k) { return k->type == Type::integer; };
+  if (e->kind == Expr::Kind::binary && syntax::is_comparison(e->op)) {
+    // No number is less than one that is no number (NaN), nor is it not less.
+    const bool whole = is_int(e->kids[0]) && is_int(e->kids[1]);
+    if (whole || e->op == Operator::eq || e->op == Operator::ne) {
+      return make_binary(syntax::opposite(e->op), e->kids[0], e->kids[1], at, diagnostics);
+    }
+  }
+  if (is_string(e)) return make_integer(0, at);  // check_condition has said it
+  return make_binary(Operator::eq, std::move(e), make_integer(0, at), at, diagnostics);
+}
+
 ExprPtr make_cast(Type to, ExprPtr kid, Extent at) {
   auto e = make(Expr::Kind::cast, to, at);
   adopt(*e, std::move(kid));

@@ -16,6 +16,9 @@ ExprPtr make_read(NameUse name);
 ExprPtr make_negate(ExprPtr e, Extent at, Diagnostics& diagnostics);
 ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& diagnostics);
 ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at, Diagnostics& diagnostics);
+// make_not is 1 where `e` is 0, else 0: of comparisons and logic the opposite one, whose reads are waited for alike.
+ExprPtr make_not(ExprPtr e, Diagnostics& diagnostics);
+ExprPtr make_not(ExprPtr e, Diagnostics& diagnostics, Extent at);
 ExprPtr make_cast(Type to, ExprPtr e, Extent at);
 
 // check_condition and check_index refuse strings.

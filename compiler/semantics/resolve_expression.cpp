@@ -27,6 +27,8 @@ void Resolver::unknown(const syntax::Word& name) {
   }
   std::sort(visible.begin(), visible.end());
   std::string hint = did_you_mean(name.text, visible);
+  if (name.text == "true") hint = "; true is written 1";
+  if (name.text == "false") hint = "; false is written 0";
   if (is_macro_(name.text)) hint = "; the macro of this name is used as `$" + name.text + "`";
   if (hint.empty() && callee(name) != nullptr) {
     hint = "; it is a sub or kernel, not a value";
@@ -133,6 +135,14 @@ ExprPtr Resolver::expression(const syntax::Expr& e) {
       return id(e.id);
     case syntax::Expr::Kind::negate:
       return limited(make_negate(expression(*e.kids[0]), e.at, diagnostics_));
+    case syntax::Expr::Kind::lnot: {
+      ExprPtr a = expression(*e.kids[0]);
+      if (a->type == Type::string) {
+        diagnostics_.error("T220", e.at, "`!` can't be applied to a string; compare it: `s != \"yes\"`");
+        return make_integer(0, e.at);
+      }
+      return limited(make_not(std::move(a), diagnostics_, e.at));
+    }
     case syntax::Expr::Kind::binary: {
       ExprPtr a = expression(*e.kids[0]);
       ExprPtr b = expression(*e.kids[1]);

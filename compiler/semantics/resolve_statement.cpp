@@ -74,7 +74,14 @@ void Resolver::statement(const syntax::Statement& s, Body& body) {
     i.condition = expression(*node->condition);
     check_condition(*i.condition, diagnostics_);
     i.body = inner(node->body, nullptr);
+    ExprPtr condition = i.condition;
     body.statements.push_back({s.at, std::move(i)});
+    if (node->otherwise) {  // a second `if` with the opposite condition
+      If other;
+      other.condition = limited(make_not(std::move(condition), diagnostics_));
+      other.body = inner(*node->otherwise, nullptr);
+      body.statements.push_back({node->else_at, std::move(other)});
+    }
   } else if (const auto* node = std::get_if<syntax::Let>(&s.node)) {
     let(*node, body);
   }

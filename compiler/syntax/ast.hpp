@@ -15,6 +15,7 @@ namespace tessera::compiler::syntax {
 enum class Operator : std::uint8_t { add, sub, mul, div, mod, lt, gt, le, ge, eq, ne, land, lor };
 const char* spelling(Operator);
 inline bool is_comparison(Operator op) { return op >= Operator::lt && op <= Operator::ne; }
+Operator opposite(Operator comparison);  // `>=` of `<`
 inline bool is_logic(Operator op) { return op >= Operator::land; }
 
 enum class TypeName : std::uint8_t { integer, real, string, name, value };
@@ -36,7 +37,7 @@ struct Id {
 };
 
 struct Expr {
-  enum class Kind : std::uint8_t { integer, real, string, id, negate, binary, choice, cast };
+  enum class Kind : std::uint8_t { integer, real, string, id, negate, lnot, binary, choice, cast };
   Kind kind = Kind::integer;
   Extent at;
   bool bracketed = false;
@@ -95,6 +96,8 @@ struct While {
 struct If {
   ExprPtr condition;
   Block body;
+  std::optional<Block> otherwise;  // `else`
+  Extent else_at;                  // the word
 };
 struct Binding {
   Word name;

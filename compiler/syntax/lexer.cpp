@@ -16,7 +16,7 @@ constexpr std::string_view kKeywords[] = {"sub",    "import", "as",    "cf",   "
 // Longest first, so that the first match is the longest.
 constexpr std::string_view kSigns[] = {"-->", "..", "=>", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
                                        "(",   ")",  "[",  "]",  "{",  "}",  ",",  ";",  ":",  "=",  "<",
-                                       ">",   "+",  "-",  "*",  "/",  "%",  "?",  "@",  "&"};
+                                       ">",   "+",  "-",  "*",  "/",  "%",  "?",  "@",  "&",  "!"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -152,7 +152,6 @@ class Lexer {
     std::string shown = "a byte " + std::to_string(static_cast<unsigned char>(c));
     if (printable || utf8) shown = quote(text_.substr(pos_, end - pos_));
     std::string hint;
-    if (c == '!') hint = "; there is no `not`: write `e == 0`";
     if (c == '|') hint = "; write `||`";
     if (c == '.') hint = "; a range is written `first .. last`";
     if (c == '\'') hint = "; strings are written in double quotes";

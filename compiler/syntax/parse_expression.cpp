@@ -1,4 +1,4 @@
-// Expressions. Priorities, loosest first: `?:`, `||`, `&&`, comparisons, `+ -`, `* / %`, unary minus.
+// Expressions. Priorities, loosest first: `?:`, `||`, `&&`, comparisons, `+ -`, `* / %`, unary minus and `!`.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -74,6 +74,12 @@ ExprPtr Parser::make_binary(Operator op, ExprPtr left, ExprPtr right) {
                                      "1 by `") +
                              spelling(op) + "`; write `a < b && b < c`, or brackets");
   }
+  if (is_comparison(op) && left->kind == Expr::Kind::lnot && !left->bracketed) {
+    diagnostics_.warning("T148", e->at,
+                         std::string("`!` belongs to what is left of `") + spelling(op) +
+                             "` alone: this compares 0 or 1; write `!(a " + spelling(op) + " b)`, or `(!a) " +
+                             spelling(op) + " b`");
+  }
   e->kids.push_back(std::move(left));
   e->kids.push_back(std::move(right));
   grow(*e);
@@ -91,12 +97,13 @@ ExprPtr Parser::binary(int level) {
 }
 
 ExprPtr Parser::unary() {
-  if (!peek().is("-")) return primary();
+  const bool minus = peek().is("-");
+  if (!minus && !peek().is("!")) return primary();
   const Depth depth(*this);
   const Extent begin = take().extent;
-  if (peek().kind == TokenKind::integer) return number(true, join(begin, peek().extent));
+  if (minus && peek().kind == TokenKind::integer) return number(true, join(begin, peek().extent));
   auto e = std::make_unique<Expr>();
-  e->kind = Expr::Kind::negate;
+  e->kind = minus ? Expr::Kind::negate : Expr::Kind::lnot;
   e->kids.push_back(unary());
   e->at = join(begin, behind());
   grow(*e);
@@ -170,6 +177,7 @@ ExprPtr Parser::primary() {
     grow(*e);
   } else if (accept("(")) {
     e = expression();
+    no_assignment();
     e->bracketed = true;
     expect(")", "to close the bracket");
   } else {

@@ -32,7 +32,7 @@ Block Parser::block() {
     try {
       if (peek().is("df")) {
         names(result);
-      } else {
+      } else if (!c_variable(&result)) {
         result.statements.push_back(statement());
       }
     } catch (const Failure&) {
@@ -63,12 +63,12 @@ void Parser::skip_statement() {
     if (depth == 0 && (t.is("}") || begins_statement(t) || t.is("df"))) return;
     if (begins_declaration(t)) return;
     if (t.is("{")) ++depth;
-    if (t.is("}") && --depth == 0) {
-      take();
+    const bool closes = t.is("}") && --depth == 0;
+    take();
+    if (closes || (t.is(";") && depth == 0)) {
+      if (accept("else") && peek().is("{")) skip_statement();  // of an `if` that had the mistake
       return;
     }
-    take();
-    if (t.is(";") && depth == 0) return;
   }
 }
 
@@ -87,14 +87,14 @@ void Parser::call(Call& call) {
     call.label = id();
     expect(":", "after the label");
   }
+  c_word();
   call.callee = name("the name of a kernel or sub");
-  if (peek().is("=")) {
-    fail("T136", peek().extent, "there is no assignment: a data fragment gets its value from a call");
-  }
+  c_change();
   expect("(", "before the arguments");
   if (!accept(")")) {
     do {
       call.arguments.push_back(expression());
+      no_assignment();
     } while (accept(","));
     expect(")", "after the arguments");
   }
@@ -107,11 +107,14 @@ Statement Parser::statement() {
   if (accept("for")) {
     For node;
     pragma();
-    node.counter = name("a counter's name");
-    expect("=", "after the counter");
-    node.first = expression();
-    expect("..", "between the bounds");
-    node.last = expression();
+    c_loop(node);
+    if (node.first == nullptr) {
+      node.counter = name("a counter's name");
+      expect("=", "after the counter");
+      node.first = expression();
+      expect("..", "between the bounds");
+      node.last = expression();
+    }
     result.at = join(begin, behind());
     node.body = block();
     result.node = std::move(node);
@@ -119,6 +122,7 @@ Statement Parser::statement() {
     While node;
     pragma();
     node.condition = expression();
+    no_assignment();
     expect(",", "after the condition (`while condition, i = start .. out name`)");
     node.counter = name("a counter's name");
     expect("=", "after the counter");
@@ -132,8 +136,13 @@ Statement Parser::statement() {
   } else if (accept("if")) {
     If node;
     node.condition = expression();
+    no_assignment();
     result.at = join(begin, behind());
     node.body = block();
+    if (peek().is("else")) {
+      node.else_at = take().extent;
+      node.otherwise = block();
+    }
     result.node = std::move(node);
   } else if (accept("let")) {
     Let node;
@@ -148,7 +157,7 @@ Statement Parser::statement() {
     node.body = block();
     result.node = std::move(node);
   } else if (peek().is("else")) {
-    fail("T137", peek().extent, "there is no `else`: write a second `if` with the opposite condition");
+    fail("T137", peek().extent, "this `else` belongs to no `if`: it stands right behind the body of one");
   } else if (peek().is("{")) {
     diagnostics_.error("T138", peek().extent, "a block must belong to `sub`, `for`, `while`, `if` or `let`");
     Let node;  // its statements may have mistakes of their own
@@ -157,6 +166,8 @@ Statement Parser::statement() {
     result.node = std::move(node);
   } else if (peek().is("df")) {
     fail("T139", peek().extent, "`df` declares names only directly inside `{ ... }`");
+  } else if (c_variable(nullptr)) {
+    throw Failure{};
   } else if (peek().kind == TokenKind::name || peek().is("cf")) {
     Call node;
     call(node);
@@ -175,6 +186,7 @@ Statement Parser::statement() {
       }
     }
   } else {
+    c_change();  // ++i;
     unexpected("a statement");
   }
   return result;

@@ -30,6 +30,23 @@ const char* spelling(Operator op) {
   return kText[static_cast<int>(op)];
 }
 
+Operator opposite(Operator op) {
+  switch (op) {
+    case Operator::lt:
+      return Operator::ge;
+    case Operator::ge:
+      return Operator::lt;
+    case Operator::gt:
+      return Operator::le;
+    case Operator::le:
+      return Operator::gt;
+    case Operator::eq:
+      return Operator::ne;
+    default:
+      return Operator::eq;
+  }
+}
+
 const char* spelling(TypeName t) {
   static constexpr const char* kText[] = {"int", "real", "string", "name", "value"};
   return kText[static_cast<int>(t)];
@@ -65,13 +82,19 @@ Extent Parser::behind() const {
   return {last.end == 0 ? 0 : last.end - 1, last.end};
 }
 
-void Parser::fail(std::string_view code, Extent at, std::string text) {
+void Parser::fail(std::string_view code, Extent at, std::string text) const {
   diagnostics_.error(code, at, std::move(text));
   throw Failure{};
 }
 
-void Parser::unexpected(std::string_view wanted) {
-  fail("T131", peek().extent, "expected " + std::string(wanted) + ", found " + shown(peek()));
+void Parser::unexpected(std::string_view wanted) const {
+  std::string hint;
+  if (peek().is("&") || peek().text == "and") hint = "; `and` is written `&&`";
+  if (peek().kind == TokenKind::name && peek().text == "or") hint = "; `or` is written `||`";
+  if (pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::name && tokens_[pos_ - 1].text == "not") {
+    hint = "; `not` is written `!`";
+  }
+  fail("T131", peek().extent, "expected " + std::string(wanted) + ", found " + shown(peek()) + hint);
 }
 
 const Token& Parser::expect(std::string_view word, std::string_view where) {

@@ -50,6 +50,15 @@ class Parser {
   void skip_statement();
   std::vector<Id> id_list();
 
+  // habits.cpp: what is written so in C, told in the words of this language. Each returns having done nothing when the
+  // tokens are something else.
+  void c_loop(For& node);         // for (i = 0; i < n; i++)
+  bool c_variable(Block* block);  // int x = 3;
+  void c_change() const;          // i++; x += 1; x = 5;
+  void c_word() const;            // return x; break;
+  void no_assignment() const;     // if x = 3
+  void skip_bracket();            // behind the `)` that closes the `(` which comes next
+
   // parse_advice.cpp
   Advice advice();
   Rule rule();
@@ -71,8 +80,8 @@ class Parser {
   const Token& expect(std::string_view word, std::string_view where);
   Word name(std::string_view what);
   Extent behind() const;  // the place just behind the last token taken
-  [[noreturn]] void fail(std::string_view code, Extent at, std::string text);
-  [[noreturn]] void unexpected(std::string_view wanted);
+  [[noreturn]] void fail(std::string_view code, Extent at, std::string text) const;
+  [[noreturn]] void unexpected(std::string_view wanted) const;
 
   std::vector<Token> tokens_;
   Diagnostics& diagnostics_;

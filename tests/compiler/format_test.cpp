@@ -63,6 +63,16 @@ void expect_laid_out(const std::string& from, const std::string& to) {
   EXPECT_EQ(format::laid_out(to), to) << "not idempotent";
 }
 
+TEST(Format, ElseStandsUnderItsIf) {
+  expect_laid_out(
+      "sub main() {\nif ! a\nf( !x,! -1, !( b ) );\nelse\nif b {\ng();\n}   else  if !(c)&&! d h();\nelse {\n}\n"
+      "for i = 1..2\nif a\nif b f();\nelse\ng();\nelse\n{\nh();\n} @ { delete x; }\nk();\n}",
+      "sub main() {\n  if !a\n    f(!x, !-1, !(b));\n  else\n    if b {\n      g();\n    } else if !(c) && !d h();\n"
+      "    else {\n    }\n"
+      "  for i = 1..2\n    if a\n      if b f();\n      else\n        g();\n    else\n    {\n      h();\n"
+      "    } @ { delete x; }\n  k();\n}\n");
+}
+
 TEST(Format, PutsBlanksAndIndentation) {
   expect_laid_out(
       "\n\n#define N   10\nimport  work(int , name)as w :CUDA,NOCPU ;\n"

@@ -170,7 +170,11 @@ Expression Expressions::arithmetic(const Visible& v, int depth) {
 
 Expression Expressions::comparison(const Visible& v, int depth) {
   static const std::vector<std::string> kCompare = {"<", ">", "<=", ">=", "==", "!="};
-  const int what = random_.below(6);
+  const int what = random_.below(7);
+  if (what == 6) {
+    const Expression a = make(random_.chance(20) ? Kind::real : Kind::integer, v, depth - 1);
+    return {"!" + in(a, 6), 6, 0, 1, a.known};
+  }
   if (what == 0) {
     const Expression a = make(Kind::string, v, depth - 1);
     const Expression b = make(Kind::string, v, depth - 1);

@@ -118,7 +118,11 @@ std::string Writer::both_ways(Kind kind, const std::string& target, const Visibl
   const Expression c = expressions_.make(Kind::integer, v, 2);
   const std::string yes = produce(kind, target, v, depth);
   const std::string no = produce(kind, target, v, depth);
-  return "if " + c.text + " " + as_body(yes) + "if (" + c.text + ") == 0 " + as_body(no);
+  if (random_.chance(50)) {  // in braces: an `else` belongs to the nearest `if`
+    return "if " + c.text + " " + braces(yes) + "else " + as_body(no);
+  }
+  return "if " + c.text + " " + as_body(yes) + "if " +
+         (random_.chance(50) ? "!(" + c.text + ") " : "(" + c.text + ") == 0 ") + as_body(no);
 }
 
 std::string Writer::bound(Kind kind, const std::string& target, const Visible& v, int depth) {

@@ -292,8 +292,10 @@ std::string Writer::with_end(const Visible& v) {
 
 std::string Writer::only_if(const Visible& v, int depth) {
   cost_ += weight_;
-  return "if " + expressions_.text(random_.chance(20) ? Kind::real : Kind::integer, v) + " " +
-         (random_.chance(50) ? show(v) : body(v, random_.between(1, 3), depth - 1));
+  const auto inner = [&] { return random_.chance(50) ? show(v) : body(v, random_.between(1, 3), depth - 1); };
+  const std::string head = "if " + expressions_.text(random_.chance(20) ? Kind::real : Kind::integer, v) + " ";
+  const std::string yes = inner();
+  return head + yes + (random_.chance(25) ? "else " + inner() : "");
 }
 
 std::string Writer::body(Visible v, int statements, int depth, const std::string& more) {
