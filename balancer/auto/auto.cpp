@@ -16,10 +16,11 @@ constexpr Parameter kAutoParameters[] = {
      .kind = Kind::integer,
      .max = 1e6},
     {.name = "transfer_margin",
-     .default_value = "2",
+     .default_value = "auto",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
-             "inputs and outputs",
-     .max = 1e6},
+             "inputs and outputs; auto: when it is back before its rank would be done with all it has",
+     .max = 1e6,
+     .may_be_auto = true},
 };
 
 }  // namespace
@@ -50,7 +51,10 @@ const PolicyInfo& auto_info() {
         const std::int32_t executing = executing_ranks(*find_policy(choice.balancer), choice.settings, setup.ranks);
         if (executing < 2 || index(setup.rank) >= executing) return plans;
         inner.ranks = executing;
-        inner.settings = {{"patience", "0.005"}, {"transfer_margin", choice.settings.at("transfer_margin")}};
+        inner.settings = {{"patience", "0.005"}};
+        if (const std::string& margin = choice.settings.at("transfer_margin"); margin != "auto") {
+          inner.settings.emplace("transfer_margin", margin);
+        }
         return make_backed(std::move(plans), make_stealer(inner));
       },
       .executing = [](const Settings& settings, std::int32_t ranks) -> std::int32_t {

@@ -42,10 +42,11 @@ constexpr Parameter kCentralParameters[] = {
              "false: only pairs of ranks with an unconfirmed shipment wait",
      .kind = Kind::boolean},
     {.name = "transfer_margin",
-     .default_value = "2",
+     .default_value = "auto",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
-             "inputs and outputs (source: 1)",
-     .max = 1e6},
+             "inputs and outputs (source: 1); auto: when it is back before its rank would be done with all it has",
+     .max = 1e6,
+     .may_be_auto = true},
     {.name = "min_gain",
      .default_value = "auto",
      .help = "seconds by which a message must bring the later of two ranks to its end sooner; auto: "
@@ -123,6 +124,7 @@ class Central : public Policy {
 CentralParameters central_parameters(const Settings& settings) {
   CentralParameters p = planning_parameters(central_info(), settings);
   p.faithful = SettingsReader(central_info(), settings).boolean("faithful");
+  if (p.faithful) p.priced = false;
   return p;
 }
 
@@ -136,7 +138,8 @@ CentralParameters planning_parameters(const PolicyInfo& info, const Settings& se
   if (!p.jobs_left_auto) p.jobs_left_threshold = read.duration("jobs_left_threshold");
   p.difference_auto = read.is_auto("jobs_difference_ratio");
   if (!p.difference_auto) p.jobs_difference_ratio = read.number("jobs_difference_ratio");
-  p.transfer_margin = read.number("transfer_margin");
+  p.priced = read.is_auto("transfer_margin");
+  if (!p.priced) p.transfer_margin = read.number("transfer_margin");
   p.min_gain_auto = read.is_auto("min_gain");
   if (!p.min_gain_auto) p.min_gain = read.duration("min_gain");
   p.ship_window = read.duration("ship_window");

@@ -18,7 +18,8 @@ struct CentralParameters {
   bool jobs_left_auto = true;
   double jobs_difference_ratio = 0;
   bool difference_auto = true;
-  double transfer_margin = 2;
+  bool priced = true;          // by lines and idle ranks (balancer/price.hpp), not by the margin
+  double transfer_margin = 2;  // where it is not, or can't be: between groups of ranks
   Time min_gain = 0;
   bool min_gain_auto = true;
   Time ship_window = 0;

@@ -290,7 +290,9 @@ std::vector<Load> ClusterView::loads(Time now) const {
       const Group group{static_cast<std::uint32_t>(g)};
       const auto each = static_cast<double>(w.ready[g].bytes) / static_cast<double>(w.ready[g].count);
       load.groups.push_back({group, w.ready[g].count, weight(rank, group), bytes_each(group, each),
-                             !(g < never_moved_.size() && never_moved_[g])});
+                             !(g < never_moved_.size() && never_moved_[g]),
+                             static_cast<std::int64_t>(produced(group))});
+      load.groups.back().outputs = std::min(load.groups.back().outputs, load.groups.back().bytes);
     }
   }
   for (const auto& [ticket, o] : under_way_) {

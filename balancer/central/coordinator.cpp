@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "balancer/price.hpp"
 #include "balancer/settings.hpp"
 
 namespace tessera::balancer {
@@ -21,6 +22,12 @@ constexpr std::int32_t kManyMembers = 500;
 constexpr std::int64_t kFirstProbes = 8;
 constexpr std::int32_t kFirstProbesOneIn = 32;
 constexpr Time kProbesDouble = 2 * kMillisecond;
+// Nobody knows either what they produce. Taken for so many bytes, what comes back from all of them may keep the line
+// busy for kProbesAtOnce, and for as long as the group has been known without an end of one. Over a line that is not
+// measured yet none go, unless that takes long: it may be slow.
+constexpr std::int64_t kProbeReturns = 512 << 10;
+constexpr Time kProbesAtOnce = 4 * kMillisecond;
+constexpr Time kNeverMeasured = 50 * kMillisecond;
 constexpr const char* kCosts = "transfer costs more than it saves";
 constexpr const char* kLittle = "too little work left";
 constexpr const char* kAlike = "loads differ too little";
@@ -136,12 +143,29 @@ void Coordinator::check_when_due(Time now, Actions& out) {
 // the handling at both ends.
 Time Coordinator::min_gain() const { return p_.min_gain_auto ? 4 * usual_.latency + 200 * kMicrosecond : p_.min_gain; }
 
-// mark_unworthy makes immovable what costs more to move than to run; true when there is any.
+// Whether one of the group costs more to move than to run.
+bool Coordinator::unworthy(const GroupWork& g, const Link& link) const {
+  const Time weight = p_.faithful ? g.weight : view_.weights().cautious(g.group);
+  const Time ship_cost = p_.faithful ? 0 : view_.weights().ship_cost(g.group, ship_cost_);
+  return !worth_moving(weight, g.bytes, link, p_.transfer_margin, ship_cost);
+}
+
+// Whether moving one keeps both ranks as busy as running it, however fast the line is.
+bool Coordinator::too_busy(const GroupWork& g, const Link& link) const {
+  const Time shipping = view_.weights().ship_cost(g.group, 2 * ship_cost_);
+  return !may_travel(link, g.bytes) || view_.weights().cautious(g.group) < shipping + copy_time(g.bytes);
+}
+
+// mark_unworthy makes immovable what costs more to move than to run; true when there is any. Where moves have a price,
+// that is what keeps ranks busy that only send and take in; and what is dear to move where there is something better.
 bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
   bool any = false;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Rank from = members_.rank(i);
     const Link& link = links_.between(from, Rank{-1});
+    const bool better = std::any_of(loads[i].groups.begin(), loads[i].groups.end(), [&](const GroupWork& g) {
+      return g.movable && view_.known(g.group) && !unworthy(g, link);
+    });
     for (GroupWork& g : loads[i].groups) {
       // Nobody has seen one run: its weight is a guess, and what it produces is not known either.
       // The truth comes with the first that ends; until then probe() keeps idle ranks busy with
@@ -150,9 +174,8 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
         g.movable = false;
         continue;
       }
-      const Time weight = p_.faithful ? g.weight : view_.weights().cautious(g.group);
-      const Time ship_cost = p_.faithful ? 0 : view_.weights().ship_cost(g.group, ship_cost_);
-      if (!g.movable || worth_moving(weight, g.bytes, link, p_.transfer_margin, ship_cost)) continue;
+      if (!g.movable) continue;
+      if (p_.priced && !better ? !too_busy(g, link) : !unworthy(g, link)) continue;
       g.movable = false;
       any = true;
     }
@@ -202,6 +225,11 @@ void Coordinator::check(Time now, Actions& out) {
     std::stable_sort(plan.begin(), plan.end(),
                      [&](const Move& a, const Move& b) { return loads[a.to].finish() < loads[b.to].finish(); });
     look_again_when_free(now, plan, out);
+    if (p_.priced) {
+      const bool planned = !plan.empty();
+      cut_to_price(now, loads, plan);
+      if (planned && plan.empty() && !moved) refuse(now, kCosts, nullptr, out);
+    }
     cut_to_window(now, loads, plan);
     for (const Move& m : plan) {
       order(now, loads, m, "moved", out);
@@ -229,7 +257,16 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
       const Rank source = members_.rank(from);
       Probing& probing = probing_.try_emplace(g.group, Probing{now, {}}).first->second;
       const Time doubled = std::min<Time>((now - probing.since) / kProbesDouble, 32);
-      const auto most = std::max<std::int64_t>(kFirstProbes, members_.count / kFirstProbesOneIn) << doubled;
+      auto most = std::max<std::int64_t>(kFirstProbes, members_.count / kFirstProbesOneIn) << doubled;
+      if (const Link& link = links_.between(source, Rank{-1}); p_.priced) {
+        const Time each = std::max<Time>(1, wire_time(link, g.bytes + kProbeReturns));
+        const Time so_far = (now - probing.since + kProbesAtOnce) / each;
+        const Time wait = !link.measured ? kNeverMeasured : (so_far + 1) * each - kProbesAtOnce;
+        if (!link.measured ? now - probing.since < kNeverMeasured : so_far < most) {
+          most = link.measured ? so_far : 0;
+          out.push_back(SetTimer{kProbeTimer, probing.since + wait});
+        }
+      }
       for (std::size_t& next = tried[g.group]; next < starving.size() && left > 0; ++next) {
         const std::size_t to = starving[next];
         const Rank target = members_.rank(to);
@@ -262,7 +299,7 @@ bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnove
   const double work = work_of(loads[m.from], m);
   const auto transfer =
       static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));
-  if (transfer * p_.transfer_margin > work) {
+  if (!p_.priced && transfer * p_.transfer_margin > work) {
     refuse(now, kCosts, &m, out);
     return false;
   }
@@ -299,7 +336,16 @@ std::int64_t Coordinator::window_left(Time now, Rank from, Rank to) const {
 void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to, const std::vector<GroupCount>& fragments) {
   for (const GroupCount& f : fragments) {
     const GroupWork* g = load.find(f.group);
-    if (p_.faithful || g == nullptr || g->weight > p_.ship_window || !view_.known(f.group)) continue;
+    if (p_.faithful || g == nullptr || !view_.known(f.group)) continue;
+    if (p_.priced) {
+      const Link& link = links_.between(from, to);
+      Time& out_until = line_taken_[from];
+      out_until = std::max(out_until, now) + wire_time(link, f.count * (g->bytes - g->outputs));
+      Time& in_until = back_taken_[from];
+      in_until = std::max(in_until, now) + wire_time(link, f.count * g->outputs);
+      continue;
+    }
+    if (g->weight > p_.ship_window) continue;
     Time& until = line_taken_[from];
     until = std::max(until, now) + wire_time(links_.between(from, to), f.count * g->bytes);
   }
@@ -316,6 +362,49 @@ void Coordinator::look_again_when_free(Time now, const Plan& plan, Actions& out)
     at = at == 0 ? free : std::min(at, free);
   }
   if (at > 0) out.push_back(SetTimer{kLineTimer, at});
+}
+
+// cut_to_price takes out of each move what is not worth its price. Who runs dry first is served first; several from one
+// rank in turns, for its line serves all of them.
+void Coordinator::cut_to_price(Time now, const std::vector<Load>& loads, Plan& plan) const {
+  std::vector<Computing> ends(loads.size());
+  for (std::size_t i = 0; i < loads.size(); ++i) ends[i] = {loads[i].finish(), loads[i].capacity};
+  std::vector<LineUse> lines(loads.size());
+  const auto until = [&](const std::map<Rank, Time>& taken, std::size_t i) {
+    const auto it = taken.find(members_.rank(i));
+    return it == taken.end() ? 0 : static_cast<double>(std::max<Time>(0, it->second - now));
+  };
+  for (std::size_t i = 0; i < loads.size(); ++i) lines[i] = {until(line_taken_, i), until(back_taken_, i)};
+  const Plan asked = plan;
+  for (Move& m : plan) {
+    for (GroupCount& f : m.fragments) f.count = loads[m.from].receives ? 0 : f.count;
+  }
+  std::vector<bool> over(plan.size());
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const std::size_t from = plan[i].from, to = plan[i].to;
+      if (over[i] || !loads[from].receives) continue;
+      const Link& link = links_.between(members_.rank(from), members_.rank(to));
+      over[i] = true;
+      for (std::size_t k = 0; k < plan[i].fragments.size(); ++k) {
+        GroupCount& f = plan[i].fragments[k];
+        const std::int64_t wanted = asked[i].fragments[k].count, left = wanted - f.count;
+        const GroupWork* g = loads[from].find(f.group);
+        if (left <= 0 || g == nullptr) continue;
+        const std::int64_t turn = std::min(left, std::max<std::int64_t>(1, wanted / 16));
+        const Lot lot = lot_of(turn, g->weight, g->bytes - g->outputs, g->outputs, link, usual_.latency);
+        const std::int64_t n = affordable(lot, 0, ends[from], ends[to], lines[from]);
+        f.count += n;
+        if (n < turn) continue;
+        any = true;
+        over[i] = false;
+        break;  // the next receiver's turn
+      }
+    }
+  }
+  for (Move& m : plan) std::erase_if(m.fragments, [](const GroupCount& f) { return f.count <= 0; });
+  std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
 }
 
 // cut_to_window shortens orders so that a source never has more under way than ship_window of

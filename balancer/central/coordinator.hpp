@@ -66,6 +66,9 @@ class Coordinator {
   void order(Time now, const std::vector<Load>&, const Move&, const char* why, Actions&);
   void refuse(Time now, const char* why, const Move*, Actions&);
   bool mark_unworthy(std::vector<Load>&) const;
+  void cut_to_price(Time now, const std::vector<Load>&, Plan&) const;
+  bool unworthy(const GroupWork&, const Link&) const;
+  bool too_busy(const GroupWork&, const Link&) const;
 
   const Rank self_;
   const Members members_;
@@ -75,6 +78,7 @@ class Coordinator {
   Links links_;
   Link usual_ = kNotMeasured;        // the latest measured
   std::map<Rank, Time> line_taken_;  // until when, by what was ordered from there
+  std::map<Rank, Time> back_taken_;  // the same of what comes back there
   std::uint64_t ticket_ = 0;
   bool wanted_ = false;       // a check
   bool awaits_link_ = false;  // the latest check knew no link: some work may have stayed for that

@@ -16,6 +16,7 @@ struct GroupWork {
   Time weight;             // of one, ns, > 0
   std::int64_t bytes = 0;  // input bytes that travel with one
   bool movable = true;
+  std::int64_t outputs = 0;  // of `bytes`: what one produces, and may send back
   friend bool operator==(const GroupWork&, const GroupWork&) = default;
 };
 

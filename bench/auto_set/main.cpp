@@ -4,6 +4,7 @@
 //   bench_auto_set --judge          the other half: no rows, only what `--cases` of it come to together
 //   bench_auto_set --show N         case N under every policy; its cluster as a file
 //   --cases N   of each half (default 100); --seeds N   whose times are averaged (3); --jobs N   at a time (2)
+//   --set KEY=VALUE   a parameter of `auto`
 //   --save FILE   the best fixed policies; --against FILE   takes them from there, and runs `auto` only
 #include <algorithm>
 #include <atomic>
@@ -34,6 +35,7 @@ struct Arguments {
   std::optional<std::uint64_t> show;
   int cases = 100, seeds = 3, jobs = 2;
   std::string save, against;
+  Settings of_auto;
 };
 
 [[noreturn]] void usage(const std::string& what) {
@@ -65,6 +67,11 @@ Arguments read_arguments(int count, char** words) {
       a.seeds = std::max(1, static_cast<int>(number()));
     } else if (word == "--jobs") {
       a.jobs = std::max(1, static_cast<int>(number()));
+    } else if (word == "--set") {
+      const std::size_t equals = value.find('=');
+      a.of_auto[value.substr(0, equals)] = equals == std::string::npos ? "" : value.substr(equals + 1);
+      const auto wrong = check_settings(*find_policy("auto"), a.of_auto);
+      if (!wrong.empty()) usage(wrong.front());
     } else if (word == "--save") {
       a.save = value;
     } else if (word == "--against") {
@@ -77,7 +84,8 @@ Arguments read_arguments(int count, char** words) {
 }
 
 // The mean time in ms over the seeds; nothing: the policy can't run there.
-std::optional<double> time_of(const Case& c, const std::string& policy, int seeds, Outcome* last = nullptr) {
+std::optional<double> time_of(const Case& c, const std::string& policy, const Settings& settings, int seeds,
+                              Outcome* last = nullptr) {
   std::vector<std::string> wrong;
   const WorkloadRequest request = parse_workload(c.workload, wrong);
   const WorkloadInfo* workload = find_workload(request.name);
@@ -85,9 +93,10 @@ std::optional<double> time_of(const Case& c, const std::string& policy, int seed
   for (int seed = 1; seed <= seeds; ++seed) {
     Options o;
     o.balancer = policy;
+    o.settings = settings;
     o.seed = static_cast<std::uint64_t>(seed);
     o.event_limit = kMostEvents;
-    const std::int32_t executing = executing_ranks(*find_policy(policy), {}, c.ranks);
+    const std::int32_t executing = executing_ranks(*find_policy(policy), settings, c.ranks);
     if (executing < 1) return std::nullopt;
     apply_cluster(c.cluster, executing, c.ranks - executing, o);
     if (!check_options(o).empty()) return std::nullopt;
@@ -108,7 +117,7 @@ struct Result {
 };
 using Known = std::map<std::uint64_t, std::pair<std::string, double>>;
 
-Result result_of(const Case& c, int seeds, const Known& known) {
+Result result_of(const Case& c, const Arguments& a, const Known& known) {
   Result r{c, "", 0, 0};
   if (const auto k = known.find(c.number); k != known.end()) {
     r.best = k->second.first;
@@ -116,13 +125,13 @@ Result result_of(const Case& c, int seeds, const Known& known) {
   } else {
     for (const PolicyInfo& p : policies()) {
       if (p.name == "auto") continue;
-      const auto t = time_of(c, std::string(p.name), seeds);
+      const auto t = time_of(c, std::string(p.name), {}, a.seeds);
       if (!t || (!r.best.empty() && *t >= r.best_time)) continue;
       r.best = p.name;
       r.best_time = *t;
     }
   }
-  r.auto_time = time_of(c, "auto", seeds).value_or(INFINITY);
+  r.auto_time = time_of(c, "auto", a.of_auto, a.seeds).value_or(INFINITY);
   return r;
 }
 
@@ -133,7 +142,7 @@ std::vector<Result> run(const Arguments& a, const Known& known) {
   for (int j = 0; j < a.jobs; ++j) {
     threads.emplace_back([&] {
       for (std::size_t i = next++; i < results.size(); i = next++) {
-        results[i] = result_of(tessera::bench::draw_case(2 * i + (a.judge ? 1 : 0)), a.seeds, known);
+        results[i] = result_of(tessera::bench::draw_case(2 * i + (a.judge ? 1 : 0)), a, known);
       }
     });
   }
@@ -172,12 +181,12 @@ void print_summary(const Arguments& a, const std::vector<Result>& sorted) {
       std::exp(log_sum / n), sorted.empty() ? 1 : sorted.back().ratio());
 }
 
-void show(std::uint64_t number, int seeds) {
+void show(std::uint64_t number, const Arguments& a) {
   const Case c = tessera::bench::draw_case(number);
   std::printf("# %s, %d ranks\n%s\n", c.workload.c_str(), c.ranks, tessera::bench::cluster_text(c).c_str());
   for (const PolicyInfo& p : policies()) {
     Outcome o;
-    const auto t = time_of(c, std::string(p.name), seeds, &o);
+    const auto t = time_of(c, std::string(p.name), p.name == "auto" ? a.of_auto : Settings{}, a.seeds, &o);
     if (!t) continue;
     std::printf("# %-13s %10.2f ms  bound %.2f  moved %lld  bytes %.1f MB moved, %.1f MB fetched  messages %lld\n",
                 std::string(p.name).c_str(), *t, static_cast<double>(o.bound) / 1e6, static_cast<long long>(o.moved),
@@ -201,7 +210,7 @@ Known read_known(const std::string& path) {
 int main(int count, char** words) {
   const Arguments a = read_arguments(count, words);
   if (a.show) {
-    show(*a.show, a.seeds);
+    show(*a.show, a);
     return 0;
   }
   std::vector<Result> results = run(a, a.against.empty() ? Known{} : read_known(a.against));

@@ -110,6 +110,7 @@ TEST(Coordinator, WhatOneMadeElsewhereTheOthersWillMake) {
 // One for each idle thread: what they weigh, and what they produce, shows when the first one ends.
 TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
   Script s("central", setup(4, 5, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
   const auto orders = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 0}}))));
   ASSERT_EQ(orders.size(), 3u);
   for (const auto& [to, order] : orders) EXPECT_EQ(order.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
@@ -120,6 +121,7 @@ TEST(Coordinator, FragmentsOfUnknownWeightKeepIdleRanksBusyAtOnce) {
 TEST(Coordinator, AFewMeasureFirst) {
   for (const bool known : {true, false}) {
     Script s("central", setup(20, 21, 1));
+    s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
     const Actions first_few = s.at(0, from(0, report({{Group{0}, 1000, 0}})));
     EXPECT_EQ(sent<Order>(first_few).size(), 8u);
     if (!known) {
@@ -138,6 +140,26 @@ TEST(Coordinator, AFewMeasureFirst) {
     EXPECT_EQ(orders.size(), 19u);
     for (const auto& [to, order] : orders) EXPECT_GT(order.fragments[0].count, 40);
   }
+}
+
+// What they produce nobody knows: over a slow line one waits until it weighs enough for that, over one that may be slow
+// for the measurement.
+TEST(Coordinator, SlowLinesAreNotFilledByMeasuring) {
+  Script s("central", setup(20, 21, 1));
+  const Actions unmeasured = s.at(0, from(0, report({{Group{0}, 1000, 0}})));
+  EXPECT_TRUE(sent<Order>(unmeasured).empty());
+  const auto latest = [](const Actions& actions) {
+    SetTimer last{};
+    for (const SetTimer& t : all<SetTimer>(actions)) last = t.at > last.at ? t : last;
+    return last;
+  };
+  EXPECT_EQ(latest(unmeasured).at, 50 * kMs);
+  const Actions slow = s.at(kMs, from(0, LinkReport{Rank{-1}, 100'000, 12.5e6}));
+  EXPECT_TRUE(sent<Order>(slow).empty());
+  const Time at = latest(slow).at;  // when they have weighed about half a megabyte
+  EXPECT_GT(at, 30 * kMs);
+  EXPECT_LT(at, 50 * kMs);
+  EXPECT_EQ(sent<Order>(s.at(at, TimerFired{latest(slow).timer})).size(), 1u);
 }
 
 // The line of rank 0 takes four in its window: who starves then is not put in a queue behind them, but may ask others.
@@ -267,6 +289,7 @@ TEST(ClusterView, PowersAreSpeedsUntilMeasured) {
 
 TEST(Coordinator, ALeavingRankReceivesNothing) {
   Script s("central", setup(3, 4, 1));
+  s.at(0, from(0, LinkReport{Rank{-1}, 20'000, 2e9}));
   s.at(0, RankLeaving{Rank{1}});
   const auto orders = sent<Order>(s.at(kMs, from(0, report({{Group{0}, 100, 0}}))));
   ASSERT_EQ(orders.size(), 1u);
@@ -349,6 +372,7 @@ TEST(Central, ALonelyWorkerIsSilent) {
 
 TEST(Central, AColocatedCoordinatorHearsItsOwnWorkerWithoutMessages) {
   Script s("central", setup(1, 2, 1, {{"coordinator", "colocated"}}));
+  s.at(0, LinkMeasured{Rank{0}, 20'000, 2e9});
   const Actions actions = s.at(0, LoadChanged{{{Group{0}, 100, 0}}, {}});
   ASSERT_EQ(all<Ship>(actions).size(), 1u);
   EXPECT_EQ(all<Ship>(actions)[0].to, Rank{0});

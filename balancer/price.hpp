@@ -1,0 +1,49 @@
+// The price of a move: the time that lines and ranks need for it, not what they would need one after the other.
+//
+// A line carries one thing after the other, each way by itself, while the ranks at both ends compute. So a fragment is
+// worth moving as long as its result is back sooner than the rank that gives it would be done with all it has, although
+// inputs wait for the line, and results for the line back: then nobody waits longer for anything, whoever needs it.
+#pragma once
+
+#include <cstdint>
+
+#include "balancer/links.hpp"
+
+namespace tessera::balancer {
+
+// copy_time is what each of the two ranks is busy with so many bytes on their way, in ns: it copies them twice, between
+// values and messages and between messages and the line. Lines may be faster than that.
+inline constexpr double kCopyBandwidth = 2e9;  // bytes/s
+inline Time copy_time(std::int64_t bytes) {
+  return bytes <= 0 ? 0 : static_cast<Time>(static_cast<double>(bytes) / kCopyBandwidth * 1e9);
+}
+
+// Of one rank: ns from now until its line has carried what it has to, out and in.
+struct LineUse {
+  double out = 0, in = 0;
+};
+
+// Some fragments that are alike, and their way from one rank to another.
+struct Lot {
+  std::int64_t count = 0;
+  double work = 0;     // of one, ns at speed 1
+  double out = 0;      // ns that the line is occupied by the inputs of one
+  double in = 0;       // ns that it is occupied by what one sends back
+  double latency = 0;  // one way
+  double order = 0;    // until the rank that gives them has been told
+};
+
+// One that computes: when it will have run dry, in ns from now, and how much work it does per ns.
+struct Computing {
+  double finish = 0;
+  double capacity = 1;
+};
+
+// lot_of is the lot of `count` fragments with inputs of `inputs` bytes each, who send `outputs` back.
+Lot lot_of(std::int64_t count, Time work, std::int64_t inputs, std::int64_t outputs, const Link& link, Time order);
+
+// affordable is how many of the lot are worth moving: each is back `gain` or more before `from` would be done. Their
+// work and their bytes are then on `from`, `to` and the line.
+std::int64_t affordable(const Lot&, double gain, Computing& from, Computing& to, LineUse& line);
+
+}  // namespace tessera::balancer
