@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "balancer/simulator/times.hpp"
 #include "balancer/simulator/workload.hpp"
 
 namespace tessera::balancer::simulator {
@@ -14,6 +15,7 @@ struct Trace {
   std::string program;  // its name
   std::string hash;     // of the program, as in profiles: 32 hexadecimal digits; may be empty
   Workload work;
+  Times times;  // of a recorded run
 };
 
 // TraceError says, for a person, what is wrong: file, line, what stands there, what may.

@@ -1,23 +1,22 @@
 // Reading traces: one line per fragment; numbers and words, separated by blanks.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <unordered_map>
 
 #include "balancer/simulator/trace.hpp"
+#include "balancer/simulator/trace_lines.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
 
 constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
-constexpr const char* kFields = "`f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]`";
 
-class Parser {
+class Parser : TraceLines {
  public:
-  Parser(const std::string& path, std::ifstream& in) : path_(path), in_(in) {}
+  Parser(const std::string& path, std::istream& in) : TraceLines(path, in) {}
 
   Trace parse() {
     if (!next() || word() != "tessera-trace") wrong("is no trace: it begins with `tessera-trace 1`");
@@ -42,8 +41,9 @@ class Parser {
           wrong("has another number of fragments than its end says");
         }
         ended = true;
-      } else {
-        wrong("has a line that begins with '" + std::string(what) + "'; known are program, group, f, end");
+      } else if (!read_times(*this, what, trace_.times)) {
+        wrong("has a line that begins with '" + std::string(what) + "'; known are program, group, f, end" +
+              kTimesLines);
       }
     }
     if (!ended) wrong("is cut off: its `end` line is missing");
@@ -52,35 +52,6 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what) const {
-    throw TraceError(path_ + ":" + std::to_string(std::max(line_, 1)) + ": the trace " + what);
-  }
-  // The next line that says something.
-  bool next() {
-    while (std::getline(in_, text_)) {
-      ++line_;
-      rest_ = text_;
-      if (!rest_.empty() && rest_.back() == '\r') rest_.remove_suffix(1);
-      if (!rest_.empty() && rest_.front() != '#') return true;
-    }
-    return false;
-  }
-  std::string_view word() {
-    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
-    const std::string_view w = rest_.substr(0, rest_.find(' '));
-    rest_.remove_prefix(w.size());
-    return w;
-  }
-  std::uint64_t value(std::string_view w, const char* what) const {
-    std::uint64_t x = 0;
-    const char* end = w.data() + w.size();
-    if (w.empty() || std::from_chars(w.data(), end, x).ptr != end || x > 1ull << 62) {
-      wrong("says '" + std::string(w) + "' where " + what + " stands, a whole number; a fragment is " + kFields);
-    }
-    return x;
-  }
-  std::uint64_t number(const char* what) { return value(word(), what); }
-
   void group() {
     if (number("the number of the group") != trace_.work.groups.size()) {
       wrong("has groups out of order: they count from 0");
@@ -174,6 +145,7 @@ class Parser {
         w.fragments[find(parents_[i], i, "the parent")].children.push_back(i);
       }
     }
+    link_times();
     for (const GroupInfo& g : w.groups) {
       for (const Group b : g.body) {
         if (index(b) >= w.groups.size()) wrong("names a group in a body that it does not have");
@@ -186,11 +158,45 @@ class Parser {
     }
   }
 
-  const std::string& path_;
-  std::ifstream& in_;
-  std::string text_;
-  std::string_view rest_;
-  int line_ = 0;
+  // What times say of fragments and groups that are not there would be found by nobody later.
+  void link_times() {
+    Times& t = trace_.times;
+    const auto known = [&](std::size_t& fragment) {
+      const auto it = number_of_.find(fragment);
+      if (it == number_of_.end())
+        wrong("has times of fragment " + std::to_string(fragment) + ", which it does not have");
+      fragment = it->second;
+    };
+    const auto ranks = static_cast<std::int32_t>(t.ranks.size());
+    const auto known_rank = [&](std::int32_t rank) {
+      if (rank < 0 || rank >= ranks) wrong("has times of rank " + std::to_string(rank) + ", of which it says nothing");
+    };
+    for (Bar& b : t.bars) {
+      known(b.fragment);
+      known_rank(b.rank);
+      if (b.block >= t.blocks.size())
+        wrong("has times of block " + std::to_string(b.block) + ", of which it says nothing");
+      if (b.worker >= t.ranks[static_cast<std::size_t>(b.rank)].workers)
+        wrong("has times of worker " + std::to_string(b.worker) + " of rank " + std::to_string(b.rank) +
+              ", which has fewer");
+      for (const Arrival& a : t.arrivals_of(b)) {
+        if (a.input >= trace_.work.fragments[b.fragment].inputs.size())
+          wrong("has times of inputs that no fragment has");
+      }
+    }
+    for (Moved& m : t.moves) known(m.fragment), known_rank(index(m.from)), known_rank(index(m.to));
+    for (const Sent& m : t.messages) known_rank(index(m.from)), known_rank(index(m.to));
+    for (const Memory& m : t.memory) known_rank(index(m.rank));
+    for (const Decided& d : t.decisions) {
+      for (const GroupCount& g : d.fragments) {
+        if (index(g.group) >= trace_.work.groups.size()) wrong("has a decision about a group that it does not have");
+      }
+    }
+    for (const BlockText& b : t.blocks) {
+      if (b.group >= trace_.work.groups.size()) wrong("has a block of a group that it does not have");
+    }
+  }
+
   Trace trace_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::unordered_map<std::uint64_t, std::uint32_t> series_;

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "balancer/simulator/trace.hpp"
+#include "balancer/simulator/trace_lines.hpp"
 #include "files/whole_file.hpp"
 
 namespace tessera::balancer::simulator {
@@ -85,6 +86,7 @@ void write_trace(const std::string& path, const Trace& trace) {
     write_groups(out, trace.work);
     out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n";
     write_fragments(out, trace.work);
+    if (trace.times.finished > 0) write_times(out, trace.times);
     out << "end " << trace.work.fragments.size() << '\n';
   });
   if (!wrong.empty()) throw TraceError("trace " + path + " cannot be written: " + wrong);

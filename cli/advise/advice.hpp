@@ -58,6 +58,11 @@ Advice advise(const Study&, const Source&, const std::vector<const balancer::Pol
 std::vector<Limit> find_limits(const Study&, const Tried& tried, const std::optional<Tried>& usual, std::int32_t count,
                                const Progress&, int& simulations);
 
+// What keeps a program from being faster, in words that reports of runs use, too.
+std::string one_is_long(balancer::Time longest);
+std::string chain_is_long(balancer::Time chain);
+std::string one_is_short(const std::string& label, balancer::Time mean, std::int64_t count);
+
 // The workload that a profile speaks of: as many fragments of each group, with weights of its mean and variance,
 // independent, all on rank 0 at the start. Beyond `most` fragments, every n-th of each group: n is returned.
 std::int64_t workload_of(const balancer::Profile&, std::int64_t most, balancer::simulator::Workload&);

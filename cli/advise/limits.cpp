@@ -8,6 +8,19 @@
 #include "cli/advise/advice.hpp"
 
 namespace tessera::cli {
+
+std::string one_is_long(balancer::Time longest) {
+  return fmt::format("one fragment takes {}: cut the long ones", balancer::duration_text(longest));
+}
+std::string chain_is_long(balancer::Time chain) {
+  return fmt::format("the longest chain of fragments that wait for each other takes {}",
+                     balancer::duration_text(chain));
+}
+std::string one_is_short(const std::string& label, balancer::Time mean, std::int64_t count) {
+  return fmt::format("a fragment{} takes {} in the mean ({} of them): make fewer, longer ones",
+                     label.empty() ? "" : " of " + label, balancer::duration_text(mean), count);
+}
+
 namespace {
 
 namespace sim = balancer::simulator;
@@ -55,9 +68,9 @@ std::string granularity_text(const std::vector<Kind>& all, Time fine, Time messa
     return fmt::format("fragments wait for messages, which take {} each: have more of them ready at a time",
                        duration_text(message));
   }
-  return fmt::format("a fragment{} takes {} in the mean ({} of them), a message {}: make fewer, longer ones",
-                     most->label.empty() ? "" : " of " + most->label, duration_text(most->mean()), most->count,
-                     duration_text(message));
+  const std::string text = one_is_short(most->label, most->mean(), most->count);
+  const std::size_t colon = text.rfind(": ");
+  return text.substr(0, colon) + fmt::format(", a message {}", duration_text(message)) + text.substr(colon);
 }
 
 Time longest_fragment(const Study& study) {
@@ -126,12 +139,9 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
   const double path = lost.time - (std::max(lost.by_work, static_cast<double>(o.bound)) - lost.by_work);
   const Time longest = longest_fragment(study);
   if (longest > 0 && static_cast<double>(longest) >= 0.7 * lost.time) {
-    limits.push_back({"granularity", lost.share(path),
-                      fmt::format("one fragment takes {}: cut the long ones", duration_text(longest))});
+    limits.push_back({"granularity", lost.share(path), one_is_long(longest)});
   } else {
-    limits.push_back({"critical path", lost.share(path),
-                      fmt::format("the longest chain of fragments that wait for each other takes {}",
-                                  duration_text(o.critical_path))});
+    limits.push_back({"critical path", lost.share(path), chain_is_long(o.critical_path)});
   }
   limits.push_back(
       {"transfers", data ? lost.share(no_transfer) : 0,

@@ -9,6 +9,7 @@
 #include "runtime/node/node.hpp"
 #include "runtime/record/policy_log.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/trace/rank_events.hpp"
 
 namespace tessera::runtime {
 
@@ -85,6 +86,7 @@ balancer::Shipped PolicyHost::ship(const balancer::Ship& ship) {
 
 void PolicyHost::decide(const balancer::Decide& decide) {
   ++decisions_[decide.why];
+  if (node_.events != nullptr) node_.events->decided(decide);
   std::string what;
   for (const balancer::GroupCount& f : decide.fragments) {
     what += fmt::format(", {} of {}", f.count, node_.program.blocks[balancer::index(f.group)]->label);

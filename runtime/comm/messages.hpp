@@ -282,9 +282,20 @@ struct Totals {  // every rank -> 0, at the end and for the progress line
 struct TracePart {  // every rank -> 0, at the end of a run with --record
   static constexpr bool counts = false;
   std::int32_t worker = 0;
-  bool full = false;  // it forgot all, for lack of room
-  double ns_per_tick = 1;
-  std::vector<std::uint64_t> words;  // trace/trace_buffer.hpp
+  bool full = false;       // it forgot all, for lack of room
+  double ns_per_tick = 1;  // at base_ticks it was base_ns on rank 0's clock
+  std::uint64_t base_ticks = 0;
+  std::int64_t base_ns = 0;
+  std::vector<std::uint64_t> words;  // trace/trace_buffer.hpp; of worker -1: trace/rank_events.hpp
+  std::vector<std::string> texts = {};
+};
+struct ClockAsk {  // a rank -> 0, in a run with --record: what time is it? (trace/clock_sync.hpp)
+  static constexpr bool counts = false;
+  std::int64_t here = 0;  // ns
+};
+struct ClockAnswer {
+  static constexpr bool counts = false;
+  std::int64_t here = 0, there = 0;
 };
 struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all: I have said that rank 0 is not
                // (comm/silence.hpp)
@@ -293,10 +304,11 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
 };
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
-using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
-                             ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
-                             Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
-                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat, TakenBack>;
+using Message =
+    std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
+                 PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
+                 Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
+                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

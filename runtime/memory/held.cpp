@@ -56,6 +56,13 @@ void no_longer_held(const abi::Value* v) {
   s.by->add(s.name, -s.stands_for);
 }
 
+std::int64_t Held::now() const {
+  const std::lock_guard hold(mutex_);
+  std::int64_t all = 0;
+  for (const auto& [name, n] : names_) all += n.now;
+  return all;
+}
+
 std::vector<HeldBytes> Held::most() const {
   std::vector<HeldBytes> all;
   {

@@ -28,6 +28,8 @@ class Held : public std::enable_shared_from_this<Held> {
   void sample(const std::string& name, abi::Value*);
   // The names of which most was held, each at its own peak; the largest first.
   std::vector<HeldBytes> most() const;
+  // Of all of them, just now.
+  std::int64_t now() const;
 
  private:
   friend void no_longer_held(const abi::Value*);

@@ -29,6 +29,7 @@
 #include "runtime/report/running.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/trace/rank_events.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -88,6 +89,8 @@ void Node::handle(Rank from, Message&& m) {
           links->on(from, x);
         } else if constexpr (std::is_same_v<T, Beat>) {
           if (watch != nullptr) watch->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, ClockAsk> || std::is_same_v<T, ClockAnswer>) {
+          if (events != nullptr) events->on(from, x);
         } else if constexpr (std::is_same_v<T, TracePart>) {
           trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
@@ -106,10 +109,19 @@ void Node::handle(Rank from, Message&& m) {
   comm.received(counts);
 }
 
+void Node::receive(Rank from, Parcel&& p) {
+  if (events == nullptr) return handle(from, decode(std::move(p)));
+  std::size_t bytes = p.bytes.size();
+  for (const ValueRef& v : p.values) bytes += v.get()->size;
+  Message m = decode(std::move(p));
+  events->came(from, m, bytes);
+  handle(from, std::move(m));
+}
+
 bool Node::turn(bool busy) {
   try {
     const std::uint64_t began = ticks();
-    const bool moved = transport.progress([this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); });
+    const bool moved = transport.progress([this](Rank from, Parcel&& p) { receive(from, std::move(p)); });
     if (!moved) links->found_nothing(began);
     if (!outside->boarding.empty()) depart(*outside);
     publish(*outside);
@@ -128,6 +140,7 @@ bool Node::turn(bool busy) {
     look_at_workers(now);
     progress->turn(now);
     if (watch != nullptr) watch->turn(now);
+    if (events != nullptr) events->turn(now);
     data.trim_copies(now);
     data.untold.tell(comm, now);
     return moved;
@@ -154,6 +167,7 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   until =
       std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
   if (watch != nullptr) until = std::min(until, watch->next());
+  if (events != nullptr) until = std::min(until, events->next());
   if (!workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));

@@ -10,6 +10,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/program_error.hpp"
+#include "runtime/trace/rank_events.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -84,8 +85,8 @@ void Node::depart(Worker& w) {
 bool Node::spread(Worker& w, Cf* range) {
   const std::int32_t placed = members.placed();
   const std::int64_t first = abi::frame_int(range, 0), last = abi::frame_int(range, 1);
-  // A trace tells who makes what once. What few iterations make may as well travel.
-  if (w.trace != nullptr || ((range->block->flags & abi::kNested) == 0 && last - first + 1 < placed)) return true;
+  // What few iterations make may as well travel.
+  if ((range->block->flags & abi::kNested) == 0 && last - first + 1 < placed) return true;
   abi::frame_int(range, 3) = placed;
   for (std::int32_t r = 0; r < placed; ++r) {
     if (Rank{r} == self()) continue;
@@ -185,6 +186,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     const auto promised = evacuation->ever() ? 0 : p.promised;
     Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
+    if (events != nullptr) events->arrived(*c, from, m.by_policy);
     if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
       retained.put(c->block->series(c), std::nullopt);
     }

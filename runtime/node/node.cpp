@@ -30,6 +30,7 @@
 #include "runtime/report/totals.hpp"
 #include "runtime/report/unread.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_report.hpp"
 #include "runtime/transport/flush_output.hpp"
 
@@ -343,6 +344,9 @@ int Node::run() {
   progress = std::make_unique<Progress>(*this);
   if (!hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(*this, started);
   running = std::make_unique<RunningNow>(*this);
+  if (!options.record.empty()) {
+    events = std::make_unique<RankEvents>(*this, static_cast<std::size_t>(options.record_limit_mb) << 18);
+  }
   if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) membership->listen();
   if (self() == Rank{0}) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));

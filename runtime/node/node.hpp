@@ -43,6 +43,7 @@ class Progress;
 class Watch;
 class RunningNow;
 class InputSums;
+class RankEvents;
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -175,7 +176,8 @@ class Node {
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
   std::unique_ptr<RunningNow> running;
-  std::unique_ptr<Watch> watch;  // of several processes
+  std::unique_ptr<Watch> watch;        // of several processes
+  std::unique_ptr<RankEvents> events;  // --record
   // Set before run().
   std::vector<balancer::GroupInfo> infos;               // with what a profile knows
   std::vector<std::string> hosts;                       // by rank; empty: this one
@@ -206,6 +208,7 @@ class Node {
   void pass_baton();
   bool brief(const Worker&, const Work&) const;
   void handle(Rank from, Message&&);
+  void receive(Rank from, Parcel&&);  // the same of a message as it comes, and it is recorded
   bool in_place(const Worker&, const Cf*) const;
   bool overdue(const Worker&) const;
   bool work_in_sight(const Worker&) const;

@@ -1,5 +1,6 @@
 #include "runtime/trace/trace_buffer.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -24,29 +25,55 @@ TraceKey trace_key(const abi::Cf& c) {
   return trace_key(id);
 }
 
-std::vector<std::uint64_t>& TraceBuffer::room() {
-  constexpr std::size_t kLongest = 3;
-  if (chunks_.empty() || chunks_.back().size() + kLongest > kChunk) {
+std::uint32_t trace_variables(const abi::Block& b) {
+  std::uint32_t n = 0;
+  for (unsigned i = 0; i < b.var_count; ++i) n += b.vars[i].kind == 'i' ? 1 : 0;
+  return n;
+}
+std::uint32_t trace_indices(const abi::Block& b) {
+  std::uint32_t n = 0;
+  if (b.indices == nullptr || b.kind != abi::Kind::atomic) return 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(b.input_count) + b.output_count; ++i) n += b.slots[i].indices;
+  return n;
+}
+
+std::vector<std::uint64_t>& TraceBuffer::room(std::size_t words) {
+  if (chunks_.empty() || chunks_.back().size() + words > kChunk) {
     if ((chunks_.size() + 1) * kChunk * sizeof(std::uint64_t) > limit_) {
       full_ = true;
       chunks_ = {};
     }
-    chunks_.emplace_back().reserve(kChunk);
+    chunks_.emplace_back().reserve(std::max(kChunk, words));
   }
   return chunks_.back();
 }
 
-void TraceBuffer::put(TraceWord w, std::uint64_t payload, std::uint64_t a, std::uint64_t b) {
+template <class... Words>
+void TraceBuffer::put(TraceWord w, std::uint64_t payload, Words... words) {
   if (full_) return;
-  std::vector<std::uint64_t>& to = room();
+  std::vector<std::uint64_t>& to = room(1 + sizeof...(words));
   to.push_back(payload << kTraceShift | static_cast<std::uint64_t>(w));
-  to.push_back(a);
-  if (w == TraceWord::iteration) to.push_back(b);
+  (to.push_back(words), ...);
 }
 
-void TraceBuffer::put_end(std::uint64_t ticks) {
-  if (full_) return;
-  room().push_back(ticks << kTraceShift | static_cast<std::uint64_t>(TraceWord::end));
+// For people: `mul (i=2, j=5)` assigns `C[2][5]`.
+void TraceBuffer::numbers(const abi::Cf& c) {
+  const abi::Block& b = *c.block;
+  const std::uint32_t variables = trace_variables(b), indices = trace_indices(b);
+  if (full_ || variables + indices == 0) return;
+  std::vector<std::uint64_t>& to = room(1 + variables + indices);
+  const std::size_t at = to.size();
+  to.push_back(std::uint64_t{variables + indices} << kTraceShift | static_cast<std::uint64_t>(TraceWord::numbers));
+  for (unsigned i = 0; i < b.var_count; ++i) {
+    if (b.vars[i].kind == 'i') to.push_back(static_cast<std::uint64_t>(abi::frame_int(&c, b.vars[i].word)));
+  }
+  to.resize(at + 1 + variables + indices);
+  if (indices == 0) return;
+  try {
+    b.indices(&c, reinterpret_cast<std::int64_t*>(to.data() + at + 1 + variables));
+  } catch (const std::exception&) {
+    to.resize(at);  // their arithmetic fails: so will the fragment's
+  }
 }
 
 // The time from the beginning of open() to the end of close() is no time of the run outside: what
@@ -57,8 +84,8 @@ void TraceBuffer::open(Open& o) {
 }
 
 void TraceBuffer::close(const Open& o) {
-  const std::uint64_t all = ticks() - o.from;
-  put_end(all > inside_ ? all - inside_ : 0);
+  const std::uint64_t now = ticks(), all = now - o.from;
+  put(TraceWord::end, all > inside_ ? all - inside_ : 0, now);
   inside_ = o.outer_inside + (ticks() - o.seen);
 }
 
@@ -75,7 +102,8 @@ void TraceBuffer::inputs(const abi::Cf& c) {
 
 abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   Open o{ticks(), 0, 0};
-  put(TraceWord::begin, c->block->group, trace_key(*c));
+  put(TraceWord::begin, c->block->index, trace_key(*c), o.seen);
+  numbers(*c);
   inputs(*c);
   open(o);
   located_ = -1;
@@ -87,7 +115,7 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
 
 void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration) {
   Open o{ticks(), 0, 0};
-  put(TraceWord::iteration, range->block->group, trace_key(*range), static_cast<std::uint64_t>(iteration));
+  put(TraceWord::iteration, range->block->index, trace_key(*range), static_cast<std::uint64_t>(iteration), o.seen);
   open(o);
   range->block->iterate(&w, range, iteration);
   close(o);

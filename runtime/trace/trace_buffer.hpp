@@ -1,12 +1,12 @@
-// TraceBuffer: what one worker saw of the program's graph, for `tessera run --record`: which
-// fragments ran and how long, what each made, read and assigned. Worker::trace is null when nothing is
+// TraceBuffer: what one worker saw, for `tessera run --record`: which fragments ran, when and how long, under which
+// numbers, what each made, read and assigned. Worker::trace is null when nothing is
 // recorded: one branch per fragment and per output is all that costs.
 //
 // A fragment of the trace is one run of one block, or one iteration of a range: a CF that waits in its
 // middle is several, each made by the one before. The buffer is a list of words that nest as the
 // runs do, so who made, read or assigned something is the run that is open there:
 //
-//     begin (input ...) (ends ... born | series born | born | made | a whole run on the spot)* end
+//     begin (numbers) (input ...) (ends ... born | series born | born | made | a whole run on the spot)* end
 //
 // Only its worker touches it, until that has ended.
 #pragma once
@@ -27,17 +27,32 @@ TraceKey trace_key(const abi::Id&);
 TraceKey trace_key(const abi::Cf&);
 
 enum class TraceWord : std::uint8_t {  // low bits of a record's first word
-  begin,                               // | group; key
-  iteration,                           // | group; key of the range; number
+  begin,                               // | block; key; ticks
+  iteration,                           // | block; key of the range; number; ticks
+  numbers,                             // | how many; they: of the block's variables, of its indices (numbers_of)
   input,                               // | bytes; value
   born,                                // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
   made,                                // | bytes; value
   ends,                                // value, assigned when all under the next born one has ended
   series,                              // of the next born one: abi::Block::series
-  end,                                 // | ticks of its own, without the runs it made on the spot
+  end,                                 // | ticks of its own, without the runs it made on the spot; ticks
 };
-inline constexpr unsigned kTraceShift = 3;
-inline std::size_t trace_words(TraceWord w) { return w == TraceWord::end ? 1 : w == TraceWord::iteration ? 3 : 2; }
+inline constexpr unsigned kTraceShift = 4;
+inline std::size_t trace_words(TraceWord w, std::uint64_t payload) {
+  switch (w) {
+    case TraceWord::begin:
+      return 3;
+    case TraceWord::iteration:
+      return 4;
+    case TraceWord::numbers:
+      return 1 + payload;
+    default:
+      return 2;
+  }
+}
+// How many numbers a run of the block has: its variables that are ints, and the indices of its slots.
+std::uint32_t trace_variables(const abi::Block&);
+std::uint32_t trace_indices(const abi::Block&);
 
 class TraceBuffer {
  public:
@@ -64,13 +79,14 @@ class TraceBuffer {
     std::uint64_t seen, from, outer_inside;
   };
   void inputs(const abi::Cf&);
+  void numbers(const abi::Cf&);
   void born(TraceKey, std::int64_t home, bool under_end);
   std::int64_t home(std::int64_t locator) const;
   void open(Open&);
   void close(const Open&);
-  void put(TraceWord, std::uint64_t payload, std::uint64_t a, std::uint64_t b = 0);
-  void put_end(std::uint64_t ticks);
-  std::vector<std::uint64_t>& room();
+  template <class... Words>
+  void put(TraceWord, std::uint64_t payload, Words... words);
+  std::vector<std::uint64_t>& room(std::size_t words);
 
   const std::int32_t ranks_;
   const std::size_t limit_;

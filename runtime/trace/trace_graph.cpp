@@ -16,20 +16,38 @@ void TraceGraph::add(Rank from, const TracePart& part) {
   for (std::size_t i = 0; i < part.words.size();) {
     const std::uint64_t first = part.words[i];
     const auto word = static_cast<TraceWord>(first & ((1u << kTraceShift) - 1));
-    take(stream, word, first >> kTraceShift, &part.words[i] + 1, part.ns_per_tick);
-    i += trace_words(word);
+    if (word == TraceWord::begin || word == TraceWord::iteration) {
+      runs_.push_back({.key = part.words[i + 1], .rank = balancer::index(from), .worker = part.worker});
+    }
+    take(stream, word, first >> kTraceShift, &part.words[i] + 1, part);
+    i += trace_words(word, first >> kTraceShift);
   }
 }
 
-void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words, double ns) {
+void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const std::uint64_t* words,
+                      const TracePart& part) {
+  const auto time = [&](std::uint64_t ticks) {
+    return part.base_ns +
+           static_cast<balancer::Time>(static_cast<double>(static_cast<std::int64_t>(ticks - part.base_ticks)) *
+                                       part.ns_per_tick);
+  };
   if (word != TraceWord::input) put_inputs(s);
   switch (word) {
     case TraceWord::begin:
     case TraceWord::iteration: {
-      Run r{.key = words[0], .group = static_cast<std::uint32_t>(payload)};
-      if (word == TraceWord::iteration) r.number = static_cast<std::int64_t>(words[1]);
-      s.open.push_back(runs_.size());
-      runs_.push_back(r);
+      Run& r = runs_.back();
+      r.block = static_cast<std::uint32_t>(payload);
+      r.iteration = word == TraceWord::iteration;
+      if (r.iteration) r.number = static_cast<std::int64_t>(words[1]);
+      r.start = time(words[r.iteration ? 2 : 1]);
+      s.open.push_back(runs_.size() - 1);
+      return;
+    }
+    case TraceWord::numbers: {
+      Run& r = runs_[s.open.back()];
+      r.first_number = numbers_.size();
+      r.numbers = payload;
+      numbers_.insert(numbers_.end(), words, words + payload);
       return;
     }
     case TraceWord::input:
@@ -52,7 +70,8 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.series = words[0];
       return;
     case TraceWord::end:
-      runs_[s.open.back()].weight = static_cast<balancer::Time>(static_cast<double>(payload) * ns);
+      runs_[s.open.back()].weight = static_cast<balancer::Time>(static_cast<double>(payload) * part.ns_per_tick);
+      runs_[s.open.back()].end = time(words[0]);
       s.open.pop_back();
       s.ended = kNone;
       return;
@@ -75,17 +94,40 @@ void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {
   births_.push_back(b);
 }
 
-// Everything but `main` was born, once.
+// An iteration of a range has its number, and the range the same name on every rank. The first one stands for all.
+void TraceGraph::merge_iterations() {
+  fragments_ = runs_.size();
+  if (std::find(spreads_.begin(), spreads_.end(), true) == spreads_.end()) return;
+  std::vector<std::size_t> all;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    if (runs_[r].iteration) all.push_back(r);
+  }
+  std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(runs_[a].key, runs_[a].number, a) < std::tie(runs_[b].key, runs_[b].number, b);
+  });
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    Run &a = runs_[all[i - 1]], &b = runs_[all[i]];
+    if (a.key != b.key || a.number != b.number) continue;
+    b.same = first_of(all[i - 1]);
+    runs_[b.same].weight += b.weight;
+    --fragments_;
+  }
+  for (Birth& b : births_) b.by = first_of(b.by);
+}
+
+// Everything but `main` was born, once; what the same iteration made on several ranks is one.
 bool TraceGraph::find_parents() {
   std::vector<std::size_t> by_key(births_.size());
   std::iota(by_key.begin(), by_key.end(), 0);
   std::sort(by_key.begin(), by_key.end(),
             [&](std::size_t a, std::size_t b) { return births_[a].key < births_[b].key; });
   for (std::size_t i = 1; i < by_key.size(); ++i) {
-    if (births_[by_key[i]].key == births_[by_key[i - 1]].key) return false;
+    const Birth &a = births_[by_key[i - 1]], &b = births_[by_key[i]];
+    if (a.key == b.key && (a.by != b.by || !runs_[a.by].iteration)) return false;
   }
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     Run& r = runs_[i];
+    if (r.same != kNone) continue;
     const auto at = std::lower_bound(by_key.begin(), by_key.end(), r.key,
                                      [&](std::size_t b, TraceKey k) { return births_[b].key < k; });
     if (at == by_key.end() || births_[*at].key != r.key) {
@@ -95,7 +137,7 @@ bool TraceGraph::find_parents() {
       r.birth = *at;
       r.parent = births_[*at].by;
       const std::size_t join = births_[*at].join;
-      if (join != kNone) joins_[join].group = r.group;
+      if (join != kNone) joins_[join].block = r.block;
     }
   }
   return root_ != kNone;
@@ -114,17 +156,29 @@ void TraceGraph::find_inputs() {
   }
 }
 
+bool TraceGraph::in_spread(std::size_t run) const {
+  const Run& r = runs_[run];
+  return r.iteration &&
+         ((r.block < spreads_.size() && spreads_[r.block]) || (r.parent != kNone && in_spread(r.parent)));
+}
+
+// In the order in which they were made, which is that of the program; what several ranks have made of one iteration, in
+// the order of the program's blocks.
 void TraceGraph::list_children() {
+  std::vector<std::size_t> order(runs_.size());
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    order[r] = runs_[r].parent != kNone && in_spread(runs_[r].parent) ? runs_[r].block : runs_[r].birth;
+  }
   first_child_.assign(runs_.size() + 1, 0);
   for (std::size_t r = 0; r < runs_.size(); ++r) {
-    if (r == root_) continue;
+    if (r == root_ || runs_[r].same != kNone) continue;
     ++first_child_[runs_[r].parent + 1];
     children_.push_back(r);
   }
   std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
   std::sort(children_.begin(), children_.end(), [&](std::size_t a, std::size_t b) {
     const Run &x = runs_[a], &y = runs_[b];
-    return std::tie(x.parent, x.birth, x.number) < std::tie(y.parent, y.birth, y.number);
+    return std::tie(x.parent, order[a], x.number) < std::tie(y.parent, order[b], y.number);
   });
 }
 
@@ -183,10 +237,10 @@ std::vector<std::size_t> TraceGraph::under(const Join& j, std::size_t number) co
 }
 
 void TraceGraph::put_joins(Workload& out, const JoinGroup& group) const {
-  for (std::size_t i = runs_.size(); i < order_.size(); ++i) {
+  for (std::size_t i = fragments_; i < order_.size(); ++i) {
     const std::size_t number = order_[i] - runs_.size();
     const Join& j = joins_[number];
-    Fragment f{.group = group(j.group), .weight = 0};
+    Fragment f{.group = group(j.block), .weight = 0};
     for (const std::size_t from : under(j, number)) f.inputs.push_back({from, 0});
     out.fragments[place_of(j.by)].children.push_back(i);
     out.fragments.push_back(std::move(f));
@@ -194,16 +248,17 @@ void TraceGraph::put_joins(Workload& out, const JoinGroup& group) const {
 }
 
 bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGroup& join_group, Workload& out) {
+  merge_iterations();
   if (!find_parents()) return false;
   find_inputs();
   list_children();
   number_all();
   out.fragments.reserve(order_.size());
   std::unordered_map<std::uint64_t, std::uint32_t> series;  // numbered as they come, from 1
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
+  for (std::size_t i = 0; i < fragments_; ++i) {
     if (i >= order_.size() || order_[i] >= runs_.size()) return false;  // not all hang on the root
     const Run& r = runs_[order_[i]];
-    Fragment f{.group = group[r.group], .weight = r.weight, .output = r.output};
+    Fragment f{.group = group[r.block], .weight = r.weight, .output = r.output};
     if (r.birth != kNone) {
       const Birth& b = births_[r.birth];
       f.home = Rank{static_cast<std::int32_t>(b.home)};

@@ -2,17 +2,21 @@
 // the simulator. Values and CFs have the same names on every rank, so the same program gives the same
 // graph on any number of ranks and threads, under any balancer; only the weights differ.
 //
+// A loop that every rank runs (spread-loops) leaves each of its iterations on every rank: in the graph they are one.
+//
 // What `>> (y)` and other ends of a scope assign comes from no fragment. A *join* stands for each of
 // them that somebody reads: a fragment of no weight, made by who opened the scope, which reads nothing
 // of all that ran under it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "balancer/simulator/times.hpp"
 #include "balancer/simulator/workload.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/trace/trace_buffer.hpp"
@@ -28,17 +32,37 @@ class TraceGraph {
   using JoinGroup = std::function<balancer::Group(std::uint32_t block)>;
   bool build(const std::vector<balancer::Group>& group, const JoinGroup& join_group,
              balancer::simulator::Workload& out);
+  // Blocks whose loops may be run by every rank; before build.
+  void spreads(std::vector<bool> by_block) { spreads_ = std::move(by_block); }
+
+  // A value that came to a rank by a message.
+  struct Came {
+    Rank rank;
+    TraceKey value;
+    balancer::Time at;
+    friend auto operator<=>(const Came&, const Came&) = default;
+  };
+  // When and where all ran; after build. `came` is sorted, times count from `zero` on. Gives the memory of the graph
+  // up.
+  void times(const std::vector<Came>& came, balancer::Time zero, balancer::simulator::Times& out);
+  // The fragment that a run's key names; kNone: none.
+  std::size_t fragment_of(TraceKey) const;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Run {
     TraceKey key;              // of an iteration: its range's
     std::int64_t number = -1;  // of an iteration
+    bool iteration = false;
     balancer::Time weight = 0;
     std::int64_t output = 0;
     std::size_t birth = kNone, parent = kNone;
     std::size_t first_input = 0, inputs = 0;
-    std::uint32_t group = 0;
+    std::uint32_t block = 0;
+    std::int32_t rank = 0, worker = 0;
+    std::size_t same = kNone;  // as this one before it: an iteration that another rank ran, too
+    balancer::Time start = 0, end = 0;
+    std::size_t first_number = 0, numbers = 0;
   };
   struct Birth {
     TraceKey key;
@@ -56,7 +80,7 @@ class TraceGraph {
     std::size_t by;
     std::vector<TraceKey> values;
     bool read = false;
-    std::uint32_t group = 0;
+    std::uint32_t block = 0;
   };
   struct Used {
     TraceKey value;
@@ -71,7 +95,9 @@ class TraceGraph {
     std::uint64_t series = 0;   // of the next born one
   };
 
-  void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, double ns);
+  void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, const TracePart&);
+  void merge_iterations();
+  bool in_spread(std::size_t run) const;
   void put_inputs(Stream&);
   void born(Stream&, std::uint64_t payload, TraceKey);
   bool find_parents();
@@ -81,6 +107,7 @@ class TraceGraph {
   void put_joins(balancer::simulator::Workload&, const JoinGroup&) const;
   std::vector<std::size_t> under(const Join&, std::size_t join) const;
   std::size_t place_of(std::size_t run_or_join) const { return place_[run_or_join]; }
+  std::size_t first_of(std::size_t run) const { return runs_[run].same == kNone ? run : runs_[run].same; }
 
   std::vector<Run> runs_;
   std::vector<Birth> births_;
@@ -88,7 +115,11 @@ class TraceGraph {
   std::vector<Used> used_;
   std::vector<Join> joins_;
   std::map<std::pair<Rank, std::int32_t>, Stream> streams_;
+  std::vector<std::int64_t> numbers_;
+  std::vector<bool> spreads_;
+  std::vector<std::pair<TraceKey, std::size_t>> by_key_;  // runs that are no iterations; sorted
   std::size_t root_ = kNone;
+  std::size_t fragments_ = 0;  // runs that are not the same as another
   // children_[first_child_[r] .. first_child_[r + 1]): in the order of the program.
   std::vector<std::size_t> first_child_, children_;
   std::vector<std::size_t> place_;  // in the workload, of runs, then of joins; kNone: not there

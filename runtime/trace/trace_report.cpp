@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <map>
 
 #include "balancer/simulator/trace.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/trace/rank_events.hpp"
+#include "runtime/trace/trace_events.hpp"
 #include "runtime/trace/trace_graph.hpp"
 
 namespace tessera::runtime {
@@ -26,11 +30,13 @@ struct Groups {
     for (std::uint32_t b = 0; b < p.block_count; ++b) {
       if (p.blocks[b]->group == b) of[b] = add(node.infos[b], !queued[b] && !node.infos[b].range);
     }
+    for (std::uint32_t b = 0; b < p.block_count; ++b) of[b] = of[p.blocks[b]->group];
     for (balancer::GroupInfo& g : list) {
       for (balancer::Group& body : g.body) body = of[balancer::index(body)];
     }
   }
   balancer::Group join(std::uint32_t block) {
+    block = node.program.blocks[block]->group;
     const auto [at, fresh] = joins.try_emplace(block);
     if (fresh) {
       balancer::GroupInfo info;
@@ -54,9 +60,67 @@ struct Groups {
   std::vector<balancer::Group> stacks;
 };
 
+std::vector<bool> spreads(const abi::Program& p) {
+  std::vector<bool> by_block(p.block_count);
+  for (std::uint32_t b = 0; b < p.block_count; ++b) by_block[b] = (p.blocks[b]->flags & abi::kSpreads) != 0;
+  return by_block;
+}
+
+simulator::BlockText text_of(const abi::Program& p, const abi::Block& b, balancer::Group group) {
+  simulator::BlockText t;
+  t.group = balancer::index(group);
+  t.kernel = b.kind == abi::Kind::atomic;
+  const auto file = static_cast<std::uint32_t>(b.pos >> 48);
+  t.file = file < p.file_count ? p.files[file] : p.name;
+  t.line = static_cast<std::uint32_t>(b.pos >> 16);
+  t.text = b.text == nullptr ? b.label : b.text;
+  if (b.kind == abi::Kind::range) {
+    const std::string label = b.label;  // `for i`
+    t.names.push_back(label.substr(label.rfind(' ') + 1));
+    return t;
+  }
+  for (unsigned i = 0; i < b.var_count; ++i) {
+    if (b.vars[i].kind == 'i') t.names.push_back(b.vars[i].name);
+  }
+  for (unsigned s = 0; b.kind == abi::Kind::atomic && s < static_cast<unsigned>(b.input_count) + b.output_count; ++s) {
+    t.slots.push_back({b.slots[s].base, b.indices == nullptr ? 0u : b.slots[s].indices, s >= b.input_count});
+  }
+  return t;
+}
+
+// The program's text, as far as it can still be read.
+std::vector<simulator::SourceText> sources(const abi::Program& p) {
+  std::vector<simulator::SourceText> all;
+  for (std::uint32_t f = 0; f < p.file_count; ++f) {
+    std::ifstream in(p.files[f]);
+    if (!in) continue;
+    all.push_back({p.files[f], {}});
+    for (std::string line; std::getline(in, line);) all.back().lines.push_back(line);
+  }
+  return all;
+}
+
+simulator::Times about_run(const Node& node, const std::vector<balancer::Group>& group_of) {
+  simulator::Times t;
+  const abi::Program& p = node.program;
+  t.finished = std::max<balancer::Time>(1, static_cast<balancer::Time>(node.elapsed * 1e9));
+  t.balancer = node.policy_info->name;
+  for (std::int32_t r = 0; r < node.ranks(); ++r) {
+    const auto& totals = node.totals->by_rank()[static_cast<std::size_t>(r)];
+    simulator::RankInfo info;
+    info.workers = static_cast<std::int32_t>(totals.threads);
+    if (!node.hosts.empty()) info.host = node.hosts[static_cast<std::size_t>(r)];
+    t.ranks.push_back(info);
+  }
+  for (std::uint32_t b = 0; b < p.block_count; ++b) t.blocks.push_back(text_of(p, *p.blocks[b], group_of[b]));
+  t.sources = sources(p);
+  return t;
+}
+
 }  // namespace
 
 void send_trace(Node& node) {
+  const RankEvents::Scale scale = node.events->scale();
   const auto give = [&](TracePart part) {
     if (node.self() == Rank{0}) {
       node.trace_parts.emplace_back(Rank{0}, std::move(part));
@@ -67,13 +131,23 @@ void send_trace(Node& node) {
   for (auto& w : node.workers) {
     if (w->trace->full()) give({.worker = w->number, .full = true, .words = {}});
     for (auto& words : w->trace->take()) {
-      give({.worker = w->number, .ns_per_tick = ns_per_tick(), .words = std::move(words)});
+      give({.worker = w->number,
+            .ns_per_tick = scale.ns_per_tick,
+            .base_ticks = scale.ticks,
+            .base_ns = scale.ns,
+            .words = std::move(words)});
     }
   }
+  give(node.events->take(scale));
 }
 
 std::string write_trace(Node& node) {
+  Groups groups(node);
+  simulator::Trace trace;
   TraceGraph graph;
+  graph.spreads(spreads(node.program));
+  TraceEvents events(node.events->began());
+  trace.times = about_run(node, groups.of);
   for (auto& [rank, part] : node.trace_parts) {
     if (part.full) {
       return fmt::format(
@@ -81,11 +155,14 @@ std::string write_trace(Node& node) {
           "{} MB that a rank may use for it; give it more with --record-limit-mb",
           rank_name(rank, node.hosts), node.options.record_limit_mb);
     }
-    graph.add(rank, part);
+    if (part.worker < 0) {
+      events.add(
+          rank, part, [&](std::uint32_t b) { return groups.of.at(b); }, trace.times);
+    } else {
+      graph.add(rank, part);
+    }
     part.words = {};
   }
-  Groups groups(node);
-  simulator::Trace trace;
   trace.program = node.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", node.program.hash[0], node.program.hash[1]);
   if (!graph.build(
@@ -93,6 +170,8 @@ std::string write_trace(Node& node) {
     return "--record: internal error: what the ranks wrote down does not fit together; the trace is "
            "not written. Please report it";
   }
+  graph.times(events.came(), node.events->began(), trace.times);
+  events.moves(graph, trace.times);
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {

@@ -157,8 +157,44 @@ TEST_F(SimulatorFiles, ATraceIsReadBackAsItWasWritten) {
   }
 }
 
+// What is read and written again is the same file.
+TEST_F(SimulatorFiles, TimesAreReadBackAsTheyWereWritten) {
+  const std::string text =
+      "tessera-trace 1\nprogram - p\ngroup 0 : g\n"
+      "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n"
+      "f 0 0 0 - 100 8\nf 1 0 - 0 100 0 0:8\n"
+      "run 1000 live steal\nnote something is missing\n"
+      "rank 0 2 same-host 0 0 a host\nrank 1 1 other-host -77 12 \n"
+      "block 0 0 kernel 3 i j : 10 in a folder/p g(x[i : in 2], \"b in c\")\nslot in 2 x\nslot out 0 y\n"
+      "source a folder/p\n| sub main() {\n| \n| # }\n"
+      "t 0 0 1 5 10 0 -3 4\nt 1 1 0 20 10 0 @0:17\n"
+      "moved 1 16 0 1 policy\nm 17 0 1 Ship 300 1\n"
+      "d 15 0 0 1 900 -1 0:1 : given : it had more\nd 16 1 -1 -1 0 0 : silent\n"
+      "mem 5 1 4096 100\nend 2\n";
+  const std::string path = write(text);
+  const Trace t = read_trace(path);
+  EXPECT_EQ(t.times.blocks.at(0).file, "a folder/p");
+  EXPECT_EQ(t.times.blocks.at(0).text, "g(x[i : in 2], \"b in c\")");
+  EXPECT_EQ(t.times.arrivals.at(0).at, 17);
+  write_trace(path, t);
+  std::ifstream in(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
+}
+
 TEST_F(SimulatorFiles, WrongTracesAreRefusedWithTheirPlace) {
   const std::string head = "tessera-trace 1\nprogram - p\ngroup 0 : g\n";
+  const std::string timed =
+      head + "f 0 0 - - 100 8\nrun 9 live none\nrank 0 1 same-host 0 0 \nblock 0 0 kernel 3 : 1 in p g()\n";
+  EXPECT_EQ(trace_error(timed + "t 0 0 0 5 1 0\nend 1\n"), "");
+  EXPECT_SAYS(trace_error(timed + "t 1 0 0 5 1 0\nend 1\n"), "fragment 1, which it does not have");
+  EXPECT_SAYS(trace_error(timed + "t 0 1 0 5 1 0\nend 1\n"), "rank 1");
+  EXPECT_SAYS(trace_error(timed + "t 0 0 1 5 1 0\nend 1\n"), "worker 1");
+  EXPECT_SAYS(trace_error(timed + "t 0 0 0 5 1 1\nend 1\n"), "block 1");
+  EXPECT_SAYS(trace_error(timed + "t 0 0 0 5 1 0 @0:3\nend 1\n"), "inputs");
+  EXPECT_SAYS(trace_error(timed + "t 0 0 x 5 1 0\nend 1\n"), ":8: the trace says 'x' where a worker");
+  EXPECT_SAYS(trace_error(timed + "d 1 0 0 0 0 0 1:1 : why\nend 1\n"), "a group that it does not have");
+  EXPECT_SAYS(trace_error(timed + "d 1 0 0 0 0 0 1:1\nend 1\n"), "without its text");
+  EXPECT_SAYS(trace_error(head + "| text\nend 0\n"), "before any `source`");
   EXPECT_EQ(trace_error(head + "f 7 0 - - 100 0\nf 9 0 - 7 100 0 7:8 -:5\nend 2\n"), "");
   EXPECT_SAYS(trace_error(""), "is no trace");
   EXPECT_SAYS(trace_error("tessera-trace 9\n"), "version '9'");

@@ -1,4 +1,5 @@
 // Traces of real runs: recorded on any ranks, replayed by the simulator, and never half of one.
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -113,6 +114,72 @@ TEST_F(Record, KeepsSeries) {
   }
   const Outcome o = tessera({"simulate", "-w", "p.trace", "-c", "emulated", "-n", "2", "-b", "steal,auto"});
   EXPECT_TRUE(ended(o, 0));
+}
+
+// When and where: nothing overlaps on a worker but what runs inside something else, nothing begins before its inputs
+// are there, and names and numbers are those of the program.
+TEST_F(Record, TellsTimes) {
+  write("p.fa", kProgram);
+  for (const Words& ways : {Words{"-t", "2"}, Words{"-n", "3", "-t", "1", "--balancer", "steal"}}) {
+    const Trace t = record(ways);
+    const auto& times = t.times;
+    ASSERT_GT(times.finished, 10'000'000);
+    ASSERT_FALSE(times.bars.empty());
+    std::set<std::int64_t> numbers;
+    for (std::size_t i = 0; i < times.bars.size(); ++i) {
+      const auto& b = times.bars[i];
+      EXPECT_GE(b.start, 0);
+      EXPECT_LE(b.start + b.length, times.finished);
+      if (i > 0 && times.bars[i - 1].rank == b.rank && times.bars[i - 1].worker == b.worker) {
+        EXPECT_GE(b.start, times.bars[i - 1].start);
+      }
+      const auto& block = times.blocks[b.block];
+      EXPECT_EQ(t.work.fragments[b.fragment].group, balancer::Group{block.group});
+      if (block.text != "work(i, x[i])") continue;
+      EXPECT_EQ(block.names, (std::vector<std::string>{"i"}));
+      ASSERT_EQ(block.slots.size(), 1u);
+      EXPECT_EQ(block.slots[0].base, "x");
+      EXPECT_TRUE(block.slots[0].output);
+      ASSERT_EQ(b.numbers, 2u) << "the counter, and the index of x";
+      EXPECT_EQ(times.numbers_of(b)[0], times.numbers_of(b)[1]);
+      EXPECT_GE(b.length, 1'000'000 * times.numbers_of(b)[0]);
+      numbers.insert(times.numbers_of(b)[0]);
+    }
+    EXPECT_EQ(numbers.size(), 10u);
+    // An input of another rank came by a message, after it was made and before it was read.
+    for (const auto& reader : times.bars) {
+      for (const auto& a : times.arrivals_of(reader)) {
+        const std::size_t maker = t.work.fragments[reader.fragment].inputs[a.input].fragment;
+        for (const auto& made : times.bars) {
+          if (made.fragment != maker) continue;
+          EXPECT_NE(made.rank, reader.rank);
+          EXPECT_GE(a.at, made.start);
+        }
+        EXPECT_LE(a.at, reader.start);
+      }
+    }
+    EXPECT_EQ(times.ranks.size(), ways.size() == 2 ? 1u : 3u);
+    EXPECT_EQ(times.messages.empty(), times.ranks.size() == 1);
+    for (const auto& r : times.ranks) EXPECT_LE(std::abs(r.offset), r.error) << "there is one clock only";
+    ASSERT_EQ(times.sources.size(), 1u);
+    EXPECT_NE(times.sources[0].lines.at(4).find("sub all"), std::string::npos);
+  }
+}
+
+// Every rank goes on making what belongs there.
+TEST_F(Record, LeavesLoopsThatSpreadAsTheyAre) {
+  write("p.fa",
+        "C++ sub f(int i, name x) ${{ x = i; $}}\n"
+        "sub main() { df x; for i = 0..29 f(i, x[i]) @ { locator_cyclic: i; }; }\n");
+  const Trace t = record({"--inproc-ranks", "3", "-t", "1"});
+  std::map<int, int> iterations, kernels;
+  for (const auto& b : t.times.bars) {
+    if (t.work.groups[index(t.work.fragments[b.fragment].group)].range) ++iterations[b.rank];
+    if (t.times.blocks[b.block].kernel) ++kernels[b.rank];
+  }
+  EXPECT_EQ(iterations, (std::map<int, int>{{0, 30}, {1, 30}, {2, 30}}));
+  EXPECT_EQ(kernels, (std::map<int, int>{{0, 10}, {1, 10}, {2, 10}}));
+  EXPECT_EQ(of_group(t, "for i at").size(), 30u) << "of the graph, each is one";
 }
 
 // What runs on the spot, inside the run of what made it, counts once.

@@ -43,7 +43,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Settled{}).index(), 35u);
   EXPECT_EQ(Message(Beat{}).index(), 36u);
   EXPECT_EQ(Message(TakenBack{}).index(), 37u);
-  EXPECT_EQ(std::variant_size_v<Message>, 38u);
+  EXPECT_EQ(Message(ClockAnswer{}).index(), 39u);
+  EXPECT_EQ(std::variant_size_v<Message>, 40u);
 }
 
 TEST(Messages, BytesAreFrozen) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tessera::runtime {
 namespace {
 
@@ -12,7 +14,8 @@ TracePart part(std::int32_t worker, const std::vector<std::pair<TraceWord, Trace
   TracePart p{.worker = worker, .words = {}};
   for (const auto& [word, key] : records) {
     p.words.push_back(4u << kTraceShift | static_cast<std::uint64_t>(word));
-    if (word != TraceWord::end) p.words.push_back(key);
+    p.words.push_back(key);
+    if (word == TraceWord::begin) p.words.push_back(0);
   }
   return p;
 }
@@ -60,9 +63,76 @@ TEST(TraceGraph, SeriesAreNumbered) {
   ASSERT_TRUE(graph.build(
       std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
   ASSERT_EQ(work.fragments.size(), 5u);
-  std::vector<std::uint32_t> numbers;
-  for (const auto& f : work.fragments) numbers.push_back(f.series);
-  EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 0, 2, 1}));
+  std::vector<std::uint32_t> found;
+  for (const auto& f : work.fragments) found.push_back(f.series);
+  EXPECT_EQ(found, (std::vector<std::uint32_t>{0, 1, 0, 2, 1}));
+}
+
+// A loop that every rank runs: each makes what belongs there, in loops within and without. One rank alone leaves the
+// same graph, whatever the order in which the parts come.
+TEST(TraceGraph, IterationsOfEveryRankAreOne) {
+  using enum TraceWord;
+  constexpr TraceKey kOuter = 20, kInner = 21;
+  const auto iteration_of = [](std::uint64_t block, TraceKey range, std::uint64_t number) {
+    return std::vector<std::uint64_t>{block << kTraceShift | static_cast<std::uint64_t>(iteration), range, number, 0};
+  };
+  const auto put = [](TracePart& p, const std::vector<std::uint64_t>& words) {
+    p.words.insert(p.words.end(), words.begin(), words.end());
+  };
+  const auto word = [](TraceWord w, TraceKey key) {
+    return std::vector<std::uint64_t>{static_cast<std::uint64_t>(w), key};
+  };
+  // for i = 0..1 { a(i); for j = 0..1 b(i, j); }: block 1, 2 (a), 3 (for j), 4 (b). a(i) and b(i, j) are made by i %
+  // ranks.
+  const auto graph_of = [&](std::uint64_t ranks, bool other_way_round) {
+    std::vector<std::pair<Rank, TracePart>> parts;
+    for (std::uint64_t r = 0; r < ranks; ++r) {
+      TracePart p{.words = {}};
+      if (r == 0) put(p, {std::uint64_t{0} << kTraceShift | static_cast<std::uint64_t>(begin), kMain, 0});
+      if (r == 0) put(p, word(born, kOuter)), put(p, word(end, 9));
+      for (std::uint64_t i = 0; i < 2; ++i) {
+        put(p, iteration_of(1, kOuter, i));
+        if (i % ranks == r) put(p, word(born, 100 + i));
+        put(p, word(born, kInner + 10 * i));
+        put(p, word(end, 9));
+        for (std::uint64_t j = 0; j < 2; ++j) {
+          put(p, iteration_of(3, kInner + 10 * i, j));
+          if (i % ranks == r) put(p, word(born, 200 + 2 * i + j));
+          put(p, word(end, 9));
+        }
+      }
+      const auto kernel = [&](std::uint64_t block, TraceKey key) {
+        put(p, {block << kTraceShift | static_cast<std::uint64_t>(begin), key, 0});
+        put(p, word(end, 9));
+      };
+      for (std::uint64_t i = 0; i < 2; ++i) {
+        if (i % ranks != r) continue;
+        kernel(2, 100 + i);
+        for (std::uint64_t j = 0; j < 2; ++j) kernel(4, 200 + 2 * i + j);
+      }
+      parts.emplace_back(Rank{static_cast<std::int32_t>(r)}, std::move(p));
+    }
+    if (other_way_round) std::reverse(parts.begin(), parts.end());
+    TraceGraph graph;
+    graph.spreads({false, true, false, false, false});
+    for (const auto& [rank, part] : parts) graph.add(rank, part);
+    balancer::simulator::Workload work;
+    std::vector<balancer::Group> groups;
+    for (std::uint32_t b = 0; b < 5; ++b) groups.push_back(balancer::Group{b});
+    EXPECT_TRUE(graph.build(
+        groups, [](std::uint32_t) { return balancer::Group{0}; }, work));
+    std::string text;
+    for (const auto& f : work.fragments) {
+      text += std::to_string(balancer::index(f.group)) + ":";
+      for (const std::size_t c : f.children) text += " " + std::to_string(c);
+      text += "\n";
+    }
+    return text;
+  };
+  const std::string alone = graph_of(1, false);
+  EXPECT_EQ(std::count(alone.begin(), alone.end(), '\n'), 13) << alone;
+  EXPECT_EQ(graph_of(2, false), alone);
+  EXPECT_EQ(graph_of(2, true), alone);
 }
 
 }  // namespace

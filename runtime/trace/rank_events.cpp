@@ -1,0 +1,121 @@
+#include "runtime/trace/rank_events.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "runtime/node/end_of_run.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr auto kMemoryEvery = std::chrono::milliseconds(20);
+
+std::int64_t ns_of(Clock::time_point t) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
+}
+
+// Of the process, in bytes; 0: the system does not say.
+std::uint64_t resident() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long all = 0, here = 0;
+  const int read = std::fscanf(file, "%lu %lu", &all, &here);
+  std::fclose(file);
+  return read == 2 ? here * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+}  // namespace
+
+RankEvents::RankEvents(Node& node, std::size_t limit)
+    : node_(node),
+      most_(limit / sizeof(std::uint64_t)),
+      began_ticks_(ticks()),
+      began_ns_(ns_of(Clock::now())),
+      same_host_(node.self() == Rank{0} || node.transport.shares_memory(Rank{0})),
+      sync_([this](std::int64_t here) { node_.comm.send(Rank{0}, ClockAsk{here}); }) {}
+
+void RankEvents::put(EventWord w, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b) {
+  if (full_) return;
+  full_ = words_.size() + 2 * kEventWords > most_;
+  if (full_) w = EventWord::cut;
+  words_.insert(words_.end(), {more | static_cast<std::uint64_t>(w), at, a, b});
+}
+
+void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
+  const std::uint64_t now = ticks();
+  const auto who = static_cast<std::uint64_t>(balancer::index(from)) << kEventShift;
+  const auto value = [&](const abi::Name& name, const Passenger& p) {
+    if (p.value) put(EventWord::value, who, now, trace_key(name.id), 0);
+  };
+  std::uint64_t fragments = 0;
+  if (const auto* give = std::get_if<Give>(&m)) value(give->name, give->value);
+  if (const auto* publish = std::get_if<Publish>(&m)) value(publish->name, publish->value);
+  if (const auto* entrust = std::get_if<Entrust>(&m)) value(entrust->name, entrust->value);
+  if (const auto* keep = std::get_if<Keep>(&m)) value(keep->name, keep->value);
+  if (const auto* ship = std::get_if<Ship>(&m)) {
+    for (const PackedInput& i : ship->inputs) value(i.name, i.value);
+    fragments = ship->fragments.size();
+  }
+  put(EventWord::message, who | m.index() << 8, now, bytes, fragments);
+}
+
+void RankEvents::arrived(const abi::Cf& c, Rank from, bool by_policy) {
+  if (c.block->kind == abi::Kind::range) return;  // where its iterations ran tells
+  const auto who = static_cast<std::uint64_t>(balancer::index(from)) << kEventShift;
+  put(EventWord::arrived, who | (by_policy ? 1 << 8 : 0), ticks(), trace_key(c), 0);
+}
+
+void RankEvents::decided(const balancer::Decide& d) {
+  if (full_) return;
+  put(EventWord::decision, 0, ticks(), texts_.size(), 0);
+  std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
+  for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
+  texts_.push_back(text + " : " + d.why);
+}
+
+void RankEvents::turn(Clock::time_point now) {
+  if (node_.self() != Rank{0}) sync_.turn(now);
+  if (now < next_) return;
+  next_ = now + kMemoryEvery;
+  put(EventWord::memory, 0, ticks(), resident(), static_cast<std::uint64_t>(node_.held->now()));
+}
+
+void RankEvents::on(Rank from, const ClockAsk& m) {
+  if (!node_.end->stopped()) node_.comm.send(from, ClockAnswer{m.here, ns_of(Clock::now())});
+}
+void RankEvents::on(Rank, const ClockAnswer& m) {
+  if (!node_.end->stopped()) sync_.answered(m.here, m.there, Clock::now());
+}
+
+RankEvents::Scale RankEvents::scale() {
+  const std::uint64_t now_ticks = ticks();
+  const std::int64_t now = ns_of(Clock::now());
+  Scale s{began_ticks_, began_ns_, 1};
+  if (now_ticks > began_ticks_) {
+    s.ns_per_tick = static_cast<double>(now - began_ns_) / static_cast<double>(now_ticks - began_ticks_);
+  }
+  const ClockFit fit = fit_clock(sync_.readings(), began_ns_, now);
+  clock_offset_ = fit.there(began_ns_) - began_ns_;
+  clock_error_ = fit.error;
+  if (same_host_) return s;
+  s.ns = fit.there(began_ns_);
+  s.ns_per_tick *= 1 + fit.drift;
+  return s;
+}
+
+TracePart RankEvents::take(const Scale& s) {
+  full_ = false;  // a word more has room
+  put(EventWord::clock, same_host_ ? 1 << 8 : 0, 0, static_cast<std::uint64_t>(clock_offset_),
+      static_cast<std::uint64_t>(clock_error_));
+  return {.worker = -1,
+          .ns_per_tick = s.ns_per_tick,
+          .base_ticks = s.ticks,
+          .base_ns = s.ns,
+          .words = std::exchange(words_, {}),
+          .texts = std::exchange(texts_, {})};
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,69 @@
+// RankEvents: what happened on a rank beside its workers' runs, for --record: messages and values that came, fragments
+// that came to it, what its policy decided and why, its memory; and how its clock stands to rank 0's. Communication
+// thread only. Node::events is null when nothing is recorded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balancer/event.hpp"
+#include "runtime/comm/messages.hpp"
+#include "runtime/trace/clock_sync.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+// A record is four words.
+enum class EventWord : std::uint8_t {  // low bits of the first word; then the rank it came from, from kEventShift on
+  message,                             // | tag << 8; ticks; bytes; fragments in it
+  value,                               // ticks; key; 0
+  arrived,                             // | by policy << 8; ticks; key of the fragment; 0
+  decision,                            // ticks; number of its text; 0
+  memory,                              // ticks; bytes of the process; bytes of data fragments
+  clock,                               // | same host << 8; 0; offset; error
+  cut,                                 // ticks; 0; 0: from then on nothing is recorded, for lack of room
+};
+inline constexpr unsigned kEventShift = 16;
+inline constexpr std::size_t kEventWords = 4;
+
+class RankEvents {
+ public:
+  RankEvents(Node& node, std::size_t limit);
+  void came(Rank from, const Message&, std::size_t bytes);
+  void arrived(const abi::Cf&, Rank from, bool by_policy);
+  void decided(const balancer::Decide&);
+  void turn(Clock::time_point now);
+  Clock::time_point next() const { return std::min(next_, sync_.next()); }
+  void on(Rank from, const ClockAsk&);
+  void on(Rank from, const ClockAnswer&);
+
+  // How this rank's ticks become ns of rank 0's clock. The run is over.
+  struct Scale {
+    std::uint64_t ticks = 0;
+    std::int64_t ns = 0;
+    double ns_per_tick = 1;
+  };
+  Scale scale();
+  TracePart take(const Scale&);
+  // Rank 0: when the run began.
+  std::int64_t began() const { return began_ns_; }
+
+ private:
+  void put(EventWord, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b);
+
+  Node& node_;
+  const std::size_t most_;  // words
+  const std::uint64_t began_ticks_;
+  const std::int64_t began_ns_;
+  const bool same_host_;
+  Clock::time_point next_{};
+  ClockSync sync_;
+  std::int64_t clock_offset_ = 0, clock_error_ = 0;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::string> texts_;
+  bool full_ = false;
+};
+
+}  // namespace tessera::runtime

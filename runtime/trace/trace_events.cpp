@@ -1,0 +1,104 @@
+#include "runtime/trace/trace_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "runtime/trace/rank_events.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+namespace sim = balancer::simulator;
+
+// As the variant has them.
+constexpr std::array kNames = {
+    "Request",   "Publish",    "Acked",        "Fetch",         "Give",      "Copied",    "Drop",       "DeleteHint",
+    "ReadsHint", "Ship",       "ScopeReturn",  "PolicyMessage", "LinkProbe", "Wave",      "WaveAnswer", "AskWaiting",
+    "Waiting",   "Failed",     "Stop",         "Totals",        "ReadDone",  "Gone",      "Entrust",    "Keep",
+    "Refetch",   "AskChange",  "MemberChange", "Left",          "TracePart", "Resettled", "Used",       "LinkAnswer",
+    "Hold",      "HeldDelete", "Settle",       "Settled",       "Beat",      "TakenBack", "ClockAsk",   "ClockAnswer"};
+static_assert(kNames.size() == std::variant_size_v<Message>);
+
+sim::Decided decision(const std::string& text, const TraceEvents::GroupOf& group_of) {
+  sim::Decided d;
+  std::istringstream in(text);
+  std::int32_t from = -1, to = -1;
+  in >> from >> to >> d.load_from >> d.load_to;
+  d.from = Rank{from}, d.to = Rank{to};
+  std::uint32_t group = 0;
+  for (std::int64_t count = 0; in >> group >> count;) d.fragments.push_back({group_of(group), count});
+  const std::size_t why = text.find(" : ");
+  if (why != std::string::npos) d.why = text.substr(why + 3);
+  return d;
+}
+
+}  // namespace
+
+void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of, sim::Times& out) {
+  for (std::size_t i = 0; i + kEventWords <= part.words.size(); i += kEventWords) {
+    const std::uint64_t* w = &part.words[i];
+    const auto word = static_cast<EventWord>(w[0] & 0xff);
+    const std::uint64_t more = w[0] >> 8 & 0xff;
+    const Rank from{static_cast<std::int32_t>(w[0] >> kEventShift)};
+    const balancer::Time at =
+        part.base_ns + static_cast<balancer::Time>(
+                           static_cast<double>(static_cast<std::int64_t>(w[1] - part.base_ticks)) * part.ns_per_tick);
+    switch (word) {
+      case EventWord::message:
+        out.messages.push_back({at - zero_, from, self, kNames.at(more), static_cast<std::int64_t>(w[2]),
+                                static_cast<std::int64_t>(w[3])});
+        break;
+      case EventWord::value:
+        came_.push_back({self, w[2], at});
+        break;
+      case EventWord::arrived:
+        arrived_.push_back({w[2], at - zero_, from, self, more != 0});
+        break;
+      case EventWord::decision: {
+        sim::Decided d = decision(part.texts.at(w[2]), group_of);
+        d.at = at - zero_;
+        d.rank = self;
+        out.decisions.push_back(std::move(d));
+        break;
+      }
+      case EventWord::memory:
+        out.memory.push_back({at - zero_, self, static_cast<std::int64_t>(w[2]), static_cast<std::int64_t>(w[3])});
+        break;
+      case EventWord::clock: {
+        sim::RankInfo& r = out.ranks.at(static_cast<std::size_t>(balancer::index(self)));
+        r.same_host = more != 0;
+        r.offset = static_cast<std::int64_t>(w[2]);
+        r.error = static_cast<std::int64_t>(w[3]);
+        break;
+      }
+      case EventWord::cut:
+        out.notes.push_back(
+            fmt::format("messages, values and decisions of rank {} are missing from {:.3f} s on: there was no "
+                        "room for more (--record-limit-mb)",
+                        balancer::index(self), static_cast<double>(at - zero_) * 1e-9));
+        break;
+    }
+  }
+}
+
+std::vector<TraceGraph::Came> TraceEvents::came() {
+  std::sort(came_.begin(), came_.end());
+  return std::move(came_);
+}
+
+void TraceEvents::moves(const TraceGraph& graph, sim::Times& out) const {
+  for (const Arrived& a : arrived_) {
+    const std::size_t fragment = graph.fragment_of(a.key);
+    if (fragment != TraceGraph::kNone) out.moves.push_back({fragment, a.at, a.from, a.to, a.by_policy});
+  }
+  const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
+  std::stable_sort(out.moves.begin(), out.moves.end(), by_time);
+  std::stable_sort(out.messages.begin(), out.messages.end(), by_time);
+  std::stable_sort(out.decisions.begin(), out.decisions.end(), by_time);
+  std::stable_sort(out.memory.begin(), out.memory.end(), by_time);
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,36 @@
+// TraceEvents: what the ranks wrote down beside their workers' runs (rank_events.hpp), as times of a trace. Rank 0, at
+// the end.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "balancer/simulator/times.hpp"
+#include "runtime/trace/trace_graph.hpp"
+
+namespace tessera::runtime {
+
+class TraceEvents {
+ public:
+  // `zero`: when the run began, on the clock of rank 0.
+  explicit TraceEvents(balancer::Time zero) : zero_(zero) {}
+  using GroupOf = std::function<balancer::Group(std::uint32_t block)>;
+  void add(Rank from, const TracePart&, const GroupOf&, balancer::simulator::Times&);
+  // The values that came to ranks; sorted, and for once.
+  std::vector<TraceGraph::Came> came();
+  // Fragments that came to ranks, when the graph knows which they are.
+  void moves(const TraceGraph&, balancer::simulator::Times&) const;
+
+ private:
+  struct Arrived {
+    TraceKey key;
+    balancer::Time at;
+    Rank from, to;
+    bool by_policy;
+  };
+  const balancer::Time zero_;
+  std::vector<TraceGraph::Came> came_;
+  std::vector<Arrived> arrived_;
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,64 @@
+// Clocks of ranks: what the quickest answers tell, and how exact that is.
+#include "runtime/trace/clock_sync.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace tessera::runtime {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Rank 0's clock is that far ahead; answers take from 20 us to 2 ms, most of it one way.
+std::vector<ClockReading> readings(std::int64_t from, std::int64_t to, std::int64_t offset, double drift) {
+  std::mt19937_64 random(7);
+  std::vector<ClockReading> all;
+  for (std::int64_t t = from; t <= to; t += kSecond / 10) {
+    const auto there = static_cast<std::int64_t>(10'000 + random() % 1'000'000);
+    const auto back = static_cast<std::int64_t>(10'000 + random() % 1'000'000);
+    const std::int64_t at = t + there;  // when the other one looked, here
+    const std::int64_t read = at + offset + static_cast<std::int64_t>(drift * static_cast<double>(at));
+    const std::int64_t half = (there + back + 1) / 2;
+    all.push_back({t + half, read - (t + half), half});
+  }
+  return all;
+}
+
+TEST(ClockSync, IsNoMoreWrongThanItSays) {
+  for (const double drift : {0.0, 3e-5, -8e-5}) {
+    for (const std::int64_t span : {kSecond / 5, 3 * kSecond, 60 * kSecond}) {
+      for (const std::int64_t offset : {0l, 123'456'789l, -5 * 3600 * kSecond}) {
+        const ClockFit fit = fit_clock(readings(0, span, offset, drift), 0, span);
+        for (const std::int64_t t : {0l, span / 2, span}) {
+          const std::int64_t right = t + offset + static_cast<std::int64_t>(drift * static_cast<double>(t));
+          EXPECT_LE(std::abs(fit.there(t) - right), fit.error + 1) << drift << " " << span << " " << t;
+        }
+        EXPECT_LT(fit.error, 2'100'000);
+        if (span > 10 * kSecond) {
+          EXPECT_NEAR(fit.drift, drift, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(ClockSync, AsksSomeTimesInARowAndThenNowAndThen) {
+  std::vector<std::int64_t> asked;
+  ClockSync sync([&](std::int64_t here) { asked.push_back(here); });
+  auto now = Clock::time_point(std::chrono::seconds(5));
+  sync.turn(now);
+  sync.turn(now);
+  ASSERT_EQ(asked.size(), 1u) << "not again while it waits for the answer";
+  for (int i = 0; i < 8; ++i) sync.answered(asked.back(), 0, now);
+  EXPECT_EQ(asked.size(), 8u);
+  EXPECT_EQ(sync.readings().size(), 8u);
+  sync.turn(now + std::chrono::milliseconds(1));
+  EXPECT_EQ(asked.size(), 8u);
+  EXPECT_GT(sync.next(), now);
+  sync.turn(sync.next());
+  EXPECT_EQ(asked.size(), 9u);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
