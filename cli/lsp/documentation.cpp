@@ -126,6 +126,8 @@ const Explained& keyword_words() {
        "`i`."},
       {"if", "`if condition body`, `if condition body else body`."},
       {"else", "`if condition body else body`: the second body when the condition is 0."},
+      {"ranks", "How many ranks there are: those that locators count."},
+      {"all", "-1, for `locator_replicating`."},
       {"let", "`let a = expression body`: a name for an expression."},
       {"out", "In `while`: the name that gets the last index."},
       {"as", "In `import`: the kernel's name in the program."},

@@ -22,6 +22,11 @@ class Builder {
     for (const auto* p : model.main->parameters) {
       values_.bind(p, {linear_symbol(values_.unknown(p->name)), p->letter == 'i'});
     }
+    if (model.ranks != nullptr) {
+      const Symbol ranks = values_.unknown(model.ranks->name);
+      flow_.symbols[ranks].least = 1;
+      values_.bind(model.ranks, {linear_symbol(ranks), true});
+    }
     following_[model.main] = true;
     body(model.main->body, 0);
   }

@@ -17,7 +17,7 @@ constexpr std::size_t kMostWords = 60000;
 class Mentioned {
  public:
   void add(const Variable* v) {
-    if (seen_.insert(v).second) order_.push_back(v);
+    if (v->kind != Variable::Kind::run && seen_.insert(v).second) order_.push_back(v);
   }
   void add(const ExprPtr& e) {
     if (e == nullptr) return;

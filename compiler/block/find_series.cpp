@@ -139,6 +139,7 @@ class FindingSeries {
     bool told = true;
     const auto add = [&](const auto& self, const semantics::Expr& e) -> void {
       const Variable* v = e.variable;
+      if (v != nullptr && v->kind == Variable::Kind::run) return;  // the same of all
       if (v != nullptr && v->letter == 'i' && std::find(result.begin(), result.end(), v) == result.end()) {
         result.push_back(v);
       }

@@ -32,7 +32,8 @@ class Verifier {
     if (e->kind == semantics::Expr::Kind::input && static_cast<std::size_t>(e->integer) >= b.inputs.size()) {
       fail(c, "an input that does not exist");
     }
-    if (e->variable != nullptr && visible.count(e->variable) == 0) {
+    const bool run = e->variable != nullptr && e->variable->kind == Variable::Kind::run;
+    if (e->variable != nullptr && !run && visible.count(e->variable) == 0) {
       fail(c, e->variable->name + " is neither captured nor declared");
     }
     for (const ExprPtr& k : e->kids) expr(c, b, visible, k);

@@ -37,7 +37,10 @@ Environment::Environment(const block::Chain& chain) {
   }
 }
 
-const std::string& Environment::operator[](const semantics::Variable* v) const { return text_.at(v); }
+const std::string& Environment::operator[](const semantics::Variable* v) const {
+  static const std::string kRanks = "ranks()";
+  return v->kind == semantics::Variable::Kind::run ? kRanks : text_.at(v);
+}
 
 std::string ExpressionWriter::name(const semantics::NameUse& n) const {
   std::string out = environment_[n.base];

@@ -23,7 +23,8 @@ const char* spelling(Type);
 // Variable: one declaration. Its letter is how a frame keeps it: n Name, i int64, r double,
 // s string, v value.
 struct Variable {
-  enum class Kind : std::uint8_t { fragment, parameter, counter, temporary };
+  // `run`: what is the same everywhere in a run, `ranks`. It is in no frame.
+  enum class Kind : std::uint8_t { fragment, parameter, counter, temporary, run };
   Kind kind = Kind::fragment;
   char letter = 'n';
   std::string name;
@@ -170,6 +171,7 @@ struct Model {
   std::vector<InPlaceKernel> in_place;
   std::vector<ForeignText> heads;
   const Sub* main = nullptr;
+  const Variable* ranks = nullptr;  // if it is mentioned
 };
 
 }  // namespace tessera::compiler::semantics

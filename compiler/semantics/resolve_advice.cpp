@@ -87,7 +87,7 @@ void Resolver::mentioned(const syntax::Expr& e) {
 // The indices of its target, when they are names, stand for those of each fragment.
 void Resolver::locator_names(const syntax::Expr& e, const syntax::Id& target) {
   if (e.kind == syntax::Expr::Kind::id) {
-    bool bound = e.id.name.text == "all";
+    bool bound = e.id.name.text == "all" || e.id.name.text == "ranks";
     for (const syntax::ExprPtr& i : target.indices) {
       bound = bound || (i->kind == syntax::Expr::Kind::id && i->id.name.text == e.id.name.text);
     }

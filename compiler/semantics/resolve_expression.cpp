@@ -27,6 +27,7 @@ void Resolver::unknown(const syntax::Word& name) {
   }
   std::sort(visible.begin(), visible.end());
   std::string hint = did_you_mean(name.text, visible);
+  if (name.text == "ranks") hint = "; it is the number of ranks, no data fragment";
   if (name.text == "true") hint = "; true is written 1";
   if (name.text == "false") hint = "; false is written 0";
   if (is_macro_(name.text)) hint = "; the macro of this name is used as `$" + name.text + "`";
@@ -102,10 +103,18 @@ bool Resolver::fragment(const syntax::Id& id, NameUse& out, bool complain, std::
   return false;
 }
 
+ExprPtr Resolver::predefined(const syntax::Id& id) {
+  if (!id.indices.empty()) return nullptr;
+  if (id.name.text == "all") return make_integer(-1, id.at);
+  if (id.name.text != "ranks") return nullptr;
+  if (model_.ranks == nullptr) model_.ranks = variable(Variable::Kind::run, 'i', id.name);
+  return make_variable(model_.ranks, id.at);
+}
+
 ExprPtr Resolver::id(const syntax::Id& id) {
   const Meaning* m = find(id.name.text);
   if (m == nullptr) {
-    if (id.name.text == "all" && id.indices.empty()) return make_integer(-1, id.at);
+    if (ExprPtr known = predefined(id)) return known;
     unknown(id.name);
     indices(id);
     return make_integer(0, id.at);

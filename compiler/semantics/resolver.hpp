@@ -89,6 +89,7 @@ class Resolver {
   // resolve_expression.cpp
   ExprPtr expression(const syntax::Expr& e);
   ExprPtr id(const syntax::Id& id);
+  ExprPtr predefined(const syntax::Id& id);  // `all`, `ranks`; null: another name
   bool fragment(const syntax::Id& id, NameUse& out, bool complain, std::string_view what);
   std::vector<ExprPtr> indices(const syntax::Id& id);
   ExprPtr limited(ExprPtr e);

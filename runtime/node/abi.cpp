@@ -15,7 +15,16 @@
 #include "runtime/report/forks.hpp"
 #include "runtime/report/program_error.hpp"
 
+namespace tessera::runtime {
+namespace {
+std::int32_t placed_ranks = 1;  // ranks of one process are of one run
+}
+void set_placed_ranks(std::int32_t n) { placed_ranks = n; }
+}  // namespace tessera::runtime
+
 namespace tessera::abi {
+
+std::int32_t ranks() { return runtime::placed_ranks; }
 
 using runtime::AtEnd;
 using runtime::ScopeRecord;

@@ -90,6 +90,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       follow_by_group(program_.block_count),
       block_count_(program_.block_count) {
   visible = ranks() > 1 ? balancer::kVisible : 0;
+  set_placed_ranks(members.placed());
 
   std::vector<cores::HostRank> host;
   for (const OnHost& r : transport.host()) host.push_back({r.allowed, balancer::index(r.rank) < members.placed()});

@@ -97,6 +97,9 @@ using abi::Worker;
 // The worker this thread is; null on other threads.
 extern thread_local Worker* thread_worker;
 
+// What abi::ranks() says; all ranks of a process are of one run.
+void set_placed_ranks(std::int32_t n);
+
 class Node {
  public:
   Node(const abi::Program& program, const RunOptions& options, Transport& transport,

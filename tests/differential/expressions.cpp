@@ -102,6 +102,8 @@ Expression Expressions::integer(const Visible& v, int depth) {
     if (what < 4 && read(Kind::integer, v, e)) return e;
     if (what < 8 && scalar(Kind::integer, v, e)) return e;
     if (macros_ && what == 8) return {"$FIVE", 7, 5, 5, true};
+    if (random_.chance(4)) return {"ranks / ranks", 5, 1, 1, true};  // no result depends on how many
+    if (random_.chance(4)) return {"ranks - ranks", 4, 0, 0, true};
     const int n = random_.chance(15) ? -random_.below(50) : random_.below(100);
     return {std::to_string(n), n < 0 ? 6 : 7, double(n), double(n), true};
   }

@@ -326,6 +326,9 @@ void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // 
 void take_back(Worker*, const Name&);
 void taken_back(Worker*, const Cf*);
 
+// The ranks that locators count, the same throughout a run.
+std::int32_t ranks();
+
 // Advice that frees early: after this CF; after n reads. Every reader of a name that has a count
 // somewhere in the program reports its read, `slot` being its input.
 void hint_delete(Worker*, Cf*, const Name&);
