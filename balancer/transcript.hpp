@@ -7,13 +7,12 @@
 #include <string>
 
 #include "balancer/event.hpp"
+#include "balancer/words.hpp"
 
 namespace tessera::balancer {
 
 std::string to_text(const Message&);
 std::string to_text(const Event&);
 std::string to_text(const Action&);
-// seconds_text prints ns as seconds, exactly: 1500000 is `0.0015`.
-std::string seconds_text(Time);
 
 }  // namespace tessera::balancer
