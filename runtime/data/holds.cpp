@@ -8,6 +8,7 @@ namespace tessera::runtime {
 namespace {
 
 std::uint64_t scope_of(const abi::Name& n) { return n.scope & ~abi::kUsesKnown; }
+protocol::Id id_of(const abi::Id& id) { return {id.lo, id.hi}; }
 
 }  // namespace
 
@@ -21,97 +22,49 @@ void Holds::end(const abi::Name& n, const abi::Id& by, bool of_body) {
   on(node_.self(), Hold{n, by, true, of_body});
 }
 
-void Holds::on(Rank, Hold&& m) {
-  if (!m.ends) {
-    if (node_.scopes.find_home(m.name.scope) == nullptr) return;
-    any_.store(true, std::memory_order_relaxed);
-    const std::lock_guard hold(mutex_);
-    scopes_[scope_of(m.name)][m.name.id].try_emplace(m.by);
-    return;
-  }
-  std::vector<std::shared_ptr<Waiting>> freed;
-  {
-    const std::lock_guard hold(mutex_);
-    const auto scope = scopes_.find(scope_of(m.name));
-    if (scope == scopes_.end()) return;
-    const auto name = scope->second.find(m.name.id);
-    if (name == scope->second.end()) return;
-    const auto by = name->second.find(m.by);
-    if (by == name->second.end()) return;
-    for (auto& waiting : by->second) {
-      waiting->again |= m.of_body;
-      if (--waiting->holds == 0) freed.push_back(std::move(waiting));
-    }
-    name->second.erase(by);
-    if (name->second.empty()) scope->second.erase(name);
-    if (scope->second.empty()) scopes_.erase(scope);
-  }
-  for (const auto& waiting : freed) {
-    waiting->again ? decide(waiting->of) : node_.data.on(node_.self(), DeleteHint{waiting->of.name, waiting->of.block});
-  }
-}
-
 void Holds::free(HeldDelete&& m) {
   const Rank home = home_of(m.name);
   if (home != node_.self()) return node_.comm.send(home, std::move(m));
   on(node_.self(), std::move(m));
 }
 
-void Holds::on(Rank, HeldDelete&& m) {
-  if (node_.ranks() == 1) return decide(m);
-  const std::lock_guard hold(mutex_);
-  told_.push_back(std::move(m));
-  if (answers_ == 0) begin_round();
+void Holds::on(Rank, Hold&& m) {
+  const protocol::Element what{scope_of(m.name), id_of(m.name.id)};
+  any_.store(true, std::memory_order_relaxed);
+  if (m.ends) return happens(protocol::LetGo{what, id_of(m.by), m.of_body}, m.name.scope);
+  happens(protocol::Held{what, id_of(m.by)}, m.name.scope);
 }
 
-// The caller holds the lock.
-void Holds::begin_round() {
-  asked_for_ = std::exchange(told_, {});
-  answers_ = node_.ranks() - 1;
-  for (std::int32_t r = 0; r < node_.ranks(); ++r) {
-    if (Rank{r} != node_.self()) node_.comm.send(Rank{r}, Settle{});
-  }
+void Holds::on(Rank, HeldDelete&& m) {
+  protocol::Delete d;
+  d.scope = scope_of(m.name);
+  d.marked = m.name.scope != d.scope;
+  d.all = m.all;
+  d.block = m.block;
+  for (const abi::Id& part : m.parts) d.parts.push_back(id_of(part));
+  happens(protocol::Deletes{std::move(d)});
 }
 
 void Holds::on(Rank from, Settle&&) { node_.comm.send(from, Settled{}); }
+void Holds::on(Rank, Settled&&) { happens(protocol::Answered{}); }
 
-void Holds::on(Rank, Settled&&) {
-  std::vector<HeldDelete> settled;
+void Holds::happens(const protocol::HoldingEvent& event, std::uint64_t only_while_lives) {
+  protocol::HoldingActions actions;
   {
     const std::lock_guard hold(mutex_);
-    if (--answers_ > 0) return;
-    settled.swap(asked_for_);
-    if (!told_.empty()) begin_round();
+    // Under the lock: a scope is retired before its end is told here.
+    if (only_while_lives != 0 && node_.scopes.find_home(only_while_lives) == nullptr) return;
+    protocol::step(holding_, event, node_.ranks(), actions);
   }
-  for (const HeldDelete& m : settled) decide(m);
-}
-
-void Holds::decide(const HeldDelete& m) {
-  {
-    const std::lock_guard hold(mutex_);
-    const auto scope = scopes_.find(scope_of(m.name));
-    const auto waiting = std::make_shared<Waiting>(Waiting{m});
-    const auto wait_for = [&](OfName& name) {
-      for (auto& [by, list] : name) {
-        list.push_back(waiting);
-        ++waiting->holds;
-      }
-    };
-    if (scope != scopes_.end() && m.all) {
-      for (auto& [id, name] : scope->second) wait_for(name);
-    } else if (scope != scopes_.end()) {
-      for (const abi::Id& id : m.parts) {
-        if (const auto name = scope->second.find(id); name != scope->second.end()) wait_for(name->second);
-      }
+  if (actions.ask_all) {
+    for (std::int32_t r = 0; r < node_.ranks(); ++r) {
+      if (Rank{r} != node_.self()) node_.comm.send(Rank{r}, Settle{});
     }
-    if (waiting->holds > 0) return;
   }
-  node_.data.on(node_.self(), DeleteHint{m.name, m.block});
-}
-
-void Holds::forget(std::uint64_t scope) {
-  const std::lock_guard hold(mutex_);
-  scopes_.erase(scope);
+  for (const protocol::Delete& d : actions.frees) {
+    const abi::Name name{{d.parts.back()[0], d.parts.back()[1]}, d.scope | (d.marked ? abi::kUsesKnown : 0)};
+    node_.data.on(node_.self(), DeleteHint{name, d.block});
+  }
 }
 
 }  // namespace tessera::runtime

@@ -1,0 +1,79 @@
+// Holds, at a name's home: which deletes wait for readers that the runtime has not made yet. A pure machine, as
+// step.hpp.
+//
+// A statement that holds a name (with some of its indices) says so to the name's home before it is created, and says
+// when everything under it has finished. A `delete` frees an element when all have finished that held it, or what it is
+// part of, at the time.
+//
+// Between ranks: whoever is created before a delete has said so before, but perhaps on another rank than the one that
+// deletes. So the home, told of a delete, first asks all ranks to answer: as messages of a pair keep their order, what
+// they have said before is there then. One round at a time, for all deletes told since the last one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <variant>
+#include <vector>
+
+namespace tessera::protocol {
+
+using Id = std::array<std::uint64_t, 2>;
+
+struct Element {
+  std::uint64_t scope = 0;  // without marks
+  Id id{};
+};
+struct Delete {
+  std::uint64_t scope = 0;
+  std::vector<Id> parts;    // it, the last one, and what it is part of
+  bool all = false;         // it may be held as part of something else, too
+  std::uint32_t block = 0;  // whose statement it is
+  bool marked = false;      // whatever else comes with the name
+};
+
+// ---- What happens at the home.
+struct Held {  // `by` is about to be created
+  Element what;
+  Id by{};
+};
+struct LetGo {
+  Element what;
+  Id by{};
+  bool of_body = false;  // it held until all in the body was created, not until it had finished
+};
+struct Deletes {
+  Delete what;
+};
+struct Answered {};  // another rank, to the question of this round
+struct ScopeEnds {
+  std::uint64_t scope = 0;
+};
+using HoldingEvent = std::variant<Held, LetGo, Deletes, Answered, ScopeEnds>;
+
+// ---- What is to be done about it.
+struct HoldingActions {
+  bool ask_all = false;       // each other rank: answer
+  std::vector<Delete> frees;  // nobody holds what these free
+};
+
+struct Holding {
+  struct Waiting {
+    Delete of;
+    std::int64_t holds = 0;  // that have not finished
+    bool again = false;      // a body that it waited for has made loops since, which hold the name, too
+  };
+  struct Holder {
+    bool over = false;                   // it has let go before the word that it holds, which came from another rank
+    std::vector<std::uint64_t> deletes;  // numbers of those that wait for it
+  };
+  using OfName = std::map<Id, Holder>;
+  std::map<std::uint64_t, std::map<Id, OfName>> scopes;
+  std::map<std::uint64_t, Waiting> waiting;
+  std::uint64_t number = 0;             // of the last delete that has had to wait
+  std::vector<Delete> told, asked_for;  // since the last round began; in it
+  std::int32_t answers = 0;             // still missing in this round
+};
+void step(Holding&, const HoldingEvent&, std::int32_t ranks, HoldingActions&);
+
+}  // namespace tessera::protocol
