@@ -63,6 +63,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   shape("around", 3, &Writer::rings);
   shape("turning", 5, &Writer::turns);
   shape("triangular", 7, &Writer::triangles);
+  shape("celled", 9, &Writer::cells);
   subs.push_back(writer.main(list, v, std::max(3, size / 2), called));
   random.shuffle(subs);
   // Of what is declared more than once the last counts, and what only says the same again is nothing new.

@@ -56,6 +56,7 @@ class Writer {
   std::string rings(const Visible& v);  // statements by themselves
   std::string turns(const Visible& v);
   std::string triangles(const Visible& v);
+  std::string cells(const Visible& v);
   std::string main(const std::string& parameters, const Visible& v, int statements, const std::string& more);
 
  private:
@@ -81,7 +82,6 @@ class Writer {
   std::string mixed_indices(const Visible& v);
   std::string read_again(const Visible& v);
   std::string stencil(const Visible& v);
-  std::string cells(const Visible& v);
   std::string held(const Visible& v);
   std::string with_end(const Visible& v);
   std::string only_if(const Visible& v, int depth);

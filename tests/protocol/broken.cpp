@@ -106,7 +106,7 @@ std::vector<Broken> broken_machines() {
          if (entrusted) a.sends.clear();
        })},
       {"what a home that has left has had kept is dropped with a copy of before",
-       instead<Drop>([](Entry& e, const Drop&, const View& v, Actions& a) { step(e, Drop{v.home}, v, a); }), false},
+       instead<Drop>([](Entry& e, const Drop&, const View& v, Actions& a) { step(e, Drop{v.home}, v, a); })},
       {"a delete forgets the copies", instead<Free>([without](Entry& e, const Free& m, const View& v, Actions& a) {
          step(e, m, v, a);
          without(Say::drop)(a);

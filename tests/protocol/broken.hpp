@@ -14,7 +14,6 @@ using Step = std::function<void(Entry&, const Event&, const View&, Actions&)>;
 struct Broken {
   std::string name;  // with a commit: it was in the runtime, and found after hours
   Step step;
-  bool explored = true;  // false: the worlds of the explorer do not come to it; whole runs do
 };
 std::vector<Broken> broken_machines();
 

@@ -81,6 +81,13 @@ std::vector<Setting> large_worlds() {
        .evictions = 2,
        .leaves = {1},
        .joins = true},
+      {.name = "a reader comes home with what its copies are being dropped of, and the home leaves",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kRelayed}},
+       .fragments = {{.makes = 1, .place = 0}, {.reads = 1, .place = 1}, {.reads = 1, .place = 2}},
+       .moves = 6,
+       .evictions = 2,
+       .leaves = {0}},
   };
 }
 
