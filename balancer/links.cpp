@@ -1,6 +1,7 @@
 #include "balancer/links.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tessera::balancer {
 
@@ -17,6 +18,37 @@ bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double
          static_cast<double>(weight) >= margin * static_cast<double>(wire_time(link, bytes_each) + ship_cost);
 }
 
+Hosts::Hosts(const std::vector<std::int32_t>& by_rank) {
+  const std::set<std::int32_t> all(by_rank.begin(), by_rank.end());
+  if (all.size() > 1 && all.size() < by_rank.size()) by_rank_ = by_rank;
+}
+
+void Links::set(Rank from, Rank to, const Link& l) {
+  of_pair_[{from, to}] = l;
+  if (!hosts_.has(from) || !hosts_.has(to)) return;
+  of_hosts_[{hosts_.of(from), hosts_.of(to)}] = l;
+  if (hosts_.same(from, to)) return;
+  Link worst = l;
+  for (const auto& [pair, link] : of_hosts_) {
+    if (pair.first != hosts_.of(from) || pair.second == pair.first) continue;
+    worst.latency = std::max(worst.latency, link.latency);
+    worst.bandwidth = std::min(worst.bandwidth, link.bandwidth);
+  }
+  leaving_[hosts_.of(from)] = worst;
+}
+
+const Link* Links::between_hosts(Rank from, Rank to) const {
+  if (!hosts_.has(from) || !hosts_.has(to)) return nullptr;
+  for (const auto& [a, b] : {std::pair{from, to}, std::pair{to, from}}) {
+    if (const auto it = of_hosts_.find({hosts_.of(a), hosts_.of(b)}); it != of_hosts_.end()) return &it->second;
+  }
+  if (hosts_.same(from, to)) return nullptr;
+  for (const Rank r : {from, to}) {
+    if (const auto it = leaving_.find(hosts_.of(r)); it != leaving_.end()) return &it->second;
+  }
+  return &kNotMeasured;
+}
+
 void Links::measured(Rank from, Rank to, const Link& l) {
   set(from, to, l);
   Link worst;
@@ -30,6 +62,7 @@ void Links::measured(Rank from, Rank to, const Link& l) {
 
 const Link& Links::between(Rank from, Rank to) const {
   if (const auto pair = of_pair_.find({from, to}); pair != of_pair_.end()) return pair->second;
+  if (const Link* link = between_hosts(from, to); link != nullptr) return *link;
   if (const auto rank = of_rank_.find(from); rank != of_rank_.end()) return rank->second;
   return default_;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "balancer/types.hpp"
 
@@ -31,21 +33,45 @@ Time wire_time(const Link&, std::int64_t bytes);
 // Over a link that is not measured: only if it may travel.
 bool worth_moving(Time weight, std::int64_t bytes_each, const Link&, double margin, Time ship_cost);
 
-// Links is what one rank knows of links: a default, and per pair where it was told otherwise.
+// Hosts: which ranks share a host. Empty: not known, or all or none do, which says nothing.
+class Hosts {
+ public:
+  Hosts() = default;
+  explicit Hosts(const std::vector<std::int32_t>& by_rank);
+  bool known() const { return !by_rank_.empty(); }
+  std::int32_t of(Rank r) const { return by_rank_[static_cast<std::size_t>(index(r))]; }
+  bool same(Rank a, Rank b) const { return known() && has(a) && has(b) && of(a) == of(b); }
+  bool has(Rank r) const { return index(r) >= 0 && static_cast<std::size_t>(index(r)) < by_rank_.size(); }
+
+ private:
+  std::vector<std::int32_t> by_rank_;
+};
+
+// Links is what one rank knows of links: a default, and per pair where it was told otherwise. Where hosts are known, a
+// link that nobody has measured is taken for one between the same two hosts, else for the worst that leads from that
+// host to others, never for one inside a host.
 class Links {
  public:
+  Links() = default;
+  explicit Links(Hosts hosts) : hosts_(std::move(hosts)) {}
   void set_default(const Link& l) { default_ = l; }
   // What `from` sees towards anybody.
   void set(Rank from, const Link& l) { of_rank_[from] = l; }
-  void set(Rank from, Rank to, const Link& l) { of_pair_[{from, to}] = l; }
+  void set(Rank from, Rank to, const Link& l);
   // The same for a rank that measures some of its links: for the others stand the defaults, or the worst of these.
   void measured(Rank from, Rank to, const Link& l);
   const Link& between(Rank from, Rank to) const;
+  const Hosts& hosts() const { return hosts_; }
 
  private:
+  const Link* between_hosts(Rank from, Rank to) const;
+
+  Hosts hosts_;
   Link default_ = kNotMeasured;
   std::map<Rank, Link> of_rank_;
   std::map<std::pair<Rank, Rank>, Link> of_pair_;
+  std::map<std::pair<std::int32_t, std::int32_t>, Link> of_hosts_;  // the latest of a pair of their ranks
+  std::map<std::int32_t, Link> leaving_;                            // the worst from a host to others
 };
 
 // LinkDigest decides which measured links of a rank are worth telling others: the first, as what

@@ -48,10 +48,11 @@ struct Setup {
   std::int32_t ranks = 1;
   std::int32_t workers = 1;  // threads that run fragments on this rank
   std::uint64_t seed = 1;
-  Time ship_cost = 0;             // ns that each of two ranks does for a fragment shipped, besides the wire
-  std::vector<double> powers;     // relative speed by rank, from a cluster file; missing: 1
-  std::vector<GroupInfo> groups;  // indexed by Group
-  Settings settings;              // validated by check_settings
+  Time ship_cost = 0;               // ns that each of two ranks does for a fragment shipped, besides the wire
+  std::vector<double> powers;       // relative speed by rank, from a cluster file; missing: 1
+  std::vector<std::int32_t> hosts;  // by rank, a number for each; missing: not known, or nothing to tell
+  std::vector<GroupInfo> groups;    // indexed by Group
+  Settings settings;                // validated by check_settings
 };
 
 struct Parameter {

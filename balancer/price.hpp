@@ -23,6 +23,19 @@ struct LineUse {
   double out = 0, in = 0;
 };
 
+// When a line will have carried what it has to.
+struct LineClock {
+  Time out_until = 0, in_until = 0;
+  LineUse use(Time now) const {
+    return {static_cast<double>(out_until > now ? out_until - now : 0),
+            static_cast<double>(in_until > now ? in_until - now : 0)};
+  }
+  void take(Time now, Time out, Time in) {
+    out_until = (out_until > now ? out_until : now) + out;
+    in_until = (in_until > now ? in_until : now) + in;
+  }
+};
+
 // Some fragments that are alike, and their way from one rank to another.
 struct Lot {
   std::int64_t count = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "balancer/price.hpp"
+#include "balancer/central/plan_price.hpp"
 #include "balancer/settings.hpp"
 
 namespace tessera::balancer {
@@ -69,6 +69,7 @@ Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members
       p_(p),
       ship_cost_(setup.ship_cost),
       view_(setup.groups, members, p.weight_memory, setup.powers),
+      links_(Hosts(setup.hosts)),
       ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
 
 void Coordinator::step(Time now, const Event& event, Actions& out) {
@@ -96,6 +97,7 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
       usual(measured);
     } else {
       links_.set(r.from, link->peer, measured);
+      if (!usual_.measured) usual(measured);
     }
   }
 }
@@ -108,7 +110,7 @@ void Coordinator::handle(Time, const TimerFired& e, Actions&) {
 void Coordinator::handle(Time, const LinkMeasured& e, Actions&) {
   const Link link{e.latency, e.bandwidth};
   links_.set(self_, e.peer, link);
-  usual(link);
+  if (!usual_.measured || !links_.hosts().same(self_, e.peer)) usual(link);
 }
 
 void Coordinator::usual(const Link& link) {
@@ -249,24 +251,17 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
   }
   std::map<Group, std::size_t> tried;  // of `starving`
   bool any = false;
+  Time again = 0;
   for (std::size_t from = 0; from < loads.size() && !starving.empty(); ++from) {
     for (const GroupWork& g : loads[from].groups) {
       if (view_.known(g.group) || g.count < 2) continue;
       if (g.movable && g.count * g.weight >= min_gain()) continue;
       std::int64_t left = g.count - 1;
       const Rank source = members_.rank(from);
-      Probing& probing = probing_.try_emplace(g.group, Probing{now, {}}).first->second;
+      Probing& probing = probing_.try_emplace(g.group, Probing{now, 0, {}}).first->second;
+      const auto wait_until = [&](Time at) { again = again == 0 ? at : std::min(again, at); };
       const Time doubled = std::min<Time>((now - probing.since) / kProbesDouble, 32);
-      auto most = std::max<std::int64_t>(kFirstProbes, members_.count / kFirstProbesOneIn) << doubled;
-      if (const Link& link = links_.between(source, Rank{-1}); p_.priced) {
-        const Time each = std::max<Time>(1, wire_time(link, g.bytes + kProbeReturns));
-        const Time so_far = (now - probing.since + kProbesAtOnce) / each;
-        const Time wait = !link.measured ? kNeverMeasured : (so_far + 1) * each - kProbesAtOnce;
-        if (!link.measured ? now - probing.since < kNeverMeasured : so_far < most) {
-          most = link.measured ? so_far : 0;
-          out.push_back(SetTimer{kProbeTimer, probing.since + wait});
-        }
-      }
+      const auto most = std::max<std::int64_t>(kFirstProbes, members_.count / kFirstProbesOneIn) << doubled;
       for (std::size_t& next = tried[g.group]; next < starving.size() && left > 0; ++next) {
         const std::size_t to = starving[next];
         const Rank target = members_.rank(to);
@@ -275,9 +270,14 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
         if (!may_travel(link, g.bytes) || wire_time(link, g.bytes) > p_.ship_window) continue;
         if (probing.ranks.contains(target)) continue;
         if (static_cast<std::int64_t>(probing.ranks.size()) >= most) {
-          out.push_back(SetTimer{kProbeTimer, probing.since + (doubled + 1) * kProbesDouble});
+          wait_until(probing.since + (doubled + 1) * kProbesDouble);
           break;
         }
+        if (const Time at = probing.since + probe_after(probing, link, g.bytes); at > now) {
+          wait_until(at);
+          continue;
+        }
+        probing.spent += wire_time(link, g.bytes + kProbeReturns);
         probing.ranks.insert(target);
         const std::int64_t n = std::min<std::int64_t>(left, view_.threads(target));
         left -= n;
@@ -286,7 +286,15 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
       }
     }
   }
+  if (again > 0) out.push_back(SetTimer{kProbeTimer, again});
   return any;
+}
+
+// How long a group has to have waited for its next probe, over this link.
+Time Coordinator::probe_after(const Probing& probing, const Link& link, std::int64_t bytes) const {
+  if (!p_.priced) return 0;
+  if (!link.measured) return kNeverMeasured;
+  return probing.spent + wire_time(link, bytes + kProbeReturns) - kProbesAtOnce;
 }
 
 bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnover>& turnovers, const Move& m,
@@ -323,10 +331,16 @@ bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnove
   return true;
 }
 
+// Lines have numbers: each rank's own, and below 0, where hosts are known, those that leave a host.
+std::int64_t Coordinator::line(Rank from, Rank to) const {
+  const Hosts& hosts = links_.hosts();
+  return hosts.has(from) && !hosts.same(from, to) ? -1 - hosts.of(from) : index(from);
+}
+
 std::int64_t Coordinator::window_left(Time now, Rank from, Rank to) const {
   const double per_ns = links_.between(from, to).bandwidth / static_cast<double>(kSecond);
-  const auto taken = line_taken_.find(from);
-  const Time busy = taken == line_taken_.end() ? 0 : std::max<Time>(0, taken->second - now);
+  const auto taken = lines_.find(line(from, to));
+  const Time busy = taken == lines_.end() ? 0 : std::max<Time>(0, taken->second.out_until - now);
   const auto bytes = [&](Time t) { return static_cast<std::int64_t>(std::min(per_ns * static_cast<double>(t), 1e18)); };
   return bytes(p_.ship_window) - std::max(view_.bytes_under_way(from), bytes(busy));
 }
@@ -339,15 +353,12 @@ void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to, cons
     if (p_.faithful || g == nullptr || !view_.known(f.group)) continue;
     if (p_.priced) {
       const Link& link = links_.between(from, to);
-      Time& out_until = line_taken_[from];
-      out_until = std::max(out_until, now) + wire_time(link, f.count * (g->bytes - g->outputs));
-      Time& in_until = back_taken_[from];
-      in_until = std::max(in_until, now) + wire_time(link, f.count * g->outputs);
+      lines_[line(from, to)].take(now, wire_time(link, f.count * (g->bytes - g->outputs)),
+                                  wire_time(link, f.count * g->outputs));
       continue;
     }
     if (g->weight > p_.ship_window) continue;
-    Time& until = line_taken_[from];
-    until = std::max(until, now) + wire_time(links_.between(from, to), f.count * g->bytes);
+    lines_[line(from, to)].take(now, wire_time(links_.between(from, to), f.count * g->bytes), 0);
   }
 }
 
@@ -356,55 +367,26 @@ void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to, cons
 void Coordinator::look_again_when_free(Time now, const Plan& plan, Actions& out) {
   Time at = 0;
   for (const Move& m : plan) {
-    const auto taken = line_taken_.find(members_.rank(m.from));
-    if (taken == line_taken_.end() || taken->second <= now) continue;
-    const Time free = std::max(taken->second - p_.ship_window / 2, now + p_.plan_interval);
+    const auto taken = lines_.find(line(members_.rank(m.from), members_.rank(m.to)));
+    if (taken == lines_.end() || taken->second.out_until <= now) continue;
+    const Time free = std::max(taken->second.out_until - p_.ship_window / 2, now + p_.plan_interval);
     at = at == 0 ? free : std::min(at, free);
   }
   if (at > 0) out.push_back(SetTimer{kLineTimer, at});
 }
 
-// cut_to_price takes out of each move what is not worth its price. Who runs dry first is served first; several from one
-// rank in turns, for its line serves all of them.
 void Coordinator::cut_to_price(Time now, const std::vector<Load>& loads, Plan& plan) const {
-  std::vector<Computing> ends(loads.size());
-  for (std::size_t i = 0; i < loads.size(); ++i) ends[i] = {loads[i].finish(), loads[i].capacity};
-  std::vector<LineUse> lines(loads.size());
-  const auto until = [&](const std::map<Rank, Time>& taken, std::size_t i) {
-    const auto it = taken.find(members_.rank(i));
-    return it == taken.end() ? 0 : static_cast<double>(std::max<Time>(0, it->second - now));
+  Ways ways;
+  ways.order = usual_.latency;
+  ways.link = [this](std::size_t from, std::size_t to) -> const Link& {
+    return links_.between(members_.rank(from), members_.rank(to));
   };
-  for (std::size_t i = 0; i < loads.size(); ++i) lines[i] = {until(line_taken_, i), until(back_taken_, i)};
-  const Plan asked = plan;
-  for (Move& m : plan) {
-    for (GroupCount& f : m.fragments) f.count = loads[m.from].receives ? 0 : f.count;
-  }
-  std::vector<bool> over(plan.size());
-  for (bool any = true; any;) {
-    any = false;
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-      const std::size_t from = plan[i].from, to = plan[i].to;
-      if (over[i] || !loads[from].receives) continue;
-      const Link& link = links_.between(members_.rank(from), members_.rank(to));
-      over[i] = true;
-      for (std::size_t k = 0; k < plan[i].fragments.size(); ++k) {
-        GroupCount& f = plan[i].fragments[k];
-        const std::int64_t wanted = asked[i].fragments[k].count, left = wanted - f.count;
-        const GroupWork* g = loads[from].find(f.group);
-        if (left <= 0 || g == nullptr) continue;
-        const std::int64_t turn = std::min(left, std::max<std::int64_t>(1, wanted / 16));
-        const Lot lot = lot_of(turn, g->weight, g->bytes - g->outputs, g->outputs, link, usual_.latency);
-        const std::int64_t n = affordable(lot, 0, ends[from], ends[to], lines[from]);
-        f.count += n;
-        if (n < turn) continue;
-        any = true;
-        over[i] = false;
-        break;  // the next receiver's turn
-      }
-    }
-  }
-  for (Move& m : plan) std::erase_if(m.fragments, [](const GroupCount& f) { return f.count <= 0; });
-  std::erase_if(plan, [](const Move& m) { return m.fragments.empty(); });
+  ways.line = [this](std::size_t from, std::size_t to) { return line(members_.rank(from), members_.rank(to)); };
+  ways.use = [this, now](std::int64_t number) {
+    const auto taken = lines_.find(number);
+    return taken == lines_.end() ? LineUse{} : taken->second.use(now);
+  };
+  balancer::cut_to_price(loads, ways, plan);
 }
 
 // cut_to_window shortens orders so that a source never has more under way than ship_window of

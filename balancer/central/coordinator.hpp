@@ -9,6 +9,7 @@
 #include "balancer/central/central.hpp"
 #include "balancer/central/cluster_view.hpp"
 #include "balancer/links.hpp"
+#include "balancer/price.hpp"
 
 namespace tessera::balancer {
 
@@ -46,6 +47,12 @@ class Coordinator {
   Time min_gain() const;
 
  private:
+  struct Probing {  // of one group
+    Time since;
+    Time spent;            // of lines, if as much comes back as may be
+    std::set<Rank> ranks;  // that have got one
+  };
+
   void handle(Time, const Received&, Actions&);
   void handle(Time, const TimerFired&, Actions&);
   void handle(Time, const LinkMeasured&, Actions&);
@@ -59,6 +66,7 @@ class Coordinator {
   void check_when_due(Time now, Actions&);
   void check(Time now, Actions&);
   bool probe(Time now, const std::vector<Load>&, Actions&);
+  Time probe_after(const Probing&, const Link&, std::int64_t bytes) const;
   bool pays(const std::vector<Load>&, const std::vector<Turnover>&, const Move&, Actions&, Time now);
   void take_line(Time now, Rank from, const Load&, Rank to, const std::vector<GroupCount>&);
   void look_again_when_free(Time now, const Plan&, Actions&);
@@ -66,6 +74,7 @@ class Coordinator {
   void order(Time now, const std::vector<Load>&, const Move&, const char* why, Actions&);
   void refuse(Time now, const char* why, const Move*, Actions&);
   bool mark_unworthy(std::vector<Load>&) const;
+  std::int64_t line(Rank from, Rank to) const;
   void cut_to_price(Time now, const std::vector<Load>&, Plan&) const;
   bool unworthy(const GroupWork&, const Link&) const;
   bool too_busy(const GroupWork&, const Link&) const;
@@ -76,9 +85,8 @@ class Coordinator {
   const Time ship_cost_;
   ClusterView view_;
   Links links_;
-  Link usual_ = kNotMeasured;        // the latest measured
-  std::map<Rank, Time> line_taken_;  // until when, by what was ordered from there
-  std::map<Rank, Time> back_taken_;  // the same of what comes back there
+  Link usual_ = kNotMeasured;                // the latest measured
+  std::map<std::int64_t, LineClock> lines_;  // with what was ordered from there, and what of it comes back
   std::uint64_t ticket_ = 0;
   bool wanted_ = false;       // a check
   bool awaits_link_ = false;  // the latest check knew no link: some work may have stayed for that
@@ -86,10 +94,6 @@ class Coordinator {
   bool timer_set_ = false;
   Time hold_ = 0;                        // told to workers with ReportSeen
   std::map<std::string, Time> refused_;  // reason -> when it was last said
-  struct Probing {
-    Time since;
-    std::set<Rank> ranks;  // that have got one
-  };
   std::map<Group, Probing> probing_;
 };
 

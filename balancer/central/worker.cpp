@@ -21,6 +21,8 @@ CentralWorker::CentralWorker(const Setup& setup, const CentralParameters& p, Ran
       weights_(setup.groups, p.weight_memory),
       growth_(workers_),
       ready_(setup.groups.size()),
+      hosts_(setup.hosts),
+      self_(setup.rank),
       sent_(setup.groups.size()) {
   for (std::size_t g = 0; g < setup.groups.size(); ++g) {
     never_moved_[g] = setup.groups[g].never_moved;
@@ -109,10 +111,13 @@ void CentralWorker::handle(Time, const TimerFired& e, Actions&) {
 
 void CentralWorker::handle(Time, const LinkMeasured& e, Actions& out) {
   latency_ = std::max(latency_, e.latency);
-  switch (links_.measured(e.peer, {e.latency, e.bandwidth})) {
+  const bool near = hosts_.same(self_, e.peer);
+  switch ((near ? near_ : links_).measured(e.peer, {e.latency, e.bandwidth})) {
     case LinkDigest::News::nothing:
       return;
     case LinkDigest::News::anybody: {
+      if (hosts_.known()) out.push_back(Send{coordinator_, LinkReport{e.peer, e.latency, e.bandwidth}});
+      if (near) return;
       const Link& usual = links_.usual();
       latency_ = usual.latency;
       out.push_back(Send{coordinator_, LinkReport{Rank{-1}, usual.latency, usual.bandwidth}});

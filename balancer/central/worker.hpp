@@ -61,7 +61,9 @@ class CentralWorker {
   Weights weights_;
   Growth growth_;
   ReadyView ready_;
-  LinkDigest links_;
+  LinkDigest links_, near_;  // near_: of this host, where others are known
+  const Hosts hosts_;
+  const Rank self_;
   Time latency_ = Link{}.latency;  // of the slowest link measured
 
   bool idle_ = true;

@@ -56,6 +56,7 @@ Simulation::Simulation(Program& program, const Options& options)
   setup.seed = options.seed;
   setup.groups = program.groups();
   setup.settings = options.settings;
+  setup.hosts = options.hosts;
   if (std::adjacent_find(options.speeds.begin(), options.speeds.end(), std::not_equal_to<>()) != options.speeds.end()) {
     setup.powers = options.speeds;
     setup.powers.resize(static_cast<std::size_t>(options.ranks), 1);

@@ -11,6 +11,7 @@
 // So each refusal is paid for by one wake-up, each wake-up by new surplus: with nothing stealable
 // anywhere no message is sent.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "balancer/growth.hpp"
 #include "balancer/links.hpp"
+#include "balancer/price.hpp"
 #include "balancer/random.hpp"
 #include "balancer/ready_view.hpp"
 #include "balancer/settings.hpp"
@@ -37,6 +39,7 @@ class Stealer : public Policy {
         weights_(setup.groups, kWeightMemory),
         ready_(setup.groups.size()),
         growth_(workers_),
+        links_(Hosts(setup.hosts)),
         random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))),
         known_at_(static_cast<std::size_t>(setup.ranks), Known::no),
         present_(static_cast<std::size_t>(setup.ranks), true),
@@ -44,8 +47,10 @@ class Stealer : public Policy {
     for (std::size_t g = 0; g < setup.groups.size(); ++g) {
       never_moved_[g] = setup.groups[g].never_moved;
     }
+    for (std::int32_t r = 0; r < ranks_; ++r) mates_ += r != index(self_) && links_.hosts().same(self_, Rank{r});
     const SettingsReader read(steal_info(), setup.settings);
-    margin_ = read.number("transfer_margin");
+    priced_ = read.is_auto("transfer_margin");
+    if (!priced_) margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
     attempts_ = read.integer("attempts");
     patience_ = patience_left_ = read.duration("patience");
@@ -53,6 +58,7 @@ class Stealer : public Policy {
 
   void step(Time now, const Event& event, Actions& out) override {
     if (ranks_ < 2) return;
+    now_ = now;
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
     if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
     wake_thieves(out);
@@ -88,6 +94,9 @@ class Stealer : public Policy {
     for (const GroupDone& d : e.finished) {
       weights_.completed(d);
       finished += d.count;
+      if (index(d.group) >= produced_.size()) produced_.resize(index(d.group) + 1);
+      const auto n = static_cast<double>(d.count), sum = static_cast<double>(d.bytes);
+      produced_[index(d.group)].add(n, sum, sum * sum / std::max(1.0, n), kWeightMemory);
     }
     const std::int64_t before = ready_.accounted();
     ready_.told(e);
@@ -148,6 +157,10 @@ class Stealer : public Policy {
     const auto it = shipping_.find(e.ticket);
     if (it == shipping_.end()) return;
     ready_.shipped(it->second.asked, e.fragments);
+    std::int64_t outputs = 0;
+    for (const GroupCount& f : e.fragments) outputs += f.count * produced(f.group);
+    const Link& link = links_.between(self_, e.to);
+    lines_[line_to(e.to)].take(now_, wire_time(link, e.bytes - outputs), wire_time(link, outputs));
     if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
     shipping_.erase(it);
   }
@@ -217,11 +230,13 @@ class Stealer : public Policy {
     if (woken_by && may_ask(*woken_by)) return woken_by;
     const auto most = std::max_element(given_.begin(), given_.end());
     if (const Rank v{static_cast<std::int32_t>(most - given_.begin())}; *most > 0 && may_ask(v)) return v;
-    // A random start, then the next that may be asked: every rank is reached in turn.
+    // A random start, then the next that may be asked, those of the same host first: every rank is reached in turn.
     const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
-    for (std::int32_t i = 0; i < ranks_; ++i) {
-      const Rank v{(start + i) % ranks_};
-      if (may_ask(v)) return v;
+    for (const bool near : {true, false}) {
+      for (std::int32_t i = 0; i < ranks_; ++i) {
+        const Rank v{(start + i) % ranks_};
+        if ((!near || links_.hosts().same(self_, v)) && may_ask(v)) return v;
+      }
     }
     return std::nullopt;
   }
@@ -244,6 +259,13 @@ class Stealer : public Policy {
     Time weight = 0;
     std::int64_t bytes = 0;
     bool unmeasured = false;
+    LineUse line = lines_[line_to(thief)].use(now_);
+    // Who is near would have it from here sooner than who is far.
+    const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : mates_));
+    const Time running = idle_ ? 0 : weights_.fallback() / 2;  // half of it is left, as far as one can tell
+    Computing own{static_cast<double>(running) + static_cast<double>(ready_.load(weights_)) / threads, threads};
+    Computing other{0, 1};
+    const bool priced = priced_ && !growth_.grows();
     // A thief that another serves needs enough until then: not half, but as much as each rank would have of all.
     const std::int64_t sharers = patience_ > 0 && !growth_.grows() ? ranks_ : 2;
     const auto add = [&](std::size_t g, std::int64_t count) {
@@ -254,8 +276,15 @@ class Stealer : public Policy {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
-      } else if (served ||
-                 !worth_moving(weights_.cautious(group), each, link, margin_, weights_.ship_cost(group, ship_cost_))) {
+      } else if (served) {
+        return;
+      } else if (priced) {
+        if (!may_travel(link, each) || too_busy(group, each)) return;
+        const std::int64_t outputs = std::min(each, produced(group));
+        count =
+            affordable(lot_of(count, weights_.weight(group), each - outputs, outputs, link, 0), 0, own, other, line);
+        if (count <= 0) return;
+      } else if (!worth_moving(weights_.cautious(group), each, link, margin_, weights_.ship_cost(group, ship_cost_))) {
         return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
@@ -286,11 +315,21 @@ class Stealer : public Policy {
       }
       if (best < ready_.size()) add(best, 1);
     }
+    if (priced) return parts;
     const double worth = growth_.grows() ? std::max(kWorth, margin_) : margin_;
     const bool pays =
         growth_.factor() * static_cast<double>(weight) >= worth * static_cast<double>(transfer_time(link, bytes));
     return pays || unmeasured ? parts : std::vector<GroupCount>{};
   }
+  // Whether moving one keeps both ranks as busy as running it, however fast the line is.
+  bool too_busy(Group group, std::int64_t bytes) const {
+    return weights_.cautious(group) < weights_.ship_cost(group, 2 * ship_cost_) + copy_time(bytes);
+  }
+  // What one of the group produces, in bytes.
+  std::int64_t produced(Group group) const {
+    return index(group) < produced_.size() ? static_cast<std::int64_t>(produced_[index(group)].mean) : 0;
+  }
+  bool line_to(Rank to) const { return links_.hosts().same(self_, to); }
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
   }
@@ -395,7 +434,12 @@ class Stealer : public Policy {
   Growth growth_;
   Links links_;
   Random random_;
-  double margin_ = 0;
+  std::vector<Moments> produced_;   // by group: bytes, by one fragment
+  std::int32_t mates_ = 1;          // ranks of this host, where others are known
+  std::array<LineClock, 2> lines_;  // out of this host, and inside it
+  Time now_ = 0;
+  bool priced_ = true;
+  double margin_ = 2;
   Time max_transfer_ = 0;
   std::int64_t attempts_ = 0;
   Time patience_ = 0;

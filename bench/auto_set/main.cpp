@@ -192,6 +192,8 @@ void show(std::uint64_t number, const Arguments& a) {
                 std::string(p.name).c_str(), *t, static_cast<double>(o.bound) / 1e6, static_cast<long long>(o.moved),
                 static_cast<double>(o.bytes_moved) / 1e6, static_cast<double>(o.bytes_fetched) / 1e6,
                 static_cast<long long>(o.messages));
+    for (const auto& [why, count] : o.decisions)
+      std::printf("#   %lld x %s\n", static_cast<long long>(count), why.c_str());
   }
 }
 

@@ -322,6 +322,7 @@ int Node::run() {
     setup.rank = self();
     setup.ranks = ranks();
     setup.powers = options.powers;
+    setup.hosts = host_numbers(hosts);
     setup.workers = static_cast<std::int32_t>(workers.size());
     setup.ship_cost = kShipCost;
     setup.groups = infos;

@@ -53,7 +53,7 @@ std::vector<GroupInfo> groups_of(const Json& list) {
 }
 
 Json header(const std::string& program, std::string_view policy, const Setup& setup) {
-  const auto& [rank, ranks, workers, seed, ship_cost, powers, groups, settings] = setup;
+  const auto& [rank, ranks, workers, seed, ship_cost, powers, hosts, groups, settings] = setup;
   Json j;
   j["format"] = kFormat;
   j["program"] = program;
@@ -64,6 +64,7 @@ Json header(const std::string& program, std::string_view policy, const Setup& se
   j["seed"] = seed;
   j["ship_cost"] = ship_cost;
   j["powers"] = JsonWriter::text_of(powers);
+  if (!hosts.empty()) j["hosts"] = JsonWriter::text_of(hosts);
   j["groups"] = groups_text(groups);
   j["settings"] = settings;
   return j;
@@ -77,6 +78,7 @@ Setup setup_of(const Json& j) {
   JsonReader::read(j.at("seed"), s.seed);
   if (j.contains("ship_cost")) JsonReader::read(j.at("ship_cost"), s.ship_cost);  // older logs have none: none was told
   JsonReader::read(j.at("powers"), s.powers);
+  if (j.contains("hosts")) JsonReader::read(j.at("hosts"), s.hosts);
   s.groups = groups_of(j.at("groups"));
   j.at("settings").get_to(s.settings);
   return s;

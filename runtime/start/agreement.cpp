@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "runtime/run.hpp"
@@ -32,6 +33,15 @@ std::string numbers(const Ranks& ranks) {
 
 bool several_hosts(const std::vector<std::string>& hosts) {
   return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& h) { return h != hosts.front(); });
+}
+
+std::vector<std::int32_t> host_numbers(const std::vector<std::string>& hosts) {
+  std::map<std::string, std::int32_t> numbers;
+  std::vector<std::int32_t> by_rank;
+  for (const std::string& h : hosts) {
+    by_rank.push_back(numbers.try_emplace(h, static_cast<std::int32_t>(numbers.size())).first->second);
+  }
+  return by_rank;
 }
 
 std::string on_which_host(Rank rank, const std::vector<std::string>& hosts) {

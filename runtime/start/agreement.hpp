@@ -12,6 +12,8 @@ namespace tessera::runtime {
 // A rank for people: `rank 2 on h3`, or `rank 2` where all ranks are on one host (or hosts are not known).
 std::string rank_name(Rank rank, const std::vector<std::string>& hosts);
 bool several_hosts(const std::vector<std::string>& hosts);
+// A number for each host, by rank: for policies.
+std::vector<std::int32_t> host_numbers(const std::vector<std::string>& hosts);
 // The same of several: `ranks 2 and 3 on h3 and rank 5 on h4`.
 std::string rank_names(const std::vector<Rank>& ranks, const std::vector<std::string>& hosts);
 
