@@ -1,5 +1,7 @@
 #include "runtime/comm/messages.hpp"
 
+#include <array>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/comm/fields.hpp"
@@ -71,6 +73,29 @@ Message read_alternative(std::size_t tag, WireReader& a) {
 }
 
 }  // namespace
+
+namespace {
+
+// What the compiler calls it: `.. [with T = tessera::runtime::Request; ..]`.
+template <class T>
+constexpr std::string_view struct_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("T = ") + 4);
+  text = text.substr(0, text.find_first_of(";]"));
+  return text.substr(text.rfind(':') + 1);
+}
+
+template <class... T>
+constexpr std::array<std::string_view, sizeof...(T)> struct_names(std::type_identity<std::variant<T...>>) {
+  return {struct_name<T>()...};
+}
+
+}  // namespace
+
+std::string_view message_name(std::size_t tag) {
+  static constexpr auto kNames = struct_names(std::type_identity<Message>());
+  return kNames.at(tag);
+}
 
 bool counts_for_termination(const Message& m) {
   return std::visit([](const auto& x) { return x.counts; }, m);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -312,6 +313,9 @@ using Message =
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);
+
+// "Request": of the alternative with this number, as its struct is called.
+std::string_view message_name(std::size_t tag);
 
 Parcel encode(const Message&);
 Message decode(Parcel&&);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 
 #include "runtime/trace/rank_events.hpp"
@@ -12,15 +11,6 @@ namespace tessera::runtime {
 namespace {
 
 namespace sim = balancer::simulator;
-
-// As the variant has them.
-constexpr std::array kNames = {
-    "Request",   "Publish",    "Acked",        "Fetch",         "Give",      "Copied",    "Drop",       "DeleteHint",
-    "ReadsHint", "Ship",       "ScopeReturn",  "PolicyMessage", "LinkProbe", "Wave",      "WaveAnswer", "AskWaiting",
-    "Waiting",   "Failed",     "Stop",         "Totals",        "ReadDone",  "Gone",      "Entrust",    "Keep",
-    "Refetch",   "AskChange",  "MemberChange", "Left",          "TracePart", "Resettled", "Used",       "LinkAnswer",
-    "Hold",      "HeldDelete", "Settle",       "Settled",       "Beat",      "TakenBack", "ClockAsk",   "ClockAnswer"};
-static_assert(kNames.size() == std::variant_size_v<Message>);
 
 sim::Decided decision(const std::string& text, const TraceEvents::GroupOf& group_of) {
   sim::Decided d;
@@ -48,8 +38,8 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
                            static_cast<double>(static_cast<std::int64_t>(w[1] - part.base_ticks)) * part.ns_per_tick);
     switch (word) {
       case EventWord::message:
-        out.messages.push_back({at - zero_, from, self, kNames.at(more), static_cast<std::int64_t>(w[2]),
-                                static_cast<std::int64_t>(w[3])});
+        out.messages.push_back({at - zero_, from, self, std::string(message_name(more)),
+                                static_cast<std::int64_t>(w[2]), static_cast<std::int64_t>(w[3])});
         break;
       case EventWord::value:
         came_.push_back({self, w[2], at});

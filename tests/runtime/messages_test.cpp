@@ -47,6 +47,11 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(std::variant_size_v<Message>, 40u);
 }
 
+TEST(Messages, AreCalledAsTheirStructs) {
+  EXPECT_EQ(message_name(Message(Request{}).index()), "Request");
+  EXPECT_EQ(message_name(Message(HeldDelete{}).index()), "HeldDelete");
+}
+
 TEST(Messages, BytesAreFrozen) {
   EXPECT_EQ(hex(encode(Request{kName})),
             "00"
