@@ -45,7 +45,8 @@ class Pricer {
       const std::int64_t wanted = asked.fragments[k].count, left = wanted - f.count;
       const GroupWork* g = loads_[m.from].find(f.group);
       if (left <= 0 || g == nullptr) continue;
-      const std::int64_t some = g->bytes <= kNoMatter ? left : std::min(left, std::max<std::int64_t>(1, wanted / kTurns));
+      const std::int64_t some =
+          g->bytes <= kNoMatter ? left : std::min(left, std::max<std::int64_t>(1, wanted / kTurns));
       const Lot lot = lot_of(some, g->weight, g->bytes - g->outputs, g->outputs, link, ways_.order);
       const std::int64_t n =
           affordable(lot, 0, staying(m.from, lot, g->bytes - g->outputs), ends_[m.to], line(m.from, m.to));
@@ -73,7 +74,7 @@ class Pricer {
       const Link& link = ways_.link(from, i);
       const auto there = static_cast<double>(transfer_time(link, inputs));
       if (i != from && (!loads_[i].receives || !link.measured || there * kFurther > takes)) continue;
-      if (i != from) nearest = std::max(nearest, ways_.order + there + lot.work);
+      if (i != from) nearest = std::max(nearest, static_cast<double>(ways_.order) + there + lot.work);
       work += loads_[i].finish() * loads_[i].capacity;
       capacity += loads_[i].capacity;
     }

@@ -110,7 +110,10 @@ std::vector<Limit> find_limits(const Study& study, const Tried& tried, const std
   // made free: the default is asked, too. What it would save without that, too, is not saved by that.
   const auto run_with = [&](const std::function<void(sim::Options&)>& change) {
     double least = static_cast<double>(o.finished);
-    if (const auto free = run_of(tried.balancer, change)) least = std::min(least, static_cast<double>(free->finished));
+    if (const auto free = run_of(tried.balancer, change); free && static_cast<double>(free->finished) < least) {
+      least = static_cast<double>(free->finished);
+      data = data || moves_data(*free);  // which it may have left where it was for that
+    }
     if (!usual || words_of(usual->balancer) == words_of(tried.balancer)) return least;
     const auto free = run_of(usual->balancer, change);
     if (!free) return least;

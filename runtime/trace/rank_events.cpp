@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kMemoryEvery = std::chrono::milliseconds(20);
 
-std::int64_t ns_of(Clock::time_point t) {
+std::int64_t clock_ns(Clock::time_point t) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
 }
 
@@ -33,7 +33,7 @@ RankEvents::RankEvents(Node& node, std::size_t limit)
     : node_(node),
       most_(limit / sizeof(std::uint64_t)),
       began_ticks_(ticks()),
-      began_ns_(ns_of(Clock::now())),
+      began_ns_(clock_ns(Clock::now())),
       same_host_(node.self() == Rank{0} || node.transport.shares_memory(Rank{0})),
       sync_([this](std::int64_t here) { node_.comm.send(Rank{0}, ClockAsk{here}); }) {}
 
@@ -84,7 +84,7 @@ void RankEvents::turn(Clock::time_point now) {
 }
 
 void RankEvents::on(Rank from, const ClockAsk& m) {
-  if (!node_.end->stopped()) node_.comm.send(from, ClockAnswer{m.here, ns_of(Clock::now())});
+  if (!node_.end->stopped()) node_.comm.send(from, ClockAnswer{m.here, clock_ns(Clock::now())});
 }
 void RankEvents::on(Rank, const ClockAnswer& m) {
   if (!node_.end->stopped()) sync_.answered(m.here, m.there, Clock::now());
@@ -92,7 +92,7 @@ void RankEvents::on(Rank, const ClockAnswer& m) {
 
 RankEvents::Scale RankEvents::scale() {
   const std::uint64_t now_ticks = ticks();
-  const std::int64_t now = ns_of(Clock::now());
+  const std::int64_t now = clock_ns(Clock::now());
   Scale s{began_ticks_, began_ns_, 1};
   if (now_ticks > began_ticks_) {
     s.ns_per_tick = static_cast<double>(now - began_ns_) / static_cast<double>(now_ticks - began_ticks_);

@@ -25,7 +25,8 @@ std::int64_t moves(const std::string& summary) {
 }
 
 // Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody
-// knows that is a few to be measured.
+// knows that is a few to be measured, and then what is back before its rank is done with the rest. A line carries
+// twenty values in that time.
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(12000)[0] = static_cast<char>(i % 100); $}}\n"
@@ -45,7 +46,7 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
       if (o.err.find("worth moving") != std::string::npos &&
           o.err.find("transfer costs more than it saves") != std::string::npos)
         ++said[balancer];
-      EXPECT_LE(moved(read("s.json")), 40) << balancer;
+      EXPECT_LE(moved(read("s.json")), 80) << balancer;
     }
   }
   EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
@@ -131,7 +132,8 @@ TEST_F(Command, SmallValuesNeedNoLargeProbes) {
   EXPECT_GT(sent("500000"), 1'000'000) << "links are known for what travels";
 }
 
-// Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make.
+// Makers of values of 3 MB that take 30 ms to travel to their readers, and 5 ms to make: a line carries ten of them
+// while all sixty are made, so a few may go.
 TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ usleep(5000); x.create<char>(3000000)[0] = static_cast<char>(i % 100); $}}\n"
@@ -147,7 +149,7 @@ TEST_F(Command, WhatMakesLargeValuesStaysWithTheirReaders) {
       EXPECT_TRUE(ended(tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc",
                                  "--inproc-ranks", "3", "--link-bandwidth", "1e8", "--summary", "s.json"}),
                         0));
-      EXPECT_LE(moved(read("s.json")), 12) << balancer;
+      EXPECT_LE(moved(read("s.json")), 30) << balancer;
     }
   }
 }
