@@ -46,7 +46,7 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
       if (o.err.find("worth moving") != std::string::npos &&
           o.err.find("transfer costs more than it saves") != std::string::npos)
         ++said[balancer];
-      EXPECT_LE(moved(read("s.json")), 80) << balancer;
+      EXPECT_LE(moved(read("s.json")), 100) << balancer;
     }
   }
   EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
