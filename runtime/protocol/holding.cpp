@@ -11,7 +11,7 @@ void decide(Holding& h, Delete&& d, HoldingActions& a) {
   std::int64_t holds = 0;
   const auto wait_for = [&](Holding::OfName& name) {
     for (auto& [by, holder] : name) {
-      if (holder.over) continue;
+      if (holder.times < 0) continue;
       holder.deletes.push_back(h.number + 1);
       ++holds;
     }
@@ -42,17 +42,13 @@ void erase(Holding& h, const Element& what, const Id& by) {
 }
 
 void happens(Holding& h, const Held& e, std::int32_t, HoldingActions&) {
-  const auto [holder, fresh] = h.scopes[e.what.scope][e.what.id].try_emplace(e.by);
-  if (!fresh) erase(h, e.what, e.by);
+  if (++h.scopes[e.what.scope][e.what.id][e.by].times == 0) erase(h, e.what, e.by);
 }
 
 void happens(Holding& h, const LetGo& e, std::int32_t, HoldingActions& a) {
-  const auto [holder, fresh] = h.scopes[e.what.scope][e.what.id].try_emplace(e.by);
-  if (fresh) {
-    holder->second.over = true;
-    return;
-  }
-  const std::vector<std::uint64_t> deletes = std::move(holder->second.deletes);
+  Holding::Holder& holder = h.scopes[e.what.scope][e.what.id][e.by];
+  if (--holder.times != 0) return;
+  const std::vector<std::uint64_t> deletes = std::move(holder.deletes);
   erase(h, e.what, e.by);
   for (const std::uint64_t number : deletes) {
     const auto at = h.waiting.find(number);

@@ -64,7 +64,9 @@ struct Holding {
     bool again = false;      // a body that it waited for has made loops since, which hold the name, too
   };
   struct Holder {
-    bool over = false;                   // it has let go before the word that it holds, which came from another rank
+    // How often it holds: two indices may be the same element. Below 0: it has let go before the word that it holds has
+    // come, from another rank.
+    std::int32_t times = 0;
     std::vector<std::uint64_t> deletes;  // numbers of those that wait for it
   };
   using OfName = std::map<Id, Holder>;

@@ -23,6 +23,7 @@ struct LoopOf {
   Id reads{}, holds{};
   int at = 0;  // its rank
   bool body = false;
+  bool twice = false;  // two of its indices are the same element
 };
 struct DeleteOf {
   std::vector<Id> parts;
@@ -129,7 +130,7 @@ class HoldingWorld {
       for (const auto& [id, holders] : names) {
         put(id[1]);
         for (const auto& [by, holder] : holders) {
-          put(by[0]), put(by[1]), put(holder.over), put(holder.deletes.size());
+          put(by[0]), put(by[1]), put(holder.times), put(holder.deletes.size());
           for (const std::uint64_t n : holder.deletes) put(n);
         }
       }
@@ -148,7 +149,10 @@ class HoldingWorld {
 
   void create() {
     const Word word = steps_[created_++];
-    if (word.says == Says::held) return say(story_->creator, word);
+    if (word.says == Says::held) {
+      if (story_->loops[word.number].twice) say(story_->creator, word);
+      return say(story_->creator, word);
+    }
     const bool loop = word.says == Says::loop;
     (loop ? loops_ : deletes_)[word.number] = At::flying;
     send(story_->creator, loop ? story_->loops[word.number].at : story_->deletes[word.number].at, word);
@@ -224,6 +228,7 @@ class HoldingWorld {
     }
     if (!loop.body) read(loop.reads);
     loops_[l] = At::over;
+    if (loop.twice) say(loop.at, {Says::let_go, number});
     say(loop.at, {Says::let_go, number});
   }
   void run_inner(std::size_t l) {
@@ -294,6 +299,7 @@ std::vector<Story> stories() {
        {{kFirst, kFirst, 2}, {kSecond, kSecond, 0}},
        {{{kWhole, kFirst}, false, 0}, {{kWhole, kSecond}, false, 2}},
        "ldld"},
+      {"a loop that holds the same twice", 3, 1, {{kFirst, kFirst, 2, false, true}}, {{{kWhole, kFirst}, false, 0}}},
       {"all of it is deleted while parts are held",
        2,
        1,
@@ -350,8 +356,18 @@ std::vector<BrokenHolding> broken() {
        [real](Holding& h, const HoldingEvent& e, std::int32_t ranks, HoldingActions& a) {
          real(h, e, ranks, a);
          for (auto& [scope, names] : h.scopes) {
-           for (auto& [id, name] : names) std::erase_if(name, [](const auto& holder) { return holder.second.over; });
+           for (auto& [id, name] : names)
+             std::erase_if(name, [](const auto& holder) { return holder.second.times < 0; });
          }
+       }},
+      {"who says twice that it holds is forgotten",
+       [real](Holding& h, const HoldingEvent& e, std::int32_t ranks, HoldingActions& a) {
+         const auto* held = std::get_if<Held>(&e);
+         const bool again = held != nullptr && h.scopes.count(held->what.scope) != 0 &&
+                            h.scopes[held->what.scope].count(held->what.id) != 0 &&
+                            h.scopes[held->what.scope][held->what.id].count(held->by) != 0;
+         real(h, e, ranks, a);
+         if (again) h.scopes[held->what.scope].erase(held->what.id);
        }},
       {"a delete that has waited is forgotten",
        [real](Holding& h, const HoldingEvent& e, std::int32_t ranks, HoldingActions& a) {
