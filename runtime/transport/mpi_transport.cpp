@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "runtime/cores/share.hpp"
+#include "runtime/transport/bring_out_text.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/process_environment.hpp"
@@ -127,6 +128,7 @@ MpiTransport::MpiTransport() {
   peers_.resize(static_cast<std::size_t>(size_));
   for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
   meet_host();
+  if (other_hosts_) print_through_rank_0();
   barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) { append(Outgoing{to, what, {}}); });
   for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) post_receive(slot);
   yield_in_mpi(false);
@@ -191,8 +193,30 @@ void MpiTransport::meet_host() {
   MPI_Comm_free(&host);
 }
 
+// Where one launcher reads what all print. Whoever does not reach rank 0 prints where it has.
+void MpiTransport::print_through_rank_0() {
+  const bool read = output_place().reader != 0;
+  text::TextAddress address;
+  if (rank_ == 0 && read) {
+    try {
+      address = collector_.emplace().address();
+    } catch (const std::exception&) {  // no sockets, or no room for a thread: as without
+    }
+  }
+  check(MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, comm_), "MPI_Bcast");
+  if (address.port == 0) return;
+  if (read && !shares_memory(Rank{0})) {
+    try {
+      carrier_.emplace(address);
+    } catch (const std::exception&) {}
+  }
+  check(MPI_Barrier(comm_), "MPI_Barrier");
+  if (collector_) collector_->close_door();
+}
+
 MpiTransport::~MpiTransport() {
   try {
+    carrier_.reset();
     // Wait asleep for the slowest rank, rather than in MPI_Finalize, which spins.
     const Sink nobody = [](Rank, Parcel&&) {};
     barrier(nobody);
@@ -200,6 +224,7 @@ MpiTransport::~MpiTransport() {
       progress(nobody);
       sleep(Clock::now() + 1ms, false);
     }
+    collector_.reset();
     watch_.reset();  // before the bell goes
     yield_in_mpi(true);
     for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) {
@@ -220,6 +245,7 @@ MpiTransport::~MpiTransport() {
 void MpiTransport::abort(int exit_code) {
   no_last_call();
   flush_output();
+  text::bring_out_text();
   // Whoever is inside MPI now leaves it in microseconds; or it is this very thread, or stuck.
   const bool locked = mpi_mutex_.try_lock_for(200ms);
   static_cast<void>(locked);

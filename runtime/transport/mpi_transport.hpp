@@ -33,6 +33,8 @@
 #include "runtime/transport/doorbell.hpp"
 #include "runtime/transport/last_call.hpp"
 #include "runtime/transport/socket_watch.hpp"
+#include "runtime/transport/text_carrier.hpp"
+#include "runtime/transport/text_collector.hpp"
 #include "runtime/transport/transport.hpp"
 #include "runtime/transport/wire.hpp"
 
@@ -158,6 +160,7 @@ class MpiTransport final : public Transport {
 
  private:
   void meet_host();
+  void print_through_rank_0();
   void post_receive(std::size_t slot);
   void append(Outgoing out);
   void sleep(Clock::time_point until, bool poll);
@@ -209,7 +212,9 @@ class MpiTransport final : public Transport {
   std::atomic<std::int64_t> back_off_{0};  // the next short sleep, ns; 0: start again
   std::atomic<std::thread::id> driver_{};  // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;
-  std::optional<LastCall> last_call_;  // where nobody else ends the ranks that are left
+  std::optional<LastCall> last_call_;             // where nobody else ends the ranks that are left
+  std::optional<text::TextCollector> collector_;  // of what is printed on other hosts
+  std::optional<text::TextCarrier> carrier_;      // to it
 
   // Progress only.
   std::vector<Outgoing> leaving_;

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "runtime/transport/bring_out_text.hpp"
 #include "runtime/transport/last_call.hpp"
 
 namespace tessera::runtime {
@@ -133,6 +134,7 @@ void end_children() {
 }
 
 void end_process(int code) {
+  text::bring_out_text();
   last_call(code);
   end_children();
   for (;;) syscall(SYS_exit_group, code);

@@ -34,7 +34,7 @@ during() {
 }
 
 case $what in
-  lines)  # that kernels write to stderr: none is cut by another. (Of stdout, which mpirun reads through a terminal here, it may be: docs/luna.md.)
+  lines)  # that kernels write to stderr: none is cut by another
     cat >lines.fa <<'X'
 C++ sub say(int i) ${{ fprintf(stderr, "word %d end\n", i); $}}
 sub main() { for i = 1..4000 say(i) @ { locator_cyclic: i; }; }
@@ -42,6 +42,61 @@ X
     limit "$tessera" run lines.fa -n 3 -q >out 2>said
     code $? 0
     [ "$(grep -cE '^word [0-9]+ end$' said)" = 4000 ] || { echo "lines are cut:"; grep -vE '^word [0-9]+ end$' said | head; exit 1; } ;;
+  text)  # that kernels write to stdout, however: no line is cut, however long, and none is lost
+    cat >text.fa <<'X'
+C++ sub say(int i, int n) ${{
+  const std::string line = "line " + std::to_string(i) + " " + std::string(static_cast<std::size_t>(n), 'x') + " end";
+  if (i % 3 == 0) printf("%s\n", line.c_str());
+  if (i % 3 == 1) std::cout << line << std::endl;
+  if (i % 3 == 2) {
+    const std::string text = line + "\n";
+    if (write(1, text.data(), text.size()) < 0) abort();
+  }
+$}}
+sub main() {
+  for i = 1..6000 say(i, 1 + i % 90) @ { locator_cyclic: i; };
+  for i = 6001..6100 say(i, 300 * (i % 100) + 1) @ { locator_cyclic: i; };
+}
+X
+    limit "$tessera" run text.fa -n 3 -q -t 1 --balancer none >out 2>said
+    code $? 0
+    [ "$(wc -l <out)" = 6100 ] || { echo "$(wc -l <out) lines, not 6100"; exit 1; }
+    [ "$(grep -cE '^line [0-9]+ x+ end$' out)" = 6100 ] || { echo "lines are cut:"; grep -vE '^line [0-9]+ x+ end$' out | cut -c 1-200 | head; exit 1; } ;;
+  lasttext)  # what was printed before a crash, on any host, is there
+    cat >crash.fa <<'X'
+C++ head ${{
+#include <csignal>
+$}}
+C++ sub say(int i, name x) ${{
+  for (int k = 0; k < 500; ++k) { printf("before %d %d\n", i, k); if (i == 1) fprintf(stderr, "err %d\n", k); }
+  x = i;
+$}}
+C++ sub crash(int n) ${{ fputs("the last words", stdout); raise(SIGSEGV); $}}
+sub main(int where) {
+  df x;
+  for i = 0..3 say(i, x[i]) @ { locator_cyclic: i; };
+  crash(x[0] + x[1] + x[2] + x[3]) @ { locator_cyclic: where; };
+}
+X
+    for where in 0 1; do
+      limit "$tessera" run crash.fa -n 3 -q -- $where >out 2>said
+      code $? 1
+      said "[T410]"
+      said "err 499"
+      [ "$(grep -cE 'before [0-3] [0-9]+$' out)" = 2000 ] || { echo "rank $where crashed: $(grep -cE 'before [0-3] [0-9]+$' out) lines, not 2000"; exit 1; }
+      grep -q "the last words" out || { echo "rank $where crashed: no last words"; exit 1; }
+    done ;;
+  prompt)  # a line without an end is not kept back
+    cat >prompt.fa <<'X'
+C++ sub ask(int i, int s) ${{ if (i == 1) { printf("yes or no? "); fflush(stdout); sleep(s); } $}}
+sub main(int s) { for i = 0..1 ask(i, s) @ { locator_cyclic: i; }; }
+X
+    limit "$tessera" run prompt.fa -n 2 -q --balancer none -- 30 >out 2>said &
+    pid=$!
+    for _ in $(seq 200); do grep -q "yes or no" out && break; sleep 0.1; done
+    grep -q "yes or no" out; seen=$?
+    kill $pid; wait $pid
+    [ $seen = 0 ] || { echo "not seen while the kernel goes on"; exit 1; } ;;
   options)  # those of rank 0 are known to all, though mpirun does not pass them on
     build where
     TESSERA_OPTIONS="-t 3" limit $mpirun ./where >out 2>said
