@@ -113,6 +113,7 @@ int parse_and_run(Arguments words) {
   add_replay(app, action);
   add_simulate(app, action);
   add_advise(app, action);
+  add_report(app, action);
   add_internal(app, action);
 
   const auto dashes = std::find(words.begin(), words.end(), "--");

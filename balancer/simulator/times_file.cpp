@@ -1,4 +1,5 @@
 // The lines of a trace that tell times (docs/simulator.md), both ways.
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <ostream>
@@ -8,8 +9,26 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-Time time_of(TraceLines& in, const char* what = "a time") { return in.signed_number(what); }
-Rank rank_of(TraceLines& in) { return Rank{static_cast<std::int32_t>(in.signed_number("a rank"))}; }
+constexpr std::int32_t kMostWorkers = 1 << 16, kMostIndices = 1 << 10;
+// Of sums of times nobody wants to think: none is longer than a hundred days.
+constexpr Time kLongest = Time{1} << 53;
+Time as_time(const TraceLines& in, std::string_view w) {
+  const Time t = in.signed_value(w, "a time");
+  if (t > kLongest || t < -kLongest) in.wrong("says '" + std::string(w) + "' where a time stands, in ns");
+  return t;
+}
+Time time_of(TraceLines& in) { return as_time(in, in.word()); }
+// A number that is no larger than that.
+std::int32_t small(TraceLines& in, const char* what, std::int32_t most = INT32_MAX) {
+  const std::string_view w = in.word();
+  const std::int64_t n = in.signed_value(w, what);
+  if (n > most || n < -1) in.wrong("says '" + std::string(w) + "' where " + what + " stands");
+  return static_cast<std::int32_t>(n);
+}
+std::uint32_t count(TraceLines& in, const char* what, std::int32_t most = INT32_MAX) {
+  return static_cast<std::uint32_t>(std::max(0, small(in, what, most)));
+}
+Rank rank_of(TraceLines& in) { return Rank{small(in, "a rank")}; }
 
 // Words of the line up to `:`; what follows is text.
 template <class Take>
@@ -30,9 +49,9 @@ std::pair<std::string_view, std::string_view> pair_of(TraceLines& in, std::strin
 void read_block(TraceLines& in, Times& t) {
   if (in.number("the number of the block") != t.blocks.size()) in.wrong("has blocks out of order: they count from 0");
   BlockText b;
-  b.group = static_cast<std::uint32_t>(in.number("a group"));
+  b.group = count(in, "a group");
   b.kernel = in.word() == "kernel";
-  b.line = static_cast<std::uint32_t>(in.number("a line"));
+  b.line = count(in, "a line");
   b.text = text_after(in, [&](std::string_view w) { b.names.emplace_back(w); });
   const std::size_t at = b.text.find(" in ");  // of what file: names of files may have blanks, statements anything
   if (at != std::string::npos) {
@@ -47,7 +66,7 @@ void read_slot(TraceLines& in, Times& t) {
   if (t.blocks.empty()) in.wrong("has a slot before any block");
   BlockText::Slot s;
   s.output = in.word() == "out";
-  s.indices = static_cast<std::uint32_t>(in.number("a count of indices"));
+  s.indices = count(in, "a count of indices", kMostIndices);
   s.base = in.rest();
   t.blocks.back().slots.push_back(std::move(s));
 }
@@ -55,17 +74,18 @@ void read_slot(TraceLines& in, Times& t) {
 void read_bar(TraceLines& in, Times& t) {
   Bar b;
   b.fragment = in.number("a fragment");
-  b.rank = static_cast<std::int32_t>(in.number("a rank"));
-  b.worker = static_cast<std::int32_t>(in.number("a worker"));
+  b.rank = small(in, "a rank");
+  b.worker = std::max(0, small(in, "a worker"));
   b.start = time_of(in);
   b.length = time_of(in);
-  b.block = static_cast<std::uint32_t>(in.number("a block"));
+  if (b.length < 0) in.wrong("says that a fragment ran for less than nothing");
+  b.block = count(in, "a block");
   b.first_number = t.numbers.size();
   b.first_arrival = t.arrivals.size();
   for (std::string_view w = in.word(); !w.empty(); w = in.word()) {
     if (w.front() == '@') {
       const auto [input, at] = pair_of(in, w.substr(1));
-      t.arrivals.push_back({static_cast<std::uint32_t>(in.value(input, "an input")), in.signed_value(at, "a time")});
+      t.arrivals.push_back({static_cast<std::uint32_t>(in.value(input, "an input")), as_time(in, at)});
     } else {
       t.numbers.push_back(in.signed_value(w, "a number"));
     }
@@ -88,7 +108,7 @@ void read_decision(TraceLines& in, Times& t) {
 void read_rank(TraceLines& in, Times& t) {
   if (in.number("the number of the rank") != t.ranks.size()) in.wrong("has ranks out of order: they count from 0");
   RankInfo r;
-  r.workers = static_cast<std::int32_t>(in.number("a count of workers"));
+  r.workers = std::max(0, small(in, "a count of workers", kMostWorkers));
   r.same_host = in.word() == "same-host";
   r.offset = time_of(in);
   r.error = time_of(in);

@@ -1,0 +1,149 @@
+#include "cli/report/run_record.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "cli/failure.hpp"
+
+namespace tessera::cli {
+
+namespace sim = balancer::simulator;
+
+const char* name_of(Doing d) {
+  switch (d) {
+    case Doing::kernel:
+      return "kernels";
+    case Doing::making:
+      return "making fragments";
+    case Doing::overhead:
+      return "overhead";
+    case Doing::transfer:
+      return "idle: a transfer was under way";
+    case Doing::value:
+      return "idle: a value was being made on another rank";
+    case Doing::elsewhere:
+      return "idle: work was ready on another rank";
+    case Doing::nothing:
+      return "idle: nothing was ready anywhere";
+  }
+  return "?";
+}
+
+namespace {
+
+// When each fragment had ended, and the bar that did: of what stands for the end of others, the last of these.
+class Ends {
+ public:
+  explicit Ends(const RunRecord& r) : r_(r), bar_(r.trace.work.fragments.size(), kNobody), known_(bar_.size()) {}
+  // Ends of ends may be many deep: no recursion. They are in no circle, read_trace has seen to that.
+  std::size_t of(std::size_t fragment) {
+    std::vector<std::size_t> todo{fragment};
+    while (!todo.empty()) {
+      const std::size_t f = todo.back();
+      const auto& inputs = r_.trace.work.fragments[f].inputs;
+      if (!known_[f] && r_.bars_of[f].empty()) {
+        const std::size_t before = todo.size();
+        for (const sim::Input& i : inputs) {
+          if (!known_[i.fragment]) todo.push_back(i.fragment);
+        }
+        if (todo.size() > before) continue;
+      }
+      todo.pop_back();
+      if (known_[f]) continue;
+      known_[f] = true;
+      for (const std::size_t b : r_.bars_of[f]) later(f, b);
+      if (!r_.bars_of[f].empty()) continue;
+      for (const sim::Input& i : inputs) later(f, bar_[i.fragment]);
+    }
+    return bar_[fragment];
+  }
+
+ private:
+  void later(std::size_t fragment, std::size_t b) {
+    if (b != kNobody && (bar_[fragment] == kNobody || r_.end_of(b) > r_.end_of(bar_[fragment]))) bar_[fragment] = b;
+  }
+  const RunRecord& r_;
+  std::vector<std::size_t> bar_;
+  std::vector<bool> known_;
+};
+
+// What a worker does is told in the order in which it did it, and nothing before the start or after the end: clocks of
+// hosts differ a little, and a file may have been written by anybody.
+void put_in_order(sim::Times& t) {
+  for (sim::Bar& b : t.bars) {
+    const Time end = std::max<Time>(0, b.start + b.length);
+    b.start = std::max<Time>(0, b.start);
+    b.length = end - b.start;
+    t.finished = std::max(t.finished, end);
+  }
+  std::stable_sort(t.bars.begin(), t.bars.end(), [](const sim::Bar& a, const sim::Bar& b) {
+    return std::tie(a.rank, a.worker, a.start) < std::tie(b.rank, b.worker, b.start);
+  });
+  const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
+  std::stable_sort(t.moves.begin(), t.moves.end(), by_time);
+  std::stable_sort(t.decisions.begin(), t.decisions.end(), by_time);
+}
+
+}  // namespace
+
+void find_ready(RunRecord& r) {
+  const sim::Times& t = r.times();
+  const auto& fragments = r.trace.work.fragments;
+  std::vector<std::size_t> parent(fragments.size(), kNobody);
+  for (std::size_t f = 0; f < fragments.size(); ++f) {
+    for (const std::size_t c : fragments[f].children) parent[c] = f;
+  }
+  std::vector<const sim::Moved*> moved(fragments.size(), nullptr);  // the last time; they are in order
+  for (const sim::Moved& m : t.moves) moved[m.fragment] = &m;
+  Ends ends(r);
+  r.ready.assign(t.bars.size(), {});
+  for (std::size_t i = 0; i < t.bars.size(); ++i) {
+    const sim::Bar& b = t.bars[i];
+    Ready& ready = r.ready[i];
+    // It was created while what made it ran; when, is not written down.
+    if (parent[b.fragment] != kNobody) {
+      for (const std::size_t p : r.bars_of[parent[b.fragment]]) {
+        if (ready.by != kNobody && t.bars[p].rank != b.rank) continue;
+        const Time at = std::min(b.start, r.end_of(p));
+        ready = {at, Ready::Why::created, p, at, t.bars[p].rank};
+      }
+    }
+    std::vector<Time> came(fragments[b.fragment].inputs.size(), -1);
+    for (const sim::Arrival& a : t.arrivals_of(b)) came[a.input] = a.at;
+    for (std::size_t k = 0; k < came.size(); ++k) {
+      const std::size_t by = ends.of(fragments[b.fragment].inputs[k].fragment);
+      if (by == kNobody) continue;
+      const Time made = std::min(b.start, r.end_of(by));
+      const Time at = std::min(b.start, std::max(made, came[k]));
+      if (at > ready.at) ready = {at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
+    }
+    const sim::Moved* m = moved[b.fragment];
+    if (m != nullptr && balancer::index(m->to) == b.rank && m->at > ready.at && m->at <= b.start) {
+      ready = {m->at, Ready::Why::moved, ready.by, ready.at, balancer::index(m->from)};
+    }
+  }
+}
+
+RunRecord read_run(const std::string& path) {
+  RunRecord r;
+  r.name = std::filesystem::path(path).filename().string();
+  try {
+    r.trace = sim::read_trace(path);
+  } catch (const sim::TraceError& e) {
+    throw usage_error(e.what());
+  }
+  if (r.times().finished == 0 || r.times().bars.empty()) {
+    throw usage_error(path + ": this trace does not tell when its fragments ran (an older tessera, or --save-trace): " +
+                      "record the run again, with `tessera run --record` or `tessera simulate --record`");
+  }
+  put_in_order(r.trace.times);
+  r.bars_of.resize(r.trace.work.fragments.size());
+  for (std::size_t i = 0; i < r.times().bars.size(); ++i) r.bars_of[r.times().bars[i].fragment].push_back(i);
+  find_ready(r);
+  find_lanes(r);
+  find_path(r);
+  return r;
+}
+
+}  // namespace tessera::cli

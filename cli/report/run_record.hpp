@@ -1,0 +1,95 @@
+// RunRecord: a recorded run (a trace with times) and what follows from it: since when each fragment could have run and
+// what it waited for, what each worker did all the time, and the path that took the run its time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "balancer/simulator/trace.hpp"
+
+namespace tessera::cli {
+
+using balancer::Time;
+
+inline constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
+// Ready: since when a bar could have run where it did.
+struct Ready {
+  enum class Why : std::uint8_t { created, input, moved };
+  Time at = 0;
+  Why why = Why::created;
+  std::size_t by = kNobody;  // the bar that made it, or its last input
+  Time made = 0;             // when that was done; until `at` it travelled, or lay on the rank from which it was moved
+  std::int32_t from = -1;    // the rank where
+};
+
+// What a worker does.
+enum class Doing : std::uint8_t {
+  kernel,     // runs a kernel's fragment
+  making,     // runs what makes fragments: subs, loops, conditions
+  overhead,   // something was ready there and had not begun: the runtime's own time
+  transfer,   // idle: what it ran next, or a value for that, was on its way
+  value,      // idle: a value for what it ran next was being made on another rank
+  elsewhere,  // idle: nothing was ready there, on another rank something was
+  nothing,    // idle: nothing was ready anywhere that it could have run
+};
+inline constexpr std::size_t kDoings = 7;
+const char* name_of(Doing);
+
+struct Segment {
+  Time start = 0, end = 0;
+  Doing doing = Doing::nothing;
+  std::size_t bar = kNobody;  // that it is of; of idle ones: what came after it
+};
+
+struct Lane {  // a worker
+  std::int32_t rank = 0, worker = 0;
+  std::vector<Segment> segments;  // one after the other, from 0 to the end of the run
+};
+
+// Step: a piece of the critical path, which goes from the end of the run to its start without a gap.
+struct Step {
+  Time start = 0, end = 0;
+  enum class Kind : std::uint8_t {
+    run,
+    overhead,
+    transfer,  // a value's
+    move       // a worker had nothing until a fragment was moved to it
+  } kind = Kind::run;
+  std::size_t bar = kNobody;  // that ran, or that all this was for
+};
+
+struct RunRecord {
+  std::string name;  // for people: the file's
+  balancer::simulator::Trace trace;
+  std::vector<std::vector<std::size_t>> bars_of;  // by fragment
+  std::vector<Time> own;                          // by bar, without what ran inside it
+  std::vector<Ready> ready;                       // by bar
+  std::vector<Lane> lanes;
+  std::vector<Step> path;
+  std::array<Time, kDoings> sums{};  // over all workers
+
+  const balancer::simulator::Times& times() const { return trace.times; }
+  const balancer::simulator::BlockText& block_of(const balancer::simulator::Bar& b) const {
+    return trace.times.blocks[b.block];
+  }
+  bool is_kernel(std::size_t bar) const { return block_of(trace.times.bars[bar]).kernel; }
+  Time end_of(std::size_t bar) const { return trace.times.bars[bar].start + trace.times.bars[bar].length; }
+  Time finished() const { return trace.times.finished; }
+};
+
+// read_run reads a trace and finds out all this. A usage error when it is none, or has no times.
+RunRecord read_run(const std::string& path);
+
+// Parts of it.
+void find_ready(RunRecord&);
+void find_lanes(RunRecord&);
+void find_path(RunRecord&);
+
+// What a person can do about it: at most three sentences, the most important one first.
+std::vector<std::string> sentences(const RunRecord&);
+
+}  // namespace tessera::cli

@@ -1,0 +1,159 @@
+// What a person can do about a run, in the words of `tessera advise`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "balancer/units.hpp"
+#include "cli/advise/advice.hpp"
+#include "cli/report/run_record.hpp"
+
+namespace tessera::cli {
+namespace {
+
+namespace sim = balancer::simulator;
+using balancer::duration_text;
+
+constexpr double kWorthASentence = 0.1;  // of the workers' time
+constexpr double kNearlyAll = 0.7;       // of the whole
+
+struct Tally {
+  std::string label;
+  Time own = 0, longest = 0, idle_before = 0;
+  std::int64_t count = 0;
+  bool stealable = false;
+};
+
+// `work at app.fa:7`: the folders of the file tell nobody anything here.
+std::string short_label(const std::string& label) {
+  const std::size_t at = label.rfind(" at "), slash = label.rfind('/');
+  if (at == std::string::npos || slash == std::string::npos || slash < at) return label;
+  return label.substr(0, at + 4) + label.substr(slash + 1);
+}
+
+struct Look {
+  explicit Look(const RunRecord& run) : r(run) {
+    for (const auto& g : r.trace.work.groups) groups.push_back({short_label(g.label), 0, 0, 0, 0, g.stealable});
+    by_rank.resize(r.times().ranks.size());
+    for (std::size_t i = 0; i < r.own.size(); ++i) {
+      if (!r.is_kernel(i)) continue;
+      Tally& g = groups[r.block_of(r.times().bars[i]).group];
+      g.own += r.own[i];
+      g.longest = std::max(g.longest, r.own[i]);
+      ++g.count;
+      kernels += r.own[i];
+      longest = std::max(longest, r.own[i]);
+      by_rank[static_cast<std::size_t>(r.times().bars[i].rank)] += r.own[i];
+    }
+    all = r.finished() * static_cast<Time>(r.lanes.size());
+  }
+  double share(Doing d) const {
+    return all == 0 ? 0 : static_cast<double>(r.sums[static_cast<std::size_t>(d)]) / static_cast<double>(all);
+  }
+  // The group before whose fragments workers were idle for this reason for longest.
+  const Tally& waited_for(Doing d) {
+    for (Tally& g : groups) g.idle_before = 0;
+    for (const Lane& lane : r.lanes) {
+      for (const Segment& s : lane.segments) {
+        if (s.doing == d && s.bar != kNobody)
+          groups[r.block_of(r.times().bars[s.bar]).group].idle_before += s.end - s.start;
+      }
+    }
+    return *std::max_element(groups.begin(), groups.end(),
+                             [](const Tally& a, const Tally& b) { return a.idle_before < b.idle_before; });
+  }
+  const RunRecord& r;
+  std::vector<Tally> groups;
+  std::vector<Time> by_rank;
+  Time kernels = 0, longest = 0, all = 0;
+};
+
+std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string idle_sentence(Look& l, Doing why) {
+  const std::string much = share_text(l.share(why));
+  switch (why) {
+    case Doing::elsewhere: {
+      const bool balanced = l.r.times().balancer != "none";
+      const bool movable = std::any_of(l.groups.begin(), l.groups.end(), [](const Tally& g) { return g.stealable; }) ||
+                           std::any_of(l.r.times().moves.begin(), l.r.times().moves.end(),
+                                       [](const sim::Moved& m) { return m.by_policy; });
+      return fmt::format(
+          "In {} of the workers' time they had nothing while work was ready on another rank: {}.", much,
+          !balanced ? "run it with a balancer (--balancer auto), or place it by locators"
+          : !movable
+              ? "no call may be moved: mark the heavy ones `@ { stealable; }`"
+              : "another balancer, or more and shorter fragments, may move it sooner; `tessera advise` tries them");
+    }
+    case Doing::transfer:
+      return fmt::format(
+          "In {} of the workers' time they waited for a transfer, most of it for `{}`: place readers where their "
+          "values are made (locators), or have more fragments ready meanwhile.",
+          much, l.waited_for(why).label);
+    case Doing::value:
+      return fmt::format(
+          "In {} of the workers' time they waited for a value that another rank was still making, most of it for "
+          "`{}`: have it made sooner, or more fragments ready meanwhile.",
+          much, l.waited_for(why).label);
+    default:
+      return fmt::format(
+          "In {} of the workers' time nothing was ready anywhere: more workers would not make this run faster; "
+          "fragments that depend on less, or are made sooner, would.",
+          much);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> sentences(const RunRecord& run) {
+  Look l(run);
+  std::vector<std::pair<double, std::string>> all;
+  if (l.all == 0) return {};
+  for (const Doing d : {Doing::transfer, Doing::value, Doing::elsewhere, Doing::nothing}) {
+    if (l.share(d) >= kWorthASentence) all.emplace_back(l.share(d), idle_sentence(l, d));
+  }
+  // What the chain says holds for idle workers only.
+  const double idle =
+      l.share(Doing::transfer) + l.share(Doing::value) + l.share(Doing::elsewhere) + l.share(Doing::nothing);
+  const Time chain = run.trace.work.critical_path();
+  if (idle >= kWorthASentence && static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.finished())) {
+    const std::string text = static_cast<double>(l.longest) >= kNearlyAll * static_cast<double>(chain)
+                                 ? one_is_long(l.longest)
+                                 : chain_is_long(chain);
+    all.emplace_back(idle, fmt::format("{}{}, of {} in all.", static_cast<char>(std::toupper(text[0])), text.substr(1),
+                                       duration_text(run.finished())));
+  }
+  const double own = l.share(Doing::making) + l.share(Doing::overhead);
+  if (own >= kWorthASentence) {
+    const Tally& most = *std::max_element(l.groups.begin(), l.groups.end(),
+                                          [](const Tally& a, const Tally& b) { return a.count < b.count; });
+    all.emplace_back(own, fmt::format("The runtime itself took {} of the workers' time: {}.", share_text(own),
+                                      most.count == 0 ? "there is hardly a kernel in it"
+                                                      : one_is_short(most.label, most.own / most.count, most.count)));
+  }
+  const auto heaviest = std::max_element(l.by_rank.begin(), l.by_rank.end());
+  std::int64_t ranks = 0;
+  for (const sim::RankInfo& r : run.times().ranks) ranks += r.workers > 0 ? 1 : 0;
+  const double mean = ranks == 0 ? 0 : static_cast<double>(l.kernels) / static_cast<double>(ranks);
+  if (ranks > 1 && static_cast<double>(*heaviest) > 1.2 * mean) {
+    all.emplace_back(
+        (static_cast<double>(*heaviest) - mean) / static_cast<double>(run.finished()),
+        fmt::format("Rank {} was busy for {}, the ranks in the mean for {}: evenly spread, the same kernels need "
+                    "{} of the time that it took.",
+                    heaviest - l.by_rank.begin(), duration_text(*heaviest), duration_text(static_cast<Time>(mean)),
+                    share_text(mean / static_cast<double>(*heaviest))));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (all.size() > 3) all.resize(3);
+  std::vector<std::string> texts;
+  for (auto& [share, text] : all) texts.push_back(std::move(text));
+  if (texts.empty()) {
+    texts.push_back(
+        fmt::format("The workers were busy with kernels for {} of the time: only faster kernels, or more ranks, make "
+                    "it faster.",
+                    share_text(l.share(Doing::kernel))));
+  }
+  return texts;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,126 @@
+// What follows from a record: what workers did all the time, why they were idle, and what held the run up.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/failure.hpp"
+#include "cli/report/page.hpp"
+#include "cli/report/run_data.hpp"
+#include "small_trace.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace tessera::cli {
+namespace {
+
+class ReportRecord : public testing::Test {
+ protected:
+  RunRecord read(const std::string& text) {
+    const std::string path = (folder_ / "r.trace").string();
+    std::ofstream(path, std::ios::binary) << text;
+    return read_run(path);
+  }
+  tests::TemporaryFolder folder_;
+};
+
+Time sum(const RunRecord& r, Doing d) { return r.sums[static_cast<std::size_t>(d)] / 1000; }
+
+TEST_F(ReportRecord, EachWorkersTimeIsToldToTheLastNanosecond) {
+  const RunRecord r = read(tests::kSmallTrace);
+  EXPECT_EQ(sum(r, Doing::kernel), 7000);
+  EXPECT_EQ(sum(r, Doing::making), 100);
+  EXPECT_EQ(sum(r, Doing::overhead), 10 + 5) << "both were ready, and nothing else ran";
+  EXPECT_EQ(sum(r, Doing::value), 3510 - 2100) << "rank 0 had nothing else while work(2) ran";
+  EXPECT_EQ(sum(r, Doing::transfer), 4000 - 3510);
+  EXPECT_EQ(sum(r, Doing::elsewhere), 500 - 100) << "work(2) lay on rank 0";
+  EXPECT_EQ(sum(r, Doing::nothing), 100 + (6105 - 3510) + (6105 - 6005));
+  ASSERT_EQ(r.lanes.size(), 2u);
+  for (const Lane& lane : r.lanes) {
+    Time at = 0;
+    for (const Segment& s : lane.segments) {
+      EXPECT_EQ(s.start, at);
+      EXPECT_GT(s.end, s.start);
+      at = s.end;
+    }
+    EXPECT_EQ(at, r.finished());
+  }
+}
+
+TEST_F(ReportRecord, ThePathGoesBackToWhatEachHadToWaitFor) {
+  const RunRecord r = read(tests::kSmallTrace);
+  using enum Step::Kind;
+  const std::vector<std::tuple<Time, Time, Step::Kind, std::size_t>> wanted = {
+      {6005, 6105, overhead, kNobody},  // the runtime's end
+      {4005, 6005, run, 2},
+      {4000, 4005, overhead, 2},
+      {3510, 4000, transfer, 2},
+      {510, 3510, run, 3},
+      {500, 510, overhead, 3},
+      {100, 500, move, 3},
+      {0, 100, run, 0}};
+  ASSERT_EQ(r.path.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Step& s = r.path[i];
+    EXPECT_EQ(std::tuple(s.start / 1000, s.end / 1000, s.kind, s.bar), wanted[i]) << i;
+  }
+}
+
+// A bar inside another one: what makes a fragment and runs it on the spot.
+TEST_F(ReportRecord, WhatRunsInsideSomethingElseCountsOnce) {
+  const RunRecord r = read(
+      "tessera-trace 1\nprogram - p\ngroup 0 : outer\ngroup 1 : inner\nf 0 0 - - 70 0\nf 1 1 - 0 30 0\n"
+      "run 100 live none\nrank 0 1 same-host 0 0 h\nblock 0 0 kernel 1 : 1 in p outer()\nblock 1 1 kernel 2 : 1 in p "
+      "inner()\nt 1 0 0 20 30 1\nt 0 0 0 0 100 0\nend 2\n");
+  EXPECT_EQ(r.own, (std::vector<Time>{70, 30})) << "also when the file has them in another order";
+  EXPECT_EQ(r.sums[0], 100);
+}
+
+TEST_F(ReportRecord, SentencesSayWhatToDo) {
+  const auto all = sentences(read(tests::kSmallTrace));
+  ASSERT_GE(all.size(), 2u);
+  // main, work(2) and work(3) take 5.1 of 6.1 ms.
+  EXPECT_NE(all[0].find("The longest chain of fragments that wait for each other takes 5.10 ms"), std::string::npos)
+      << all[0];
+  EXPECT_NE(all[1].find("nothing was ready anywhere"), std::string::npos) << all[1];
+}
+
+// Of all that the page has nothing ends its script, and what is not UTF-8 does no harm.
+TEST_F(ReportRecord, NothingInAProgramEndsThePage) {
+  std::string text = tests::kSmallTrace;
+  text.replace(text.find("// <"), 2, "\xff\xfe");
+  const std::string page = page_of({read(text)});
+  const std::size_t data = page.find("id=\"data\">"), end = page.find("</script>", data);
+  ASSERT_NE(data, std::string::npos);
+  EXPECT_EQ(page.substr(data + 10, end - data - 10).find('<'), std::string::npos);
+  const auto runs = nlohmann::json::parse(page.substr(data + 10, end - data - 10));
+  EXPECT_NE(runs[0]["sources"][0]["lines"][1].get<std::string>().find("</script><!--<script>"), std::string::npos);
+}
+
+TEST_F(ReportRecord, PageHasTheSumsOfTheRecord) {
+  const auto j = RunData(read(tests::kSmallTrace)).json();
+  EXPECT_EQ(j["sums"][0], 7'000'000);
+  EXPECT_EQ(j["groups"][1]["own"], 7'000'000);
+  EXPECT_EQ(j["groups"][1]["count"], 3);
+  EXPECT_EQ(j["groups"][1]["longest"], 3'000'000);
+  EXPECT_EQ(j["groups"][0]["count"], 0) << "main is no kernel";
+  EXPECT_EQ(j["path"][0], nlohmann::json({"work at small.fa:3", 5'000'000}));
+  EXPECT_EQ(j["traffic"]["pairs"], nlohmann::json({{0, 1, 200, 1, 1, 0}, {1, 0, 60, 1, 0, 0}}));
+}
+
+// Ends of ends of ends: no recursion.
+TEST_F(ReportRecord, LongChainsOfEndsAreFollowed) {
+  std::string text = "tessera-trace 1\nprogram - p\ngroup 0 : k\ngroup 1 stack : end of k\nf 0 0 - - 10 0\n";
+  constexpr int kDeep = 200'000;
+  for (int i = 1; i <= kDeep; ++i) {
+    text += "f " + std::to_string(i) + " 1 - 0 0 0 " + std::to_string(i - 1) + ":0\n";
+  }
+  const std::string last = std::to_string(kDeep + 1);
+  text += "f " + last + " 0 - 0 10 0 " + std::to_string(kDeep) + ":0\nrun 100 live none\nrank 0 1 same-host 0 0 h\n" +
+          "block 0 0 kernel 1 : 1 in p k()\nt 0 0 0 0 10 0\nt " + last + " 0 0 50 10 0\nend " +
+          std::to_string(kDeep + 2) + "\n";
+  const RunRecord r = read(text);
+  EXPECT_EQ(r.ready[1].by, 0u);
+}
+
+}  // namespace
+}  // namespace tessera::cli

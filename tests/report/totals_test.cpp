@@ -1,0 +1,90 @@
+// The numbers of the page are those of the run: of kernels whose time is known, and of its summary.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+// Ten that sleep 2 ms for each number, and their sum.
+constexpr const char* kSleeps = R"(
+C++ sub work(int i, name r) ${{ usleep(2000 * i); r = i; $}}
+C++ sub add(int a, int b, name r) ${{ usleep(1000); r = a + b; $}}
+C++ sub show(int n) ${{ printf("%d\n", n); $}}
+sub main() {
+  df x, sum;
+  for i = 1..10 work(i, x[i]) @ { locator_cyclic: i; };
+  add(0, 0, sum[0]);
+  for i = 1..10 add(sum[i - 1], x[i], sum[i]);
+  show(sum[10]);
+}
+)";
+
+class Report : public Command {
+ protected:
+  // What the page has of its runs.
+  nlohmann::json page(const std::string& name) {
+    const std::string text = read(name);
+    const std::string mark = "id=\"data\">";
+    const std::size_t data = text.find(mark);
+    if (data == std::string::npos) return {};
+    const std::size_t begin = data + mark.size();
+    return nlohmann::json::parse(text.substr(begin, text.find("</script>", begin) - begin));
+  }
+};
+
+TEST_F(Report, TotalsAreThoseOfTheRun) {
+  write("p.fa", kSleeps);
+  for (const Words& ways : {Words{"-n", "2", "-t", "1"}, Words{"-t", "2"}}) {
+    Words words = {"run", "p.fa", "-q", "--record", "p.trace", "--summary", "p.json"};
+    words.insert(words.end(), ways.begin(), ways.end());
+    ASSERT_TRUE(ended(tessera(words), 0));
+    const Outcome o = tessera({"report", "p.trace", "-o", "p.html"});
+    ASSERT_TRUE(ended(o, 0));
+    EXPECT_NE(o.out.find("p.html: open it with a browser"), std::string::npos) << o.out;
+    const auto run = page("p.html").at(0);
+    const auto summary = nlohmann::json::parse(read("p.json"));
+    EXPECT_NEAR(run["finished"].get<double>() * 1e-9, summary["seconds"].get<double>(), 0.02);
+    double all = 0;
+    for (const auto& s : run["sums"]) all += s.get<double>();
+    EXPECT_EQ(all, run["finished"].get<double>() * static_cast<double>(run["lanes"].size()));
+    double path = 0;
+    for (const auto& p : run["path"]) path += p[1].get<double>();
+    EXPECT_EQ(path, run["finished"].get<double>());
+    // work: 2 + 4 + ... + 20 ms at least; add: 11 ms.
+    std::map<std::string, double> own;
+    for (const auto& g : run["groups"]) own[g["label"]] = g["own"].get<double>() * 1e-9;
+    std::map<std::string, double> slept;
+    for (const auto& g : summary["groups"]) {
+      if (!g["atomic"]) continue;
+      const std::string label = g["label"].get<std::string>() + " at " + g["at"].get<std::string>();
+      ASSERT_TRUE(own.contains(label)) << label;
+      const double there = g["mean_ns"].get<double>() * 1e-9 * g["count"].get<double>();
+      // What the summary adds is what the system does between two readings of the clock.
+      EXPECT_LE(own[label], there * 1.001 + 1e-6) << label;
+      EXPECT_NEAR(own[label], there, 0.03 * there + 0.02) << label;
+      slept[g["label"]] += own[label];
+    }
+    EXPECT_GE(slept["work"], 0.110);
+    EXPECT_GE(slept["add"], 0.011) << "it stands in two lines";
+    double busy = 0;
+    for (const auto& r : summary["ranks"]) busy += r["busy_seconds"].get<double>();
+    EXPECT_NEAR(run["sums"][0].get<double>() * 1e-9, busy, 0.03 * busy + 0.02);
+  }
+}
+
+TEST_F(Report, SaysWhatIsWrong) {
+  EXPECT_TRUE(ended(tessera({"report", "none.trace"}), 2, {"no such trace: none.trace"}));
+  write("empty.trace", "");
+  EXPECT_TRUE(ended(tessera({"report", "empty.trace"}), 2, {"empty.trace:1: the trace is no trace"}));
+  EXPECT_FALSE(std::filesystem::exists(path("report.html")));
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "stencil", "-n", "1", "-b", "none", "--save-trace", "s.trace"}), 0));
+  EXPECT_TRUE(ended(tessera({"report", "s.trace"}), 2, {"s.trace: this trace does not tell when its fragments ran"}));
+  EXPECT_TRUE(ended(tessera({"report", "s.trace", "-o", "no/such/r.html"}), 2, {"-o", "no/such"}));
+  EXPECT_TRUE(ended(tessera({"report"}), 2, {"traces is required"}));
+  EXPECT_TRUE(ended(tessera({"report", "a", "b", "c", "d", "e"}), 2));
+}
+
+}  // namespace
+}  // namespace tessera::tests
