@@ -126,6 +126,8 @@ Overrun overrun_of_block(const abi::Value* v) {
   if (!abi::is_guard(abi::payload(v) + abi::room(v))) return Overrun::behind;
   return abi::is_guard(abi::payload(v) - sizeof abi::kGuard) ? Overrun::none : Overrun::before;
 }
+// A sample (held.hpp) may be a number, which a kernel passes on.
+Overrun overrun_of_marked(const abi::Value* v) { return abi::is_block(v) ? overrun_of_block(v) : Overrun::none; }
 void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }

@@ -15,7 +15,8 @@ abi::Value* value_to_fill(std::uint64_t size);
 // Has somebody written outside the bytes of this value? There are guards around those of strings and arrays.
 enum class Overrun : std::uint8_t { none, before, behind };
 Overrun overrun_of_block(const abi::Value*);
-inline Overrun overrun(const abi::Value* v) { return v->pool == 0 ? Overrun::none : overrun_of_block(v); }
+Overrun overrun_of_marked(const abi::Value*);
+inline Overrun overrun(const abi::Value* v) { return v->pool == 0 ? Overrun::none : overrun_of_marked(v); }
 
 // Ranks that are believed to have a value, since they sent it or were sent it. For choosing only: ranks
 // whose numbers are 64 apart (of small values 14) are taken for one, and nobody says when a copy is gone.

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "runtime/memory/value.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -53,6 +55,18 @@ TEST_F(HeldTest, SmallOnesByOneInMany) {
   EXPECT_NEAR(peak_mb(0), 10, 4);
   EXPECT_NEAR(peak_mb(1), 19, 5);
   free(all);
+}
+
+TEST_F(HeldTest, ASampleIsWhatItWasBefore) {
+  const std::vector<Value*> values = {abi::value_int(7), abi::value_real(1e300), abi::value_bytes(0),
+                                      abi::value_bytes(8)};
+  for (Value* v : values) {
+    held->sample("a", v);
+    EXPECT_EQ(overrun(v), Overrun::none);
+  }
+  static_cast<char*>(values.back()->data)[8] ^= 1;
+  EXPECT_EQ(overrun(values.back()), Overrun::behind);
+  free(values);
 }
 
 TEST_F(HeldTest, OfAllThatWasMadeThePeakCounts) {
