@@ -34,7 +34,7 @@ struct Publish {  // producer's rank -> home: assigned here
   static constexpr bool counts = true;
   abi::Name name;
   std::uint32_t block = 0;  // who assigned, for the report of a second assignment
-  std::uint64_t ack = 0;    // not 0: answer Acked with it (see scopes.hpp)
+  std::uint64_t ack = 0;    // not 0: answer Acked with it (protocol/counting.hpp)
   Passenger value;          // small values travel; none: it stays with the producer
   std::vector<Rank> due;    // these have not asked, but wait for it
   bool given = false;       // and the producer has sent it to them
@@ -42,7 +42,7 @@ struct Publish {  // producer's rank -> home: assigned here
 };
 struct Acked {  // home -> producer
   static constexpr bool counts = true;
-  std::uint64_t ack = 0;
+  std::uint64_t scope = 0;  // has one count less
 };
 struct Fetch {  // home -> the rank that keeps the value, or a rank with it -> one it has had it sent to: give it to
                 // `to`

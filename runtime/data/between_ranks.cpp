@@ -13,12 +13,12 @@ namespace tessera::runtime {
 
 using protocol::Travels;
 
-// Returns what a message about a name must ask to be acknowledged with, so that it reaches the name's home before the
-// scope can end there (scopes.hpp); 0: it does anyway.
+// Returns which scope a message about a name must ask to be acknowledged for, so that it reaches the name's home before
+// the scope can end there (protocol/counting.hpp); 0: it does anyway.
 std::uint64_t DataFragments::hold(ScopeRecord* scope, Rank home) {
-  if (node_.scopes.way_home(scope) == home) return 0;
+  if (!protocol::must_be_answered(balancer::index(node_.scopes.way_home(scope)), balancer::index(home))) return 0;
   scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
-  return reinterpret_cast<std::uint64_t>(scope);
+  return scope->ref;
 }
 
 std::uint64_t DataFragments::see_off(const abi::Cf* c, Rank to, Ship& ship, std::vector<abi::Name>& names) {

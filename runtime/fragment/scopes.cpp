@@ -93,26 +93,21 @@ ScopeRecord* Scopes::arrive(std::uint64_t ref, Rank from, Debts& owed) {
     if (owed.empty() || owed.back().first != ref) owed.emplace_back(ref, 0);
     ++owed.back().second;
   };
-  if (home_of(ref) == self_) {
-    // Back at home: the sender's chain ends here, so it may be returned at once.
-    owe();
-    ScopeRecord* r = find_home(ref);
+  const auto count_here = [&](ScopeRecord* r) {
     r->count.fetch_add(1, std::memory_order_relaxed);
+    if (protocol::arrives(r->knows()) == protocol::Arrival::returns) owe();
     return r;
-  }
+  };
+  if (home_of(ref) == self_) return count_here(find_home(ref));
   const std::lock_guard hold(proxies_mutex_);
   auto [at, fresh] = proxies_.try_emplace(ref, nullptr);
-  if (fresh) {
-    ScopeRecord* r = make_record();  // count 1: this fragment
-    r->ref = ref;
-    r->proxy = true;
-    r->engaged_by = from;
-    at->second = r;
-    return r;
-  }
-  at->second->count.fetch_add(1, std::memory_order_relaxed);
-  owe();
-  return at->second;
+  if (!fresh) return count_here(at->second);
+  // protocol::Arrival::engages
+  ScopeRecord* r = make_record();  // count 1: this fragment
+  r->ref = ref;
+  r->proxy = true;
+  r->engaged_by = from;
+  return at->second = r;
 }
 
 bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by) {
@@ -165,7 +160,7 @@ void Scopes::retire(ScopeRecord* r) {
   const std::lock_guard hold(part.mutex);
   Slot* s = find(part, r->ref);
   s->record = nullptr;
-  s->generation = (s->generation + 1) & kGenerationMask;
+  s->generation = s->generation == kGenerationMask ? 1 : s->generation + 1;  // no reference is 0
   part.free.push_back(slot_of(r->ref));
 }
 

@@ -5,15 +5,8 @@
 // its child scopes. When the count reaches zero nobody can name its fragments: they are freed
 // everywhere and the parent loses one count. The root scope reaching zero is the end of the program.
 //
-// Fragments that move take the count along, as in Dijkstra and Scholten's algorithm: a rank that
-// receives the first fragment of a foreign scope opens a *proxy* that owes the sender one
-// ScopeReturn; later arrivals are returned at once, because the proxy already keeps the sender's
-// chain to the home alive. When the proxy's own count reaches zero it pays its debt and closes.
-//
-// An assignment made here for a foreign scope must reach the home before the scope can end there.
-// Parcels between two ranks keep their order, so that holds when the next rank on the way of our
-// count is the home itself; otherwise the Publish asks for an Acked, and the fragment's scope keeps
-// a count until it comes (`way_home`).
+// Fragments that move take the count along; another rank with fragments of the scope has a *proxy*, which owes the one
+// that sent the first of them a ScopeReturn. The rules are in protocol/counting.hpp.
 #pragma once
 
 #include <array>
@@ -27,6 +20,7 @@
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/data/table.hpp"
 #include "runtime/memory/lock.hpp"
+#include "runtime/protocol/counting.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -52,11 +46,12 @@ struct AtEnd {
 struct ScopeRecord : abi::Scope {
   std::atomic<std::int64_t> count{1};
   ScopeRecord* parent = nullptr;  // home records; null for the root
-  Rank engaged_by{-1};            // proxies: whom we owe the return
+  Rank engaged_by{-1};            // proxies: whom we owe the ScopeReturn
   DfEntry* entries = nullptr;     // home records: to free at the end (lock of its part of Scopes)
   DfEntry* shared = nullptr;      // the same, but they may go before (protocol::Others::older)
   std::vector<AtEnd> at_end;      // home records
   bool proxy = false;
+  protocol::Knows knows() const { return proxy ? protocol::Knows::proxy : protocol::Knows::home; }
 };
 
 class Scopes {

@@ -80,7 +80,7 @@ void Node::handle(Rank from, Message&& m) {
         } else if constexpr (std::is_same_v<T, ScopeReturn>) {
           leave_scope(*outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
-          leave_scope(*outside, reinterpret_cast<ScopeRecord*>(x.ack));
+          leave_scope(*outside, scopes.find(x.scope));
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
           if (policy != nullptr) policy->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkProbe>) {

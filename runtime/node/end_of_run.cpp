@@ -64,14 +64,14 @@ void EndOfRun::turn(Clock::time_point now) {
   }
   if (!leads()) return;
   if (root_finished_.load()) return stop_all(kExitOk);
-  if (waves_.running() || asked_waiting_ || now < next_wave_ || !node_.idle()) return;
+  if (waves_.running || asked_waiting_ || now < next_wave_ || !node_.idle()) return;
   const std::uint64_t number = waves_.begin();
   for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Wave{number});
   on(Rank{0}, wave_answer(number));
 }
 
 Clock::time_point EndOfRun::next(Clock::time_point now) const {
-  if (!leads() || waves_.running() || asked_waiting_) return now + std::chrono::hours(1);
+  if (!leads() || waves_.running || asked_waiting_) return now + std::chrono::hours(1);
   if (node_.sleepers.count() < static_cast<std::int32_t>(node_.workers.size())) {
     return now + std::chrono::hours(1);  // the last worker to fall asleep wakes us
   }
@@ -90,16 +90,16 @@ void EndOfRun::on(Rank from, Wave&& m) { node_.comm.send(from, wave_answer(m.num
 
 void EndOfRun::on(Rank, WaveAnswer&& m) {
   switch (waves_.answer(m.number, {m.idle, m.sent, m.received})) {
-    case Waves::Verdict::waiting:
+    case protocol::Waves::Verdict::waiting:
       return;
-    case Waves::Verdict::busy:
+    case protocol::Waves::Verdict::busy:
       next_wave_ = Clock::now() + pace_;
       pace_ = std::min<Clock::duration>(pace_ * 2, kSlowestPace);
       return;
-    case Waves::Verdict::ask_again:
+    case protocol::Waves::Verdict::ask_again:
       next_wave_ = Clock::time_point{};
       return;
-    case Waves::Verdict::quiet:
+    case protocol::Waves::Verdict::quiet:
       if (root_finished_.load()) return;
       asked_waiting_ = true;
       stuck_ = std::make_unique<StuckReport>(node_.program);

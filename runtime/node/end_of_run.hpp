@@ -1,7 +1,7 @@
 // EndOfRun: how a run ends, for one rank. Communication thread, except root_finished() and failed().
 //
 //   all well:  the root scope's count reaches zero on rank 0 (fragment/scopes.hpp) -> Stop(0)
-//   stuck:     waves (comm/waves.hpp) find the run quiet and the root scope alive -> every rank lists
+//   stuck:     waves (protocol/waves.hpp) find the run quiet and the root scope alive -> every rank lists
 //              what waits, and describes what of it rank 0 asks for -> rank 0 prints the report -> Stop(1)
 //   failed:    some rank tells rank 0 -> rank 0 prints -> Stop(code)
 // After Stop every rank sends its totals, and all leave together through a barrier.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
-#include "runtime/comm/waves.hpp"
+#include "runtime/protocol/waves.hpp"
 
 namespace tessera::runtime {
 
@@ -53,7 +53,7 @@ class EndOfRun {
   WaveAnswer wave_answer(std::uint64_t number);
 
   Node& node_;
-  Waves waves_;
+  protocol::Waves waves_;
   Clock::time_point next_wave_;
   Clock::duration pace_;
   std::atomic<bool> root_finished_{false};

@@ -65,9 +65,9 @@ void Node::enroll(Cf* c) {
 void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
   for (; scope != nullptr; count = 1) {
     const std::uint64_t ref = scope->ref;
-    const bool proxy = scope->proxy;
+    const protocol::Knows knows = scope->knows();
     if (scope->count.fetch_sub(count, std::memory_order_acq_rel) != count) return;
-    if (proxy) {
+    if (protocol::at_zero(knows) == protocol::AtZero::pays) {
       Rank engaged_by{-1};
       if (scopes.close_proxy(scope, ref, engaged_by)) {
         comm.send(engaged_by, ScopeReturn{ref});

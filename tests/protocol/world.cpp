@@ -396,7 +396,7 @@ void World::run(int f) {
               .flag = a.publish.given,
               .uses = static_cast<std::int8_t>(uses)};
     for (const Rank r : a.publish.due) m.due |= bit(number(r));
-    m.ack = parts_[at].engaged_by != kHome;
+    m.ack = must_be_answered(parts_[at].engaged_by, kHome);
     if (m.ack) ++parts_[at].count;
     send(at, kHome, m);
   }

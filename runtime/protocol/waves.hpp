@@ -8,16 +8,15 @@
 // differ from the first or from each other. It is never decided by a timeout; timers only pace how
 // often rank 0 asks.
 //
-// A pure machine: no transport, no clock. Rank 0's communication thread owns it.
+// Pure, as step.hpp. Rank 0's communication thread owns it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-namespace tessera::runtime {
+namespace tessera::protocol {
 
-class Waves {
- public:
+struct Waves {
   struct Answer {
     bool idle = false;
     std::uint64_t sent = 0;
@@ -30,39 +29,37 @@ class Waves {
     quiet,
   };
 
-  explicit Waves(std::int32_t ranks) : ranks_(ranks) {}
+  explicit Waves(std::int32_t of) : ranks(of) {}
 
   // Begins a wave; the number goes into the questions.
   std::uint64_t begin() {
-    answers_ = 0;
-    now_ = {true, 0, 0};
-    running_ = true;
-    return ++number_;
+    answers = 0;
+    now = {true, 0, 0};
+    running = true;
+    return ++number;
   }
-  bool running() const { return running_; }
 
-  Verdict answer(std::uint64_t number, const Answer& a) {
-    if (!running_ || number != number_) return Verdict::waiting;
-    now_.idle = now_.idle && a.idle;
-    now_.sent += a.sent;
-    now_.received += a.received;
-    if (++answers_ < ranks_) return Verdict::waiting;
-    running_ = false;
-    const bool calm = now_.idle && now_.sent == now_.received;
-    const bool same = before_.idle && before_.sent == now_.sent && before_.received == now_.received;
-    before_ = now_;
-    before_.idle = calm;
+  Verdict answer(std::uint64_t to, const Answer& a) {
+    if (!running || to != number) return Verdict::waiting;
+    now.idle = now.idle && a.idle;
+    now.sent += a.sent;
+    now.received += a.received;
+    if (++answers < ranks) return Verdict::waiting;
+    running = false;
+    const bool calm = now.idle && now.sent == now.received;
+    const bool same = before.idle && before.sent == now.sent && before.received == now.received;
+    before = now;
+    before.idle = calm;
     if (!calm) return Verdict::busy;
     return same ? Verdict::quiet : Verdict::ask_again;
   }
 
- private:
-  std::int32_t ranks_;
-  std::uint64_t number_ = 0;
-  std::int32_t answers_ = 0;
-  bool running_ = false;
-  Answer now_;
-  Answer before_;  // idle: that wave was calm
+  std::int32_t ranks;
+  std::uint64_t number = 0;
+  std::int32_t answers = 0;
+  bool running = false;
+  Answer now;
+  Answer before;  // idle: that wave was calm
 };
 
-}  // namespace tessera::runtime
+}  // namespace tessera::protocol
