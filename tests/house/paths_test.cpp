@@ -57,6 +57,34 @@ TEST(Paths, NamedInCommentsAndDocumentationExist) {
   EXPECT_GT(named, 100);
 }
 
+// `Class::name` and `kConstant`, in backticks.
+std::vector<std::string> names_in(const std::string& text) {
+  static const std::regex name(R"(`(?:[A-Z]\w*::)?(k[A-Z]\w*|[A-Z]\w*::[a-z]\w*)`)");
+  std::vector<std::string> found;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), name); at != std::sregex_iterator(); ++at) {
+    const std::string whole = (*at)[1];
+    const auto colon = whole.rfind(':');
+    found.push_back(colon == std::string::npos ? whole : whole.substr(colon + 1));
+  }
+  return found;
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Names, OfTheSchedulersPageAreInTheCode) {
+  std::string code;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "runtime")) {
+    if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp") code += read(entry.path());
+  }
+  const std::vector<std::string> names = names_in(read(kRoot / "docs/scheduler.md"));
+  EXPECT_GT(names.size(), 30U);
+  for (const std::string& name : names) EXPECT_TRUE(std::regex_search(code, std::regex("\\b" + name + "\\b"))) << name;
+  EXPECT_EQ(names_in("`Node::no_such_thing`, `Lead::kNone`, `kNone`").size(), 3U);
+}
+
 TEST(Paths, OneThatDoesNotExistIsFound) {
   EXPECT_EQ(paths_in("as in data/lifetimes_of_old.cpp").size(), 1u);
   EXPECT_FALSE(exists("data/lifetimes_of_old.cpp", kRoot / "runtime" / "x.cpp"));

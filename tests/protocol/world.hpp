@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/protocol/counting.hpp"
 #include "runtime/protocol/step.hpp"
 #include "tests/protocol/broken.hpp"
 
