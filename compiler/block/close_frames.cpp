@@ -70,6 +70,7 @@ class Closing {
     Mentioned uses;
     std::unordered_set<const Variable*> own(chain.parameters.begin(), chain.parameters.end());
     own.insert(chain.temporaries.begin(), chain.temporaries.end());
+    for (const Hidden& h : chain.hidden) own.insert(h.variable);
     uses.add(chain.locator);
     for (const Variable* v : chain.series) uses.add(v);
     for (auto& b : chain.blocks) {
@@ -91,6 +92,14 @@ class Closing {
       for (const auto* list : {&b->otherwise, &b->each_turn}) {
         for (const TakenBack& t : *list) uses.add(t);
       }
+      for (const Hull& h : b->hulls) {
+        hidden(h.base, uses);
+        for (const Side& side : h.sides) {
+          uses.add(side.first);
+          uses.add(side.last);
+        }
+      }
+      for (const NameUse* n : b->outputs()) hidden(*n, uses);
       if (b->body) body(*b->body, uses, own);
     }
     for (const Variable* v : uses.order()) {
@@ -100,13 +109,30 @@ class Closing {
   }
 
  private:
+  // What is known of a swept name.
+  void hidden(const NameUse& n, Mentioned& uses) const {
+    const auto it = program_.swept.find(n.base);
+    if (it == program_.swept.end()) return;
+    uses.add(it->second.horizon);
+    for (const Variable* v : it->second.given) {
+      if (v != nullptr) uses.add(v);
+    }
+  }
+
   void body(Body& b, Mentioned& uses, std::unordered_set<const Variable*>& own) {
-    for (const Declared& d : b.names) own.insert(d.variable);
+    for (const Declared& d : b.names) {
+      own.insert(d.variable);
+      if (const auto it = program_.swept.find(d.variable); it != program_.swept.end()) own.insert(it->second.horizon);
+    }
     for (const NameUse& n : b.deletes) uses.add(n);
     for (const NameUse& n : b.holds) uses.add(n);
     for (Step& step : b.steps) {
       if (auto* spawn = std::get_if<Spawn>(&step)) {
         visit(*spawn, {[&](ExprPtr& e) { uses.add(e); }, [&](NameUse& n) { uses.add(n); }});
+        for (const NameUse& n : spawn->done) hidden(n, uses);
+        for (const semantics::Argument& a : spawn->arguments) {
+          if (a.type == semantics::ParameterType::name && !spawn->chain->hidden.empty()) hidden(a.name, uses);
+        }
         if (spawn->rank != nullptr) {
           uses.add(spawn->rank);
           uses.add(spawn->ranks);
@@ -129,7 +155,9 @@ class Closing {
 
   void lay_out(Chain& chain) {
     std::size_t word = 0;
-    for (const auto* list : {&chain.parameters, &chain.captured, &chain.temporaries}) {
+    std::vector<const Variable*> hidden;
+    for (const Hidden& h : chain.hidden) hidden.push_back(h.variable);
+    for (const auto* list : {&chain.parameters, &chain.captured, &hidden, &chain.temporaries}) {
       for (const Variable* v : *list) {
         chain.frame.push_back({v, static_cast<std::uint16_t>(word)});
         word += v->letter == 'n' ? 3 : 1;

@@ -18,7 +18,7 @@ using semantics::Expr;
 constexpr std::size_t kMostReaders = 16;
 class Counting {
  public:
-  Counting(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
+  explicit Counting(Program& program) : program_(program) {}
 
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
@@ -235,10 +235,7 @@ class Counting {
                          [](const Around& b) { return b.counter != nullptr; });
     });
     if (!grows || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
-    if (diagnostics_.in_library(variable->at) || !told_.insert(variable->at.begin).second) return;
-    diagnostics_
-        .remark("T246", n.at, quote(variable->name) + " lives until the block that declares it has ended: " + n.why)
-        .note(variable->at, "it is declared here");
+    program_.long_lived.push_back({variable, n.why, n.at});
   }
 
   void finish(const Variable* variable, OfName& n) {
@@ -302,8 +299,6 @@ class Counting {
   }
 
   Program& program_;
-  Diagnostics& diagnostics_;
-  std::set<decltype(Extent::begin)> told_;  // declarations
   std::vector<Around> path_;
   bool in_condition_ = false;
   Undecided::Outputs outputs_;
@@ -312,6 +307,6 @@ class Counting {
 
 }  // namespace
 
-void count_uses(Program& program, Diagnostics& diagnostics) { Counting(program, diagnostics).run(); }
+void count_uses(Program& program, Diagnostics&) { Counting(program).run(); }
 
 }  // namespace tessera::compiler::block

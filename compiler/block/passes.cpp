@@ -15,6 +15,7 @@
 #include "compiler/block/number_blocks.hpp"
 #include "compiler/block/spread_loops.hpp"
 #include "compiler/block/stage_indices.hpp"
+#include "compiler/block/sweep_names.hpp"
 
 namespace tessera::compiler::block {
 
@@ -44,6 +45,8 @@ std::vector<Pass> pipeline() {
       {"spread-loops", spread_loops, true},
       // Inputs and locators do not change any more.
       {"find-makers", find_makers, true},
+      // All that makes fragments is what it will be; what it needs is not captured yet.
+      {"sweep-names", sweep_names, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

@@ -133,6 +133,13 @@ class Printer {
     if (b.condition != nullptr) line(depth, "condition " + show(b.condition));
     taken_back(b.otherwise, "else", depth);
     taken_back(b.each_turn, "then", depth);
+    for (const Hull& h : b.hulls) {
+      std::string text = "may still read " + h.base.base->name;
+      for (const Side& s : h.sides) {
+        text += "[" + (s.first == nullptr ? "" : show(s.first)) + ".." + (s.last == nullptr ? "" : show(s.last)) + "]";
+      }
+      line(depth, text);
+    }
     for (const auto& c : b.counts) line(depth, "reads " + show(c.name) + " = " + show(c.count));
     if (!b.out.empty()) line(depth, "out " + show(b.out));
     if (!b.done.empty()) line(depth, "done " + show(b.done));

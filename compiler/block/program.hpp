@@ -131,6 +131,16 @@ struct TakenBack {
   NameUse name;
 };
 
+// What a record may still read of a name, by the indices that are looked at (Swept::keys): each from `first` to `last`,
+// where null is no bound. Pass sweep-names.
+struct Side {
+  ExprPtr first, last;
+};
+struct Hull {
+  NameUse base;  // no indices
+  std::vector<Side> sides;
+};
+
 // Block: waits for `inputs`, then does what is present of the rest, in this order: sets, locate,
 // call, condition, body, done, deletes.
 struct Block {
@@ -157,6 +167,9 @@ struct Block {
   std::vector<semantics::ReadCount> counts;
   std::vector<NameUse> done;  // atomic: assigned 1 after the kernel
   std::vector<NameUse> deletes;
+  // Of a record that is at this block: what it and all that it makes may still read of swept names. None where it is the
+  // first one and that is no more than its own inputs. Of a range by its first two parameters: what is left of it.
+  std::vector<Hull> hulls;
 
   // outputs lists what the block assigns, in the order of its output numbers.
   std::vector<const NameUse*> outputs() const;
@@ -165,6 +178,13 @@ struct Block {
 struct FrameVariable {
   const Variable* variable = nullptr;
   std::uint16_t word = 0;
+};
+
+// What a sub is told of a name that it is passed: its horizon, or an index that it has already.
+struct Hidden {
+  const Variable* variable = nullptr;  // of letter h
+  std::size_t parameter = 0;
+  std::optional<std::size_t> key;  // of Swept::keys; nothing: the horizon
 };
 
 struct Chain {
@@ -183,8 +203,10 @@ struct Chain {
   bool spreads = false, stays = false;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
+  std::vector<Hidden> hidden;                // subs: filled by calls, too. Pass sweep-names
+  const Variable* hold = nullptr;            // the word for what the runtime holds; a temporary. Pass sweep-names
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks
-  std::vector<FrameVariable> frame;          // all three, in this order; pass close-frames
+  std::vector<FrameVariable> frame;          // in this order: parameters, captured, hidden, temporaries; close-frames
   std::uint16_t frame_words = 0;
   std::vector<std::unique_ptr<Block>> blocks;
 
@@ -267,6 +289,21 @@ struct Uses {
   static bool is_narrowed(const Reader& r, const Variable* inner, bool first);
 };
 
+// Swept: a name that is not counted, whose fragments are freed when no record is left that may read them.
+struct Swept {
+  const Variable* horizon = nullptr;   // of letter h
+  std::vector<std::size_t> keys;       // the indices that tell what may still be read: one or two
+  std::size_t prefix = 0;              // of a parameter: so many indices it has already
+  std::vector<const Variable*> given;  // by key: the index, where it is among these; else null
+};
+
+// LongLived: a name that grows with a loop and is not counted, and why.
+struct LongLived {
+  const Variable* variable = nullptr;
+  const char* why = nullptr;
+  Extent at;
+};
+
 struct Program {
   std::deque<Variable> temporaries;  // owned here, ids follow the model's
   std::uint32_t next_id = 0;
@@ -276,6 +313,9 @@ struct Program {
   // Names whose fragments are freed after their last use, with one entry for each number of
   // indices that some assignment of the name has; pass count-uses.
   std::map<const Variable*, std::vector<Uses>, ById> uses;
+
+  std::vector<LongLived> long_lived;             // pass count-uses; told by sweep-names
+  std::map<const Variable*, Swept, ById> swept;  // names and parameters; pass sweep-names
 
   // Names whose deletes may have to wait; pass hold-deletes.
   std::unordered_set<const Variable*> held;

@@ -25,18 +25,16 @@ void Sum::add(const Sum& other, std::int64_t k) {
   }
 }
 
-std::optional<Sum> sum_of(const Expr& e) {
+std::optional<Sum> sum_of(const Expr& e, bool any) {
   if (e.type != semantics::Type::integer) return std::nullopt;
   switch (e.kind) {
     case Expr::Kind::integer:
       return Sum{e.integer, {}};
     case Expr::Kind::variable:
-      if (e.variable->letter != 'i' || e.variable->kind == Variable::Kind::temporary) {
-        return std::nullopt;
-      }
+      if (!any && (e.variable->letter != 'i' || e.variable->kind == Variable::Kind::temporary)) return std::nullopt;
       return Sum{0, {{e.variable, 1}}};
     case Expr::Kind::negate: {
-      const auto a = sum_of(*e.kids[0]);
+      const auto a = sum_of(*e.kids[0], any);
       if (!a) return std::nullopt;
       Sum s;
       s.add(*a, -1);
@@ -44,14 +42,14 @@ std::optional<Sum> sum_of(const Expr& e) {
     }
     case Expr::Kind::binary: {
       if (e.op == Operator::div || e.op == Operator::mod) {
-        const auto a = sum_of(*e.kids[0]);
-        const auto b = sum_of(*e.kids[1]);
+        const auto a = sum_of(*e.kids[0], any);
+        const auto b = sum_of(*e.kids[1], any);
         if (!a || !b || !a->terms.empty() || !b->terms.empty() || b->constant == 0) return std::nullopt;
         return Sum{e.op == Operator::div ? a->constant / b->constant : a->constant % b->constant, {}};
       }
       if (e.op != Operator::add && e.op != Operator::sub && e.op != Operator::mul) return std::nullopt;
-      auto a = sum_of(*e.kids[0]);
-      auto b = sum_of(*e.kids[1]);
+      auto a = sum_of(*e.kids[0], any);
+      auto b = sum_of(*e.kids[1], any);
       if (!a || !b) return std::nullopt;
       if (e.op == Operator::mul) {
         if (!b->terms.empty()) std::swap(a, b);

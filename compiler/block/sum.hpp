@@ -17,7 +17,7 @@ struct Sum {
   friend bool operator==(const Sum&, const Sum&) = default;
 };
 
-// sum_of: of counters and parameters, with small factors; nothing when it is no such sum.
-std::optional<Sum> sum_of(const semantics::Expr& e);
+// sum_of: of counters and parameters, with small factors; nothing when it is no such sum. `any`: of temporaries, too.
+std::optional<Sum> sum_of(const semantics::Expr& e, bool any = false);
 
 }  // namespace tessera::compiler::block

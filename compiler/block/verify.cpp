@@ -10,6 +10,7 @@ namespace {
 class Verifier {
  public:
   std::string run(const Program& program) {
+    program_ = &program;
     for (const auto& sub : program.subs) {
       if (!sub->captured.empty()) {
         fail(*sub, "a sub captures " + sub->captured.front()->name);
@@ -82,6 +83,12 @@ class Verifier {
       for (const auto* list : {&b->otherwise, &b->each_turn}) {
         for (const TakenBack& t : *list) taken_back(c, frame, t);
       }
+      for (const Hull& h : b->hulls) {
+        for (const Side& side : h.sides) {
+          expr(c, Block(), frame, side.first);
+          expr(c, Block(), frame, side.last);
+        }
+      }
       if (b->body) body(c, *b, *b->body, visible);
     }
   }
@@ -98,8 +105,12 @@ class Verifier {
     name(c, nothing, visible, t.name);
   }
 
-  static void declare(const Body& body, Visible& visible) {
-    for (const Declared& d : body.names) visible.insert(d.variable);
+  void declare(const Body& body, Visible& visible) const {
+    for (const Declared& d : body.names) {
+      visible.insert(d.variable);
+      if (const auto it = program_->swept.find(d.variable); it != program_->swept.end())
+        visible.insert(it->second.horizon);
+    }
   }
 
   void body(const Chain& c, const Block& b, Body& body, Visible visible) {
@@ -138,6 +149,7 @@ class Verifier {
     }
   }
 
+  const Program* program_ = nullptr;
   std::string problem_;
 };
 

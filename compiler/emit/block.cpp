@@ -29,7 +29,7 @@ class Writer {
         expr_(context, environment_, block_.index) {}
 
   std::string functions() {
-    const std::string out = inputs() + locator() + series() + maker() + indices();
+    const std::string out = inputs() + locator() + series() + maker() + indices() + hulls();
     return out + (block_.kind == Kind::range ? iterate() : run_function());
   }
   std::string declarations(const std::string& of) const {
@@ -43,6 +43,7 @@ class Writer {
     declare(!chain_.series.empty(), "std::uint64_t se", "(const Cf*)");
     declare(has_makers(), "std::int64_t mk", "(const Cf*, std::uint32_t)");
     declare(index_count() != 0, "void ix", "(const Cf*, std::int64_t*)");
+    declare(!block_.hulls.empty(), "void hu", "(const Cf*, std::int64_t, std::int64_t, Hulls*)");
     declare(range, "void it", "(Worker*, Cf*, std::int64_t)");
     declare(!range, "Next run", "(Worker*, Cf*)");
     return out;
@@ -166,6 +167,41 @@ class Writer {
     return out + "}\n";
   }
 
+  // Of a range: of those of its iterations that are asked about.
+  std::string hulls() const {
+    if (block_.hulls.empty()) return "";
+    Environment environment(chain_);
+    if (block_.kind == Kind::range) {
+      environment.set(chain_.parameters[0], "first");
+      environment.set(chain_.parameters[1], "last");
+    }
+    std::string out = "void hu" + own_ +
+                      "([[maybe_unused]] const Cf* c, [[maybe_unused]] std::int64_t first, "
+                      "[[maybe_unused]] std::int64_t last, Hulls* h) {\n";
+    for (const block::Hull& h : block_.hulls) {
+      out += "  h->add(" + environment[context_.program.swept.at(h.base.base).horizon];
+      for (const block::Side& s : h.sides) {
+        out += ", " + (s.first == nullptr ? "kLeast" : bound(environment, *s.first)) + ", " +
+               (s.last == nullptr ? "kMost" : bound(environment, *s.last));
+      }
+      out += ");\n";
+    }
+    return out + "}\n";
+  }
+
+  // Nothing in it can fail: it is only a bound.
+  static std::string bound(const Environment& environment, const semantics::Expr& e) {
+    switch (e.kind) {
+      case semantics::Expr::Kind::integer:
+        return "std::int64_t{" + hole(Hole::number, std::to_string(e.integer)) + "}";
+      case semantics::Expr::Kind::variable:
+        return "std::int64_t{" + environment[e.variable] + "}";
+      default:
+        return "(" + bound(environment, *e.kids[0]) + " " + syntax::spelling(e.op) + " " +
+               bound(environment, *e.kids[1]) + ")";
+    }
+  }
+
   std::string iterate() {
     environment_.set(block_.counter, "(int)i");  // `int(i)` can read as a declaration
     return "void it" + own_ +
@@ -193,7 +229,8 @@ class Writer {
     if (block_.kind == Kind::loop) {
       const std::string counter = expr_.integer(*semantics_counter());
       out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
-             expr_.name(block_.out[0]) + ", value_int(" + counter + "));\n" + taking_back(block_.otherwise) +
+             expr_.name(block_.out[0]) + ", value_int(" + counter + ")" +
+             spot(context_, expr_, environment_, block_.out[0]) + ");\n" + taking_back(block_.otherwise) +
              "    return Next::finished;\n  }\n" + taking_back(block_.each_turn);
     }
     if (block_.body) {
@@ -297,13 +334,16 @@ class Writer {
     for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     out += after;
     for (const auto& n : block_.done) {
-      out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) + ", value_int(1));\n";
+      out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) + ", value_int(1)" +
+             spot(context_, expr_, environment_, n) + ");\n";
     }
     return out;
   }
 
   std::string assign(const semantics::NameUse& to, std::size_t output, const std::string& df) const {
     const std::string start = "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
+    if (context_.program.swept.count(to.base) != 0)
+      return "  assign_swept" + start + spot(context_, expr_, environment_, to) + ");\n";
     const block::Uses* uses = context_.program.uses_of(to);
     if (uses == nullptr) return "  assign" + start + ");\n";
     const std::string used = "assign_used" + start + ", " + uses_call(context_, *uses, to, expr_, environment_);
@@ -347,6 +387,10 @@ class Writer {
   }
 
   std::string flags() const {
+    if (!block_.hulls.empty()) return "kHolds | " + other_flags();
+    return other_flags();
+  }
+  std::string other_flags() const {
     if (block_.kind == Kind::range) {
       return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") +
              (chain_.stays ? " | kStays" : "") + (is_bulk(chain_) ? " | kBulk" : "") +
@@ -403,10 +447,12 @@ class Writer {
            name(!chain_.callers.empty(), "ca") + ", " + function(!chain_.series.empty(), "se") + ", " +
            function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
            std::to_string(block_.expects) + "u";
-    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty()) {
+    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || !block_.hulls.empty()) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");
     }
+    if (!block_.hulls.empty())
+      out += ", values_of(\"" + layout + "\"), hu" + of + ", " + std::to_string(place(chain_.hold).word);
     return out + "};\n\n";
   }
 

@@ -10,11 +10,28 @@ std::string mixed(const std::string& id, std::uint32_t ordinal) {
 }  // namespace
 
 std::string slot(const block::FrameVariable& f, const std::string& cf) {
-  const char* kind = f.variable->letter == 'n'   ? "frame_name("
-                     : f.variable->letter == 'i' ? "frame_int("
-                     : f.variable->letter == 'r' ? "frame_real("
-                                                 : "frame_value(";
+  const char* kind = f.variable->letter == 'n'                                ? "frame_name("
+                     : f.variable->letter == 'i' || f.variable->letter == 'h' ? "frame_int("
+                     : f.variable->letter == 'r'                              ? "frame_real("
+                                                                              : "frame_value(";
   return kind + cf + ", " + std::to_string(f.word) + ")";
+}
+
+std::string index_at(const ExpressionWriter& expr, const Environment& environment, const block::Swept& swept,
+                     const semantics::NameUse& name, std::size_t key) {
+  if (swept.given[key] != nullptr) return environment[swept.given[key]];
+  const std::size_t own = swept.keys[key] - swept.prefix;
+  return own < name.indices.size() ? expr.integer(*name.indices[own]) : "kNoIndex";
+}
+
+std::string spot(const Context& context, const ExpressionWriter& expr, const Environment& environment,
+                 const semantics::NameUse& name) {
+  const auto it = context.program.swept.find(name.base);
+  if (it == context.program.swept.end()) return "";
+  std::string out = ", Spot{" + environment[it->second.horizon] + ", {";
+  for (std::size_t k = 0; k < it->second.keys.size(); ++k)
+    out += (k == 0 ? "" : ", ") + index_at(expr, environment, it->second, name, k);
+  return out + "}}";
 }
 
 std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name,
@@ -50,6 +67,14 @@ void BodyWriter::statements(const block::Body& body, const std::string& id, cons
     out_ += indent + "Scope* " + scope + " = scope_open(w, " + outer_scope + ", " + id + ");\n";
     for (const block::Declared& d : body.names) {
       const std::string name = "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")";
+      if (const auto swept = context_.program.swept.find(d.variable); swept != context_.program.swept.end()) {
+        const std::string number = std::to_string(depth_) + "_" + std::to_string(d.ordinal);
+        out_ += indent + "const std::int64_t h" + number + " = horizon_open(w, " + scope + ");\n" + indent +
+                "[[maybe_unused]] const Name x" + number + " = horizon_name(h" + number + ", " + name + ");\n";
+        environment_.set(d.variable, "x" + number);
+        environment_.set(swept->second.horizon, "h" + number);
+        continue;
+      }
       const bool known = context_.program.uses.count(d.variable) != 0;
       environment_.set(d.variable, known ? "uses_known(" + name + ")" : name);
     }
@@ -79,6 +104,11 @@ void BodyWriter::statements(const block::Body& body, const std::string& id, cons
     }
   }
   for (const auto& n : body.holds) out_ += indent + "hold_ends(w, " + expr_.name(n) + ", " + by + ");\n";
+  for (const block::Declared& d : body.names) {
+    const auto swept = context_.program.swept.find(d.variable);
+    if (swept != context_.program.swept.end())
+      out_ += indent + "horizon_close(w, " + environment_[swept->second.horizon] + ");\n";
+  }
   if (has_scope) out_ += indent + "scope_close(w, " + scope + ");\n";
 }
 
@@ -110,7 +140,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
       out_ += deleting(context_, expr_, n, "scope_delete", "w, d", inside);
     }
     for (const auto& n : s.done) {
-      out_ += inside + "scope_notify(w, d, " + expr_.name(n) + ");\n";
+      out_ += inside + "scope_notify(w, d, " + expr_.name(n) + spot(context_, expr_, environment_, n) + ");\n";
     }
   }
   out_ += inside + "Cf* t = cf_new(w, " + hole(Hole::block, "B" + std::to_string(s.chain->group())) + ", " + scope +
@@ -127,6 +157,10 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
   for (std::size_t k = 0; k < s.chain->captured.size(); ++k) {
     out_ += inside;
     copy(s.chain->frame[s.chain->parameters.size() + k]);
+  }
+  for (std::size_t k = 0; k < s.chain->hidden.size(); ++k) {
+    const block::FrameVariable& to = s.chain->frame[s.chain->parameters.size() + s.chain->captured.size() + k];
+    out_ += inside + slot(to, "t") + " = " + hidden(s, s.chain->hidden[k]) + ";\n";
   }
   out_ += inside + "cf_submit(w, t);\n";
   if (own_scope) out_ += inside + "scope_close(w, d);\n";
@@ -154,6 +188,13 @@ void BodyWriter::argument(const block::FrameVariable& to, const semantics::Argum
       break;
   }
   out_ += ";\n";
+}
+
+// What the callee is told of a name that it gets.
+std::string BodyWriter::hidden(const block::Spawn& s, const block::Hidden& h) const {
+  const semantics::NameUse& name = s.arguments[h.parameter].name;
+  const block::Swept& swept = context_.program.swept.at(name.base);
+  return h.key ? index_at(expr_, environment_, swept, name, *h.key) : environment_[swept.horizon];
 }
 
 void BodyWriter::copy(const block::FrameVariable& to) {

@@ -19,6 +19,7 @@ class BodyWriter {
   void statements(const block::Body& body, const std::string& id, const std::string& scope, const std::string& indent);
   void spawn(const block::Spawn& spawn, const std::string& id, const std::string& scope, const std::string& indent);
   void argument(const block::FrameVariable& to, const semantics::Argument& a);
+  std::string hidden(const block::Spawn& s, const block::Hidden& h) const;
   void copy(const block::FrameVariable& to);
 
   const Context& context_;
@@ -30,6 +31,13 @@ class BodyWriter {
 
 // slot is the left side of an assignment to a variable in the frame of CF `cf`.
 std::string slot(const block::FrameVariable& f, const std::string& cf);
+
+// index_at is the index of a swept name that is its key number `key`; spot is what its assignment is told, as a further
+// argument, or "".
+std::string index_at(const ExpressionWriter& expr, const Environment& environment, const block::Swept& swept,
+                     const semantics::NameUse& name, std::size_t key);
+std::string spot(const Context& context, const ExpressionWriter& expr, const Environment& environment,
+                 const semantics::NameUse& name);
 
 // deleting calls `function` for a name; for one that may be held, with all that it is part of.
 std::string deleting(const Context& context, const ExpressionWriter& expr, const semantics::NameUse& name,

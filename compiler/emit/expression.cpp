@@ -30,6 +30,9 @@ Environment::Environment(const block::Chain& chain) {
       case 'r':
         set(f.variable, "frame_real" + word);
         break;
+      case 'h':
+        set(f.variable, "frame_int" + word);
+        break;
       default:
         set(f.variable, "frame_value" + word);
         break;

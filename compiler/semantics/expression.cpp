@@ -52,10 +52,10 @@ ExprPtr make_string(std::string value, Extent at) {
 }
 
 ExprPtr make_variable(const Variable* variable, Extent at) {
-  const Type type = variable->letter == 'i'   ? Type::integer
-                    : variable->letter == 'r' ? Type::real
-                    : variable->letter == 's' ? Type::string
-                                              : Type::dynamic;
+  const Type type = variable->letter == 'i' || variable->letter == 'h' ? Type::integer
+                    : variable->letter == 'r'                          ? Type::real
+                    : variable->letter == 's'                          ? Type::string
+                                                                       : Type::dynamic;
   auto e = make(Expr::Kind::variable, type, at);
   e->variable = variable;
   return e;

@@ -21,7 +21,7 @@ enum class Type : std::uint8_t { integer, real, string, dynamic };
 const char* spelling(Type);
 
 // Variable: one declaration. Its letter is how a frame keeps it: n Name, i int64, r double,
-// s string, v value.
+// s string, v value, h int64 that is no int of the program (pass sweep-names).
 struct Variable {
   // `run`: what is the same everywhere in a run, `ranks`. It is in no frame.
   enum class Kind : std::uint8_t { fragment, parameter, counter, temporary, run };

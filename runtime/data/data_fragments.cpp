@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/data/happens.hpp"
+#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -35,7 +36,7 @@ bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == nod
 // The caller holds the shard's lock.
 DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
   if (!is_home(n)) return shard.insert(n.id, n.scope, {State::absent, false});
-  if (abi::has_known_uses(n)) return shard.insert(n.id, n.scope, {State::unassigned, true});
+  if (abi::has_known_uses(n)) return shard.insert(n.id, n.scope, {State::unassigned, !abi::is_swept(n)});
   DfEntry* e = shard.insert(n.id, n.scope, {State::unassigned, false});
   // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
   // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
@@ -256,8 +257,34 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     free_at_end(std::exchange(e, e->others->older), drops);
 }
 
+// What its sweeps have left.
+[[gnu::noinline]] void DataFragments::free_swept(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
+  for (Horizon* h = scope->horizons; h != nullptr; h = h->next()) {
+    h->for_each_value([&](const abi::Id& id) {
+      DfEntry* e = nullptr;
+      {
+        Shard& shard = table_.shard(id);
+        const std::lock_guard hold(shard.mutex);
+        e = shard.find(id);
+      }
+      if (e != nullptr) free_at_end(e, drops);
+    });
+  }
+}
+
+void DataFragments::note_swept(Worker& w, const abi::Name& n, const abi::Spot& spot, std::uint64_t bytes) {
+  w.dead.clear();
+  Horizon::of(spot.horizon).note(static_cast<std::size_t>(w.number + 1), n.id, spot.key, bytes, w.dead);
+  for (const abi::Id& id : w.dead) {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    if (shard.find(id) != nullptr) free_entry(shard.remove(id));
+  }
+}
+
 bool DataFragments::free_scope(ScopeRecord* scope) {
   std::map<Rank, Drop> drops;
+  if (scope->horizons != nullptr) free_swept(scope, drops);
   for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;)
     free_at_end(std::exchange(e, e->scope_next), drops);
   if (scope->shared != nullptr) free_shared(scope, drops);

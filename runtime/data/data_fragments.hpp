@@ -54,6 +54,9 @@ class DataFragments {
   // read it.
   void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses = -1);
 
+  // A value of a swept name is there: what nobody can read any more goes.
+  void note_swept(Worker&, const abi::Name&, const abi::Spot&, std::uint64_t bytes);
+
   // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have.
   void note_uses(const abi::Cf* c) {
     for (unsigned k = 0; k < c->block->input_count; ++k) {
@@ -155,6 +158,7 @@ class DataFragments {
   bool leaves_scope(DfEntry*);
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
+  void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;

@@ -7,7 +7,7 @@
 namespace tessera::runtime {
 namespace {
 
-std::uint64_t scope_of(const abi::Name& n) { return n.scope & ~abi::kUsesKnown; }
+std::uint64_t scope_of(const abi::Name& n) { return n.scope & ~(abi::kUsesKnown | abi::kSwept); }
 protocol::Id id_of(const abi::Id& id) { return {id.lo, id.hi}; }
 
 }  // namespace

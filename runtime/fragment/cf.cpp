@@ -20,6 +20,7 @@ PackedCf pack(const Cf* c) {
   p.id = c->id;
   p.scope = c->scope->ref;
   p.frame.assign(c->words(), c->words() + c->block->frame_words);
+  if ((c->block->flags & abi::kHolds) != 0) p.frame[c->block->hold_word] = 0;
   for_each_value(*c->block, [&](unsigned w) {
     if (p.frame[w] == 0) return;
     p.held.push_back({ValueRef(abi::retain(abi::frame_value(c, w)))});
@@ -46,6 +47,7 @@ Cf* copy_range(const Cf* c, std::int64_t first, std::int64_t last) {
   for_each_value(*c->block, [copy](unsigned w) { abi::retain(abi::frame_value(copy, w)); });
   abi::frame_int(copy, 0) = first;
   abi::frame_int(copy, 1) = last;
+  if ((c->block->flags & abi::kHolds) != 0) abi::frame_int(copy, c->block->hold_word) = 0;
   return copy;
 }
 

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "runtime/data/horizon.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/report/program_error.hpp"
 
@@ -10,6 +11,7 @@ namespace {
 
 ScopeRecord* make_record() { return new (pool_allocate(sizeof(ScopeRecord))) ScopeRecord; }
 void free_record(ScopeRecord* r) {
+  for (Horizon* h = r->horizons; h != nullptr;) delete std::exchange(h, h->next());
   r->~ScopeRecord();
   pool_free(r, sizeof(ScopeRecord));
 }

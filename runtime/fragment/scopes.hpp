@@ -25,10 +25,12 @@
 
 namespace tessera::runtime {
 
-// ref: home rank (16 bits) | abi::kUsesKnown, in names only (1) | generation (19) | slot (28)
+class Horizon;
+
+// ref: home rank (16 bits) | abi::kUsesKnown, abi::kSwept, in names only (2) | generation (18) | slot (28)
 inline constexpr unsigned kSlotBits = 28;
 inline constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
-inline constexpr std::uint32_t kGenerationMask = (1u << 19) - 1;
+inline constexpr std::uint32_t kGenerationMask = (1u << 18) - 1;
 inline Rank home_of(std::uint64_t ref) { return Rank{static_cast<std::int32_t>(ref >> 48)}; }
 inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
 
@@ -41,6 +43,7 @@ struct AtEnd {
   Does does = Does::assigns;
   std::vector<abi::Id> parts;  // frees what may be held: as HeldDelete
   bool all = false;
+  abi::Spot spot{};  // assigns, of a swept name
 };
 
 struct ScopeRecord : abi::Scope {
@@ -50,6 +53,7 @@ struct ScopeRecord : abi::Scope {
   DfEntry* entries = nullptr;     // home records: to free at the end (lock of its part of Scopes)
   DfEntry* shared = nullptr;      // the same, but they may go before (protocol::Others::older)
   std::vector<AtEnd> at_end;      // home records
+  Horizon* horizons = nullptr;    // home records: of its swept names
   bool proxy = false;
   protocol::Knows knows() const { return proxy ? protocol::Knows::proxy : protocol::Knows::home; }
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/balance/link_meter.hpp"
+#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
@@ -42,8 +43,9 @@ Scope* scope_open(Worker* w, Scope* parent, Id id) {
   return w->node.scopes.open(static_cast<ScopeRecord*>(parent), id);
 }
 void scope_close(Worker* w, Scope* s) { w->node.leave_scope(*w, static_cast<ScopeRecord*>(s)); }
-void scope_notify(Worker* w, Scope* s, Name done) {
-  static_cast<ScopeRecord*>(s)->at_end.push_back({done, w->current->block->index, AtEnd::Does::assigns, {}, false});
+void scope_notify(Worker* w, Scope* s, Name done, const Spot& spot) {
+  static_cast<ScopeRecord*>(s)->at_end.push_back(
+      {done, w->current->block->index, AtEnd::Does::assigns, {}, false, spot});
   if (w->trace != nullptr) w->trace->ends(*s, done.id);
 }
 void scope_delete(Worker* w, Scope* s, Name x) {
@@ -157,6 +159,25 @@ void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, 
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
   note_output(w, c, output, n, v);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v);
+}
+
+void assign_swept(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, const Spot& spot) {
+  assign_value(w, c, output, n, taken(c, output, df), spot);
+}
+void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v, const Spot& spot) {
+  const std::uint64_t bytes = sizeof(Value) + v->size;
+  assign_value(w, c, output, n, v);
+  if (spot.horizon != 0) w->node.data.note_swept(*w, n, spot, bytes);
+}
+std::int64_t horizon_open(Worker* w, Scope* s) {
+  if (w->node.ranks() > 1) return 0;
+  auto* scope = static_cast<ScopeRecord*>(s);
+  scope->horizons = new runtime::Horizon(scope->horizons);
+  scope->horizons->open();
+  return scope->horizons->handle();
+}
+void horizon_close(Worker*, std::int64_t horizon) {
+  if (horizon != 0) runtime::Horizon::of(horizon).close();
 }
 
 void take_back(Worker* w, const Name& n) { w->node.data.take_back(*w, n); }

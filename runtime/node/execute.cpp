@@ -6,6 +6,7 @@
 
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/balance/policy_host.hpp"
+#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/node/end_of_run.hpp"
@@ -52,6 +53,12 @@ bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->
   return next;
 }
 
+// A loop that goes on inside another fragment holds what that one does, not what it still needs itself.
+bool keeps_others(const Worker& w, const Cf* c) {
+  const abi::Block& b = *c->block;
+  return (b.flags & abi::kHolds) != 0 && w.depth > 1 && b.index == b.group;
+}
+
 void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RELAXED); }
 
 }  // namespace
@@ -60,6 +67,8 @@ void Node::enroll(Cf* c) {
   if ((c->flags & kEnrolled) != 0) return;
   c->flags |= kEnrolled;
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
+  if ((c->block->flags & abi::kHolds) != 0) [[unlikely]]
+    hold_hulls(c);
 }
 
 void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
@@ -82,6 +91,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
         switch (at_end.does) {
           case AtEnd::Does::assigns:
             data.assign(w, {at_end.block, parent}, at_end.name, abi::value_int(1));
+            if (at_end.spot.horizon != 0) data.note_swept(w, at_end.name, at_end.spot, sizeof(abi::Value));
             break;
           case AtEnd::Does::frees:
             at_end.parts.empty() ? data.free_now(w, at_end.name, at_end.block)
@@ -211,8 +221,10 @@ void Node::execute(Worker& w, Cf* c) {
           break;
         }
       }
+      if ((c->flags & kHolding) != 0) [[unlikely]]
+        hold_next(c, *block);
       if (!data.gather(w, c)) break;
-      if (overdue(w) || evacuation->parked()) {
+      if (overdue(w) || evacuation->parked() || keeps_others(w, c)) {
         enroll(c);
         w.queue.push(c);
         break;
@@ -242,6 +254,8 @@ void Node::execute(Worker& w, Cf* c) {
   if (!finished) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   const bool enrolled = (c->flags & kEnrolled) != 0;
+  if (enrolled && (c->flags & kHolding) != 0) [[unlikely]]
+    let_go(c);
   free_cf(c);
   if (enrolled) leave_scope(w, scope);
 }
@@ -276,6 +290,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   --w.depth;
   set_current(w, outer);
   if (w.lead.held()) beside_.fetch_add(w.waits.load() - waits, std::memory_order_relaxed);
+  if (work.hold != nullptr) Horizon::release(work.hold);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   free_cf(c);

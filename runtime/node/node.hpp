@@ -75,6 +75,7 @@ struct Worker {
   std::uint64_t departs_by = 0;                 // ticks; when these have to leave
   Places places;                                // of readers of what it is assigning
   std::vector<Name> taken_back;                 // of other homes: not told yet
+  std::vector<Id> dead;                         // of swept names: to be freed
   runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
   bool sent = false;                            // something went to the outbox since the last flush
   std::int64_t chunk = 1;                       // iterations to claim of a range
@@ -120,6 +121,10 @@ class Node {
   void arrived(Worker&, Cf*);                                       // its last missing input is here
   void enroll(Cf*);                                                 // takes a count of its scope, if it has none yet
   void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
+  // ---- what fragments may still read of swept names (data/horizon.hpp; node/hulls.cpp)
+  static void hold_hulls(Cf*);                           // as it is now
+  static void hold_next(Cf*, const abi::Block& before);  // the same, when it has moved on
+  static void let_go(Cf*);
 
   // ---- moving fragments (node/moving.cpp)
   void place(Worker&, Cf*, Rank to);  // one fragment, by its locator: it leaves with depart()

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "balancer/ready_order.hpp"
+#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/memory/value.hpp"
 
@@ -64,6 +65,23 @@ Lacking lacking(const Cf* c, balancer::Rank to) {
     lacks.elsewhere = lacks.elsewhere || believed_on_others(v, to);
   });
   return lacks;
+}
+
+// What iterations that are claimed may still read is held by whoever runs them, the rest by what is left of the range.
+HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last) {
+  const abi::Block& b = *range->block;
+  auto& word = reinterpret_cast<HeldHull*&>(abi::frame_int(range, b.hold_word));
+  abi::Hulls claimed;
+  b.hulls(range, first, last, &claimed);
+  if (left(range) <= 0) {
+    range->flags &= static_cast<std::uint16_t>(~kHolding);
+    return Horizon::hold_instead(std::exchange(word, nullptr), claimed);
+  }
+  HeldHull* const hold = Horizon::hold(claimed);
+  abi::Hulls rest;
+  b.hulls(range, abi::frame_int(range, 0), abi::frame_int(range, 1), &rest);
+  word = Horizon::hold_instead(word, rest);
+  return hold;
 }
 
 }  // namespace
@@ -189,6 +207,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if ((range->block->flags & abi::kNested) != 0) chunk = 1;
   work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
   first = work.last + 1;
+  work.hold = (range->flags & kHolding) == 0 ? nullptr : hold_iterations(range, work.first, work.last);
   if (left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {

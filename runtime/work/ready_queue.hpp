@@ -22,12 +22,15 @@
 
 namespace tessera::runtime {
 
+struct HeldHull;
+
 // What a worker got to do: a fragment, or iterations first..last of a range.
 struct Work {
   Cf* cf = nullptr;
   std::int64_t first = 0;
   std::int64_t last = -1;
-  bool stolen = false;  // from another worker's queue
+  bool stolen = false;       // from another worker's queue
+  HeldHull* hold = nullptr;  // iterations: what they may still read of swept names
 };
 
 // What a worker may make fragments by: nothing, subs, also loops whose fragments have no place (abi::kStays), or all.

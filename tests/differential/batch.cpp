@@ -126,18 +126,19 @@ namespace {
 bool is_right(std::uint64_t seed, int wrong) { return seed * 73 % 100 >= static_cast<std::uint64_t>(wrong); }
 }  // namespace
 
-Generated program_of(std::uint64_t seed, int size, int wrong) {
-  return generate(seed, size,
-                  is_right(seed, wrong) ? Fault::none
-                  : seed % 2 == 0       ? Fault::never_assigned
-                                        : Fault::assigned_twice);
+Generated program_of(std::uint64_t seed, const Like& like) {
+  return generate(seed, like.size,
+                  is_right(seed, like.wrong) ? Fault::none
+                  : seed % 2 == 0            ? Fault::never_assigned
+                                             : Fault::assigned_twice,
+                  like.swept);
 }
 
-bool prepare(std::uint64_t seed, int size, int wrong, const fs::path& folder, Case& out,
-             std::vector<Mismatch>& mismatches, Totals& totals) {
+bool prepare(std::uint64_t seed, const Like& like, const fs::path& folder, Case& out, std::vector<Mismatch>& mismatches,
+             Totals& totals) {
   const auto started = Clock::now();
-  const bool right = is_right(seed, wrong);
-  const Generated program = program_of(seed, size, wrong);
+  const bool right = is_right(seed, like.wrong);
+  const Generated program = program_of(seed, like);
   const fs::path base = folder / std::to_string(seed);
   out = {seed, base.string() + ".fa", program.arguments, {}};
   write(out.source, program.text);
@@ -225,6 +226,7 @@ void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder
   totals.balanced += progress->balanced;
   totals.moving += progress->moving;
   totals.moved += progress->moved;
+  totals.swept += progress->swept;
   totals.run += since(running);
   munmap(progress, sizeof(Progress));
   for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));

@@ -31,6 +31,7 @@ struct Totals {
   std::size_t runs = 0, lines = 0;             // programs times configurations; of expected output
   std::size_t source_lines = 0;
   std::size_t balanced = 0, moving = 0, moved = 0;  // runs with a policy that moves; those that did; fragments
+  std::size_t swept = 0;                            // data fragments, with no reader left
   std::size_t refused = 0, failed = 0;              // programs wrong on purpose: by the translator, later
 };
 
@@ -38,11 +39,14 @@ struct Totals {
 // goes to `mismatches`, and there is no case then. `wrong` percent of the seeds give programs that
 // are wrong: the translator may refuse them, else every run must end with exit code 1 where the
 // interpreter finds that the program can't end well.
-bool prepare(std::uint64_t seed, int size, int wrong, const std::filesystem::path& folder, Case& out,
+struct Like {
+  int size = 24, wrong = 10, swept = 1;
+};
+bool prepare(std::uint64_t seed, const Like&, const std::filesystem::path& folder, Case& out,
              std::vector<Mismatch>& mismatches, Totals& totals);
 
 // The text of the program of a seed, as prepare makes it.
-Generated program_of(std::uint64_t seed, int size, int wrong);
+Generated program_of(std::uint64_t seed, const Like&);
 
 // run_batch compiles the cases and runs them in all configurations.
 struct Plan;

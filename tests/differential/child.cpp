@@ -15,6 +15,7 @@
 #include "balancer/random.hpp"
 #include "configurations.hpp"
 #include "runtime/data/happens.hpp"
+#include "runtime/data/horizon.hpp"
 #include "runtime/run.hpp"
 #include "tests/protocol/broken.hpp"
 
@@ -72,7 +73,8 @@ void break_machine(const Plan& plan) {
   if (plan.broken != 0) runtime::broken_step = &machines.at(plan.broken - 1).step;
 }
 
-std::atomic<std::size_t> left = 0;  // in the tables of the last run
+std::atomic<std::size_t> left = 0;   // in the tables of the last run
+std::atomic<std::size_t> swept = 0;  // by it
 
 struct Ran {
   int code = 0;
@@ -86,6 +88,9 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   printed.clear();
   left = 0;
   runtime::left_in_tables = &left;
+  swept = 0;
+  runtime::found_dead = &swept;
+  runtime::least_to_sweep = c.least_to_sweep;
   if (!c.world) return {runtime::run(program, c.options, arguments), 0, {}};
   whole::Settings settings = *c.world;
   settings.told = !transcript.empty();
@@ -207,6 +212,7 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
         what = run_crashing(program, all[at], c, said);
       } else {
         const Ran ran = run_once(program, all[at], c.arguments);
+        progress.swept = progress.swept + swept;
         const std::string untrue = note_moves(summary, all[at], progress);
         what = wrong_with(c, all[at], ran.code, said);
         if (what.empty() && c.expected.end == reference::Outcome::End::finished) what = untrue;

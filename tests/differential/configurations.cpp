@@ -114,6 +114,11 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
       }
     }
   }
+  for (const int threads : {1, 2, 4}) {  // as the first ones, with kernels that rest
+    all.push_back(make(1, threads, 0, *balancer::find_policy("none")));
+    rest(all.back());
+    all.back().least_to_sweep = threads == 4 ? 6 : 0;
+  }
   return all;
 }
 
@@ -127,13 +132,17 @@ whole::Span some(balancer::Random& random, whole::Span most) {
 
 }  // namespace
 
-Configuration whole_run(std::uint64_t seed, std::size_t run) {
+Configuration whole_run(std::uint64_t seed, std::size_t run, bool may_be_alone) {
   balancer::Random random(seed * 1'000'003 + run);
   std::vector<const balancer::PolicyInfo*> policies = {&balancer::restless_info(), &balancer::restless_info()};
   for (const balancer::PolicyInfo& p : balancer::policies()) policies.push_back(&p);
-  const balancer::PolicyInfo& policy = *policies[random.below(policies.size())];
+  // One in ten has one rank, where values are swept.
+  const bool alone = may_be_alone && run % 10 == 7;
+  const balancer::PolicyInfo& drawn = *policies[random.below(policies.size())];
+  const balancer::PolicyInfo& policy = alone ? *balancer::find_policy("none") : drawn;
   const auto draw = [&](int most) { return 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(most))); };
-  Configuration c = make(1 + draw(5), draw(3), random.next() | 1, policy);
+  const int ranks = 1 + draw(5), threads = draw(3);
+  Configuration c = make(alone ? 1 : ranks, alone ? threads + 1 : threads, random.next() | 1, policy);
   c.longest_rest_us = 0;
   if (has(policy, "faithful") && random.below(4) == 0) {
     c.name += " --set faithful=true";
@@ -141,7 +150,7 @@ Configuration whole_run(std::uint64_t seed, std::size_t run) {
   }
   strain(c, policy, random.next());
   c.longest_rest_us = 0;
-  if (random.below(2) == 0) change_members(c, random.next());
+  if (random.below(2) == 0 && !alone) change_members(c, random.next());
   c.options.max_delay_us = static_cast<std::int64_t>(random.below(4) == 0 ? 0 : 1 + random.below(3000) / draw(30));
   if (random.below(4) == 0) {
     c.options.link_latency_us = static_cast<std::int64_t>(random.below(2000));
@@ -164,7 +173,7 @@ Configuration whole_run(std::uint64_t seed, std::size_t run) {
 }
 
 Configuration crashing_run(std::uint64_t seed, std::size_t run) {
-  Configuration c = whole_run(seed, run);
+  Configuration c = whole_run(seed, run, false);
   balancer::Random random(seed * 999'983 + run);
   whole::Absence crash;
   crash.rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)));
@@ -240,6 +249,13 @@ std::vector<Configuration> simpler(const Configuration& c) {
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);
+  if (plan.alone > 0) {
+    std::erase_if(all, [](const Configuration& c) { return c.options.ranks > 1; });
+    const std::size_t once = all.size();
+    for (std::size_t k = 1; k < plan.alone; ++k) {
+      for (std::size_t i = 0; i < once; ++i) all.push_back(all[i]);
+    }
+  }
   for (std::size_t run = plan.first; run < plan.first + plan.whole; ++run)
     all.push_back(plan.crash ? crashing_run(seed, run) : whole_run(seed, run));
   return all;

@@ -15,6 +15,7 @@ struct Configuration {
   runtime::RunOptions options;
   int longest_rest_us = 0;               // of kernels (tests/reference/kernels.hpp)
   int most_rests = 40;                   // then they rest no more; long runs would take seconds
+  std::size_t least_to_sweep = 0;        // runtime/data/horizon.hpp
   std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 
@@ -26,6 +27,7 @@ std::vector<Configuration> configurations(std::uint64_t seed);
 // What of it is done: by real threads, and by so many whole runs (tests/whole/world.hpp).
 struct Plan {
   bool threads = true;
+  std::size_t alone = 0;  // so many times only those with one rank
   std::size_t whole = 0;
   std::size_t first = 0;   // number of the first one
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
@@ -34,8 +36,8 @@ struct Plan {
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 
 // whole_run is number `run` of a program's whole runs: anything of what configurations has, drawn by these two, and
-// times of kernels, slow links, ranks that pause, leave and join at any time.
-Configuration whole_run(std::uint64_t seed, std::size_t run);
+// times of kernels, slow links, ranks that pause, leave and join at any time; or one rank alone.
+Configuration whole_run(std::uint64_t seed, std::size_t run, bool may_be_alone = true);
 
 // The same with a rank that crashes at some time: the run has to end, and to say which rank was not heard any more, or
 // it has ended before.

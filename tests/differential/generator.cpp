@@ -27,7 +27,7 @@ sub broken2(
 
 }  // namespace
 
-Generated generate(std::uint64_t seed, int size, Fault fault) {
+Generated generate(std::uint64_t seed, int size, Fault fault, int swept) {
   Random random(seed * 0x9E3779B97F4A7C15u + 1);
   const bool macros = random.chance(60);
   Writer writer(random, macros, fault, random.between(1, std::max(2, size / 3)));
@@ -53,17 +53,22 @@ Generated generate(std::uint64_t seed, int size, Fault fault) {
   if (random.chance(20)) parameter(Kind::string, "string", "--a word", 0);
   // A stream of its own: programs that are known by their seeds stay what they are.
   std::string shapes, called;
-  const auto shape = [&](const std::string& sub, std::uint64_t stream, std::string (Writer::*write)(const Visible&)) {
+  const auto shape = [&](const std::string& sub, std::uint64_t stream, std::string (Writer::*write)(const Visible&),
+                         int percent = 40) {
     Random own(seed * 0x9E3779B97F4A7C15u + stream);
-    if (!own.chance(40)) return;
-    Writer of_shape(own, false, Fault::none, 0);
+    if (!own.chance(percent)) return;
+    Writer of_shape(own, false, fault, -1, sub);
     shapes += "sub " + sub + "(int arg0) {\n" + (of_shape.*write)({{}, {{"arg0", Kind::integer, 3, 3}}}) + "}\n";
+    shapes += of_shape.beside();
     called += sub + "(3);\n";
   };
   shape("around", 3, &Writer::rings);
   shape("turning", 5, &Writer::turns);
   shape("triangular", 7, &Writer::triangles);
   shape("celled", 9, &Writer::cells);
+  for (int k = 0; k < swept; ++k) {
+    shape("swept" + std::to_string(k), 11 + 2 * static_cast<std::uint64_t>(k), &Writer::sweeps, 75);
+  }
   subs.push_back(writer.main(list, v, std::max(3, size / 2), called));
   random.shuffle(subs);
   // Of what is declared more than once the last counts, and what only says the same again is nothing new.

@@ -18,7 +18,7 @@ struct Generated {
 enum class Fault { none, never_assigned, assigned_twice };
 
 // generate makes the program of this seed, always the same one; `size` is about its number of
-// statements.
-Generated generate(std::uint64_t seed, int size, Fault fault = Fault::none);
+// statements, `swept` how many subs it may have with names that are swept.
+Generated generate(std::uint64_t seed, int size, Fault fault = Fault::none, int swept = 1);
 
 }  // namespace tessera::differential

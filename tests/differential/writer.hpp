@@ -48,8 +48,8 @@ class Writer {
  public:
   // With a fault, one call of a kernel is left out or stands twice: number `at`, if there are so
   // many.
-  Writer(Random& random, bool macros, Fault fault, int at)
-      : random_(random), expressions_(random, macros), fault_(fault), fault_at_(at) {}
+  Writer(Random& random, bool macros, Fault fault, int at, std::string sub = "main")
+      : random_(random), expressions_(random, macros), fault_(fault), fault_at_(at), sub_(std::move(sub)) {}
 
   std::string sub(int statements);  // declares one more and returns its text
   std::string recursive_sub();
@@ -57,9 +57,12 @@ class Writer {
   std::string turns(const Visible& v);
   std::string triangles(const Visible& v);
   std::string cells(const Visible& v);
+  std::string sweeps(const Visible& v);
+  const std::string& beside() const { return beside_; }  // subs that these need
   std::string main(const std::string& parameters, const Visible& v, int statements, const std::string& more);
 
  private:
+  class Cells;
   using Kinds = std::vector<Kind>;
 
   // ---- producing
@@ -84,6 +87,7 @@ class Writer {
   std::string stencil(const Visible& v);
   std::string held(const Visible& v);
   std::string with_end(const Visible& v);
+  std::string segments(const Visible& v);
   std::string only_if(const Visible& v, int depth);
   std::string body(Visible v, int statements, int depth,
                    const std::string& more = "");  // with braces
@@ -111,6 +115,8 @@ class Writer {
   double weight_ = 1;  // how often what is being written will run
   double cost_ = 0;
   int names_ = 0;
+  std::string sub_;     // that is written: names of what is beside it begin so
+  std::string beside_;  // subs
 };
 
 }  // namespace tessera::differential

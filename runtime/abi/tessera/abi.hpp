@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 9;
+inline constexpr std::uint32_t kAbiVersion = 10;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -59,6 +59,14 @@ TESSERA_HOT Name index(Name base, std::int64_t i) { return {mix(base.id, static_
 inline constexpr std::uint64_t kUsesKnown = std::uint64_t{1} << 47;
 TESSERA_HOT Name uses_known(Name n) { return {n.id, n.scope | kUsesKnown}; }
 TESSERA_HOT bool has_known_uses(const Name& n) { return (n.scope & kUsesKnown) != 0; }
+
+// A swept name (pass sweep-names): its fragments have no counted uses, but go when nobody is left who may read them.
+// Such a name is marked as if they had, more than can be counted.
+inline constexpr std::uint64_t kSwept = std::uint64_t{1} << 46;
+TESSERA_HOT bool is_swept(const Name& n) { return (n.scope & kSwept) != 0; }
+TESSERA_HOT Name horizon_name(std::int64_t horizon, Name n) {
+  return horizon == 0 ? n : Name{n.id, n.scope | kUsesKnown | kSwept};
+}
 
 // not_needed stands among a block's inputs for one that this fragment can do without: it is not
 // waited for, and its slot holds no value.
@@ -144,6 +152,27 @@ struct Cf {
   const std::uint64_t* words() const { return reinterpret_cast<const std::uint64_t*>(this + 1); }
 };
 
+// Hulls: what a fragment and all that it makes may still read of swept names (Block::hulls). Bounds of up to two
+// indices of an element.
+inline constexpr std::int64_t kLeast = INT64_MIN, kMost = INT64_MAX;
+inline constexpr std::int64_t kNoIndex = INT64_MAX;  // of an element that has no such index: it is not swept
+struct Hull {
+  std::int64_t horizon;
+  std::int64_t first[2], last[2];
+};
+struct Hulls {
+  std::uint32_t count = 0;
+  Hull at[64];
+  void add(std::int64_t horizon, std::int64_t f0, std::int64_t l0, std::int64_t f1 = kLeast, std::int64_t l1 = kMost) {
+    if (horizon != 0) at[count++] = {horizon, {f0, f1}, {l0, l1}};
+  }
+};
+// Where a fragment of a swept name is to be looked for.
+struct Spot {
+  std::int64_t horizon;  // 0: it is not swept
+  std::int64_t key[2];
+};
+
 enum class Kind : std::uint8_t {
   atomic,  // calls a kernel
   sub,     // instantiates the body of a sub
@@ -192,7 +221,7 @@ struct Block {
   std::uint16_t frame_words;  // same for all blocks of one chain
   std::uint16_t input_count;
   std::uint16_t capacity;  // words to allocate: max over the chain of frame + inputs
-  // One letter per variable of the frame: n Name (3 words), i int64, r double, s string Value*,
+  // One letter per variable of the frame: n Name (3 words), i and h int64, r double, s string Value*,
   // v Value* (the last two may be null). Serialisation and destruction follow it.
   const char* layout;
   void (*inputs)(const Cf*, Name*);             // fills input_count names; null when none
@@ -225,6 +254,10 @@ struct Block {
   const Block* const* makes = nullptr;
   const char* const* texts = nullptr;
   std::uint64_t values = values_of(layout);
+  // With kHolds. Of a range: of these iterations; of others: of the fragment as it is. And the frame's word for what
+  // the runtime holds.
+  void (*hulls)(const Cf*, std::int64_t first, std::int64_t last, Hulls*) = nullptr;
+  std::uint16_t hold_word = 0;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
@@ -237,6 +270,7 @@ inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: 
 // range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or
 // runs of a call that repeats.
 inline constexpr std::uint8_t kBulk = 32;
+inline constexpr std::uint8_t kHolds = 64;  // there are hulls: it may still read more than its inputs
 
 struct Program {
   std::uint32_t abi_version;
@@ -267,7 +301,7 @@ Scope* scope_open(Worker*, Scope* parent, Id);
 void scope_close(Worker*, Scope*);
 // When everything under the scope has finished: assign int 1 to `done` (for `>> (y)`), free `x` (for
 // `--> (x)` and `delete`). Any number of each.
-void scope_notify(Worker*, Scope*, Name done);
+void scope_notify(Worker*, Scope*, Name done, const Spot& = {});
 void scope_delete(Worker*, Scope*, Name x);
 // Deletes of the name, or of parts of it, wait: until everything under the scope has finished; between the two calls.
 void scope_hold(Worker*, Scope*, Name);
@@ -321,6 +355,13 @@ Places* places(Worker*);  // empty; null: there is no other rank
 // The same for a name with known uses: so many fragments will read it, some of them at `to`.
 void assign_used(Worker*, Cf*, std::uint32_t output, const Name&, Df&, std::int64_t uses, const Places* to = nullptr);
 void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*);  // takes the reference
+// The same for swept names.
+void assign_swept(Worker*, Cf*, std::uint32_t output, const Name&, Df&, const Spot&);
+void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*, const Spot&);
+// The horizon of a swept name that the scope declares; its body closes it when it has created all its fragments. 0: in
+// this run it is not swept.
+std::int64_t horizon_open(Worker*, Scope*);
+void horizon_close(Worker*, std::int64_t horizon);
 
 // A use that was counted of this element will not be made; and that was all that this fragment takes back.
 void take_back(Worker*, const Name&);

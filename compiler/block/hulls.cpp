@@ -1,0 +1,366 @@
+#include "compiler/block/hulls.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "compiler/block/sum.hpp"
+#include "compiler/block/walk.hpp"
+#include "compiler/semantics/expression.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+using semantics::Expr;
+using syntax::Operator;
+
+// Larger expressions are no bounds: they are found for every record.
+constexpr std::uint32_t kMostBound = 32;
+// Subs that call each other in a circle are looked at so many times, then nothing is known.
+constexpr int kRounds = 8;
+
+std::optional<std::int64_t> constant_of(const Expr& e) {
+  const auto s = sum_of(e, true);
+  if (!s || !s->terms.empty()) return std::nullopt;
+  return s->constant;
+}
+
+// `a - b`, if that is a number.
+std::optional<std::int64_t> apart_by(const ExprPtr& a, const ExprPtr& b) {
+  if (equal(a, b)) return 0;
+  const auto x = sum_of(*a, true), y = sum_of(*b, true);
+  if (!x || !y) return std::nullopt;
+  Sum d = *x;
+  d.add(*y, -1);
+  if (!d.terms.empty()) return std::nullopt;
+  return d.constant;
+}
+
+// In the same unknowns: is `a` at least `b`?
+bool at_least(const ExprPtr& a, const ExprPtr& b) {
+  const auto d = apart_by(a, b);
+  return d && *d >= 0;
+}
+
+bool within(const Side& a, const Side& b) {
+  return (b.first == nullptr || (a.first != nullptr && at_least(a.first, b.first))) &&
+         (b.last == nullptr || (a.last != nullptr && at_least(b.last, a.last)));
+}
+
+bool within(const Box& a, const Box& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Side& x, const Side& y) { return within(x, y); });
+}
+
+// The one of both that is further out; false: nobody knows which.
+bool further(ExprPtr& a, const ExprPtr& b, bool upper) {
+  if (a == nullptr || b == nullptr) return a = nullptr, true;
+  const auto d = apart_by(a, b);
+  if (!d) return false;
+  if ((*d > 0) != upper) a = b;
+  return true;
+}
+
+bool join(Box& a, const Box& b) {
+  Box both = a;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (!further(both[k].first, b[k].first, false) || !further(both[k].last, b[k].last, true)) return false;
+  }
+  a = std::move(both);
+  return true;
+}
+
+// What is certainly around both.
+void cover(Box& a, const Box& b) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (!further(a[k].first, b[k].first, false)) a[k].first = nullptr;
+    if (!further(a[k].last, b[k].last, true)) a[k].last = nullptr;
+  }
+}
+
+void for_each_callee(const Body& body, const std::function<void(const Chain*)>& f) {
+  for (const Step& step : body.steps) {
+    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_callee((*when)->body, f);
+    const auto* spawn = std::get_if<Spawn>(&step);
+    if (spawn == nullptr) continue;
+    if (spawn->owned == nullptr) f(spawn->chain);
+    if (spawn->owned == nullptr) continue;
+    for (const auto& b : spawn->owned->blocks) {
+      if (b->body) for_each_callee(*b->body, f);
+    }
+  }
+}
+
+ExprPtr as_bound(const Variable* v, Extent at) { return semantics::make_variable(v, at); }
+
+}  // namespace
+
+Hulls::Hulls(const Program& program, const Names& names, const Names& writes, const Parameters& parameters)
+    : program_(program), names_(names), writes_(writes), parameters_(parameters) {
+  for (const auto& sub : program.subs) {
+    for_each_callee(*sub->last().body, [&](const Chain* to) { calls_[sub.get()].insert(to); });
+  }
+  for (const auto& sub : program.subs) {
+    std::set<const Chain*> reached;
+    std::vector<const Chain*> open{sub.get()};
+    while (!open.empty()) {
+      const Chain* c = open.back();
+      open.pop_back();
+      for (const Chain* to : calls_[c]) {
+        if (reached.insert(to).second) open.push_back(to);
+      }
+    }
+    if (reached.count(sub.get()) != 0) recursive_.insert(sub.get());
+  }
+  summarise();
+}
+
+void Hulls::order(const Chain* sub, std::set<const Chain*>& seen) {
+  // Calls may be nested as deeply as there are subs.
+  std::vector<std::pair<const Chain*, std::set<const Chain*>::const_iterator>> path;
+  const auto enter = [&](const Chain* c) {
+    if (seen.insert(c).second) path.emplace_back(c, calls_[c].begin());
+  };
+  enter(sub);
+  while (!path.empty()) {
+    auto& [at, next] = path.back();
+    if (next == calls_[at].end()) {
+      order_.push_back(at);
+      path.pop_back();
+    } else {
+      enter(*next++);
+    }
+  }
+}
+
+// By induction: what a sub's calls of itself read has to lie within what it reads, or its bounds go.
+void Hulls::summarise() {
+  std::set<const Chain*> seen;
+  for (const auto& sub : program_.subs) order(sub.get(), seen);
+  for (const Chain* sub : order_) summaries_[sub] = whole(*sub);
+  for (int round = 0; round < kRounds; ++round) {
+    bool changed = false;
+    for (const Chain* sub : order_) {
+      if (!is_recursive(sub)) {
+        summaries_[sub] = whole(*sub);
+        continue;
+      }
+      for (const auto& [base, boxes] : whole(*sub)) {
+        for (const Box& box : boxes) changed = widen(summaries_[sub][base], box) || changed;
+      }
+    }
+    if (!changed) return;
+  }
+  for (auto& [sub, summary] : summaries_) {
+    if (!is_recursive(sub)) continue;
+    for (auto& [base, boxes] : summary) boxes = {Box(kMostIndices)};
+  }
+}
+
+bool Hulls::widen(std::vector<Box>& known, const Box& box) {
+  if (std::any_of(known.begin(), known.end(), [&](const Box& k) { return within(box, k); })) return false;
+  if (known.empty()) {
+    known.push_back(box);
+    return true;
+  }
+  const auto lacks = [&](const Box& k) {
+    int n = 0;
+    for (std::size_t i = 0; i < k.size(); ++i) {
+      n += within({box[i].first, nullptr}, {k[i].first, nullptr}) ? 0 : 1;
+      n += within({nullptr, box[i].last}, {nullptr, k[i].last}) ? 0 : 1;
+    }
+    return n;
+  };
+  Box& best =
+      *std::min_element(known.begin(), known.end(), [&](const Box& a, const Box& b) { return lacks(a) < lacks(b); });
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    if (!within({box[i].first, nullptr}, {best[i].first, nullptr})) best[i].first = nullptr;
+    if (!within({nullptr, box[i].last}, {nullptr, best[i].last})) best[i].last = nullptr;
+  }
+  return true;
+}
+
+Boxes Hulls::whole(const Chain& c) {
+  known_.clear();
+  inside_.clear();
+  Boxes out;
+  for (const auto& b : c.blocks) block(*b, true, out);
+  return out;
+}
+
+Boxes Hulls::of(const Chain& c, std::size_t position) {
+  known_.clear();
+  inside_.clear();
+  for (const Variable* v : c.temporaries) known_[v] = {};
+  const Block& last = c.last();
+  const bool again = last.kind == Kind::loop || last.last != nullptr;
+  if (last.kind == Kind::range) {
+    known_[last.counter] = {as_bound(c.parameters[0], c.at), as_bound(c.parameters[1], c.at)};
+  } else if (again) {
+    const ExprPtr counter = as_bound(last.counter, c.at);
+    known_[last.counter] = {counter, last.last == nullptr ? nullptr : as_bound(last.last, c.at)};
+  }
+  Boxes later;
+  const auto begin = again ? 0 : static_cast<std::ptrdiff_t>(position);
+  for (auto b = c.blocks.begin() + begin; b != c.blocks.end(); ++b)
+    block(**b, again || b - c.blocks.begin() > static_cast<std::ptrdiff_t>(position), later);
+  if (later.empty() && position == 0) return later;
+  for (const Input& in : c.blocks[position]->inputs) name(in.name, later);
+  return later;
+}
+
+// A chain that the record makes.
+void Hulls::chain(const Chain& c, const Spawn* spawn, Boxes& out) {
+  for (const Variable* v : c.temporaries) known_[v] = {};
+  const Block& last = c.last();
+  if (last.kind == Kind::range || last.last != nullptr) {
+    known_[last.counter] = {end(spawn->arguments[0].value, false), end(spawn->arguments[1].value, true)};
+    if (last.last != nullptr) known_[last.last] = known_[last.counter];
+  } else if (last.kind == Kind::loop) {
+    known_[last.counter] = {end(spawn->arguments[0].value, false), nullptr};
+  }
+  for (const auto& b : c.blocks) block(*b, true, out);
+}
+
+void Hulls::block(const Block& b, bool inputs, Boxes& out) {
+  for (const Input& in : b.inputs) {
+    if (inputs) name(in.name, out);
+  }
+  for (const NameUse* n : b.outputs()) {
+    if (writes_.count(n->base) != 0) name(*n, out);
+  }
+  if (b.body) body(*b.body, out);
+}
+
+void Hulls::body(const Body& b, Boxes& out) {
+  for (const Declared& d : b.names) inside_.insert(d.variable);
+  for (const Step& step : b.steps) {
+    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+      body((*when)->body, out);
+    } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
+      for (const NameUse& n : spawn->done) {
+        if (writes_.count(n.base) != 0) name(n, out);
+      }
+      spawn->owned == nullptr ? call(*spawn, out) : chain(*spawn->owned, spawn, out);
+    }
+  }
+}
+
+// What the callee reads of its parameters, in terms of what it is called with.
+void Hulls::call(const Spawn& s, Boxes& out) {
+  const Boxes& callee = summaries_[s.chain];
+  Known given;
+  for (std::size_t k = 0; k < s.arguments.size(); ++k) {
+    const semantics::Argument& a = s.arguments[k];
+    if (a.type == semantics::ParameterType::integer)
+      given[s.chain->parameters[k]] = {end(a.value, false), end(a.value, true)};
+    if (a.type != semantics::ParameterType::name) continue;
+    const auto p = parameters_.find(s.chain->parameters[k]);
+    if (p == parameters_.end()) continue;
+    const auto of = parameters_.find(a.name.base);
+    const std::size_t before = of == parameters_.end() ? 0 : of->second.prefix;
+    for (std::size_t i = 0; i < p->second.given.size(); ++i) {
+      const ExprPtr index = i < before ? as_bound(of->second.given[i], s.at) : a.name.indices[i - before];
+      given[p->second.given[i]] = {end(index, false), end(index, true)};
+    }
+  }
+  for (std::size_t k = 0; k < s.arguments.size(); ++k) {
+    const semantics::Argument& a = s.arguments[k];
+    if (a.type != semantics::ParameterType::name || names_.count(a.name.base) == 0) continue;
+    const auto it = callee.find(s.chain->parameters[k]);
+    if (it == callee.end()) continue;
+    for (const Box& box : it->second) {
+      Box here(kMostIndices);
+      std::swap(known_, given);
+      for (std::size_t i = 0; i < box.size(); ++i) {
+        here[i] = {box[i].first == nullptr ? nullptr : end(box[i].first, false),
+                   box[i].last == nullptr ? nullptr : end(box[i].last, true)};
+      }
+      std::swap(known_, given);
+      add(a.name.base, std::move(here), out);
+    }
+  }
+}
+
+void Hulls::name(const NameUse& n, Boxes& out) {
+  if (names_.count(n.base) == 0) return;
+  const auto p = parameters_.find(n.base);
+  const std::size_t before = p == parameters_.end() ? 0 : p->second.prefix;
+  Box box(kMostIndices);
+  for (std::size_t i = 0; i < kMostIndices; ++i) {
+    ExprPtr index;
+    if (i < before) {
+      index = as_bound(p->second.given[i], n.at);
+    } else if (i - before < n.indices.size()) {
+      index = n.indices[i - before];
+    }
+    if (index != nullptr) box[i] = {end(index, false), end(index, true)};
+  }
+  add(n.base, std::move(box), out);
+}
+
+void Hulls::add(const Variable* base, Box box, Boxes& out) {
+  if (inside_.count(base) != 0) return;
+  std::vector<Box>& list = out[base];
+  for (Box& known : list) {
+    if (join(known, box)) return;
+  }
+  list.push_back(std::move(box));
+  if (list.size() <= kMostBoxes) return;
+  for (std::size_t k = 1; k < list.size(); ++k) cover(list[0], list[k]);
+  list.resize(1);
+}
+
+// What an int expression is at least, or at most; null: not known.
+ExprPtr Hulls::end(const ExprPtr& e, bool upper) const {
+  if (e == nullptr || e->type != semantics::Type::integer || e->size > kMostBound) return nullptr;
+  switch (e->kind) {
+    case Expr::Kind::integer:
+      return e;
+    case Expr::Kind::variable: {
+      const auto it = known_.find(e->variable);
+      return it == known_.end() ? e : upper ? it->second.last : it->second.first;
+    }
+    case Expr::Kind::negate: {
+      const ExprPtr a = end(e->kids[0], !upper);
+      return a == nullptr ? nullptr : binary(Operator::sub, semantics::make_integer(0, e->at), a);
+    }
+    case Expr::Kind::binary:
+      return product(*e, upper);
+    default:
+      return nullptr;
+  }
+}
+
+ExprPtr Hulls::product(const Expr& e, bool upper) const {
+  const auto both = [&](bool first, bool second) -> ExprPtr {
+    const ExprPtr a = end(e.kids[0], first), b = end(e.kids[1], second);
+    if (a == nullptr || b == nullptr || a->size + b->size > kMostBound) return nullptr;
+    const ExprPtr result = binary(e.op, a, b);
+    const auto value = constant_of(*result);
+    return value && std::abs(*value) < INT32_MAX ? semantics::make_integer(static_cast<std::int32_t>(*value), e.at)
+                                                 : result;
+  };
+  const auto left = constant_of(*e.kids[0]), right = constant_of(*e.kids[1]);
+  switch (e.op) {
+    case Operator::add:
+      return both(upper, upper);
+    case Operator::sub:
+      return both(upper, !upper);
+    case Operator::mul:
+      if (right) return both(*right >= 0 ? upper : !upper, upper);
+      return left ? both(upper, *left >= 0 ? upper : !upper) : nullptr;
+    case Operator::div:
+      return right && *right > 0 ? both(upper, upper) : nullptr;
+    case Operator::mod: {
+      if (!right || *right <= 0) return nullptr;
+      const ExprPtr least = end(e.kids[0], false);
+      const auto from = least == nullptr ? std::nullopt : constant_of(*least);
+      const auto most = static_cast<std::int32_t>(*right - 1);
+      return semantics::make_integer(upper ? most : from && *from >= 0 ? 0 : -most, e.at);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tessera::compiler::block

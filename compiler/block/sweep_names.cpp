@@ -1,0 +1,311 @@
+#include "compiler/block/sweep_names.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "compiler/block/hulls.hpp"
+#include "compiler/block/walk.hpp"
+
+namespace tessera::compiler::block {
+namespace {
+
+using semantics::Expr;
+using Names = Hulls::Names;
+
+constexpr std::size_t kMostKeys = 2;
+// Of one record; where there are more, nothing is swept.
+constexpr std::size_t kMostHulls = 64;  // as abi::Hulls
+
+bool mentions(const ExprPtr& e, const Names& variables) {
+  return e != nullptr &&
+         ((e->variable != nullptr && variables.count(e->variable) != 0) ||
+          std::any_of(e->kids.begin(), e->kids.end(), [&](const ExprPtr& k) { return mentions(k, variables); }));
+}
+
+class Sweeping {
+ public:
+  Sweeping(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
+
+  void run() {
+    for (auto& sub : program_.subs) chain(*sub);
+    pass_on();
+    if (!names_.empty()) {
+      Hulls hulls(program_, names_, writes_, parameters_);
+      for (auto& sub : program_.subs) look(hulls, *sub, {});
+      choose();
+      if (!program_.swept.empty()) {
+        for (auto& sub : program_.subs) tell_subs(*sub);
+        for_each_chain(program_, [&](Chain& c) { tell(hulls, c); });
+        if (too_many_) clear();
+      }
+    }
+    for (const LongLived& l : program_.long_lived) report(l);
+  }
+
+ private:
+  // ---- which names go together: what is passed, and what it is passed as
+
+  const Variable* of(const Variable* v) {
+    const Variable* at = v;
+    for (auto it = class_.find(at); it != class_.end() && it->second != at; it = class_.find(at)) at = it->second;
+    class_[v] = at;
+    return at;
+  }
+  void exclude(const NameUse& n) { excluded_.insert(n.base); }
+  void exclude(const std::vector<NameUse>& list) {
+    for (const NameUse& n : list) exclude(n);
+  }
+
+  void chain(const Chain& c) {
+    for (const auto& b : c.blocks) {
+      exclude(b->deletes);
+      for (const auto& count : b->counts) exclude(count.name);
+      if (b->body) body(*b->body);
+    }
+  }
+
+  void body(const Body& b) {
+    for (const Declared& d : b.names) {
+      declared_.insert(d.variable);
+      if (d.variable->counted || program_.uses.count(d.variable) != 0) excluded_.insert(d.variable);
+    }
+    exclude(b.deletes);
+    for (const Step& step : b.steps) {
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+        body((*when)->body);
+      } else if (const auto* count = std::get_if<CountReads>(&step)) {
+        exclude(count->name);
+      } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
+        exclude(spawn->deletes);
+        for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
+          const semantics::Argument& a = spawn->arguments[k];
+          if (a.type != semantics::ParameterType::name) continue;
+          passed_.push_back({&a.name, spawn->chain->parameters[k], spawn->owned != nullptr});
+        }
+        if (spawn->owned != nullptr) chain(*spawn->owned);
+      }
+    }
+  }
+
+  // A parameter has the same number of indices in all calls, or its names are left alone.
+  void pass_on() {
+    for (const Passed& p : passed_) {
+      class_[of(p.name->base)] = of(p.parameter);
+      if (p.loop) exclude(*p.name);  // where a `while` puts its last counter, found once
+    }
+    std::map<const Variable*, std::size_t, ById> prefix;
+    for (const Variable* v : declared_) prefix[v] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Passed& p : passed_) {
+        const auto from = prefix.find(p.name->base);
+        if (from == prefix.end() || excluded_.count(p.parameter) != 0) continue;
+        const std::size_t n = from->second + p.name->indices.size();
+        const auto [it, fresh] = prefix.emplace(p.parameter, n);
+        changed = changed || fresh;
+        if ((!fresh && it->second != n) || n > kMostIndices) changed = excluded_.insert(p.parameter).second || changed;
+      }
+    }
+    Names out;
+    for (const Variable* v : excluded_) out.insert(of(v));
+    for (const auto& [v, n] : prefix) {
+      if (v->counted) out.insert(of(v));
+    }
+    Names twice;
+    for (const Variable* v : declared_) {
+      if (program_.once.count(v) == 0) twice.insert(of(v));
+    }
+    for (const auto& [v, n] : prefix) {
+      if (out.count(of(v)) != 0) continue;
+      names_.insert(v);
+      if (twice.count(of(v)) != 0) writes_.insert(v);
+      if (declared_.count(v) != 0) continue;
+      Hulls::Parameter p{n, {}};
+      for (std::size_t k = 0; k < n; ++k) p.given.push_back(program_.temporary('h', v->name, v->at));
+      parameters_[v] = std::move(p);
+    }
+  }
+
+  // ---- which indices tell
+
+  // Is it a loop, and of what does it show how far it is?
+  static Names moves_on(const Chain& c, const Hulls& hulls) {
+    if (c.kind == Kind::range) return {c.parameters[0]};
+    if (c.kind == Kind::loop || c.last().last != nullptr) return {c.last().counter};
+    Names out;
+    if (c.kind == Kind::sub && hulls.is_recursive(&c)) {
+      for (const Variable* v : c.parameters) {
+        if (v->letter == 'i') out.insert(v);
+      }
+    }
+    return out;
+  }
+
+  // `around`: names that a loop further out grows with.
+  void look(Hulls& hulls, Chain& c, Names around) {
+    const Names counters = moves_on(c, hulls);
+    if (!counters.empty()) {
+      const Boxes boxes = hulls.of(c, 0);
+      for (const auto& [base, list] : boxes) {
+        const bool outermost = around.count(base) == 0;
+        around.insert(base);
+        const bool grows = assigns(c, base);
+        for (std::size_t k = 0; k < kMostIndices; ++k) {
+          const bool moves = std::any_of(list.begin(), list.end(), [&](const Box& b) {
+            return mentions(b[k].first, counters) || mentions(b[k].last, counters);
+          });
+          if (!moves || any_is_all(list)) continue;
+          ++scores_[of(base)].by_index[k];
+          if (outermost && grows) scores_[of(base)].top.insert(k);
+        }
+      }
+    }
+    for (auto& b : c.blocks) {
+      if (b->body) look(hulls, *b->body, around);
+    }
+  }
+  void look(Hulls& hulls, Body& b, const Names& around) {
+    for (Step& step : b.steps) {
+      if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) look(hulls, (*when)->body, around);
+      auto* spawn = std::get_if<Spawn>(&step);
+      if (spawn != nullptr && spawn->owned != nullptr) look(hulls, *spawn->owned, around);
+    }
+  }
+  static bool any_is_all(const std::vector<Box>& list) {
+    return std::any_of(list.begin(), list.end(), [](const Box& b) {
+      return std::all_of(b.begin(), b.end(), [](const Side& s) { return s.first == nullptr && s.last == nullptr; });
+    });
+  }
+
+  // May something in it assign the name, or others of its class? (What is passed on may be assigned there.)
+  bool assigns(Chain& c, const Variable* base) {
+    bool found = false;
+    const auto in = [&](Chain& x) {
+      for (const auto& b : x.blocks) {
+        for (const NameUse* n : b->outputs()) found = found || (names_.count(n->base) != 0 && of(n->base) == of(base));
+        if (b->body) found = found || passes(*b->body, base);
+      }
+    };
+    in(c);
+    for (auto& b : c.blocks) {
+      if (b->body) for_each_chain(*b->body, in);
+    }
+    return found;
+  }
+  bool passes(const Body& b, const Variable* base) {
+    return std::any_of(b.steps.begin(), b.steps.end(), [&](const Step& step) {
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) return passes((*when)->body, base);
+      const auto* spawn = std::get_if<Spawn>(&step);
+      if (spawn == nullptr || spawn->owned != nullptr) return false;
+      return std::any_of(spawn->arguments.begin(), spawn->arguments.end(), [&](const semantics::Argument& a) {
+        return a.type == semantics::ParameterType::name && of(a.name.base) == of(base);
+      });
+    });
+  }
+
+  // By class: those by which an outermost loop moves on first.
+  void choose() {
+    std::map<const Variable*, std::vector<std::size_t>, ById> keys;
+    for (const auto& [v, score] : scores_) {
+      if (score.top.empty()) continue;
+      auto& list = keys[v];
+      list.assign(score.top.begin(), score.top.end());
+      for (const auto& [k, n] : score.by_index) {
+        if (score.top.count(k) == 0) list.push_back(k);
+      }
+      list.resize(std::min(list.size(), kMostKeys));
+    }
+    for (const Variable* v : names_) {
+      const auto it = keys.find(of(v));
+      if (it == keys.end()) continue;
+      Swept& s = program_.swept[v];
+      s.horizon = program_.temporary('h', v->name, v->at);
+      s.keys = it->second;
+      const auto p = parameters_.find(v);
+      if (p != parameters_.end()) s.prefix = p->second.prefix;
+      for (const std::size_t k : s.keys) s.given.push_back(k < s.prefix ? p->second.given[k] : nullptr);
+    }
+  }
+
+  // ---- what records are told
+
+  void tell_subs(Chain& sub) {
+    for (std::size_t k = 0; k < sub.parameters.size(); ++k) {
+      const auto it = program_.swept.find(sub.parameters[k]);
+      if (it == program_.swept.end()) continue;
+      sub.hidden.push_back({it->second.horizon, k, std::nullopt});
+      for (std::size_t i = 0; i < it->second.keys.size(); ++i) {
+        if (it->second.given[i] != nullptr) sub.hidden.push_back({it->second.given[i], k, i});
+      }
+    }
+  }
+
+  void tell(Hulls& hulls, Chain& c) {
+    for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+      Block& b = *c.blocks[k];
+      for (const auto& [base, boxes] : hulls.of(c, k)) {
+        const auto it = program_.swept.find(base);
+        if (it == program_.swept.end()) continue;
+        std::vector<Hull> list;
+        for (const Box& box : boxes) {
+          Hull h{{base, {}, c.at}, {}};
+          for (const std::size_t key : it->second.keys) h.sides.push_back(box[key]);
+          const bool all = std::all_of(h.sides.begin(), h.sides.end(),
+                                       [](const Side& s) { return s.first == nullptr && s.last == nullptr; });
+          if (all) list.clear();
+          list.push_back(std::move(h));
+          if (all) break;
+        }
+        b.hulls.insert(b.hulls.end(), list.begin(), list.end());
+      }
+      too_many_ = too_many_ || b.hulls.size() > kMostHulls;
+      if (!b.hulls.empty() && c.hold == nullptr) {
+        c.hold = program_.temporary('h', "hold", c.at);
+        c.temporaries.push_back(c.hold);
+      }
+    }
+  }
+  void clear() {
+    program_.swept.clear();
+    for_each_chain(program_, [](Chain& c) {
+      c.hidden.clear();
+      if (std::exchange(c.hold, nullptr) != nullptr) c.temporaries.pop_back();
+      for (auto& b : c.blocks) b->hulls.clear();
+    });
+  }
+
+  void report(const LongLived& l) {
+    if (program_.swept.count(l.variable) != 0) return;
+    if (diagnostics_.in_library(l.variable->at) || !told_.insert(l.variable->at.begin).second) return;
+    diagnostics_
+        .remark("T246", l.at, quote(l.variable->name) + " lives until the block that declares it has ended: " + l.why)
+        .note(l.variable->at, "it is declared here");
+  }
+
+  struct Passed {
+    const NameUse* name;
+    const Variable* parameter;
+    bool loop;
+  };
+  struct Score {
+    std::map<std::size_t, int> by_index;
+    std::set<std::size_t> top;
+  };
+  Program& program_;
+  Diagnostics& diagnostics_;
+  std::map<const Variable*, const Variable*, ById> class_;  // towards the one that stands for all
+  std::vector<Passed> passed_;
+  Names declared_, excluded_, names_, writes_;
+  Hulls::Parameters parameters_;
+  bool too_many_ = false;
+  std::map<const Variable*, Score, ById> scores_;  // by class
+  std::set<decltype(Extent::begin)> told_;         // declarations
+};
+
+}  // namespace
+
+void sweep_names(Program& program, Diagnostics& diagnostics) { Sweeping(program, diagnostics).run(); }
+
+}  // namespace tessera::compiler::block

@@ -1,0 +1,167 @@
+#include "runtime/data/horizon.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "runtime/memory/pool.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// With more hulls than this only the first index is looked at, which then needs no look at each of them.
+constexpr std::size_t kFew = 24;
+
+HeldHull* new_held(Horizon& of) {
+  auto* h = new (pool_allocate(sizeof(HeldHull))) HeldHull;
+  h->of = &of;
+  return h;
+}
+
+void set_hull(HeldHull& h, const abi::Hull& hull) {
+  std::copy_n(hull.first, 2, h.first);
+  std::copy_n(hull.last, 2, h.last);
+}
+
+bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
+  return &Horizon::of(inner.horizon) == outer.of &&
+         std::equal(inner.first, inner.first + 2, outer.first, std::greater_equal<>()) &&
+         std::equal(inner.last, inner.last + 2, outer.last, std::less_equal<>());
+}
+
+}  // namespace
+
+Horizon::~Horizon() {
+  // None is left but where the run has failed.
+  for (HeldHull* h = holds_; h != nullptr;) pool_free(std::exchange(h, h->older), sizeof(HeldHull));
+}
+
+void Horizon::add(HeldHull* h) {
+  h->older = holds_;
+  if (holds_ != nullptr) holds_->newer = h;
+  holds_ = h;
+}
+
+HeldHull* Horizon::hold(const abi::Hulls& hulls) {
+  HeldHull* all = nullptr;
+  for (std::uint32_t k = 0; k < hulls.count; ++k) {
+    Horizon& horizon = of(hulls.at[k].horizon);
+    HeldHull* h = new_held(horizon);
+    set_hull(*h, hulls.at[k]);
+    h->also = std::exchange(all, h);
+    const std::lock_guard lock(horizon.mutex_);
+    horizon.add(h);
+  }
+  return all;
+}
+
+HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
+  // In place only where each lies within what it takes the place of: a sweep may come between any two of them.
+  std::uint32_t k = hulls.count;  // as `hold` has made them, the last one first
+  const HeldHull* same = before;
+  while (same != nullptr && k > 0 && lies_within(hulls.at[k - 1], *same)) --k, same = same->also;
+  if (same != nullptr || k > 0) {
+    HeldHull* const now = hold(hulls);
+    release(before);
+    return now;
+  }
+  k = hulls.count;
+  for (HeldHull* h = before; h != nullptr; h = h->also) {
+    const std::lock_guard lock(h->of->mutex_);
+    set_hull(*h, hulls.at[--k]);
+  }
+  return before;
+}
+
+void Horizon::release(HeldHull* h) {
+  while (h != nullptr) {
+    {
+      Horizon& horizon = *h->of;
+      const std::lock_guard lock(horizon.mutex_);
+      (h->newer == nullptr ? horizon.holds_ : h->newer->older) = h->older;
+      if (h->older != nullptr) h->older->newer = h->newer;
+    }
+    pool_free(std::exchange(h, h->also), sizeof(HeldHull));
+  }
+}
+
+void Horizon::open() {
+  abi::Hulls all;
+  all.add(handle(), abi::kLeast, abi::kMost);
+  open_ = hold(all);
+}
+
+void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key)[2], std::uint64_t bytes,
+                   std::vector<abi::Id>& dead) {
+  Part& p = parts_[part % parts_.size()];
+  const std::lock_guard lock(p.mutex);
+  if (key[0] == abi::kNoIndex || key[1] == abi::kNoIndex) return p.others.push_back(id);
+  p.values.push_back({id, {static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])}, bytes});
+  p.bytes += bytes;
+  if (p.values.size() >= p.most || p.bytes >= p.most_bytes) sweep(p, dead);
+}
+
+// What is held, without repetitions; where there is much of it, rather more.
+std::vector<Horizon::Box> Horizon::held(std::size_t& holds) {
+  std::vector<Box> boxes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const HeldHull* h = holds_; h != nullptr; h = h->older, ++holds) {
+      const Box b{{h->first[0], h->first[1]}, {h->last[0], h->last[1]}};
+      if (boxes.empty() || boxes.back() != b) boxes.push_back(b);
+    }
+  }
+  std::sort(boxes.begin(), boxes.end());
+  boxes.erase(std::unique(boxes.begin(), boxes.end()), boxes.end());
+  if (boxes.size() <= kFew) return boxes;
+  std::size_t last = 0;
+  for (Box& b : boxes) {
+    b = {{b.first[0], abi::kLeast}, {b.last[0], abi::kMost}};
+    if (b.first[0] <= boxes[last].last[0]) {
+      boxes[last].last[0] = std::max(boxes[last].last[0], b.last[0]);
+      boxes[last].first[1] = abi::kLeast;
+      boxes[last].last[1] = abi::kMost;
+    } else {
+      boxes[++last] = b;
+    }
+  }
+  boxes.resize(last + 1);
+  return boxes;
+}
+
+// The values that are there now: what is assigned from now on, is read by those that hold it now.
+void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
+  std::size_t holds = 0;
+  const std::vector<Box> boxes = held(holds);
+  const bool flat = boxes.size() > kFew;
+  const auto alive = [&](const Value& v) {
+    if (flat) {
+      const auto behind = std::upper_bound(boxes.begin(), boxes.end(), v.key[0],
+                                           [](std::int64_t k, const Box& b) { return k < b.first[0]; });
+      return behind != boxes.begin() && std::prev(behind)->last[0] >= v.key[0];
+    }
+    return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) {
+      return b.first[0] <= v.key[0] && v.key[0] <= b.last[0] && b.first[1] <= v.key[1] && v.key[1] <= b.last[1];
+    });
+  };
+  std::size_t left = 0;
+  const std::size_t before = dead.size();
+  p.bytes = 0;
+  for (const Value& v : p.values) {
+    if (!alive(v)) {
+      dead.push_back(v.id);
+      continue;
+    }
+    p.bytes += v.bytes;
+    p.values[left++] = v;
+  }
+  p.values.resize(left);
+  if (found_dead != nullptr) *found_dead += dead.size() - before;
+  if (least_to_sweep == 0) return;
+  p.most = std::max({least_to_sweep, 2 * left, left + holds});  // so looking costs as much as was assigned
+  p.most_bytes = std::max(kLeastBytes, 2 * p.bytes);
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,102 @@
+// Horizon: what may still be read of a swept name (compiler/block/sweep_names.hpp), and what there is of it.
+//
+// Who may still make readers of the name, or will read more of it than it waits for, holds its hull: a fragment that
+// waits or is queued, the rest of a loop, the iterations of it that are being run, a body that is creating fragments.
+// All else that could read the name runs inside one of these. A hull lies within that of whoever made its fragment, and
+// only becomes smaller. So what is in no hull once will never be read: it is looked for when the values of the name
+// have doubled, by the worker that assigns the last of them, and stops nobody.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/memory/lock.hpp"
+
+namespace tessera::runtime {
+
+class Horizon;
+
+// So many values of a name are there before any is looked for; 0: with each assignment. And those that were found. For
+// tests.
+inline std::size_t least_to_sweep = 512;
+inline std::atomic<std::size_t>* found_dead = nullptr;
+
+// HeldHull: one hull of one holder.
+struct HeldHull {
+  HeldHull *newer = nullptr, *older = nullptr;  // of the same horizon; its lock
+  HeldHull* also = nullptr;                     // the next of the same holder
+  Horizon* of = nullptr;
+  std::int64_t first[2] = {}, last[2] = {};
+};
+
+class alignas(64) Horizon {
+ public:
+  explicit Horizon(Horizon* next) : next_(next) {}
+  ~Horizon();
+  Horizon(const Horizon&) = delete;
+  Horizon& operator=(const Horizon&) = delete;
+
+  static Horizon& of(std::int64_t handle) { return *reinterpret_cast<Horizon*>(handle); }
+  std::int64_t handle() const { return reinterpret_cast<std::int64_t>(this); }
+  Horizon* next() const { return next_; }  // of the same scope
+
+  // The hulls of one holder; null: there are none.
+  static HeldHull* hold(const abi::Hulls&);
+  // The same holder holds this now, and no longer what it held.
+  static HeldHull* hold_instead(HeldHull*, const abi::Hulls&);
+  static void release(HeldHull*);
+
+  // What the body that declares the name holds, until it has created all that is in it: everything.
+  void open();
+  void close() { release(open_); }
+
+  // There is a value. `part`: of who assigns; threads with different ones meet no other. What nobody can read any more
+  // is appended to `dead`: it is for the caller to free.
+  void note(std::size_t part, const abi::Id&, const std::int64_t (&key)[2], std::uint64_t bytes,
+            std::vector<abi::Id>& dead);
+
+  // All that has been noted and not been given out as dead; while nobody else has the horizon.
+  template <class F>
+  void for_each_value(F f) {
+    for (Part& p : parts_) {
+      for (const Value& v : p.values) f(v.id);
+      for (const abi::Id& id : p.others) f(id);
+    }
+  }
+
+ private:
+  struct Value {
+    abi::Id id;
+    std::int32_t key[2];
+    std::uint64_t bytes;
+  };
+  struct Box {
+    std::int64_t first[2], last[2];
+    friend auto operator<=>(const Box&, const Box&) = default;
+  };
+  static constexpr std::uint64_t kLeastBytes = 512 << 10;  // of values, or so many
+  struct alignas(64) Part {
+    SpinMutex mutex;
+    std::vector<Value> values;
+    std::vector<abi::Id> others;  // elements without the indices that tell
+    std::uint64_t bytes = 0;
+    std::size_t most = least_to_sweep;
+    std::uint64_t most_bytes = kLeastBytes;
+  };
+
+  void sweep(Part&, std::vector<abi::Id>& dead);
+  std::vector<Box> held(std::size_t& holds);
+  void add(HeldHull*);
+
+  SpinMutex mutex_;
+  HeldHull* holds_ = nullptr;
+  HeldHull* open_ = nullptr;
+  Horizon* const next_;
+  std::array<Part, 4> parts_;
+};
+
+}  // namespace tessera::runtime

@@ -1,0 +1,137 @@
+// Memory that does not grow with a program's steps, whatever its shape (docs/optimisations.md, count-uses,
+// sweep-names).
+#include "command.hpp"
+#include "nlohmann/json.hpp"
+
+namespace tessera::tests {
+namespace {
+
+struct Steps {
+  const char* name;
+  int steps;                    // and four times as many
+  const char* body;             // of `sub main(int which, int n)`
+  const char* grows = nullptr;  // all the same, and why
+};
+
+constexpr const char* kSubs = R"fa(
+C++ sub init(int v, name x) ${{ x.create(400); x.getData<char>()[0] = v % 64; $}}
+C++ sub number(int v, name x) ${{ x = v; $}}
+C++ sub step(value a, value b, name x) ${{
+  x.create(400);
+  x.getData<char>()[0] = (a.getData<char>()[0] + b.getData<char>()[0]) % 64;
+$}}
+C++ sub show(value a) ${{ printf("%d\n", a.getData<char>()[0]); $}}
+sub row(int n, name x, name p) { for i = 0..n { init(i, x[0][i]); number((i + 3) % (n + 1), p[i]); } }
+sub cell(name from, int i, int k, name to) { step(from[i], from[(i + k) % 10], to); }
+sub tree(name x, int t, int from, int to) {
+  if from == to step(x[t - 1][from], x[t - 1][9 - from], x[t][from]);
+  if from < to { tree(x, t, from, (from + to) / 2); tree(x, t, (from + to) / 2 + 1, to); }
+}
+sub segment(name x, int o, int n, name to) {
+  df w;
+  number(0, x[o][n + 1]);
+  while x[o][n + 1] + t < n, t = 0 .. out w step(x[o][t], x[o][t], x[o][t + 1]);
+  step(x[o][w], x[o][n], to);
+}
+sub go(name x, int t, int n) {
+  for i = 0..9 step(x[t - 1][i], x[t - 1][9 - i], x[t][i]);
+  if t < n go(x, t + 1, n);
+}
+sub leap(name x, name p, int t, int n) {
+  for i = 0..9 step(x[t - 1][p[i]], x[t - 2][i], x[t][i]);
+  if t < n leap(x, p, t + 1, n);
+}
+sub watched(name x, name p, int t, int n) {
+  for i = 0..9 step(x[t - 1][i], x[t - 1][9 - i], x[t][i]);
+  number(t, p[t]);
+  if t < n && p[t] % 3 != 0 watched(x, p, t + 1, n);
+  if t < n && p[t] % 3 == 0 watched(x, p, t + 1, n);
+}
+sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
+)fa";
+
+constexpr Steps kShapes[] = {
+    {"mesh", 1000,
+     "row(9, x, p); for t = 1..n for i = 0..9 step(x[t - 1][p[i]], x[t - 1][i], x[t][i]); show(x[n][0]);"},
+    {"mesh backwards, time last", 1000,
+     "for i = 0..9 { init(i, x[i][n]); number((i + 3) % 10, p[i]); }\n"
+     "for t = 1..n for i = 0..9 step(x[p[i]][n + 1 - t], x[i][n + 1 - t], x[i][n - t]); show(x[0][0]);"},
+    {"periodic 2D", 300,
+     "for i = 0..5 for j = 0..5 init(i + j, x[0][i][j]);\n"
+     "for t = 1..n for i = 0..5 for j = 0..5 step(x[t - 1][(i + 1) % 6][(j + 5) % 6], x[t - 1][i][j], x[t][i][j]);\n"
+     "for i = 0..5 show(x[n][i][i]);"},
+    {"periodic 3D", 150,
+     "for i = 0..3 for j = 0..3 for k = 0..3 init(i + j + k, x[0][i][j][k]);\n"
+     "for t = 1..n for i = 0..3 for j = 0..3 for k = 0..3\n"
+     "  step(x[t - 1][(i + 1) % 4][(j + 3) % 4][(k + 2) % 4], x[t - 1][i][j][k], x[t][i][j][k]);\n"
+     "show(x[n][1][2][3]);"},
+    {"two loops at different speed", 1000,
+     "row(9, x, p); for i = 0..9 init(i, y[0][i]);\n"
+     "for t = 1..n for i = 0..9 step(x[t - 1][p[i]], x[t - 1][i], x[t][i]);\n"
+     "for u = 1..n/4 for i = 0..9 step(y[u - 1][p[i]], x[4 * u][p[i]], y[u][i]);\n"
+     "show(y[n/4][0]);",
+     "the second loop lags behind"},
+    {"a call for each cell", 1000,
+     "number(3, k); for i = 0..9 init(i, x[0][i]);\n"
+     "for t = 1..n for i = 0..9 cell(x[t - 1], i, k, x[t][i]); show(x[n][0]);"},
+    {"a tree of subs that share a name", 800,
+     "for i = 0..9 init(i, x[0][i]); for t = 1..n tree(x, t, 0, 9); show(x[n][0]);"},
+    {"a while in a sub in a loop", 100,
+     "init(1, x[0][0]); for o = 0..n - 1 segment(x, o, 90, x[o + 1][0]); show(x[n][0]);"},
+    {"a while over a mesh", 1000,
+     "row(9, x, p); number(1, k);\n"
+     "while k > 0 && t < n, t = 0 .. out w for i = 0..9 step(x[t][p[i]], x[t][i], x[t + 1][i]); show(x[w][0]);",
+     "x[w] may be any until the end"},
+    {"an index that is read", 8000,
+     "init(1, x[0]); for i = 0..n-1 { number(i, p[i]); step(x[p[i]], x[i], x[i + 1]); } show(x[n]);",
+     "x[p[i]] may be any"},
+    {"steps by recursion", 1000, "for i = 0..9 init(i, x[0][i]); go(x, 1, n); show(x[n][0]);",
+     "all is made before it runs"},
+    {"leapfrog by recursion", 1000, "row(9, x, p); for i = 0..9 init(i, x[1][i]); leap(x, p, 2, n); show(x[n][0]);",
+     "all is made before it runs"},
+    {"recursion by a value", 1000, "for i = 0..9 init(i, x[0][i]); watched(x, p, 1, n); show(x[n][0]);",
+     "all is made before it runs"},
+    {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
+    {"two names in turn", 1000,
+     "row(9, x, p); for t = 1..n { smooth(x[t - 1], y[t], p); smooth(y[t], x[t], p); } show(x[n][0]);"},
+};
+
+constexpr double kMostMb = 4;
+
+class Flat : public Command {
+ protected:
+  double peak_mb(std::size_t which, int steps, const Words& options = {}) {
+    Words words{"run", "-q", "p.fa", "--summary", "s.json", "-t", "1"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", std::to_string(which), std::to_string(steps)});
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    return summary.at("ranks").at(0).at("peak_memory_kb").get<double>() / 1024;
+  }
+};
+
+TEST_F(Flat, MemoryDoesNotGrowWithTheSteps) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer holds back what is freed";
+#endif
+  std::string program = kSubs;
+  program += "sub main(int which, int n) {\n";
+  for (std::size_t k = 0; k < std::size(kShapes); ++k) {
+    program += "if which == " + std::to_string(k) + " { df x, y, p, k, w;\n" + kShapes[k].body + " }\n";
+  }
+  program += "}\n";
+  write("p.fa", program);
+  for (std::size_t k = 0; k < std::size(kShapes); ++k) {
+    const Steps& s = kShapes[k];
+    if (s.grows != nullptr) continue;
+    EXPECT_LT(peak_mb(k, 4 * s.steps), peak_mb(k, s.steps) + kMostMb)
+        << s.name << ": " << s.steps << " steps, and four times as many";
+  }
+  const Words without{"--without", "sweep-names"};
+  EXPECT_GT(peak_mb(0, 4 * kShapes[0].steps, without), peak_mb(0, kShapes[0].steps, without) + kMostMb)
+      << "the check can fail";
+}
+
+}  // namespace
+}  // namespace tessera::tests

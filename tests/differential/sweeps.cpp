@@ -1,0 +1,220 @@
+// Writer: names whose uses nobody counts, so that what of them can still be read is swept (pass sweep-names).
+#include "writer.hpp"
+
+namespace tessera::differential {
+namespace {
+
+std::string loop(const std::string& counter, int first, int last) {
+  return "for " + counter + " = " + std::to_string(first) + " .. " + std::to_string(last) + " ";
+}
+std::string plus(const std::string& counter, int by) {
+  return by == 0 ? counter : counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
+}
+
+}  // namespace
+
+// Cells that step by what others held some steps ago: neighbours are data; time goes up or down, is the first index or
+// the last; one loop makes the steps, or a sub for each cell, a tree of subs, a sub that calls itself, a `while`.
+// Beside it: who looks on at each step, another name at half the speed, who reads the last row.
+class Writer::Cells {
+ public:
+  explicit Cells(Writer& writer, const Visible& v) : w_(writer), r_(writer.random_), inner_(v) {
+    x_ = w_.declared("x", inner_, kept_), y_ = w_.declared("x", inner_, kept_), l_ = w_.declared("l", inner_, kept_);
+    out_ = w_.declared("w", inner_, kept_), p_ = w_.declared("p", inner_, kept_), d_ = w_.declared("d", inner_, kept_);
+    t_ = w_.declared("i", inner_, kept_), i_ = w_.declared("i", inner_, kept_), j_ = w_.declared("i", inner_, kept_);
+  }
+
+  std::string text() {
+    std::vector<std::string> parts = {loop(i_, 0, n_) + "mix(" + i_ + ", " +
+                                          w_.expressions_.text(Kind::integer, inner_, 1) + ", " + l_ + "[" + i_ + "])" +
+                                          w_.advice(inner_) + ";\n",
+                                      loop(t_, 0, far_ - 1) + loop(i_, 0, n_ - 1) + "mix(" + t_ + ", " + i_ + ", " +
+                                          at(x_, t_, i_) + ")" + w_.advice(inner_) + ";\n"};
+    w_.cost_ += w_.weight_ * (steps_ + 2) * n_ * 8;
+    const int way = r_.below(7);
+    parts.push_back(steps(way));
+    const bool turns = way == 6;
+    const std::string last = turns ? out_ + " - 1" : std::to_string(steps_);
+    if (r_.chance(80)) parts.push_back(loop(i_, 0, n_ - 1) + look("last", at(x_, last, column(i_, l_))));
+    if (r_.chance(30)) parts.push_back(loop(i_, 0, n_ - 1) + look("first", at(x_, "0", column(i_, l_))));
+    if (!turns) on_lookers(parts);
+    if (w_.fault_ == Fault::assigned_twice) {
+      parts.push_back("if " + l_ + "[0] >= 0 mix(1, 2, " + at(x_, std::to_string(r_.below(far_)), "0") + ");\n");
+    }
+    r_.shuffle(parts);
+    std::string all;
+    for (const std::string& part : parts) all += part;
+    return "if 1 " + w_.braces(all, x_ + ", " + y_ + ", " + l_ + ", " + out_ + ", " + p_ + ", " + d_);
+  }
+
+ private:
+  std::string at(const std::string& name, const std::string& time, const std::string& cell) const {
+    const std::string row = "[" + (down_ ? std::to_string(steps_) + " - (" + time + ")" : time) + "]";
+    return name + (time_last_ ? "[" + cell + "]" + row : row + "[" + cell + "]");
+  }
+  std::string column(const std::string& i, const std::string& l) {
+    const std::string n = std::to_string(n_);
+    switch (r_.below(4)) {
+      case 0:
+        return i;
+      case 1:
+        return "(" + i + " + " + std::to_string(r_.between(1, 3)) + ") % " + n;
+      default:
+        return l + "[" + i + "] % " + n;
+    }
+  }
+  std::string look(const std::string& to, const std::string& element) {
+    return "show(\"" + to + "\", " + element + ")" + w_.advice(inner_) + ";\n";
+  }
+  // A cell's step to `time`, with braces.
+  std::string step(const std::string& x, const std::string& l, const std::string& time, const std::string& i,
+                   const std::string& more = "") {
+    const auto before = [&] { return at(x, plus(time, -r_.between(1, far_)), column(i, l)); };
+    const auto one = [&] { return "mix(" + before() + ", " + before() + more + ", " + at(x, time, i) + ")"; };
+    if (!r_.chance(25)) return w_.braces(one() + ";\n");
+    return "{\nif " + l + "[" + i + "] % 2 == 0 " + one() + ";\nif " + l + "[" + i + "] % 2 != 0 " + one() + ";\n}\n";
+  }
+  std::string sub(const std::string& name, const std::string& parameters, const std::string& statements) {
+    w_.beside_ += "sub " + w_.sub_ + name + "(" + parameters + ") {\n" + statements + "}\n";
+    return name;
+  }
+
+  std::string steps(int way) {
+    const std::string times = loop(t_, far_, steps_), cells = loop(i_, 0, n_ - 1);
+    switch (way) {
+      case 0:
+      case 1:
+        return plain(times, cells);
+      case 2: {
+        sub("cell", "name a, name b, int i, int k, name to",
+            "mix(a" + std::string(time_last_ ? "" : "[i]") + ", b" +
+                (time_last_ ? "" : "[k % " + std::to_string(n_) + "]") + ", to);\n");
+        if (time_last_) {
+          return times + cells + w_.sub_ + "cell(" + at(x_, plus(t_, -1), column(i_, l_)) + ", " +
+                 at(x_, plus(t_, -far_), column(i_, l_)) + ", " + i_ + ", " + l_ + "[" + i_ + "], " + at(x_, t_, i_) +
+                 ");\n";
+        }
+        const auto row = [&](int by) {
+          return x_ + "[" + (down_ ? std::to_string(steps_) + " - (" + plus(t_, by) + ")" : plus(t_, by)) + "]";
+        };
+        return times + cells + w_.sub_ + "cell(" + row(-1) + ", " + row(-far_) + ", " + i_ + ", " + l_ + "[" + i_ +
+               "], " + at(x_, t_, i_) + ");\n";
+      }
+      case 3: {
+        const std::string half = "(from + to) / 2";
+        sub("tree", "name x, name l, int t, int from, int to",
+            "if from == to " + step("x", "l", "t", "from") + "if from < to {\n" + w_.sub_ + "tree(x, l, t, from, " +
+                half + ");\n" + w_.sub_ + "tree(x, l, t, " + half + " + 1, to);\n}\n");
+        return times + w_.sub_ + "tree(" + x_ + ", " + l_ + ", " + t_ + ", 0, " + std::to_string(n_ - 1) + ");\n";
+      }
+      case 4:
+      case 5:
+        return recursive();
+      default: {
+        const std::string body = cells + step(x_, l_, t_, i_);
+        const std::string more =
+            r_.chance(40) ? cells + look("turn", at(x_, plus(t_, -r_.between(0, far_)), column(i_, l_))) : "";
+        return "while " + t_ + " <= " + std::to_string(steps_) + " && " + at(x_, plus(t_, -1), "0") + " % " +
+               std::to_string(r_.between(5, 40)) + " != 1, " + t_ + " = " + std::to_string(far_) + " .. out " + out_ +
+               " " + w_.braces(body + more);
+      }
+    }
+  }
+
+  std::string plain(const std::string& times, const std::string& cells) {
+    if (r_.chance(20)) {  // a row whose number is a value
+      std::string text = loop(t_, 0, steps_) + "same(" + t_ + ", " + p_ + "[" + t_ + "]);\n";
+      const std::string from = at(x_, plus(t_, -1), column(i_, l_));
+      return text + times + cells + "mix(" + from + ", " + i_ + ", " + at(x_, p_ + "[" + t_ + "]", i_) + ");\n";
+    }
+    if (r_.chance(25)) {  // each step waits for the end of one before
+      return loop(i_, 0, n_ - 1) + "same(1, " + d_ + "[" + std::to_string(far_ - 1) + "][" + i_ + "]);\n" + times +
+             cells + "mix(" + at(x_, plus(t_, -1), column(i_, l_)) + ", " + d_ + "[" + t_ + " - 1][" + l_ + "[" + i_ +
+             "] % " + std::to_string(n_) + "], " + at(x_, t_, i_) + ") >> (" + d_ + "[" + t_ + "][" + i_ + "]);\n";
+    }
+    return times + cells + step(x_, l_, t_, i_);
+  }
+
+  std::string recursive() {
+    const int by = r_.between(1, 2);
+    const bool swaps = r_.chance(30), backwards = r_.chance(20);
+    const std::string limit = std::to_string(steps_);
+    const std::string cells = loop("i", 0, n_ - 1);
+    std::string body = cells + step("x", "l", "t", "i");
+    if (by == 2) body += "if t + 1 <= " + limit + " " + w_.braces(cells + step("x", "l", "t + 1", "i"));
+    std::string more;
+    if (swaps) {  // of two names one steps in each call; both are there from the beginning
+      body = cells + "mix(" + at("y", "t - 1", column("i", "l")) + ", " + at("x", "t - 1", "i") + ", " +
+             at("x", "t", "i") + ");\n" + cells + "same(" + at("y", "t - 1", "i") + ", " + at("y", "t", "i") + ");\n";
+      more = loop(t_, 0, far_ - 1) + loop(i_, 0, n_ - 1) + "mix(" + t_ + ", 5, " + at(y_, t_, i_) + ");\n";
+      y_taken_ = true;
+    }
+    const std::string next = plus("t", swaps ? 1 : by);
+    const std::string names = swaps ? "y, x" : "x, y";
+    const std::string again = "if t + " + std::to_string(swaps ? 1 : by) + " <= " + limit +
+                              (r_.chance(30) ? " && l[0] >= 0 " : " ") + w_.sub_ + "go(" + names + ", l, " + next +
+                              ");\n";
+    const std::string shown = r_.chance(30) ? "show(\"deep\", " + at("x", "t - 1", "0") + ");\n" : "";
+    sub("go", "name x, name y, name l, int t", backwards ? again + shown + body : body + shown + again);
+    return more + w_.sub_ + "go(" + x_ + ", " + y_ + ", " + l_ + ", " + std::to_string(far_) + ");\n";
+  }
+
+  // Who reads other rows.
+  void on_lookers(std::vector<std::string>& parts) {
+    const std::string cells = loop(i_, 0, n_ - 1);
+    if (r_.chance(40)) {
+      const std::string condition = r_.chance(40) ? "if " + l_ + "[" + i_ + "] % 2 == 0 " : "";
+      parts.push_back(loop(t_, 0, steps_) + cells + condition + look("each", at(x_, t_, column(i_, l_))));
+    }
+    if (!y_taken_ && r_.chance(40)) {
+      parts.push_back(loop(t_, 1, steps_ / 2) + cells + "mix(" + at(x_, t_ + " * 2", column(i_, l_)) + ", " +
+                      at(y_, plus(t_, -1), column(i_, l_)) + ", " + at(y_, t_, i_) + ");\n");
+      parts.push_back(cells + "same(" + i_ + ", " + at(y_, "0", i_) + ");\n");
+      parts.push_back(cells + look("half", at(y_, std::to_string(steps_ / 2), i_)));
+    }
+    if (r_.chance(10)) {
+      parts.push_back(loop(j_, 0, 2) + look("any", at(x_, l_ + "[0] % " + std::to_string(steps_ + 1), "0")));
+    }
+    if (r_.chance(15)) {
+      sub("looks", "name a, int t, int k", "show(\"looked\", " + at("a", "t", "k % " + std::to_string(n_)) + ");\n");
+      parts.push_back(loop(t_, 0, steps_) + w_.sub_ + "looks(" + x_ + ", " + t_ + ", " + l_ + "[0]);\n");
+    }
+  }
+
+  Writer& w_;
+  Random& r_;
+  Visible inner_;
+  std::vector<Protected> kept_;
+  std::string x_, y_, l_, out_, p_, d_, t_, i_, j_;
+  const int n_ = r_.between(1, 4), far_ = r_.between(1, 3), steps_ = far_ + r_.between(1, 12);
+  const bool down_ = r_.chance(25), time_last_ = r_.chance(25);
+  bool y_taken_ = false;
+};
+
+std::string Writer::sweeps(const Visible& v) { return random_.chance(80) ? Cells(*this, v).text() : segments(v); }
+
+// A `while` in a sub in a loop: each segment begins with what the one before has ended with.
+std::string Writer::segments(const Visible& v) {
+  Visible inner = v;
+  std::vector<Protected> kept;
+  const std::string x = declared("x", inner, kept), l = declared("l", inner, kept), o = declared("i", inner, kept);
+  const int most = random_.between(1, 6), count = random_.between(1, 6);
+  const std::string n = std::to_string(most);
+  cost_ += weight_ * most * count * 4;
+  beside_ += "sub " + sub_ + "segment(name x, name l, int o, name to) {\ndf w;\nwhile x[o][t] % " +
+             std::to_string(random_.between(2, 9)) + " != 1 && t < " + n + ", t = 0 .. out w " +
+             braces("mix(x[o][t], l[" + std::string(random_.chance(50) ? "o" : "t") + "], x[o][t + 1]);\n") +
+             (random_.chance(50) ? "for i = 0 .. w show(\"segment\", x[o][i]);\n" : "") +
+             "mix(x[o][w], x[o][0], to);\n}\n";
+  std::vector<std::string> parts = {
+      loop(o, 0, std::max(most, count)) + "mix(" + o + ", 3, " + l + "[" + o + "]);\n",
+      "mix(1, " + expressions_.text(Kind::integer, inner, 1) + ", " + x + "[0][0])" + advice(inner) + ";\n",
+      loop(o, 0, count - 1) + sub_ + "segment(" + x + ", " + l + ", " + o + ", " + x + "[" + o + " + 1][0]);\n",
+      "show(\"end\", " + x + "[" + std::to_string(random_.between(0, count)) + "][0]);\n"};
+  random_.shuffle(parts);
+  std::string all;
+  for (const std::string& part : parts) all += part;
+  return "if 1 " + braces(all, x + ", " + l);
+}
+
+}  // namespace tessera::differential
