@@ -221,7 +221,7 @@ class Stealer : public Policy {
   bool may_ask(Rank v) const {
     if (v == self_ || !present_[static_cast<std::size_t>(index(v))]) return false;
     const Known k = known_at_[static_cast<std::size_t>(index(v))];
-    if (k == Known::as_busy) return idle_;
+    if (k == Known::as_busy) return idle_ && !early_;  // who asks early asks as if busy
     return k == Known::no && remembered_ < attempts_;
   }
   std::optional<Rank> choose_victim() {

@@ -27,6 +27,21 @@ TEST(Stealer, AsksOneAtATimeAndSleepsWhenAllRefused) {
   s.expect_golden("steal_sleep");
 }
 
+TEST(Stealer, WithPatienceMakesItselfKnownToTwoAndWaits) {
+  auto of = setup(0, 8, 1, {{"patience", "0.01"}});
+  of.hosts = {0, 0, 1, 1, 2, 2, 3, 3};
+  Script s("steal", of);
+  // Its mate is the nearest, and refuses: that is no reason to ask it again and again.
+  std::vector<Rank> asked;
+  auto requests = sent<StealRequest>(s.at(0, LinkMeasured{Rank{1}, 1'000, 1e9}));
+  for (Time now = kMs; requests.size() == 1 && asked.size() < 20; now += 10'000) {
+    asked.push_back(requests[0].first);
+    requests = sent<StealRequest>(s.at(now, Received{asked.back(), StealRefuse{requests[0].second.number}}));
+  }
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_NE(asked[0], asked[1]);
+}
+
 TEST(Stealer, GivesHalfAndWakesThoseItRefused) {
   Script s("steal", setup(1, 4, 2));
   s.at(0, LinkMeasured{Rank{0}, 50'000, 1e9});
