@@ -106,7 +106,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     workers.back()->watched = options.check_inputs || !options.record.empty() || simulation != nullptr;
     if (options.record.empty()) continue;
     workers.back()->trace = std::make_unique<TraceBuffer>(
-        members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
+        program, members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
   }
   for (std::int32_t i = 0; i < threads; ++i) sleepers.announce();  // until its thread has started
   outside = std::make_unique<Worker>(*this, -1, 0, 0);

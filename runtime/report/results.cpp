@@ -26,7 +26,9 @@ int write_results(Node& node) {
     }
   }
   if (!node.options.record.empty()) {
-    const std::string error = write_trace(node);
+    std::string missing;
+    const std::string error = write_trace(node, missing);
+    if (!missing.empty()) std::fprintf(stderr, "tessera: warning: --record: %s\n", missing.c_str());
     if (!error.empty()) {
       std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
       code = kExitEnvironment;

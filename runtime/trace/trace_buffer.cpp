@@ -10,19 +10,25 @@
 
 namespace tessera::runtime {
 
+namespace {
+
+constexpr std::uint64_t kKeyFactor = 0xA0761D6478BD642Fu;
+
+}  // namespace
+
 TraceKey trace_key(const abi::Id& id) { return abi::fold(id.lo ^ 0x7472616365ull, id.hi | 1) ^ id.lo; }
 
+// Ids are spread over all 128 bits already, so little is needed to keep what is mixed in apart.
 TraceKey trace_key(const abi::Cf& c) {
   const abi::Block& b = *c.block;
-  abi::Id id = abi::mix(c.id, b.index);
-  if (b.kind != abi::Kind::range) {
-    unsigned word = 0;
-    for (const char* k = b.layout; *k != '\0'; ++k) {
-      if (*k == 'i') id = abi::mix(id, static_cast<std::uint64_t>(abi::frame_int(&c, word)));
-      word += *k == 'n' ? 3 : 1;
-    }
+  TraceKey key = abi::fold(c.id.hi + b.index, kKeyFactor) ^ c.id.lo;
+  if (b.kind == abi::Kind::range) return key;
+  unsigned word = 0;
+  for (const char* k = b.layout; *k != '\0'; ++k) {
+    if (*k == 'i') key = abi::series_key(key, abi::frame_int(&c, word));
+    word += *k == 'n' ? 3 : 1;
   }
-  return trace_key(id);
+  return key;
 }
 
 std::uint32_t trace_variables(const abi::Block& b) {
@@ -37,88 +43,90 @@ std::uint32_t trace_indices(const abi::Block& b) {
   return n;
 }
 
-std::vector<std::uint64_t>& TraceBuffer::room(std::size_t words) {
-  if (chunks_.empty() || chunks_.back().size() + words > kChunk) {
-    if ((chunks_.size() + 1) * kChunk * sizeof(std::uint64_t) > limit_) {
-      full_ = true;
-      chunks_ = {};
+TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::size_t limit)
+    : ranks_(ranks), limit_(limit), shapes_(program.block_count) {
+  for (std::uint32_t i = 0; i < program.block_count; ++i) {
+    const abi::Block& b = *program.blocks[i];
+    Shape& s = shapes_[i];
+    for (unsigned v = 0; v < b.var_count; ++v) {
+      if (b.vars[v].kind == 'i') s.variables.push_back(b.vars[v].word);
     }
-    chunks_.emplace_back().reserve(std::max(kChunk, words));
+    s.numbers = trace_variables(b) + trace_indices(b);
+    s.words = 3 + s.numbers + 2 * b.input_count;
   }
-  return chunks_.back();
 }
 
-template <class... Words>
-void TraceBuffer::put(TraceWord w, std::uint64_t payload, Words... words) {
-  if (full_) return;
-  std::vector<std::uint64_t>& to = room(1 + sizeof...(words));
-  to.push_back(payload << kTraceShift | static_cast<std::uint64_t>(w));
-  (to.push_back(words), ...);
+void TraceBuffer::close_chunk() {
+  if (full_since_ == 0 && !chunks_.empty())
+    chunks_.back().resize(static_cast<std::size_t>(at_ - chunks_.back().data()));
+}
+
+void TraceBuffer::next_chunk(std::size_t words) {
+  close_chunk();
+  if (full_since_ == 0 && (chunks_.size() + 1) * kChunk * sizeof(std::uint64_t) > limit_) full_since_ = ticks();
+  if (full_since_ != 0) lost_.resize(std::max({kChunk, words, lost_.size()}));
+  std::vector<std::uint64_t>& chunk = full_since_ != 0 ? lost_ : chunks_.emplace_back(std::max(kChunk, words));
+  at_ = chunk.data();
+  end_ = at_ + chunk.size();
 }
 
 // For people: `mul (i=2, j=5)` assigns `C[2][5]`.
-void TraceBuffer::numbers(const abi::Cf& c) {
-  const abi::Block& b = *c.block;
-  const std::uint32_t variables = trace_variables(b), indices = trace_indices(b);
-  if (full_ || variables + indices == 0) return;
-  std::vector<std::uint64_t>& to = room(1 + variables + indices);
-  const std::size_t at = to.size();
-  to.push_back(std::uint64_t{variables + indices} << kTraceShift | static_cast<std::uint64_t>(TraceWord::numbers));
-  for (unsigned i = 0; i < b.var_count; ++i) {
-    if (b.vars[i].kind == 'i') to.push_back(static_cast<std::uint64_t>(abi::frame_int(&c, b.vars[i].word)));
-  }
-  to.resize(at + 1 + variables + indices);
+void TraceBuffer::write_numbers(const abi::Cf& c, const Shape& shape, std::uint64_t* begin, std::uint64_t*& at) {
+  for (const std::uint32_t word : shape.variables) *at++ = static_cast<std::uint64_t>(abi::frame_int(&c, word));
+  const std::size_t indices = shape.numbers - shape.variables.size();
   if (indices == 0) return;
   try {
-    b.indices(&c, reinterpret_cast<std::int64_t*>(to.data() + at + 1 + variables));
+    c.block->indices(&c, reinterpret_cast<std::int64_t*>(at));
+    at += indices;
   } catch (const std::exception&) {
-    to.resize(at);  // their arithmetic fails: so will the fragment's
+    // Their arithmetic fails: so will the fragment's.
+    begin[0] = head(TraceWord::begin, c.block->index | shape.variables.size() << kTraceBlockBits);
   }
 }
 
-// The time from the beginning of open() to the end of close() is no time of the run outside: what
-// recording takes is nobody's.
-void TraceBuffer::open(Open& o) {
-  o.outer_inside = std::exchange(inside_, 0);
-  o.from = ticks();
-}
-
-void TraceBuffer::close(const Open& o) {
-  const std::uint64_t now = ticks(), all = now - o.from;
-  put(TraceWord::end, all > inside_ ? all - inside_ : 0, now);
-  inside_ = o.outer_inside + (ticks() - o.seen);
-}
-
-void TraceBuffer::inputs(const abi::Cf& c) {
+void TraceBuffer::write_inputs(const abi::Cf& c, std::uint64_t*& at) {
   const abi::Block& b = *c.block;
-  if (full_ || b.input_count == 0 || (c.flags & kGathered) == 0) return;
+  if (b.input_count == 0 || (c.flags & kGathered) == 0) return;
   const InputNames names(&c);
   for (unsigned k = 0; k < b.input_count; ++k) {
     const abi::Value* v = abi::input(&c, b, k);
     if (!abi::is_needed(names[k]) || v == nullptr) continue;
-    put(TraceWord::input, v->size, trace_key(names[k].id));
+    *at++ = head(TraceWord::input, v->size);
+    *at++ = trace_key(names[k].id);
   }
 }
 
+// The clock is read last before and first after: what recording takes is no time of the run, but of what it is in.
 abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
-  Open o{ticks(), 0, 0};
-  put(TraceWord::begin, c->block->index, trace_key(*c), o.seen);
-  numbers(*c);
-  inputs(*c);
-  open(o);
+  const Shape& shape = shapes_[c->block->index];
+  std::uint64_t* const begin = room(shape.words);
+  std::uint64_t* at = begin + 3;
+  begin[0] = head(TraceWord::begin, c->block->index | std::uint64_t{shape.numbers} << kTraceBlockBits);
+  begin[1] = trace_key(*c);
+  if (shape.numbers > 0) write_numbers(*c, shape, begin, at);
+  write_inputs(*c, at);
+  at_ = at;
   located_ = -1;
+  begin[2] = ticks();
   const abi::Next next = c->block->run(&w, c);
+  const std::uint64_t now = ticks();
   if (next == abi::Next::wait) born(trace_key(*c), located_, false);
-  close(o);
+  *room(1) = head(TraceWord::end, now);
+  ++at_;
   return next;
 }
 
 void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration) {
-  Open o{ticks(), 0, 0};
-  put(TraceWord::iteration, range->block->index, trace_key(*range), static_cast<std::uint64_t>(iteration), o.seen);
-  open(o);
+  std::uint64_t* const begin = room(4);
+  begin[0] = head(TraceWord::iteration, range->block->index);
+  begin[1] = trace_key(*range);
+  begin[2] = static_cast<std::uint64_t>(iteration);
+  at_ = begin + 4;
+  begin[3] = ticks();
   range->block->iterate(&w, range, iteration);
-  close(o);
+  const std::uint64_t now = ticks();
+  *room(1) = head(TraceWord::end, now);
+  ++at_;
 }
 
 std::int64_t TraceBuffer::home(std::int64_t locator) const {
@@ -132,7 +140,7 @@ void TraceBuffer::born(const abi::Cf& c) {
   if (c.block->locator != nullptr) {
     try {
       at = home(c.block->locator(&c));
-      if (c.block->series != nullptr) put(TraceWord::series, 0, c.block->series(&c));
+      if (c.block->series != nullptr) two(TraceWord::series, 0, c.block->series(&c));
     } catch (const std::exception&) {
       // Its arithmetic fails. One rank asks no locators; where it matters the run will fail by itself.
     }
@@ -141,16 +149,20 @@ void TraceBuffer::born(const abi::Cf& c) {
 }
 
 void TraceBuffer::born(TraceKey key, std::int64_t home, bool under_end) {
-  put(TraceWord::born, static_cast<std::uint64_t>(2 * (home + 1) + (under_end ? 1 : 0)), key);
+  two(TraceWord::born, static_cast<std::uint64_t>(2 * (home + 1) + (under_end ? 1 : 0)), key);
 }
 
-void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) { put(TraceWord::made, bytes, trace_key(value)); }
+void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) { two(TraceWord::made, bytes, trace_key(value)); }
 
 void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
   ends_scope_ = scope.ref;
-  put(TraceWord::ends, 0, trace_key(value));
+  two(TraceWord::ends, 0, trace_key(value));
 }
 
-std::vector<std::vector<std::uint64_t>> TraceBuffer::take() { return std::exchange(chunks_, {}); }
+std::vector<std::vector<std::uint64_t>> TraceBuffer::take() {
+  close_chunk();
+  at_ = end_ = nullptr;
+  return std::exchange(chunks_, {});
+}
 
 }  // namespace tessera::runtime

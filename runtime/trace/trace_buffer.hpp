@@ -6,7 +6,7 @@
 // middle is several, each made by the one before. The buffer is a list of words that nest as the
 // runs do, so who made, read or assigned something is the run that is open there:
 //
-//     begin (numbers) (input ...) (ends ... born | series born | born | made | a whole run on the spot)* end
+//     begin (input ... | ends ... born | series born | born | made | a whole run on the spot)* end
 //
 // Only its worker touches it, until that has ended.
 #pragma once
@@ -27,25 +27,24 @@ TraceKey trace_key(const abi::Id&);
 TraceKey trace_key(const abi::Cf&);
 
 enum class TraceWord : std::uint8_t {  // low bits of a record's first word
-  begin,                               // | block; key; ticks
+  begin,                               // | block, numbers << kTraceBlockBits; key; ticks; the numbers (numbers_of)
   iteration,                           // | block; key of the range; number; ticks
-  numbers,                             // | how many; they: of the block's variables, of its indices (numbers_of)
   input,                               // | bytes; value
   born,                                // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
   made,                                // | bytes; value
   ends,                                // value, assigned when all under the next born one has ended
   series,                              // of the next born one: abi::Block::series
-  end,                                 // | ticks of its own, without the runs it made on the spot; ticks
+  end,                                 // | ticks
 };
-inline constexpr unsigned kTraceShift = 4;
+inline constexpr unsigned kTraceShift = 4, kTraceBlockBits = 24;
 inline std::size_t trace_words(TraceWord w, std::uint64_t payload) {
   switch (w) {
     case TraceWord::begin:
-      return 3;
+      return 3 + (payload >> kTraceBlockBits);
     case TraceWord::iteration:
       return 4;
-    case TraceWord::numbers:
-      return 1 + payload;
+    case TraceWord::end:
+      return 1;
     default:
       return 2;
   }
@@ -59,8 +58,8 @@ class TraceBuffer {
   static constexpr std::size_t kChunk = 1 << 15;  // words
   static constexpr std::int64_t kMostRanks = 1 << 20;
 
-  // `ranks`: those that locators name. `limit`: bytes; beyond it all is forgotten.
-  TraceBuffer(std::int32_t ranks, std::size_t limit) : ranks_(ranks), limit_(limit) {}
+  // `ranks`: those that locators name. `limit`: bytes; what comes when they are full is not kept.
+  TraceBuffer(const abi::Program&, std::int32_t ranks, std::size_t limit);
 
   abi::Next run(abi::Worker&, abi::Cf*);                         // its block
   void iterate(abi::Worker&, abi::Cf*, std::int64_t iteration);  // of its range
@@ -70,32 +69,49 @@ class TraceBuffer {
   void located(std::int64_t locator) { located_ = home(locator); }
   void ends(const abi::Scope&, const abi::Id& value);
 
-  bool full() const { return full_; }
+  // Since when there was no room; 0: there was for all.
+  std::uint64_t full_since() const { return full_since_; }
   // Takes the records away, in lists that end at a record's end.
   std::vector<std::vector<std::uint64_t>> take();
 
  private:
-  struct Open {
-    std::uint64_t seen, from, outer_inside;
+  // What a run of a block may need at once, and what it writes down of itself.
+  struct Shape {
+    std::uint32_t words = 0;                    // at most, for its begin and inputs
+    std::uint32_t numbers = 0;                  // variables, then indices
+    std::vector<std::uint32_t> variables = {};  // where they are in the frame
   };
-  void inputs(const abi::Cf&);
-  void numbers(const abi::Cf&);
+  void write_inputs(const abi::Cf&, std::uint64_t*& at);
+  void write_numbers(const abi::Cf&, const Shape&, std::uint64_t* begin, std::uint64_t*& at);
   void born(TraceKey, std::int64_t home, bool under_end);
   std::int64_t home(std::int64_t locator) const;
-  void open(Open&);
-  void close(const Open&);
-  template <class... Words>
-  void put(TraceWord, std::uint64_t payload, Words... words);
-  std::vector<std::uint64_t>& room(std::size_t words);
+  static std::uint64_t head(TraceWord w, std::uint64_t payload) {
+    return payload << kTraceShift | static_cast<std::uint64_t>(w);
+  }
+  void two(TraceWord w, std::uint64_t payload, std::uint64_t second) {
+    std::uint64_t* const to = room(2);
+    to[0] = head(w, payload), to[1] = second;
+    at_ = to + 2;
+  }
+  // Where so many words go; at_ is moved by whoever has written them.
+  std::uint64_t* room(std::size_t words) {
+    if (static_cast<std::size_t>(end_ - at_) < words) [[unlikely]]
+      next_chunk(words);
+    return at_;
+  }
+  void next_chunk(std::size_t words);
+  void close_chunk();
 
   const std::int32_t ranks_;
   const std::size_t limit_;
-  bool full_ = false;
+  std::vector<Shape> shapes_;  // by block
+  std::uint64_t full_since_ = 0;
   std::int64_t located_ = -1;  // of the open run
-  std::uint64_t inside_ = 0;   // ticks of what the open run made on the spot
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
-  std::uint64_t ends_scope_ = kNoScope;  // of the last `ends`, until something is born
+  std::uint64_t ends_scope_ = kNoScope;           // of the last `ends`, until something is born
+  std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in the last chunk
   std::vector<std::vector<std::uint64_t>> chunks_;
+  std::vector<std::uint64_t> lost_;  // where all goes that has no room
 };
 
 }  // namespace tessera::runtime

@@ -14,6 +14,7 @@ class TraceEvents {
  public:
   // `zero`: when the run began, on the clock of rank 0.
   explicit TraceEvents(balancer::Time zero) : zero_(zero) {}
+  balancer::Time zero() const { return zero_; }
   using GroupOf = std::function<balancer::Group(std::uint32_t block)>;
   void add(Rank from, const TracePart&, const GroupOf&, balancer::simulator::Times&);
   // The values that came to ranks; sorted, and for once.

@@ -36,18 +36,14 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
     case TraceWord::begin:
     case TraceWord::iteration: {
       Run& r = runs_.back();
-      r.block = static_cast<std::uint32_t>(payload);
+      r.block = static_cast<std::uint32_t>(payload & ((1u << kTraceBlockBits) - 1));
       r.iteration = word == TraceWord::iteration;
       if (r.iteration) r.number = static_cast<std::int64_t>(words[1]);
       r.start = time(words[r.iteration ? 2 : 1]);
-      s.open.push_back(runs_.size() - 1);
-      return;
-    }
-    case TraceWord::numbers: {
-      Run& r = runs_[s.open.back()];
+      r.numbers = payload >> kTraceBlockBits;
       r.first_number = numbers_.size();
-      r.numbers = payload;
-      numbers_.insert(numbers_.end(), words, words + payload);
+      numbers_.insert(numbers_.end(), words + 2, words + 2 + r.numbers);
+      s.open.push_back({runs_.size() - 1, 0});
       return;
     }
     case TraceWord::input:
@@ -56,31 +52,35 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
     case TraceWord::born:
       return born(s, payload, words[0]);
     case TraceWord::made:
-      made_.push_back({words[0], s.open.back()});
-      runs_[s.open.back()].output += static_cast<std::int64_t>(payload);
+      made_.push_back({words[0], s.open.back().run});
+      runs_[s.open.back().run].output += static_cast<std::int64_t>(payload);
       return;
     case TraceWord::ends:
       if (s.ended == kNone) {
         s.ended = joins_.size();
-        joins_.push_back({s.open.back(), {}});
+        joins_.push_back({s.open.back().run, {}});
       }
       joins_[s.ended].values.push_back(words[0]);
       return;
     case TraceWord::series:
       s.series = words[0];
       return;
-    case TraceWord::end:
-      runs_[s.open.back()].weight = static_cast<balancer::Time>(static_cast<double>(payload) * part.ns_per_tick);
-      runs_[s.open.back()].end = time(words[0]);
+    case TraceWord::end: {
+      const Stream::Open done = s.open.back();
+      Run& r = runs_[done.run];
+      r.end = std::max(r.start, time(payload));
+      r.weight = std::max<balancer::Time>(0, r.end - r.start - done.inside);
       s.open.pop_back();
+      if (!s.open.empty()) s.open.back().inside += r.end - r.start;
       s.ended = kNone;
       return;
+    }
   }
 }
 
 void TraceGraph::put_inputs(Stream& s) {
   if (s.inputs.empty()) return;
-  Run& r = runs_[s.open.back()];
+  Run& r = runs_[s.open.back().run];
   r.first_input = used_.size();
   r.inputs = s.inputs.size();
   used_.insert(used_.end(), s.inputs.begin(), s.inputs.end());
@@ -88,7 +88,7 @@ void TraceGraph::put_inputs(Stream& s) {
 }
 
 void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {
-  Birth b{key, s.open.back(), static_cast<std::int64_t>(payload / 2) - 1, std::exchange(s.series, 0)};
+  Birth b{key, s.open.back().run, static_cast<std::int64_t>(payload / 2) - 1, std::exchange(s.series, 0)};
   if (payload % 2 != 0) b.join = s.ended;
   s.ended = kNone;
   births_.push_back(b);

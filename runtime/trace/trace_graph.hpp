@@ -27,6 +27,8 @@ class TraceGraph {
  public:
   // The parts of one worker in their order, workers and ranks in any.
   void add(Rank from, const TracePart&);
+  // Leaves what began before that time, on the clock of rank 0; before build. There was no room for all.
+  void cut(balancer::Time at);
   // The graph. `group`: by block; `join_group`: the group of a join of what began with a fragment of
   // that block's. False: it does not hang together, which is a bug of ours.
   using JoinGroup = std::function<balancer::Group(std::uint32_t block)>;
@@ -89,7 +91,11 @@ class TraceGraph {
   };
   // What is open of a worker, as far as it has been read.
   struct Stream {
-    std::vector<std::size_t> open;
+    struct Open {
+      std::size_t run;
+      balancer::Time inside;  // of runs on the spot
+    };
+    std::vector<Open> open;
     std::vector<Used> inputs;   // of the last one; parts of other workers may come between
     std::size_t ended = kNone;  // join of the last `ends`, until something is born
     std::uint64_t series = 0;   // of the next born one

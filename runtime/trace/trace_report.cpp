@@ -4,8 +4,10 @@
 
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "balancer/simulator/trace.hpp"
+#include "balancer/units.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
@@ -117,6 +119,33 @@ simulator::Times about_run(const Node& node, const std::vector<balancer::Group>&
   return t;
 }
 
+// From when on a rank had no room.
+struct Cut {
+  balancer::Time at;
+  Rank rank;
+};
+
+// Leaves what was before, on all ranks: so nothing is there without what made it. Clocks agree within less than
+// kClocks, or as far as is known.
+constexpr balancer::Time kClocks = 1'000'000;
+bool cut_all(const Node& node, const Cut& cut, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
+  balancer::Time apart = kClocks;
+  for (const simulator::RankInfo& r : t.ranks) apart = std::max(apart, r.same_host ? 0 : 2 * r.error);
+  const balancer::Time end = cut.at - zero - apart;
+  if (end <= 0) return false;
+  graph.cut(zero + end);
+  const auto later = [&](const auto& x) { return x.at >= end; };
+  std::erase_if(t.messages, later);
+  std::erase_if(t.decisions, later);
+  std::erase_if(t.memory, later);
+  t.notes.push_back(
+      fmt::format("this is only the first {} of {}: {} had no room for more in the {} MB of --record-limit-mb",
+                  balancer::duration_text(end), balancer::duration_text(t.finished), rank_name(cut.rank, node.hosts),
+                  node.options.record_limit_mb));
+  t.finished = end;
+  return true;
+}
+
 }  // namespace
 
 void send_trace(Node& node) {
@@ -129,7 +158,10 @@ void send_trace(Node& node) {
     }
   };
   for (auto& w : node.workers) {
-    if (w->trace->full()) give({.worker = w->number, .full = true, .words = {}});
+    if (const std::uint64_t since = w->trace->full_since(); since != 0) {
+      const auto after = static_cast<double>(static_cast<std::int64_t>(since - scale.ticks)) * scale.ns_per_tick;
+      give({.worker = w->number, .full = true, .base_ns = scale.ns + static_cast<std::int64_t>(after), .words = {}});
+    }
     for (auto& words : w->trace->take()) {
       give({.worker = w->number,
             .ns_per_tick = scale.ns_per_tick,
@@ -141,20 +173,17 @@ void send_trace(Node& node) {
   give(node.events->take(scale));
 }
 
-std::string write_trace(Node& node) {
+std::string write_trace(Node& node, std::string& missing) {
   Groups groups(node);
   simulator::Trace trace;
   TraceGraph graph;
   graph.spreads(spreads(node.program));
   TraceEvents events(node.events->began());
   trace.times = about_run(node, groups.of);
+  std::optional<Cut> cut;
   for (auto& [rank, part] : node.trace_parts) {
-    if (part.full) {
-      return fmt::format(
-          "--record: the trace of this run is not written: {} needs more than the "
-          "{} MB that a rank may use for it; give it more with --record-limit-mb",
-          rank_name(rank, node.hosts), node.options.record_limit_mb);
-    }
+    if (part.full && (!cut || part.base_ns < cut->at)) cut = {part.base_ns, rank};
+    if (part.full) continue;
     if (part.worker < 0) {
       events.add(
           rank, part, [&](std::uint32_t b) { return groups.of.at(b); }, trace.times);
@@ -163,6 +192,13 @@ std::string write_trace(Node& node) {
     }
     part.words = {};
   }
+  if (cut && !cut_all(node, *cut, events.zero(), graph, trace.times)) {
+    return fmt::format(
+        "--record: the trace of this run is not written: the {} MB that {} may use for it are too little for "
+        "anything; give it more with --record-limit-mb",
+        node.options.record_limit_mb, rank_name(cut->rank, node.hosts));
+  }
+  if (cut) missing = trace.times.notes.back();
   trace.program = node.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", node.program.hash[0], node.program.hash[1]);
   if (!graph.build(
@@ -172,6 +208,7 @@ std::string write_trace(Node& node) {
   }
   graph.times(events.came(), node.events->began(), trace.times);
   events.moves(graph, trace.times);
+  if (cut) std::erase_if(trace.times.moves, [&](const auto& m) { return m.at >= trace.times.finished; });
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {

@@ -11,7 +11,7 @@ class Node;
 void send_trace(Node&);
 
 // Rank 0, when the parts of all ranks are there: writes the file, whole or not at all. Returns what is
-// wrong, for a person; empty: nothing.
-std::string write_trace(Node&);
+// wrong, for a person; empty: nothing. `missing`: what it does not have for lack of room.
+std::string write_trace(Node&, std::string& missing);
 
 }  // namespace tessera::runtime

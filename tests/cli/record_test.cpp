@@ -1,4 +1,5 @@
 // Traces of real runs: recorded on any ranks, replayed by the simulator, and never half of one.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -251,15 +252,46 @@ TEST_F(Record, WritesWholeFilesOrNone) {
   EXPECT_TRUE(ended(tessera({"run", "-q", "bad.fa", "-n", "2", "--record", "bad.trace"}), 1));
   EXPECT_FALSE(std::filesystem::exists(path("bad.trace")));
   EXPECT_FALSE(std::filesystem::exists(path("bad.trace.part")));
-  // 20,000 fragments of some 70 bytes do not fit into 1 MB.
   write("long.fa",
         "C++ sub f(int i, name x) ${{ x = i; $}}\n"
         "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
-  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace", "--record-limit-mb", "1"}), 3,
-                    {"--record", "not written", "--record-limit-mb"}));
-  EXPECT_FALSE(std::filesystem::exists(path("l.trace")));
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace"}), 0));
   EXPECT_NE(read("l.trace").find("\nend 40001\n"), std::string::npos);
+}
+
+// A run that needs more room than it has is recorded as far as there is room: what is there hangs together.
+TEST_F(Record, KeepsTheBeginningOfWhatIsTooLong) {
+  write("long.fa",
+        "C++ sub f(int i, int a, name x) ${{ if (i % 300 == 0) usleep(1000); x = a + i; $}}\n"
+        "C++ sub show(int a) ${{ $}}\n"
+        "sub main() { df x; f(0, 0, x[0]); for i = 1..20000 f(i, x[i - 1], x[i]) @ { locator_cyclic: i / 100; }; "
+        "show(x[20000]); } @ { locator_cyclic x[i] => i / 100; }\n");
+  for (const Words& ways : {Words{"-t", "1"}, Words{"-n", "2", "-t", "1"}}) {
+    Words words = {"run", "-q", "long.fa", "--record", "l.trace", "--record-limit-mb", "1"};
+    words.insert(words.end(), ways.begin(), ways.end());
+    EXPECT_TRUE(
+        ended(tessera(words), 0, {"warning: --record: this is only the first", "no room for more in the 1 MB"}));
+    const Trace t = balancer::simulator::read_trace(path("l.trace").string());
+    EXPECT_GT(t.work.fragments.size(), 3000u);
+    EXPECT_LT(t.work.fragments.size(), 40'000u);
+    ASSERT_EQ(t.times.notes.size(), 1u);
+    std::vector<bool> ran(t.work.fragments.size());
+    for (const auto& b : t.times.bars) {
+      EXPECT_LT(b.start, t.times.finished);
+      EXPECT_LE(b.start + b.length, t.times.finished);
+      ran[b.fragment] = true;
+    }
+    EXPECT_EQ(std::count(ran.begin(), ran.end(), false), 0);
+    // Each in the chain reads the one before it, the first only nothing.
+    std::size_t without = 0, chain = 0;
+    for (const Fragment* f : of_group(t, "f at")) ++chain, without += f->inputs.empty() ? 1 : 0;
+    EXPECT_EQ(without, 1u) << "of " << chain;
+    EXPECT_TRUE(ended(tessera({"simulate", "-w", "l.trace", "-n", "2", "-b", "steal"}), 0));
+  }
+  // Too little for anything.
+  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "8", "--record", "m.trace", "--record-limit-mb", "1"}), 3,
+                    {"--record", "not written", "--record-limit-mb"}));
+  EXPECT_FALSE(std::filesystem::exists(path("m.trace")));
 }
 
 TEST_F(Record, RefusesAPathBeforeTheRun) {

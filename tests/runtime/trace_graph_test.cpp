@@ -14,7 +14,7 @@ TracePart part(std::int32_t worker, const std::vector<std::pair<TraceWord, Trace
   TracePart p{.worker = worker, .words = {}};
   for (const auto& [word, key] : records) {
     p.words.push_back(4u << kTraceShift | static_cast<std::uint64_t>(word));
-    p.words.push_back(key);
+    if (word != TraceWord::end) p.words.push_back(key);
     if (word == TraceWord::begin) p.words.push_back(0);
   }
   return p;
@@ -80,7 +80,9 @@ TEST(TraceGraph, IterationsOfEveryRankAreOne) {
     p.words.insert(p.words.end(), words.begin(), words.end());
   };
   const auto word = [](TraceWord w, TraceKey key) {
-    return std::vector<std::uint64_t>{static_cast<std::uint64_t>(w), key};
+    std::vector<std::uint64_t> words{static_cast<std::uint64_t>(w)};
+    if (w != end) words.push_back(key);
+    return words;
   };
   // for i = 0..1 { a(i); for j = 0..1 b(i, j); }: block 1, 2 (a), 3 (for j), 4 (b). a(i) and b(i, j) are made by i %
   // ranks.
