@@ -4,7 +4,8 @@
 set(TESSERA_UNITY_FEW 16)  # a folder is put to the previous ones as long as they have fewer files together
 set(TESSERA_UNITY_MANY 40)
 
-# tessera_unity(directory) groups the sources of all targets declared in it and below.
+# tessera_unity(directory) groups the sources of all targets declared in it and below. A target's property TESSERA_ALONE is a regular
+# expression of those that stay by themselves.
 function(tessera_unity directory)
   get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
@@ -14,11 +15,15 @@ function(tessera_unity directory)
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     get_target_property(sources ${target} SOURCES)
+    get_target_property(alone ${target} TESSERA_ALONE)
     set(group 0)
     set(count 0)
     set(folder "")
     foreach(source ${sources})
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory})
+      if(alone AND source MATCHES "${alone}")
+        continue()
+      endif()
       cmake_path(GET source PARENT_PATH next)
       if(count EQUAL TESSERA_UNITY_MANY OR (NOT next STREQUAL folder AND count GREATER_EQUAL TESSERA_UNITY_FEW))
         math(EXPR group "${group} + 1")

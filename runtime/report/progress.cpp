@@ -13,11 +13,11 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr auto kInterval = std::chrono::milliseconds(500);
+constexpr auto kProgressEvery = std::chrono::milliseconds(500);
 constexpr std::size_t kColumns = 79;     // where the terminal is behind mpirun
 constexpr const char* kWipe = "\033[J";  // from the cursor to the end of the screen
 
-constexpr double kLong = 2;  // s: a fragment that has run for so long is worth a word
+constexpr double kLongForAProgressLine = 2;  // s: a fragment that has run for so long is worth a word
 
 // A line that does not fit would take two.
 std::size_t columns() {
@@ -28,13 +28,16 @@ std::size_t columns() {
 }  // namespace
 
 Progress::Progress(Node& node)
-    : node_(node), on_(node.options.progress && !node.options.quiet), start_(Clock::now()), next_(start_ + kInterval) {}
+    : node_(node),
+      on_(node.options.progress && !node.options.quiet),
+      start_(Clock::now()),
+      next_(start_ + kProgressEvery) {}
 
 Clock::time_point Progress::next(Clock::time_point now) const { return on_ ? next_ : now + std::chrono::hours(1); }
 
 void Progress::turn(Clock::time_point now) {
   if (!on_ || now < next_) return;
-  next_ = now + kInterval;
+  next_ = now + kProgressEvery;
   if (node_.self() != Rank{0}) return node_.comm.send(Rank{0}, own_totals(node_, false));
   node_.totals->take(Rank{0}, own_totals(node_, false));
   std::int64_t finished = 0, ready = 0, moved = 0;
@@ -50,7 +53,7 @@ void Progress::turn(Clock::time_point now) {
   const double s = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
   const Totals& slow = all[static_cast<std::size_t>(longest)];
-  if (slow.longest_for >= kLong)
+  if (slow.longest_for >= kLongForAProgressLine)
     line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, node_.hosts), slow.longest_for, slow.longest);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
