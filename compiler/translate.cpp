@@ -132,12 +132,15 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics, co
                                diagnostics, [&](const std::string& n) { return preprocessor.is_macro(n); },
                                options.index ? &recorder : nullptr)
                                .run(tree);
-  if (diagnostics.failed()) return make_index();
-  check_macros(sources, preprocessor.defined(), diagnostics);
-  semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
+  if (!diagnostics.only_mistyped()) return make_index();
+  if (!diagnostics.failed()) {  // else there is more important to be told
+    check_macros(sources, preprocessor.defined(), diagnostics);
+    semantics::check_declarations(tree, preprocessor.skipped(), diagnostics);
+  }
   semantics::mark_used(model);
   semantics::find_producers(model, diagnostics);
   make_index();
+  tree = {};  // a fifth of what a large program takes, which the rest needs
   analysis::Facts facts = analysis::analyse(model, diagnostics);
   if (diagnostics.failed()) return;
   const block::Program program = run_passes(model, std::move(facts), text, options, look, diagnostics, output);

@@ -147,9 +147,8 @@ std::vector<std::string> program_texts(Context context, const semantics::Model& 
       one ? "\n}  // namespace\n}  // namespace tessera::abi\n\n"
           : "\n}  // namespace translated\n}  // namespace tessera::abi\n#pragma GCC visibility pop\n\n";
   const std::size_t mark = start.find(kStartMark);
-  for (std::string& part : parts) {
-    part = start.substr(0, mark) + open + start.substr(mark + 1) + part + close;
-  }
+  const std::string head = start.substr(0, mark) + open + start.substr(mark + 1);
+  for (std::string& part : parts) part.insert(0, head) += close;
   parts.front() +=
       "extern \"C\" const tessera::abi::Program* tessera_program() {\n"
       "  return &tessera::abi::the_program;\n}\n";

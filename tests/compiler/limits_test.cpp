@@ -1,6 +1,9 @@
 // Programs made to be hard: what they cost is bounded, or grows as they do, and they are told why not.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -156,6 +159,34 @@ TEST(Limits, StatementsThatAreAlikeShareFunctions) {
   };
   EXPECT_EQ(functions(5), 8);  // few: each its own; main is one of them
   EXPECT_EQ(functions(100), functions(1000));
+}
+
+// What a process takes that translates so many statements, in kB.
+double peak_memory(int statements) {
+  constexpr int kOfASub = 100;
+  std::string text = "C++ sub set(int v, name x) ${{ x = v; $}}\n", calls;
+  for (int s = 0; s < statements; s += kOfASub) {
+    text += "sub part" + std::to_string(s) + "(name x, int k) {\n";
+    for (int k = 0; k < kOfASub; ++k)
+      text += "  set(k + " + std::to_string(k) + ", x[k + " + std::to_string(k) + "]);\n";
+    text += "}\n";
+    calls += "  part" + std::to_string(s) + "(x, " + std::to_string(s) + ");\n";
+  }
+  text += std::string(kShow) + "sub main() {\n  df x;\n" + calls + "  show(x[0]);\n}\n";
+  const pid_t child = fork();
+  if (child == 0) _exit(translate_text(text).ok ? 0 : 1);
+  int status = 0;
+  rusage used{};
+  EXPECT_EQ(wait4(child, &status, 0, &used), child);
+  EXPECT_EQ(status, 0);
+  return static_cast<double>(used.ru_maxrss);
+}
+
+TEST(Limits, AStatementTakesSomeKilobytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer takes its own";
+#endif
+  EXPECT_LT((peak_memory(30000) - peak_memory(10000)) / 20000, 5);  // kB; 7.3 while all was kept to the end
 }
 
 }  // namespace
