@@ -33,6 +33,10 @@ Diagnostics& Diagnostics::error(std::string_view code, Span span, std::string te
 Diagnostics& Diagnostics::error(std::string_view code, Extent extent, std::string text) {
   return add(Severity::error, code, span(extent), std::move(text));
 }
+Diagnostics& Diagnostics::mistyped(std::string_view code, Extent extent, std::string text) {
+  ++mistyped_;
+  return error(code, extent, std::move(text));
+}
 Diagnostics& Diagnostics::warning(std::string_view code, Span span, std::string text) {
   return add(Severity::warning, code, std::move(span), std::move(text));
 }

@@ -18,6 +18,9 @@ class Diagnostics {
 
   Diagnostics& error(std::string_view code, Span span, std::string text);
   Diagnostics& error(std::string_view code, Extent extent, std::string text);
+  // mistyped is an error in an expression whose value is taken for unknown from then on: what else can be said of the
+  // program holds all the same.
+  Diagnostics& mistyped(std::string_view code, Extent extent, std::string text);
   Diagnostics& warning(std::string_view code, Span span, std::string text);
   Diagnostics& warning(std::string_view code, Extent extent, std::string text);
   // remark: nothing is wrong; only `tessera check` shows it.
@@ -26,7 +29,9 @@ class Diagnostics {
   Diagnostics& note(Span span, std::string text);
 
   bool failed() const { return errors_ != 0; }
+  bool only_mistyped() const { return errors_ == mistyped_; }
   std::size_t error_count() const { return errors_; }
+  std::string_view written(Extent extent) const { return text_.view(extent); }
   Span span(Extent extent) const { return sources_.span(text_, extent); }
   bool from_macro(Extent extent) const;  // does any of it come from a macro?
   bool in_main_file(Extent extent) const;
@@ -41,6 +46,7 @@ class Diagnostics {
   const MappedText& text_;
   std::vector<Diagnostic> all_;
   std::size_t errors_ = 0;
+  std::size_t mistyped_ = 0;  // of these
   std::size_t warnings_ = 0;
   bool muted_ = false;  // the last message was dropped; its notes go with it
 };

@@ -11,6 +11,7 @@ constexpr std::size_t kMostNodes = 60'000;
 }  // namespace
 
 Facts analyse(const semantics::Model& model, Diagnostics& diagnostics) {
+  const bool wrong = diagnostics.failed();  // types: see Diagnostics::mistyped
   check_conditions(model, diagnostics);
   check_numbers(model, diagnostics);
   check_recursion(model, diagnostics);
@@ -21,7 +22,7 @@ Facts analyse(const semantics::Model& model, Diagnostics& diagnostics) {
   check_cycles(checker, served);
   check_freed(checker, served);
   check_counts(checker);
-  check_unused(checker);
+  if (!wrong) check_unused(checker);
   if (diagnostics.failed()) return {};
   return {assigned_once(model, flow)};
 }

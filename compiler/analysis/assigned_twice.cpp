@@ -183,7 +183,7 @@ class AssignedTwice {
         all_ours || always(reached_b, meetings, given) || (open_b == kNone && always(reached_a, meetings, given));
     if (!certain) return std::nullopt;
     const NodeId around = flow_.names[a.name].node;
-    if (!all_ours) return Meeting{c_.element(a), "", ""};
+    if (!all_ours) return Meeting{c_.written(a), "", ""};
     return Meeting{c_.element(a, q, Query::one, point), c_.when(a.node, around, q, Query::one, point),
                    c_.when(b.node, around, q, Query::two, point)};
   }

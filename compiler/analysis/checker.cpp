@@ -77,6 +77,22 @@ void Checker::calls(NodeId node, NodeId around) {
   }
 }
 
+// As it is written where it is that very name with as many indices; else, through parameters and `let`, what that comes
+// to.
+std::string Checker::written(const Access& a) const {
+  const std::string& name = flow.names[a.name].variable->name;
+  const std::string written(diagnostics.written(a.at));
+  std::size_t indices = 0, depth = 0;
+  for (const char c : written) {
+    if (c == '[' && depth++ == 0) ++indices;
+    if (c == ']') --depth;
+  }
+  const bool same = written == name || written.rfind(name + "[", 0) == 0 || written.rfind(name + " ", 0) == 0;
+  if (same && indices == a.indices.size() && !diagnostics.from_macro(a.at) && written.find('\n') == written.npos)
+    return quote(written);
+  return element(a);
+}
+
 std::string Checker::element(const Access& a) const {
   std::string out = flow.names[a.name].variable->name;
   for (const Linear& i : a.indices) out += "[" + text_of(flow, i) + "]";

@@ -46,6 +46,7 @@ class Checker {
 
   // element names the fragment of an access: with numbers when a point is given.
   std::string element(const Access& a) const;
+  std::string written(const Access& a) const;  // as it stands in the text, where it does
   std::string element(const Access& a, const Query& q, Query::Tag tag, const std::vector<Integer>& point) const;
   // when says for which counters: "i = 2, j = 3", or "".
   std::string when(NodeId node, NodeId around, const Query& q, Query::Tag tag, const std::vector<Integer>& point) const;

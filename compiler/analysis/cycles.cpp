@@ -114,7 +114,7 @@ class Cycles {
     }
     const char* code = locator ? "T316" : "T312";
     if (!c_.fresh(code, first.at, first.at)) return;
-    const std::string wanted = c_.element(first);
+    const std::string wanted = c_.written(first);
     if (locator) {
       c_.report(error, code, first.at,
                 "the locator depends on a value that is never known: " + wanted +
@@ -129,11 +129,11 @@ class Cycles {
     }
     for (std::size_t k = 0; k < reads.size() && k < kMostSteps; ++k) {
       const Access& w = flow_.accesses[writes[k]];
-      std::string text = "only here " + c_.element(w) + " is assigned";
-      if (served_.producers[reads[k]].size() > 1) text = "here " + c_.element(w) + " is assigned";
+      std::string text = "only here " + c_.written(w) + " is assigned";
+      if (served_.producers[reads[k]].size() > 1) text = "here " + c_.written(w) + " is assigned";
       if (k + 1 < reads.size()) {
         const Access& next = flow_.accesses[reads[k + 1]];
-        text += ", which waits for " + c_.element(next);
+        text += ", which waits for " + c_.written(next);
       }
       c_.diagnostics.note(w.at, text);
     }

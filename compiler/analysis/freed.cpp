@@ -179,7 +179,7 @@ class Freed {
   void report(const Name& name, const Access& d, const Access& r, bool after) {
     const char* code = after ? "T313" : "T314";
     if (!c_.fresh(code, d.at, flow_.nodes[r.owner].at)) return;
-    const std::string element = "data fragment " + c_.element(r);
+    const std::string element = "data fragment " + c_.written(r);
     if (after) {
       c_.report(false, code, r.at, element + " is read here after it was deleted");
     } else if (d.owner == r.owner) {

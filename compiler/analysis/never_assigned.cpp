@@ -4,7 +4,9 @@
 // unknown indices are any), so what is left of the read ones is never assigned for sure.
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/analysis/checker.hpp"
 
@@ -201,7 +203,7 @@ class NeverAssigned {
       if (left.empty()) return false;
       const std::vector<bool> given = q.given(inner);
       if (std::find(given.begin(), given.end(), true) == given.end()) return true;
-      point.clear();
+      example = std::exchange(point, {});
       if (covers.empty()) return true;
       std::vector<System> always;
       for (const System& l : left) {
@@ -218,7 +220,8 @@ class NeverAssigned {
     Domain domain;
     System context;
     bool decidable = true;
-    std::vector<Integer> point;  // where it happens, when it happens for known counters
+    std::vector<Integer> point;    // where it happens, when it happens for known counters
+    std::vector<Integer> example;  // else, with values for what is not known
   };
 
   // Many single fragments of a name with one index make ranges.
@@ -254,12 +257,22 @@ class NeverAssigned {
     }
   }
 
+  // Which one, for some values of what is not known: "; for example `x[3]` when n = 3, i = 3".
+  std::string for_example(const Name& name, const Access& r, const Question& question) {
+    if (question.example.empty() || !question.decidable || r.maybe) return "";
+    std::string when = question.q.unknowns(question.example);
+    const std::string counters = c_.when(r.node, name.node, question.q, Query::two, question.example);
+    if (when.empty() || counters.empty()) return "";
+    return "; for example " + c_.element(r, question.q, Query::two, question.example) + " when " + when + ", " +
+           counters;
+  }
+
   void report(const Name& name, const Access& r, const Question& question, bool nothing) {
     if (r.request && !nothing) return;
     const char* code = r.locator ? "T316" : "T311";
     if (!c_.fresh(code, r.at, r.at)) return;
     const bool known = !question.point.empty() && question.decidable;
-    const std::string element = known ? c_.element(r, question.q, Query::two, question.point) : c_.element(r);
+    const std::string element = known ? c_.element(r, question.q, Query::two, question.point) : c_.written(r);
     const bool varies =
         std::any_of(r.indices.begin(), r.indices.end(), [](const Linear& i) { return !i.is_constant(); });
     const std::string when = known && varies ? c_.when(r.node, name.node, question.q, Query::two, question.point) : "";
@@ -272,13 +285,13 @@ class NeverAssigned {
     } else {
       text += " is read here but never assigned";
     }
-    c_.report(error, code, r.at, text + (when.empty() ? "" : " (when " + when + ")"));
+    c_.report(error, code, r.at, text + (when.empty() ? "" : " (when " + when + ")") + for_example(name, r, question));
     c_.calls(r.node, name.node);
     c_.diagnostics.note(name.variable->at,
                         name.writes.empty() ? "it is declared here; nothing gives it a value" : "it is declared here");
     for (std::size_t k = 0; k < name.writes.size() && k < 2; ++k) {
       const Access& w = flow_.accesses[name.writes[k]];
-      c_.diagnostics.note(w.at, "here " + c_.element(w) + " is assigned");
+      c_.diagnostics.note(w.at, "here " + c_.written(w) + " is assigned");
     }
   }
 

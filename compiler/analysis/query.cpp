@@ -54,6 +54,16 @@ Row Query::row(const Linear& l, Tag tag) {
   return r;
 }
 
+std::string Query::unknowns(const std::vector<Integer>& point) const {
+  std::string out;
+  for (std::size_t v = 0; v < keys_.size() && v < point.size(); ++v) {
+    const SymbolInfo& info = flow_.symbols[keys_[v].symbol];
+    if (info.kind != SymbolInfo::Kind::value || info.text == "...") continue;
+    out += (out.empty() ? "" : ", ") + info.text + " = " + std::to_string(point[v]);
+  }
+  return out;
+}
+
 bool Query::determined(const Linear& l) const {
   return std::all_of(l.terms.begin(), l.terms.end(), [&](const auto& term) {
     const SymbolInfo& info = flow_.symbols[term.first];

@@ -2,6 +2,7 @@
 // have different variables, told apart by a tag; symbols of the nodes around `shared` have one.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/analysis/flow.hpp"
@@ -59,6 +60,8 @@ class Query {
   System empty() const;  // no constraints but what divisions mean
   std::size_t variables() const { return keys_.size(); }
   std::int64_t value(const Linear& l, Tag tag, const std::vector<Integer>& point) const;
+  // unknowns says what a solution takes for values that nobody knows: "n = 3, m = 0", or "".
+  std::string unknowns(const std::vector<Integer>& point) const;
 
  private:
   struct Key {

@@ -69,10 +69,17 @@ ExprPtr make_read(NameUse name) {
   return e;
 }
 
+ExprPtr make_unknown(Type type, Extent at, const std::vector<ExprPtr>& parts) {
+  auto e = make(Expr::Kind::cast, type, at);
+  adopt(*e, make_string("?" + std::to_string(at.begin), at));
+  for (const ExprPtr& part : parts) adopt(*e, part);
+  return e;
+}
+
 ExprPtr make_negate(ExprPtr kid, Extent at, Diagnostics& diagnostics) {
   if (is_string(kid)) {
-    diagnostics.error("T220", at, "`-` can't be applied to a string; convert it with int(..) or real(..)");
-    return make_integer(0, at);
+    diagnostics.mistyped("T220", at, "`-` can't be applied to a string; convert it with int(..) or real(..)");
+    return make_unknown(Type::integer, at, {kid});
   }
   auto e = make(Expr::Kind::negate, kid->type, at);
   adopt(*e, std::move(kid));
@@ -82,8 +89,10 @@ ExprPtr make_negate(ExprPtr kid, Extent at, Diagnostics& diagnostics) {
 ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& diagnostics) {
   Type type = joined(a->type, b->type);
   const bool strings = is_string(a) || is_string(b);
+  bool computable = true;
   const auto wrong = [&](const std::string& why) {
-    diagnostics.error(
+    computable = false;
+    diagnostics.mistyped(
         "T220", at,
         quote(syntax::spelling(op)) + " can't be applied to " + spelling(a->type) + " and " + spelling(b->type) + why);
   };
@@ -107,6 +116,7 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
   } else if (type == Type::dynamic && (a->type == Type::real || b->type == Type::real)) {
     type = Type::dynamic;  // with a number it is real, with a string in the fragment an error
   }
+  if (!computable) return make_unknown(type, at, {a, b});
   auto e = make(Expr::Kind::binary, type, at);
   e->op = op;
   adopt(*e, std::move(a));
@@ -119,10 +129,11 @@ ExprPtr make_choice(ExprPtr condition, ExprPtr yes, ExprPtr no, Extent at, Diagn
   const bool other = yes->type == Type::dynamic || no->type == Type::dynamic;
   Type type = joined(yes->type, no->type);
   if (yes->type != no->type && !other && (is_string(yes) || is_string(no))) {
-    diagnostics.error("T221", at,
-                      std::string("the two values of `?` are ") + spelling(yes->type) + " and " + spelling(no->type) +
-                          "; convert one");
-    type = Type::dynamic;  // fits everywhere: no second message for the same mistake
+    diagnostics.mistyped("T221", at,
+                         std::string("the two values of `?` are ") + spelling(yes->type) + " and " +
+                             spelling(no->type) + "; convert one");
+    // It fits everywhere: no second message for the same mistake.
+    return make_unknown(Type::dynamic, at, {condition, yes, no});
   }
   auto e = make(Expr::Kind::choice, type, at);
   adopt(*e, std::move(condition));
@@ -150,7 +161,7 @@ ExprPtr make_not(ExprPtr e, Diagnostics& diagnostics, Extent at) {
       return make_binary(syntax::opposite(e->op), e->kids[0], e->kids[1], at, diagnostics);
     }
   }
-  if (is_string(e)) return make_integer(0, at);  // check_condition has said it
+  if (is_string(e)) return make_unknown(Type::integer, at, {e});  // check_condition has said it
   return make_binary(Operator::eq, std::move(e), make_integer(0, at), at, diagnostics);
 }
 
@@ -162,12 +173,12 @@ ExprPtr make_cast(Type to, ExprPtr kid, Extent at) {
 
 void check_condition(const Expr& e, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error("T222", e.at, "a condition must be a number, this is a string; compare it: `s == \"yes\"`");
+  diagnostics.mistyped("T222", e.at, "a condition must be a number, this is a string; compare it: `s == \"yes\"`");
 }
 
 void check_index(const Expr& e, std::string_view what, Diagnostics& diagnostics) {
   if (e.type != Type::string) return;
-  diagnostics.error("T223", e.at, std::string(what) + " must be an int, this is a string; convert it with int(..)");
+  diagnostics.mistyped("T223", e.at, std::string(what) + " must be an int, this is a string; convert it with int(..)");
 }
 
 std::string key(const NameUse& name) {

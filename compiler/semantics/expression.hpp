@@ -9,6 +9,9 @@ namespace tessera::compiler::semantics {
 ExprPtr make_integer(std::int32_t value, Extent at);
 ExprPtr make_real(std::string text, Extent at);
 ExprPtr make_string(std::string value, Extent at);
+// make_unknown stands for what can't be computed of these parts (Diagnostics::mistyped): its value is unknown, its
+// reads are seen.
+ExprPtr make_unknown(Type type, Extent at, const std::vector<ExprPtr>& parts);
 ExprPtr make_variable(const Variable* variable, Extent at);
 ExprPtr make_read(NameUse name);
 

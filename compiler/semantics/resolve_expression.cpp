@@ -147,8 +147,8 @@ ExprPtr Resolver::expression(const syntax::Expr& e) {
     case syntax::Expr::Kind::lnot: {
       ExprPtr a = expression(*e.kids[0]);
       if (a->type == Type::string) {
-        diagnostics_.error("T220", e.at, "`!` can't be applied to a string; compare it: `s != \"yes\"`");
-        return make_integer(0, e.at);
+        diagnostics_.mistyped("T220", e.at, "`!` can't be applied to a string; compare it: `s != \"yes\"`");
+        return make_unknown(Type::integer, e.at, {a});
       }
       return limited(make_not(std::move(a), diagnostics_, e.at));
     }

@@ -146,9 +146,9 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   const bool number = type == ParameterType::integer || type == ParameterType::real;
   if ((number && given == Type::string) ||
       (type == ParameterType::string && (given == Type::integer || given == Type::real))) {
-    diagnostics_.error("T211", e.at,
-                       std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
-                           (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
+    diagnostics_.mistyped("T211", e.at,
+                          std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
+                              (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
   }
   return a;
 }

@@ -62,11 +62,26 @@ std::string shown(const Dyn& d) {
   }
 }
 
+// What it is, and which: a person finds by it who has made it.
+std::string shown_with_type(const Dyn& d) {
+  constexpr std::size_t kMost = 40;
+  std::string value = shown(d);
+  if (value.size() > kMost) value = value.substr(0, kMost) + "...";
+  if (d.type == Type::string) value = "\"" + value + "\"";
+  return fmt::format("{}, {}", runtime::type_name(d.type), value);
+}
+
+[[noreturn]] void fail_value(Pos p, const char* expected, const Dyn& d, const char* advice = "") {
+  throw runtime::ProgramError(
+      p, runtime::coded(fmt::format("{} is needed here, but the value is {}{}", expected, shown_with_type(d), advice),
+                        "T404"));
+}
+
 [[noreturn]] void fail_operands(Op op, const Dyn& a, const Dyn& b, Pos p) {
   throw runtime::ProgramError(
-      p, runtime::coded(fmt::format("`{}` cannot be applied to {} and {}; convert one with int(..), real(..) "
+      p, runtime::coded(fmt::format("`{}` cannot be applied to {} and to {}; convert one with int(..), real(..) "
                                     "or string(..)",
-                                    symbol(op), runtime::type_name(a.type), runtime::type_name(b.type)),
+                                    symbol(op), shown_with_type(a), shown_with_type(b)),
                         "T404"));
 }
 
@@ -156,32 +171,28 @@ Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
 Dyn dyn_negate(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return sub(0, d.i, p);
   if (d.type == Type::real) return -d.r;
-  fail_type(p, "a number", d.type);
+  fail_value(p, "a number", d);
 }
 
 std::int32_t arg_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
-  if (d.type == Type::real) {
-    throw runtime::ProgramError(
-        p, runtime::coded("an int is needed here, but the value is a real; write int(..) to cut it", "T404"));
-  }
-  fail_type(p, "an int", d.type);
+  fail_value(p, "an int", d, d.type == Type::real ? "; write int(..) to cut it" : "");
 }
 double arg_real(const Dyn& d, Pos p) {
   if (d.type == Type::real) return d.r;
   if (d.type == Type::integer) return d.i;
-  fail_type(p, "a real", d.type);
+  fail_value(p, "a real", d);
 }
 std::int32_t read_int_slow(const Value* v, Pos p) { return arg_int(dyn_read(v, p), p); }
 double read_real_slow(const Value* v, Pos p) { return arg_real(dyn_read(v, p), p); }
 Value* arg_string(const Dyn& d, Pos p) {
-  if (d.type != Type::string) fail_type(p, "a string", d.type);
+  if (d.type != Type::string) fail_value(p, "a string", d);
   return retain(d.s);
 }
 bool truth(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i != 0;
   if (d.type == Type::real) return d.r != 0;
-  fail_type(p, "a number", d.type);
+  fail_value(p, "a number", d);
 }
 
 std::int32_t cast_int(const Dyn& d, Pos p) {
