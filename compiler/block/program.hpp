@@ -167,8 +167,8 @@ struct Block {
   std::vector<semantics::ReadCount> counts;
   std::vector<NameUse> done;  // atomic: assigned 1 after the kernel
   std::vector<NameUse> deletes;
-  // Of a record that is at this block: what it and all that it makes may still read of swept names. None where it is the
-  // first one and that is no more than its own inputs. Of a range by its first two parameters: what is left of it.
+  // Of a record that is at this block: what it and all that it makes may still read of swept names. None where it is
+  // the first one and that is no more than its own inputs. Of a range by its first two parameters: what is left of it.
   std::vector<Hull> hulls;
 
   // outputs lists what the block assigns, in the order of its output numbers.

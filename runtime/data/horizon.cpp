@@ -69,10 +69,25 @@ HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
   }
   k = hulls.count;
   for (HeldHull* h = before; h != nullptr; h = h->also) {
+    const abi::Hull& now = hulls.at[--k];
+    if (now.first[0] != h->first[0] && h->first[0] != abi::kLeast) h->of->goes_.store(1, std::memory_order_relaxed);
+    if (now.last[0] != h->last[0] && h->last[0] != abi::kMost && now.first[0] == h->first[0])
+      h->of->goes_.store(-1, std::memory_order_relaxed);
     const std::lock_guard lock(h->of->mutex_);
-    set_hull(*h, hulls.at[--k]);
+    set_hull(*h, now);
   }
   return before;
+}
+
+bool Horizon::is_behind(const HeldHull* one, const HeldHull* other) {
+  for (const HeldHull* a = one; a != nullptr; a = a->also) {
+    const int goes = a->of->goes_.load(std::memory_order_relaxed);
+    for (const HeldHull* b = other; b != nullptr; b = b->also) {
+      if (a->of != b->of || goes == 0) continue;
+      if (goes > 0 ? a->first[0] < b->first[0] : a->last[0] > b->last[0]) return true;
+    }
+  }
+  return false;
 }
 
 void Horizon::release(HeldHull* h) {

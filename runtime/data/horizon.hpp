@@ -49,6 +49,8 @@ class alignas(64) Horizon {
   // The same holder holds this now, and no longer what it held.
   static HeldHull* hold_instead(HeldHull*, const abi::Hulls&);
   static void release(HeldHull*);
+  // Does the first hold older values of a name than the second? As far as it can be seen; for who owns both.
+  static bool is_behind(const HeldHull*, const HeldHull*);
 
   // What the body that declares the name holds, until it has created all that is in it: everything.
   void open();
@@ -95,6 +97,7 @@ class alignas(64) Horizon {
   SpinMutex mutex_;
   HeldHull* holds_ = nullptr;
   HeldHull* open_ = nullptr;
+  std::atomic<int> goes_{0};  // the first index of what is held becomes larger (1), smaller (-1)
   Horizon* const next_;
   std::array<Part, 4> parts_;
 };

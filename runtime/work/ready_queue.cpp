@@ -36,6 +36,8 @@ std::uint32_t units_to_move(const Cf* c) {
 }
 
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
+// So many loops behind the first one are compared with it.
+constexpr std::size_t kCompared = 8;
 
 // The inputs that decide where a fragment goes.
 template <class F>
@@ -93,7 +95,9 @@ void ReadyQueue::push(Cf* c) {
     return link(ranges_, last_range_, c);
   }
   if (c->block->kind != abi::Kind::atomic) {
-    return link(structured_, last_structured_, c);
+    // What holds values (data/horizon.hpp) comes after the loops that its body has made before it: a sub that calls
+    // itself would else make all of its steps before the first one runs.
+    return (c->flags & kHolding) != 0 ? link(ranges_, last_range_, c) : link(structured_, last_structured_, c);
   }
   const std::uint32_t g = c->block->group;
   GroupList& list = groups_[g];
@@ -191,6 +195,22 @@ bool ReadyQueue::has(Making then) {
   return atomics_ > 0 || may_make(then);
 }
 
+// Of the loops from this one on: that which holds the oldest values of a name that this one holds, too. Else one of two
+// that go through a name at different speeds would be made when the other has come to its end.
+Cf* ReadyQueue::most_behind(Cf* range, Cf*& before) {
+  const auto held = [](const Cf* c) {
+    return reinterpret_cast<const HeldHull*>(abi::frame_int(c, c->block->hold_word));
+  };
+  Cf* most = range;
+  std::size_t seen = 0;
+  for (Cf *at = range, *c = at->next; c != nullptr && seen < kCompared; at = c, c = c->next, ++seen) {
+    if ((c->flags & kHolding) == 0 || !Horizon::is_behind(held(c), held(most))) continue;
+    most = c;
+    before = at;
+  }
+  return most;
+}
+
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if (making == Making::nothing) return false;
   if (structured_ != nullptr) {
@@ -201,8 +221,14 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   Cf* before = nullptr;
   Cf* range = range_for(making, before);
   if (range == nullptr) return false;
-  std::int64_t& first = abi::frame_int(range, 0);
+  if ((range->flags & kHolding) != 0) [[unlikely]]
+    range = most_behind(range, before);
   work.cf = range;
+  if (range->block->kind != abi::Kind::range) {
+    unlink(ranges_, last_range_, range, before);
+    return true;
+  }
+  std::int64_t& first = abi::frame_int(range, 0);
   work.first = first;
   if ((range->block->flags & abi::kNested) != 0) chunk = 1;
   work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
@@ -287,7 +313,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   before = nullptr;
   for (Cf* c = ranges_; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group != group) {
+    if (c->block->group != group || c->block->kind != abi::Kind::range) {
       before = c;
       c = next;
       continue;
@@ -322,6 +348,7 @@ void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_
   }
   for (Cf* c = structured_; c != nullptr; c = c->next) ++ready[c->block->group];
   for (Cf* c = ranges_; c != nullptr; c = c->next) {
+    if (c->block->kind != abi::Kind::range) continue;
     if (those_that_stay || (c->block->flags & abi::kStays) == 0) ready[c->block->group] += left(c);
   }
 }

@@ -86,6 +86,7 @@ class ReadyQueue {
   bool pop_expandable(Work&, Making, std::int64_t chunk);
   bool may_make(Making) const;
   Cf* range_for(Making, Cf*& before) const;
+  static Cf* most_behind(Cf* range, Cf*& before);
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
@@ -95,7 +96,7 @@ class ReadyQueue {
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
   Cf* structured_ = nullptr;
-  Cf* ranges_ = nullptr;
+  Cf* ranges_ = nullptr;  // and structured ones that hold values (kHolding)
   // The last ones pushed since the worker popped something: what comes next belongs to the same body and
   // goes behind them.
   Cf* last_structured_ = nullptr;
