@@ -13,6 +13,7 @@ namespace {
 bool agree(const std::string& type, Passed p) {
   if (p == Passed::unknown) return true;
   if (type == "int") return p == Passed::integer || p == Passed::integer_ref;
+  if (type == "long") return p == Passed::long_integer || p == Passed::long_ref;
   if (type == "real") return p == Passed::real || p == Passed::real_ref;
   if (type == "string") return p == Passed::text;
   if (type == "value") return p == Passed::fragment || p == Passed::const_fragment;
@@ -21,6 +22,7 @@ bool agree(const std::string& type, Passed p) {
 
 const char* cxx_type(const std::string& type) {
   if (type == "int") return "int";
+  if (type == "long") return "long";
   if (type == "real") return "double";
   if (type == "string") return "const char *";
   return type == "value" ? "const InputDF &" : "OutputDF &";
@@ -98,7 +100,8 @@ std::string references(const compiler::Import& i, const Signature& s) {
   std::string letters;
   for (std::size_t k = 0; k < std::min(i.parameters.size(), s.parameters.size()); ++k) {
     const Passed p = s.parameters[k].passed;
-    letters += agree(i.parameters[k], p) && (p == Passed::integer_ref || p == Passed::real_ref) ? '&' : ' ';
+    const bool reference = p == Passed::integer_ref || p == Passed::long_ref || p == Passed::real_ref;
+    letters += agree(i.parameters[k], p) && reference ? '&' : ' ';
   }
   return letters;
 }

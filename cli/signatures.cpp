@@ -96,7 +96,8 @@ Passed number(Dwarf_Die type) {
   if (dwarf_attr(&type, DW_AT_encoding, &attribute) != nullptr) dwarf_formudata(&attribute, &encoding);
   if (encoding == DW_ATE_float) return size == 8 ? Passed::real : Passed::other;
   const bool whole = encoding == DW_ATE_signed || encoding == DW_ATE_unsigned;
-  return size == 4 && whole ? Passed::integer : Passed::other;
+  if (!whole || (size != 4 && size != 8)) return Passed::other;
+  return size == 4 ? Passed::integer : Passed::long_integer;
 }
 
 Passed passed(std::optional<Dwarf_Die> type) {
@@ -116,6 +117,7 @@ Passed passed(std::optional<Dwarf_Die> type) {
   }
   if (tag == DW_TAG_reference_type && constant_target) {
     const Passed p = number(*target);
+    if (p == Passed::long_integer) return Passed::long_ref;
     if (p != Passed::other) return p == Passed::integer ? Passed::integer_ref : Passed::real_ref;
   }
   const bool characters = target_tag == DW_TAG_base_type && dwarf_bytesize(&*target) == 1;

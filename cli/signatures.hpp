@@ -12,7 +12,9 @@ namespace tessera::cli {
 // How an argument is passed, as far as kernels are concerned.
 enum class Passed {
   integer,         // int or unsigned, 32 bits, or an enumeration of that size
+  long_integer,    // 64 bits
   real,            // double
+  long_ref,        // const long &
   integer_ref,     // const int &: the address of one
   real_ref,        // const double &
   text,            // char *, const or not

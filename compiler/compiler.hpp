@@ -59,7 +59,7 @@ struct Options {
 struct Import {
   std::string symbol;
   Span span;
-  std::vector<std::string> parameters;  // "int", "real", "string", "name", "value"
+  std::vector<std::string> parameters;  // "int", "long", "real", "string", "name", "value"
   std::filesystem::path library;        // of a library file's import: the C++ file beside it
 };
 

@@ -80,6 +80,8 @@ const char* type_spelling(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer:
       return "int";
+    case semantics::ParameterType::longint:
+      return "long";
     case semantics::ParameterType::real:
       return "real";
     case semantics::ParameterType::string:

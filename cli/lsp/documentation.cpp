@@ -132,6 +132,7 @@ const Explained& keyword_words() {
       {"out", "In `while`: the name that gets the last index."},
       {"as", "In `import`: the kernel's name in the program."},
       {"int", "32-bit integer. `int(e)` converts."},
+      {"long", "64-bit integer. `long(e)` converts; no keyword."},
       {"real", "Double. `real(e)` converts."},
       {"string", "Text. `string(e)` converts."},
       {"name", "Parameter: a data fragment, to read or to assign."},

@@ -20,7 +20,7 @@ class Builder {
     flow_.nodes.emplace_back();
     flow_.nodes[0].at = model.main->at;
     for (const auto* p : model.main->parameters) {
-      values_.bind(p, {linear_symbol(values_.unknown(p->name)), p->letter == 'i'});
+      values_.bind(p, {linear_symbol(values_.unknown(p->name)), p->letter == 'i' || p->letter == 'l'});
     }
     if (model.ranks != nullptr) {
       const Symbol ranks = values_.unknown(model.ranks->name);

@@ -110,7 +110,7 @@ class Conditions {
   Interval value(const Expr& e) const {
     switch (e.kind) {
       case Expr::Kind::integer:
-        return point(e.integer);
+        return e.type == semantics::Type::integer ? point(e.integer) : Interval{};
       case Expr::Kind::variable: {
         const auto it = counters_.find(e.variable);
         return it == counters_.end() ? Interval{} : it->second;

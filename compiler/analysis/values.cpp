@@ -219,7 +219,7 @@ Value Values::binary(const Expr& e) {
   }
   const Value a = value(*e.kids[0]);
   const Value b = value(*e.kids[1]);
-  const bool integer = e.type == Type::integer || (a.integer && b.integer);
+  const bool integer = e.type == Type::integer || e.type == Type::longint || (a.integer && b.integer);
   bool ok = true;
   Linear r;
   switch (e.op) {
@@ -312,7 +312,7 @@ Value Values::fresh_value(const Expr& e) {
       return {opaque(e), e.type == Type::integer};
     }
     case Expr::Kind::cast:
-      if (e.type == Type::integer) {
+      if (e.type == Type::integer || e.type == Type::longint) {
         const Value v = value(*e.kids[0]);
         return v.integer ? v : Value{opaque(e), true};
       }

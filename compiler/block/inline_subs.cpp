@@ -61,7 +61,9 @@ bool can_stand_for(const Argument& a, const Variable& parameter) {
     case 'i':
       return sum_of(e).has_value();
     case 'r':
-      return e.type == Type::integer || e.type == Type::real;
+      return e.type == Type::integer || e.type == Type::longint || e.type == Type::real;
+    case 'l':
+      return e.type == Type::integer || e.type == Type::longint;
     case 's':
       return e.type == Type::string && is_plain(e);
     default:
@@ -108,8 +110,11 @@ class Copy {
     for (std::size_t k = 0; k < call.chain->parameters.size(); ++k) {
       const Variable* p = call.chain->parameters[k];
       Argument a = call.arguments[k];
-      if (p->letter == 'r' && a.value->type == Type::integer) {
+      if (p->letter == 'r' && a.value->type != Type::real) {
         a.value = semantics::make_cast(Type::real, a.value, a.value->at);
+      }
+      if (p->letter == 'l' && a.value->type != Type::longint) {
+        a.value = semantics::make_cast(Type::longint, a.value, a.value->at);
       }
       given_[p] = std::move(a);
     }

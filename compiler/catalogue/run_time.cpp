@@ -104,13 +104,14 @@ computed.)",
     show(10 / i);)",
      kRun},
     {"T407", "int-overflow", Severity::error, "an int overflows",
-     R"(An `int` has 32 bits: -2147483648 .. 2147483647. Compute with reals, `real(i) * i`, or in a kernel.)",
+     R"(An `int` has 32 bits: -2147483648 .. 2147483647; a `long` has 64. Compute with longs, `long(i) * i`, with reals,
+`real(i) * i`, or in a kernel.)",
      R"(for i = 46340..46341
   show(i * i);)",
-     R"(C++ sub print(real v) ${{ printf("%g\n", v); $}}
+     R"(C++ sub print(long v) ${{ printf("%ld\n", v); $}}
 sub main() {
   for i = 46340..46341
-    print(real(i) * i);
+    print(long(i) * i);
 })",
      kRun},
     {"T408", "bad-conversion", Severity::error, "a string can't be converted to a number",

@@ -107,11 +107,11 @@ belongs to the nearest `if` before it.)",
      R"(for i = 1..3 show(i == 1 ? 10 : i == 2 ? 20 : 30);)",
      R"(for i = 1..3 show(i == 1 ? 10 : (i == 2 ? 20 : 30));)"},
     {"T141", "number-range", Severity::error, "a number is too large",
-     R"(An `int` has 32 bits: -2147483648 .. 2147483647. A `real` goes up to about 1.8e308. Write larger whole numbers
-as reals.)",
-     R"(show(3000000000);)", R"(show(300000000);)"},
+     R"(A whole number of more than 32 bits (-2147483648 .. 2147483647) is a `long`, of 64. Write larger ones as reals; a
+`real` goes up to about 1.8e308.)",
+     R"(show(30000000000000000000 > 1 ? 1 : 2);)", R"(show(3000000000000000000 > 1 ? 1 : 2);)"},
     {"T142", "call-in-expression", Severity::error, "a call inside an expression",
-     R"(Only `int(e)`, `real(e)` and `string(e)` can stand in an expression. A kernel gives its result to a data
+     R"(Only `int(e)`, `long(e)`, `real(e)` and `string(e)` can stand in an expression. A kernel gives its result to a data
 fragment, which the expression then reads.)",
      R"(show(next(1));)",
      R"(C++ sub next(int v, name x) ${{ x = v + 1; $}}

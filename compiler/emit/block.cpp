@@ -297,6 +297,10 @@ class Writer {
           before += "  const int " + name + " = " + expr_.integer(*a.value) + ";\n";
           list += name;
           break;
+        case ParameterType::longint:
+          before += "  const long " + name + " = " + expr_.longint(*a.value) + ";\n";
+          list += name;
+          break;
         case ParameterType::real:
           before += "  const double " + name + " = " + expr_.real(*a.value) + ";\n";
           list += name;

@@ -10,10 +10,11 @@ std::string mixed(const std::string& id, std::uint32_t ordinal) {
 }  // namespace
 
 std::string slot(const block::FrameVariable& f, const std::string& cf) {
-  const char* kind = f.variable->letter == 'n'                                ? "frame_name("
-                     : f.variable->letter == 'i' || f.variable->letter == 'h' ? "frame_int("
-                     : f.variable->letter == 'r'                              ? "frame_real("
-                                                                              : "frame_value(";
+  const char l = f.variable->letter;
+  const char* kind = l == 'n'                           ? "frame_name("
+                     : l == 'i' || l == 'l' || l == 'h' ? "frame_int("
+                     : l == 'r'                         ? "frame_real("
+                                                        : "frame_value(";
   return kind + cf + ", " + std::to_string(f.word) + ")";
 }
 
@@ -90,8 +91,11 @@ void BodyWriter::statements(const block::Body& body, const std::string& id, cons
     } else if (const auto* r = std::get_if<block::CountReads>(&step)) {
       out_ += indent + "hint_reads(w, c, " + expr_.name(r->name) + ", " + expr_.integer(*r->count) + ");\n";
     } else if (const auto* e = std::get_if<block::Evaluate>(&step)) {
-      const bool integer = e->value->type == semantics::Type::integer;
-      out_ += indent + "static_cast<void>(" + (integer ? expr_.integer(*e->value) : expr_.real(*e->value)) + ");\n";
+      const semantics::Type type = e->value->type;
+      const std::string value = type == semantics::Type::integer   ? expr_.integer(*e->value)
+                                : type == semantics::Type::longint ? expr_.longint(*e->value)
+                                                                   : expr_.real(*e->value);
+      out_ += indent + "static_cast<void>(" + value + ");\n";
     } else {
       const block::When& when = *std::get<std::unique_ptr<block::When>>(step);
       ++depth_;
@@ -173,6 +177,9 @@ void BodyWriter::argument(const block::FrameVariable& to, const semantics::Argum
   switch (a.type) {
     case semantics::ParameterType::integer:
       out_ += expr_.integer(*a.value);
+      break;
+    case semantics::ParameterType::longint:
+      out_ += expr_.longint(*a.value);
       break;
     case semantics::ParameterType::real:
       out_ += expr_.real(*a.value);

@@ -13,7 +13,13 @@ const char* abi_name(Operator op) {
   return kText[static_cast<int>(op)];
 }
 
-bool is_number(Type t) { return t == Type::integer || t == Type::real; }
+bool is_number(Type t) { return t == Type::integer || t == Type::longint || t == Type::real; }
+
+// The type in which two numbers are compared.
+Type wider(Type a, Type b) {
+  if (a == b) return a;
+  return a == Type::real || b == Type::real ? Type::real : Type::longint;
+}
 
 }  // namespace
 
@@ -30,6 +36,7 @@ Environment::Environment(const block::Chain& chain) {
       case 'r':
         set(f.variable, "frame_real" + word);
         break;
+      case 'l':
       case 'h':
         set(f.variable, "frame_int" + word);
         break;
@@ -67,10 +74,28 @@ std::string ExpressionWriter::integer(const Expr& e) const {
   switch (e.type) {
     case Type::integer:
       return native(e);
+    case Type::longint:
+      return "narrow(" + native(e) + ", " + pos(e) + ")";
     case Type::real:
       return "truncate(" + native(e) + ", " + pos(e) + ")";
     default:
       return "arg_int(" + native(e) + ", " + pos(e) + ")";
+  }
+}
+
+std::string ExpressionWriter::longint(const Expr& e) const {
+  if (const std::string value = borrowed(e); !value.empty()) {
+    return "read_long(" + value + ", " + pos(e) + ")";
+  }
+  switch (e.type) {
+    case Type::integer:
+      return "std::int64_t(" + native(e) + ")";
+    case Type::longint:
+      return native(e);
+    case Type::real:
+      return "truncate_long(" + native(e) + ", " + pos(e) + ")";
+    default:
+      return "arg_long(" + native(e) + ", " + pos(e) + ")";
   }
 }
 
@@ -80,6 +105,7 @@ std::string ExpressionWriter::real(const Expr& e) const {
   }
   switch (e.type) {
     case Type::integer:
+    case Type::longint:
       return "double(" + native(e) + ")";
     case Type::real:
       return native(e);
@@ -98,15 +124,17 @@ std::string ExpressionWriter::condition(const Expr& e) const {
       return "(" + condition(*e.kids[0]) + (e.op == Operator::land ? " && " : " || ") + condition(*e.kids[1]) + ")";
     }
     if (syntax::is_comparison(e.op) && is_number(e.kids[0]->type) && is_number(e.kids[1]->type)) {
-      const bool as_real = e.kids[0]->type != e.kids[1]->type;
-      return "(" + number(*e.kids[0], as_real) + " " + syntax::spelling(e.op) + " " + number(*e.kids[1], as_real) + ")";
+      const Type as = wider(e.kids[0]->type, e.kids[1]->type);
+      return "(" + number(*e.kids[0], as) + " " + syntax::spelling(e.op) + " " + number(*e.kids[1], as) + ")";
     }
   }
   if (is_number(e.type)) return "(" + native(e) + " != 0)";
   return "(truth(" + native(e) + ", " + pos(e) + "))";
 }
 
-std::string ExpressionWriter::number(const Expr& e, bool as_real) const { return as_real ? real(e) : native(e); }
+std::string ExpressionWriter::number(const Expr& e, Type as) const {
+  return as == Type::real ? real(e) : as == Type::longint ? longint(e) : native(e);
+}
 
 std::string ExpressionWriter::new_string(const Expr& e) const {
   if (e.kind == Expr::Kind::variable && e.type == Type::string) {
@@ -135,6 +163,9 @@ std::string ExpressionWriter::binary(const Expr& e) const {
   if (e.type == Type::integer) {
     return std::string(abi_name(e.op)) + "(" + native(a) + ", " + native(b) + ", " + pos(e) + ")";
   }
+  if (e.type == Type::longint) {
+    return std::string(abi_name(e.op)) + "(" + longint(a) + ", " + longint(b) + ", " + pos(e) + ")";
+  }
   if (e.op == Operator::div) return "div_real(" + real(a) + ", " + real(b) + ", " + pos(e) + ")";
   return "(" + real(a) + " " + syntax::spelling(e.op) + " " + real(b) + ")";
 }
@@ -142,6 +173,9 @@ std::string ExpressionWriter::binary(const Expr& e) const {
 std::string ExpressionWriter::native(const Expr& e) const {
   switch (e.kind) {
     case Expr::Kind::integer:
+      if (e.type == Type::longint) {
+        return e.integer == INT64_MIN ? "(-INT64_MAX - 1)" : "std::int64_t(" + std::to_string(e.integer) + ")";
+      }
       return hole(Hole::number, e.integer == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(e.integer));
     case Expr::Kind::real:
       return e.text;
@@ -156,18 +190,20 @@ std::string ExpressionWriter::native(const Expr& e) const {
       return binary(e);
     case Expr::Kind::negate:
       if (e.type == Type::integer) return "sub(0, " + native(*e.kids[0]) + ", " + pos(e) + ")";
+      if (e.type == Type::longint) return "sub(std::int64_t(0), " + native(*e.kids[0]) + ", " + pos(e) + ")";
       if (e.type == Type::real) return "(-" + native(*e.kids[0]) + ")";
       return "dyn_negate(" + dyn(*e.kids[0]) + ", " + pos(e) + ")";
     case Expr::Kind::choice: {
-      const auto part = [&](const Expr& k) {
-        return e.type == Type::integer ? native(k) : e.type == Type::real ? real(k) : dyn(k);
-      };
+      const auto part = [&](const Expr& k) { return is_number(e.type) ? number(k, e.type) : dyn(k); };
       return "(" + condition(*e.kids[0]) + " ? " + part(*e.kids[1]) + " : " + part(*e.kids[2]) + ")";
     }
     case Expr::Kind::cast: {
       const Expr& k = *e.kids[0];
       if (e.type == Type::integer) {
         return is_number(k.type) ? integer(k) : "cast_int(" + dyn(k) + ", " + pos(e) + ")";
+      }
+      if (e.type == Type::longint) {
+        return is_number(k.type) ? longint(k) : "cast_long(" + dyn(k) + ", " + pos(e) + ")";
       }
       if (e.type == Type::real) {
         return is_number(k.type) ? real(k) : "cast_real(" + dyn(k) + ", " + pos(e) + ")";

@@ -31,6 +31,7 @@ class ExpressionWriter {
       : context_(context), environment_(environment), block_(block) {}
 
   std::string integer(const semantics::Expr& e) const;     // int; reals are truncated
+  std::string longint(const semantics::Expr& e) const;     // std::int64_t; reals are truncated
   std::string real(const semantics::Expr& e) const;        // double
   std::string dyn(const semantics::Expr& e) const;         // Dyn
   std::string condition(const semantics::Expr& e) const;   // bool, in brackets
@@ -43,7 +44,8 @@ class ExpressionWriter {
  private:
   std::string native(const semantics::Expr& e) const;  // in the C++ type of e.type
   std::string binary(const semantics::Expr& e) const;
-  std::string number(const semantics::Expr& e, bool real) const;
+  // number is native, or as a wider type asks for.
+  std::string number(const semantics::Expr& e, semantics::Type as) const;
   std::string pos(const semantics::Expr& e) const { return hole(Hole::place, context_.pos(e.at)); }
 
   const Context& context_;

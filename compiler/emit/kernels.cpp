@@ -39,6 +39,8 @@ const char* c_type(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer:
       return "int ";
+    case semantics::ParameterType::longint:
+      return "long ";
     case semantics::ParameterType::real:
       return "double ";
     case semantics::ParameterType::string:

@@ -12,6 +12,8 @@ const char* bound_type(semantics::ParameterType t) {
   switch (t) {
     case semantics::ParameterType::integer:
       return "int";
+    case semantics::ParameterType::longint:
+      return "long";
     case semantics::ParameterType::real:
       return "double";
     case semantics::ParameterType::string:

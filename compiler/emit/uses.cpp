@@ -34,7 +34,10 @@ std::string parameters(const Uses& u, const Numbers& numbers) {
     out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] std::int64_t k") + std::to_string(k);
   }
   for (const Variable* v : u.parameters) {
-    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] ") + (v->letter == 'r' ? "double v" : "int v") +
+    out += (out.empty() ? "" : ", ") + std::string("[[maybe_unused]] ") +
+           (v->letter == 'r'   ? "double v"
+            : v->letter == 'l' ? "std::int64_t v"
+                               : "int v") +
            std::to_string(numbers.at(v));
   }
   if (u.sends()) out += std::string(out.empty() ? "" : ", ") + "[[maybe_unused]] Places* to";

@@ -23,18 +23,20 @@ bool is_string(const ExprPtr& e) { return e->type == Type::string; }
 Type joined(Type a, Type b) {
   if (a == b) return a;
   if (a == Type::dynamic || b == Type::dynamic) return Type::dynamic;
-  return Type::real;
+  const auto whole = [](Type t) { return t == Type::integer || t == Type::longint; };
+  return whole(a) && whole(b) ? Type::longint : Type::real;
 }
 
 }  // namespace
 
 const char* spelling(Type t) {
-  static constexpr const char* kText[] = {"int", "real", "string", "a data fragment"};
+  static constexpr const char* kText[] = {"int", "real", "string", "a data fragment", "long"};
   return kText[static_cast<int>(t)];
 }
 
-ExprPtr make_integer(std::int32_t value, Extent at) {
-  auto e = make(Expr::Kind::integer, Type::integer, at);
+ExprPtr make_integer(std::int64_t value, Extent at) {
+  const bool fits = value >= INT32_MIN && value <= INT32_MAX;
+  auto e = make(Expr::Kind::integer, fits ? Type::integer : Type::longint, at);
   e->integer = value;
   return e;
 }
@@ -53,6 +55,7 @@ ExprPtr make_string(std::string value, Extent at) {
 
 ExprPtr make_variable(const Variable* variable, Extent at) {
   const Type type = variable->letter == 'i' || variable->letter == 'h' ? Type::integer
+                    : variable->letter == 'l'                          ? Type::longint
                     : variable->letter == 'r'                          ? Type::real
                     : variable->letter == 's'                          ? Type::string
                                                                        : Type::dynamic;
@@ -112,7 +115,7 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
     type = Type::integer;
   } else if (op == Operator::mod) {
     if (a->type == Type::real || b->type == Type::real) wrong("; it is for ints");
-    type = joined(a->type, b->type) == Type::dynamic ? Type::dynamic : Type::integer;
+    if (type == Type::real) type = Type::integer;
   } else if (type == Type::dynamic && (a->type == Type::real || b->type == Type::real)) {
     type = Type::dynamic;  // with a number it is real, with a string in the fragment an error
   }

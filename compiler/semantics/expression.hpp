@@ -6,7 +6,7 @@
 
 namespace tessera::compiler::semantics {
 
-ExprPtr make_integer(std::int32_t value, Extent at);
+ExprPtr make_integer(std::int64_t value, Extent at);  // an int if it has 32 bits, else a long
 ExprPtr make_real(std::string text, Extent at);
 ExprPtr make_string(std::string value, Extent at);
 // make_unknown stands for what can't be computed of these parts (Diagnostics::mistyped): its value is unknown, its

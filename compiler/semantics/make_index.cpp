@@ -11,6 +11,7 @@ namespace {
 // The declaration of a parameter's or counter's type.
 std::string typed(const Variable& v) {
   const char* type = v.letter == 'i'   ? "int"
+                     : v.letter == 'l' ? "long"
                      : v.letter == 'r' ? "real"
                      : v.letter == 's' ? "string"
                      : v.letter == 'v' ? "value"

@@ -17,10 +17,10 @@ namespace tessera::compiler::semantics {
 using syntax::Operator;
 
 // Type of an expression's value. `dynamic`: known only when it runs (anything read from a fragment).
-enum class Type : std::uint8_t { integer, real, string, dynamic };
+enum class Type : std::uint8_t { integer, real, string, dynamic, longint };
 const char* spelling(Type);
 
-// Variable: one declaration. Its letter is how a frame keeps it: n Name, i int64, r double,
+// Variable: one declaration. Its letter is how a frame keeps it: n Name, i int64 (of 32 bits), l int64, r double,
 // s string, v value, h int64 that is no int of the program (pass sweep-names).
 struct Variable {
   // `run`: what is the same everywhere in a run, `ranks`. It is in no frame.
@@ -66,7 +66,7 @@ struct Expr {
   Type type = Type::integer;
   bool reads = false;  // a `read` stands in it, indices of reads included
   Extent at;
-  std::int32_t integer = 0;
+  std::int64_t integer = 0;
   std::string text;  // literals
   const Variable* variable = nullptr;
   NameUse name;  // read
@@ -75,7 +75,7 @@ struct Expr {
   std::uint32_t size = 1;  // nodes, shared ones counted each time
 };
 
-enum class ParameterType : std::uint8_t { integer, real, string, name, value };
+enum class ParameterType : std::uint8_t { integer, real, string, name, value, longint };
 
 struct Kernel {
   std::string name;    // in the program

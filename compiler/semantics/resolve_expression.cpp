@@ -164,9 +164,10 @@ ExprPtr Resolver::expression(const syntax::Expr& e) {
       return limited(make_choice(std::move(condition), std::move(yes), std::move(no), e.at, diagnostics_));
     }
     case syntax::Expr::Kind::cast: {
-      const Type to = e.type == syntax::TypeName::integer ? Type::integer
-                      : e.type == syntax::TypeName::real  ? Type::real
-                                                          : Type::string;
+      const Type to = e.type == syntax::TypeName::integer   ? Type::integer
+                      : e.type == syntax::TypeName::longint ? Type::longint
+                      : e.type == syntax::TypeName::real    ? Type::real
+                                                            : Type::string;
       return limited(make_cast(to, expression(*e.kids[0]), e.at));
     }
   }

@@ -1,6 +1,7 @@
 // Declarations: kernels, subs, main.
 #include <algorithm>
 
+#include "compiler/semantics/expression.hpp"
 #include "compiler/semantics/recorder.hpp"
 #include "compiler/semantics/resolver.hpp"
 #include "files/nearest.hpp"
@@ -22,6 +23,8 @@ char letter_of(syntax::TypeName t) {
       return 'n';
     case syntax::TypeName::value:
       return 'v';
+    case syntax::TypeName::longint:
+      return 'l';
   }
   return 'v';
 }
@@ -132,12 +135,7 @@ Sub* Resolver::sub_of(const Kernel& kernel, Extent at) {
     const syntax::TypeName type = static_cast<syntax::TypeName>(static_cast<int>(kernel.parameters[k]));
     Variable* v = variable(Variable::Kind::parameter, letter_of(type), {kernel.parameter_names[k], at});
     s.parameters.push_back(v);
-    Expr e;
-    e.kind = Expr::Kind::variable;
-    e.type = v->letter == 'r' ? Type::real : v->letter == 's' ? Type::string : Type::integer;
-    e.at = at;
-    e.variable = v;
-    call.arguments.push_back({kernel.parameters[k], std::make_shared<Expr>(std::move(e)), {}});
+    call.arguments.push_back({kernel.parameters[k], make_variable(v, at), {}});
   }
   s.body.statements.push_back({at, std::move(call)});
   return &s;
@@ -161,7 +159,7 @@ void Resolver::check_main(const syntax::Program& program) {
   for (const Variable* p : model_.main->parameters) {
     if (p->letter != 'n' && p->letter != 'v') continue;
     diagnostics_.error("T205", p->at,
-                       "a parameter of `main` is a program argument: it must be `int`, `real` or "
+                       "a parameter of `main` is a program argument: it must be `int`, `long`, `real` or "
                        "`string`");
   }
 }

@@ -10,7 +10,7 @@ namespace tessera::compiler::semantics {
 namespace {
 
 const char* spelling(ParameterType t) {
-  static constexpr const char* kText[] = {"int", "real", "string", "name", "value"};
+  static constexpr const char* kText[] = {"int", "real", "string", "name", "value", "long"};
   return kText[static_cast<int>(t)];
 }
 
@@ -143,9 +143,9 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   }
   a.value = expression(e);
   const Type given = a.value->type;
-  const bool number = type == ParameterType::integer || type == ParameterType::real;
-  if ((number && given == Type::string) ||
-      (type == ParameterType::string && (given == Type::integer || given == Type::real))) {
+  const bool number = type == ParameterType::integer || type == ParameterType::longint || type == ParameterType::real;
+  const bool given_number = given == Type::integer || given == Type::longint || given == Type::real;
+  if ((number && given == Type::string) || (type == ParameterType::string && given_number)) {
     diagnostics_.mistyped("T211", e.at,
                           std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
                               (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
@@ -192,6 +192,7 @@ void Resolver::call(const syntax::Call& node, Extent at, Body& body) {
       names.push_back(p->name);
       types.push_back(p->letter == 'i'   ? ParameterType::integer
                       : p->letter == 'r' ? ParameterType::real
+                      : p->letter == 'l' ? ParameterType::longint
                       : p->letter == 's' ? ParameterType::string
                       : p->letter == 'n' ? ParameterType::name
                                          : ParameterType::value);

@@ -18,7 +18,7 @@ inline bool is_comparison(Operator op) { return op >= Operator::lt && op <= Oper
 Operator opposite(Operator comparison);  // `>=` of `<`
 inline bool is_logic(Operator op) { return op >= Operator::land; }
 
-enum class TypeName : std::uint8_t { integer, real, string, name, value };
+enum class TypeName : std::uint8_t { integer, real, string, name, value, longint };
 const char* spelling(TypeName);
 
 struct Word {
@@ -42,7 +42,7 @@ struct Expr {
   Extent at;
   bool bracketed = false;
   std::uint16_t depth = 1;  // of the tree below
-  std::int32_t integer = 0;
+  std::int64_t integer = 0;
   std::string text;                   // real: as written; string: its value
   Operator op = Operator::add;        // binary
   TypeName type = TypeName::integer;  // cast

@@ -125,14 +125,12 @@ ExprPtr Parser::number(bool negative, Extent at) {
     return e;
   }
   errno = 0;
-  long long value = std::strtoll(digits.c_str(), nullptr, 10);
-  if (negative) value = -value;
-  if (errno != 0 || value > INT32_MAX || value < INT32_MIN) {
-    diagnostics_.error("T141", at,
-                       quote((negative ? "-" : "") + digits) + " does not fit int (-2147483648 .. 2147483647)");
-    value = 0;
+  const std::string written = (negative ? "-" : "") + digits;
+  e->integer = std::strtoll(written.c_str(), nullptr, 10);
+  if (errno != 0) {
+    diagnostics_.error("T141", at, quote(written) + " does not fit long (-9223372036854775808 .. 9223372036854775807)");
+    e->integer = 0;
   }
-  e->integer = static_cast<std::int32_t>(value);
   return e;
 }
 
@@ -157,19 +155,22 @@ ExprPtr Parser::primary() {
     e->kind = Expr::Kind::string;
     e->text = t.value;
     take();
-  } else if (t.kind == TokenKind::name) {
+  } else if (t.kind == TokenKind::name && !(t.text == "long" && peek(1).is("("))) {
     e->kind = Expr::Kind::id;
     e->id = id();
     if (peek().is("(")) {
       fail("T142", e->id.at,
            quote(e->id.name.text) +
-               " is called inside an expression: only int(..), real(..) and "
+               " is called inside an expression: only int(..), long(..), real(..) and "
                "string(..) can be; a kernel gives its result to a data fragment");
     }
     grow(*e);
-  } else if (t.is("int") || t.is("real") || t.is("string")) {
+  } else if (t.is("int") || t.is("real") || t.is("string") || t.kind == TokenKind::name) {
     e->kind = Expr::Kind::cast;
-    e->type = t.is("int") ? TypeName::integer : t.is("real") ? TypeName::real : TypeName::string;
+    e->type = t.is("int")      ? TypeName::integer
+              : t.is("real")   ? TypeName::real
+              : t.is("string") ? TypeName::string
+                               : TypeName::longint;
     take();
     expect("(", "after the type");
     e->kids.push_back(expression());

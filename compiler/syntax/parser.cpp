@@ -48,7 +48,7 @@ Operator opposite(Operator op) {
 }
 
 const char* spelling(TypeName t) {
-  static constexpr const char* kText[] = {"int", "real", "string", "name", "value"};
+  static constexpr const char* kText[] = {"int", "real", "string", "name", "value", "long"};
   return kText[static_cast<int>(t)];
 }
 
@@ -219,7 +219,11 @@ std::vector<Parameter> Parser::parameters(bool names_needed) {
         found = true;
       }
     }
-    if (!found) unexpected("a type (`int`, `real`, `string`, `name` or `value`)");
+    if (peek().kind == TokenKind::name && peek().text == "long") {  // no keyword: old programs may have it as a name
+      p.type = TypeName::longint;
+      found = true;
+    }
+    if (!found) unexpected("a type (`int`, `long`, `real`, `string`, `name` or `value`)");
     take();
     if (p.type == TypeName::value) accept("&");
     if (names_needed || peek().kind == TokenKind::name) {

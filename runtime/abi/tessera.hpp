@@ -1,7 +1,7 @@
 // The modern interface of kernels; ucenv.h is the old one, and both may be used side by side. A
 // kernel is an extern "C" function; a parameter of the .fa program arrives as
 //
-//     int -> int    real -> double    string -> const char *
+//     int -> int    long -> long    real -> double    string -> const char *
 //     value -> const tessera::Input &        name -> tessera::Output &
 //
 //     extern "C" void scale(double k, const tessera::Input &x, tessera::Output &y) {
@@ -14,7 +14,7 @@
 // string_views) are the value's own memory, no copies; they end with the kernel. What is wrong is
 // thrown, and ends the program with the message, the fragment and its line.
 //
-// What travels: int, real, string, trivially copyable structs and arrays of them as their bytes;
+// What travels: int, long, real, string, trivially copyable structs and arrays of them as their bytes;
 // other types through a Codec, of which <tessera/cereal.hpp> has one for all that cereal can
 // serialise.
 #pragma once
@@ -69,6 +69,8 @@ inline const char* reader_of(abi::Type t) {
   switch (t) {
     case abi::Type::integer:
       return "get<int>()";
+    case abi::Type::longint:
+      return "get<long>()";
     case abi::Type::real:
       return "get<double>()";
     case abi::Type::string:
@@ -95,14 +97,15 @@ class Input : private DF {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  // get returns the value as T, which must be what was assigned: an integer type for an int, double
-  // or float for a real, std::string or std::string_view for a string; `const T&`, the value's own
-  // memory, for a trivially copyable struct; else what Codec<T> decodes.
+  // get returns the value as T, which must be what was assigned: an integer type that holds it for an int or a long,
+  // double or float for a real, std::string or std::string_view for a string; `const T&`, the value's own memory, for a
+  // trivially copyable struct; else what Codec<T> decodes.
   template <class T>
   decltype(auto) get() const {
     if constexpr (std::is_integral_v<T>) {
-      const int v = read(abi::Type::integer, detail::type_text<T>()).i;
-      if (static_cast<int>(static_cast<T>(v)) != v || (v < 0 && std::is_unsigned_v<T>)) {
+      const bool is_long = type() == abi::Type::longint;
+      const std::int64_t v = is_long ? value->l : read(abi::Type::integer, detail::type_text<T>()).i;
+      if (static_cast<std::int64_t>(static_cast<T>(v)) != v || (v < 0 && std::is_unsigned_v<T>)) {
         throw KernelError(detail::shown(label) + " holds " + std::to_string(v) + ", which is no `" +
                           detail::type_text<T>() + "`");
       }
@@ -170,8 +173,8 @@ class Output : private DF {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Assigning gives the value: integers are an int (32 bits, more is an error), floating point a
-  // real, texts a string, trivially copyable structs their bytes, other types what Codec<T>
+  // Assigning gives the value: signed integers of 64 bits are a long, other integers an int (32 bits, more is an
+  // error), floating point a real, texts a string, trivially copyable structs their bytes, other types what Codec<T>
   // encodes.
   template <class T>
   Output& operator=(const T& v) {

@@ -23,6 +23,8 @@ inline void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const Passenger& p) {
   if (v == nullptr) return;
   if (v->type == abi::Type::integer) {
     a(v->i);
+  } else if (v->type == abi::Type::longint) {
+    a(v->l);
   } else if (v->type == abi::Type::real) {
     a(v->r);
   } else {
@@ -40,6 +42,12 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
       std::int32_t i = 0;
       a(i);
       p.value = ValueRef(abi::value_int(i));
+      return;
+    }
+    case abi::Type::longint: {
+      std::int64_t l = 0;
+      a(l);
+      p.value = ValueRef(abi::value_long(l));
       return;
     }
     case abi::Type::real: {

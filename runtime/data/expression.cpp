@@ -50,6 +50,8 @@ std::string shown(const Dyn& d) {
   switch (d.type) {
     case Type::integer:
       return std::to_string(d.i);
+    case Type::longint:
+      return std::to_string(d.l);
     case Type::real: {
       // The shortest text that reads back as the same number, and that still looks like a real.
       std::string s = fmt::format("{}", d.r);
@@ -85,7 +87,54 @@ std::string shown_with_type(const Dyn& d) {
                         "T404"));
 }
 
-double number(const Dyn& d) { return d.type == Type::integer ? d.i : d.r; }
+bool is_whole(const Dyn& d) { return d.type == Type::integer || d.type == Type::longint; }
+std::int64_t whole(const Dyn& d) { return d.type == Type::integer ? d.i : d.l; }
+double number(const Dyn& d) { return is_whole(d) ? static_cast<double>(whole(d)) : d.r; }
+
+// Two whole numbers, one of them a long.
+Dyn whole_op(Op op, std::int64_t a, std::int64_t b, Pos p) {
+  switch (op) {
+    case Op::add:
+      return add(a, b, p);
+    case Op::sub:
+      return sub(a, b, p);
+    case Op::mul:
+      return mul(a, b, p);
+    case Op::div:
+      return div(a, b, p);
+    case Op::mod:
+      return mod(a, b, p);
+    case Op::lt:
+      return static_cast<std::int32_t>(a < b);
+    case Op::gt:
+      return static_cast<std::int32_t>(a > b);
+    case Op::le:
+      return static_cast<std::int32_t>(a <= b);
+    case Op::ge:
+      return static_cast<std::int32_t>(a >= b);
+    case Op::eq:
+      return static_cast<std::int32_t>(a == b);
+    case Op::ne:
+      return static_cast<std::int32_t>(a != b);
+    case Op::land:
+      return static_cast<std::int32_t>(a != 0 && b != 0);
+    case Op::lor:
+      break;
+  }
+  return static_cast<std::int32_t>(a != 0 || b != 0);
+}
+
+// The whole text as a number of type T.
+template <class T>
+T parsed(std::string_view text, const char* type, const char* what, Pos p) {
+  T out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw runtime::ProgramError(
+        p, runtime::coded(fmt::format("{}(\"{}\"): this string is not {}", type, text, what), "T408"));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -96,6 +145,12 @@ void fail(Fault f, Pos p, const char* detail) {
     case Fault::overflow:
       throw runtime::ProgramError(
           p, runtime::coded(fmt::format("int overflow in `{}`: the result does not fit 32 bits; compute with "
+                                        "long(..) or real(..)",
+                                        detail),
+                            "T407"));
+    case Fault::overflow_long:
+      throw runtime::ProgramError(
+          p, runtime::coded(fmt::format("long overflow in `{}`: the result does not fit 64 bits; compute with "
                                         "reals: real(..)",
                                         detail),
                             "T407"));
@@ -119,11 +174,27 @@ std::int32_t truncate(double d, Pos p) {
   return static_cast<std::int32_t>(d);
 }
 
+std::int64_t truncate_long(double d, Pos p) {
+  constexpr double kBeyond = 9223372036854775808.0;  // 2 to the 63rd
+  if (!(d >= -kBeyond && d < kBeyond)) {
+    throw runtime::ProgramError(p, runtime::coded(fmt::format("{} does not fit a long (64 bits)", d), "T407"));
+  }
+  return static_cast<std::int64_t>(d);
+}
+
+std::int32_t narrow(std::int64_t v, Pos p) {
+  if (v < INT32_MIN || v > INT32_MAX) {
+    throw runtime::ProgramError(p, runtime::coded(fmt::format("{} does not fit an int (32 bits)", v), "T407"));
+  }
+  return static_cast<std::int32_t>(v);
+}
+
 Dyn dyn_string(const char* t, std::uint64_t size) { return Dyn(value_string(t, size), Dyn::Take{}); }
 
 Dyn dyn_read_slow(const Value* v, Pos p) {
   if (v->type == Type::string) return Dyn(retain(const_cast<Value*>(v)), Dyn::Take{});
-  fail_type(p, "an int, a real or a string", v->type);
+  if (v->type == Type::longint) return Dyn(v->l);
+  fail_type(p, "an int, a long, a real or a string", v->type);
 }
 
 Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
@@ -136,6 +207,7 @@ Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
     if (a.type == b.type && op == Op::ne) return static_cast<std::int32_t>(text(a) != text(b));
     fail_operands(op, a, b, p);
   }
+  if (is_whole(a) && is_whole(b)) return whole_op(op, whole(a), whole(b), p);
   const double x = number(a), y = number(b);
   switch (op) {
     case Op::add:
@@ -170,52 +242,51 @@ Dyn dyn_op_slow(Op op, const Dyn& a, const Dyn& b, Pos p) {
 
 Dyn dyn_negate(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return sub(0, d.i, p);
+  if (d.type == Type::longint) return sub(std::int64_t{0}, d.l, p);
   if (d.type == Type::real) return -d.r;
   fail_value(p, "a number", d);
 }
 
 std::int32_t arg_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
+  if (d.type == Type::longint) return narrow(d.l, p);
   fail_value(p, "an int", d, d.type == Type::real ? "; write int(..) to cut it" : "");
 }
+std::int64_t arg_long(const Dyn& d, Pos p) {
+  if (is_whole(d)) return whole(d);
+  fail_value(p, "a long", d, d.type == Type::real ? "; write long(..) to cut it" : "");
+}
 double arg_real(const Dyn& d, Pos p) {
-  if (d.type == Type::real) return d.r;
-  if (d.type == Type::integer) return d.i;
+  if (d.type == Type::real || is_whole(d)) return number(d);
   fail_value(p, "a real", d);
 }
 std::int32_t read_int_slow(const Value* v, Pos p) { return arg_int(dyn_read(v, p), p); }
+std::int64_t read_long(const Value* v, Pos p) { return arg_long(dyn_read(v, p), p); }
 double read_real_slow(const Value* v, Pos p) { return arg_real(dyn_read(v, p), p); }
 Value* arg_string(const Dyn& d, Pos p) {
   if (d.type != Type::string) fail_value(p, "a string", d);
   return retain(d.s);
 }
 bool truth(const Dyn& d, Pos p) {
-  if (d.type == Type::integer) return d.i != 0;
+  if (is_whole(d)) return whole(d) != 0;
   if (d.type == Type::real) return d.r != 0;
   fail_value(p, "a number", d);
 }
 
 std::int32_t cast_int(const Dyn& d, Pos p) {
   if (d.type == Type::integer) return d.i;
+  if (d.type == Type::longint) return narrow(d.l, p);
   if (d.type == Type::real) return truncate(d.r, p);
-  std::int32_t out = 0;
-  const std::string_view t = text(d);
-  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
-  if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(p, runtime::coded(fmt::format("int(\"{}\"): this string is not an int", t), "T408"));
-  }
-  return out;
+  return parsed<std::int32_t>(text(d), "int", "an int", p);
+}
+std::int64_t cast_long(const Dyn& d, Pos p) {
+  if (is_whole(d)) return whole(d);
+  if (d.type == Type::real) return truncate_long(d.r, p);
+  return parsed<std::int64_t>(text(d), "long", "a long", p);
 }
 double cast_real(const Dyn& d, Pos p) {
-  if (d.type == Type::real) return d.r;
-  if (d.type == Type::integer) return d.i;
-  double out = 0;
-  const std::string_view t = text(d);
-  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), out);
-  if (error != std::errc() || end != t.data() + t.size()) {
-    throw runtime::ProgramError(p, runtime::coded(fmt::format("real(\"{}\"): this string is not a number", t), "T408"));
-  }
-  return out;
+  if (d.type == Type::real || is_whole(d)) return number(d);
+  return parsed<double>(text(d), "real", "a number", p);
 }
 Dyn cast_string(const Dyn& d, Pos) {
   if (d.type == Type::string) return d;
@@ -227,6 +298,8 @@ Value* to_value(const Dyn& d) {
   switch (d.type) {
     case Type::integer:
       return value_int(d.i);
+    case Type::longint:
+      return value_long(d.l);
     case Type::real:
       return value_real(d.r);
     default:

@@ -87,6 +87,12 @@ Value* value_int(std::int32_t i) {
   v->i = i;
   return v;
 }
+Value* value_long(std::int64_t l) {
+  Value* v = scalar(Type::longint);
+  v->size = sizeof l;
+  v->l = l;
+  return v;
+}
 Value* value_real(double r) {
   Value* v = scalar(Type::real);
   v->size = sizeof r;

@@ -22,6 +22,7 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
     const char kind = p.main_layout[i];
     usage += fmt::format("{}{} {}", i == 0 ? "" : ", ",
                          kind == 'i'   ? "int"
+                         : kind == 'l' ? "long"
                          : kind == 'r' ? "real"
                                        : "string",
                          p.main_names[i]);
@@ -32,11 +33,17 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
   }
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     std::int32_t n = 0;
+    std::int64_t l = 0;
     double r = 0;
     const char kind = p.main_layout[i];
-    if ((kind == 'i' && !parse(arguments[i], n)) || (kind == 'r' && !parse(arguments[i], r))) {
+    if ((kind == 'i' && !parse(arguments[i], n)) || (kind == 'l' && !parse(arguments[i], l)) ||
+        (kind == 'r' && !parse(arguments[i], r))) {
       return fmt::format("{}: program argument {} is `{}`, but main({}) needs {} for `{}`", p.name, i + 1, arguments[i],
-                         usage, kind == 'i' ? "an int" : "a real", p.main_names[i]);
+                         usage,
+                         kind == 'i'   ? "an int"
+                         : kind == 'l' ? "a long"
+                                       : "a real",
+                         p.main_names[i]);
     }
   }
   return {};
@@ -48,6 +55,8 @@ void set_main_arguments(const abi::Program& p, const std::vector<std::string>& a
       std::int32_t n = 0;
       parse(arguments[i], n);
       abi::frame_int(main, i) = n;
+    } else if (p.main_layout[i] == 'l') {
+      parse(arguments[i], abi::frame_int(main, i));
     } else if (p.main_layout[i] == 'r') {
       parse(arguments[i], abi::frame_real(main, i));
     } else {

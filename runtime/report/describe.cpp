@@ -15,6 +15,8 @@ const char* type_name(abi::Type t) {
       return "nothing";
     case abi::Type::integer:
       return "an int";
+    case abi::Type::longint:
+      return "a long";
     case abi::Type::real:
       return "a real";
     case abi::Type::string:
@@ -59,7 +61,7 @@ std::string describe(const abi::Program& program, const abi::Cf* c) {
   for (unsigned i = 0; i < b.var_count; ++i) {
     const abi::VarInfo& v = b.vars[i];
     if (!vars.empty()) vars += ", ";
-    if (v.kind == 'i') {
+    if (v.kind == 'i' || v.kind == 'l') {
       vars += fmt::format("{}={}", v.name, abi::frame_int(c, v.word));
     } else if (v.kind == 'r') {
       vars += fmt::format("{}={}", v.name, abi::frame_real(c, v.word));

@@ -1,5 +1,6 @@
 // Arithmetic on numbers: what expressions have, for reductions, and what they have not.
 #include <cmath>
+#include <limits>
 #include <tessera.hpp>
 
 #include "std/check.hpp"
@@ -37,7 +38,11 @@ void tessera_std_max(const Input& a, const Input& b, Output& c) {
 
 void tessera_std_abs(const Input& x, Output& y) {
   if (x.type() == tessera::abi::Type::integer) {
-    y = std::abs(static_cast<long>(x.get<int>()));  // more than an int holds is an error
+    y = static_cast<unsigned long>(std::abs(x.get<long>()));  // more than an int holds is an error
+  } else if (x.type() == tessera::abi::Type::longint) {
+    const long v = x.get<long>();
+    require(v != std::numeric_limits<long>::min(), "abs of the least long is no long");
+    y = std::abs(v);
   } else {
     y = std::fabs(x.get<double>());
   }

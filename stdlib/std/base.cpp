@@ -43,6 +43,14 @@ class Format {
     require(is("diouxXc"), wrong("an int", "%d"));
     put(text, v);
   }
+  void add(std::string& text, long v) const {
+    if (v == static_cast<int>(v)) return add(text, static_cast<int>(v));
+    if (is("fFeEgGaA")) return add(text, static_cast<double>(v));
+    require(is("dioxXu"), wrong("a long", "%d"));
+    Format wide = *this;  // %d is for 32 bits
+    wide.format_.insert(format_.find_first_of("diouxX", format_.find('%') + 1), "l");
+    wide.put(text, v);
+  }
   void add(std::string& text, double v) const {
     require(is("fFeEgGaA"), wrong("a real", "%g"));
     put(text, v);
@@ -93,6 +101,9 @@ std::string lines(const char* format, const Input& v) {
   switch (v.type()) {
     case tessera::abi::Type::integer:
       chosen("%d").add(text, v.get<int>());
+      break;
+    case tessera::abi::Type::longint:
+      chosen("%d").add(text, v.get<long>());
       break;
     case tessera::abi::Type::real:
       chosen("%g").add(text, v.get<double>());

@@ -18,9 +18,10 @@ inline void require(bool holds, const std::string& otherwise) {
   if (!holds) throw KernelError(otherwise);
 }
 
-// number is the value of an int or a real.
+// number is the value of an int, a long or a real.
 inline double number(const Input& x) {
-  return x.type() == abi::Type::integer ? x.get<int>() : x.get<double>();
+  const bool whole = x.type() == abi::Type::integer || x.type() == abi::Type::longint;
+  return whole ? static_cast<double>(x.get<long>()) : x.get<double>();
 }
 
 // length checks a number of elements that an argument gives.

@@ -16,7 +16,7 @@ using In = Matrix<const double>;
 class Side {
  public:
   Side(const Input& x, int cells, const char* side, const In& block) {
-    if (x.type() == tessera::abi::Type::integer || x.type() == tessera::abi::Type::real) {
+    if (x.type() != tessera::abi::Type::bytes && x.type() != tessera::abi::Type::string) {
       same_ = number(x);
       return;
     }

@@ -38,6 +38,9 @@ TEST_F(Signatures, EveryKindOfMismatch) {
   EXPECT_TRUE(refused(with("real", f("int"), "1.5"), {"as `real`", "this one takes it as `int`"}));
   EXPECT_TRUE(refused(with("real", f("float"), "1.5"), {"this one takes it as `float`"}, "[T217]"));
   EXPECT_TRUE(refused(with("int", f("long"), "1"), {"this one takes it as `long int`"}, "[T217]"));
+  EXPECT_TRUE(refused(with("long", f("int"), "1"), {"as `long`, which a kernel takes as `long`", "takes it as `int`"},
+                      "[T217]"));
+  EXPECT_TRUE(refused(with("long", f("double"), "1"), {"this one takes it as `double`"}));
   EXPECT_TRUE(refused(with("int", f("int &"), "1"), {"this one takes it as `int &`"}, "[T217]"));
   EXPECT_TRUE(refused(with("int", f("int *"), "1"), {"this one takes it as `int *`"}, "[T217]"));
   EXPECT_TRUE(refused(with("real", f("const float &"), "1.5"), {"this one takes it as `const float &`"}));
@@ -97,12 +100,14 @@ TEST_F(Signatures, WhatIsPassedAlikeIsAccepted) {
 }
 
 TEST_F(Signatures, NumbersByReferenceArePassedSo) {
-  const Outcome o = with("int, value, real, int",
-                         "extern \"C\" void f(const int &n, const InputDF &x, const double &k, int m) {\n"
-                         "  printf(\"%d %d %g %d\\n\", n, x.get_int(), k, m);\n}",
-                         "7, x, 2.5, 9");
+  const Outcome o =
+      with("int, value, real, long, long, int",
+           "extern \"C\" void f(const int &n, const InputDF &x, const double &k, const long &l, size_t s,\n"
+           "                  int m) {\n"
+           "  printf(\"%d %d %g %ld %zu %d\\n\", n, x.get_int(), k, l, s, m);\n}",
+           "7, x, 2.5, -5000000000, 6, 9");
   EXPECT_TRUE(ended(o, 0));
-  EXPECT_EQ(o.out, "7 1 2.5 9\n");
+  EXPECT_EQ(o.out, "7 1 2.5 -5000000000 6 9\n");
 }
 
 TEST_F(Signatures, AModernKernelIsChecked) {

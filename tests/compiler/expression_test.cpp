@@ -36,7 +36,9 @@ TEST(Expression, Priorities) {
 
 TEST(Expression, Literals) {
   EXPECT_EQ(argument("-2147483648"), "-2147483648");
-  EXPECT_EQ(argument("2147483648"), "T141");
+  EXPECT_EQ(argument("2147483648"), "2147483648");
+  EXPECT_EQ(argument("-9223372036854775808"), "-9223372036854775808");
+  EXPECT_EQ(argument("9223372036854775808"), "T141");
   EXPECT_EQ(argument("010"), "10");
   EXPECT_EQ(argument("1.25e-3"), "1.25e-3");
   EXPECT_EQ(argument("1e3"), "1e3");

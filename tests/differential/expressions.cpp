@@ -95,6 +95,27 @@ Expression Expressions::choice(Kind kind, const Visible& v, int depth) {
           c.known && a.known && b.known};
 }
 
+Expression Expressions::longint(const Visible& v, int depth) {
+  const Expression a = make(random_.chance(25) ? Kind::real : Kind::integer, v, depth - 1);
+  const Expression b = make(Kind::integer, v, depth - 1);
+  const std::string wide = "long(" + a.text + ")";
+  const bool known = a.known && b.known;
+  switch (random_.below(6)) {
+    case 0:
+      return {in(b, 4) + " - 5000000000", 4, 0, 0, b.known};
+    case 1:  // below 2 to the 62nd
+      return {wide + " * 3000000000 / 7", 5, 0, 0, a.known};
+    case 2:
+      return {wide + " * " + in(b, 6), 5, 0, 0, known};
+    case 3:
+      return {"-(" + wide + " + " + in(b, 5) + ")", 6, 0, 0, known};
+    case 4:
+      return {"long(\"-4000000000\")", 7, 0, 0, true};
+    default:
+      return {wide, 7, 0, 0, a.known};
+  }
+}
+
 Expression Expressions::integer(const Visible& v, int depth) {
   Expression e;
   if (depth <= 0 || random_.chance(20)) {
@@ -106,6 +127,12 @@ Expression Expressions::integer(const Visible& v, int depth) {
     if (random_.chance(4)) return {"ranks - ranks", 4, 0, 0, true};
     const int n = random_.chance(15) ? -random_.below(50) : random_.below(100);
     return {std::to_string(n), n < 0 ? 6 : 7, double(n), double(n), true};
+  }
+  if (random_.chance(8)) {
+    const Expression l = longint(v, depth);
+    const int n = random_.between(2, 900);
+    if (random_.chance(50)) return {in(l, 4) + " < 4000000000", 3, 0, 1, l.known};
+    return {"int(" + in(l, 5) + " % " + std::to_string(n) + ")", 7, 1.0 - n, n - 1.0, l.known};
   }
   switch (random_.below(12)) {
     case 0:
@@ -205,6 +232,10 @@ Expression Expressions::real(const Visible& v, int depth) {
     return {std::to_string(n / 4) + "." + std::to_string(n % 4 * 25), 7, 0, 100, true};
   }
   if (random_.chance(10)) return choice(Kind::real, v, depth);
+  if (random_.chance(6)) {
+    const Expression l = longint(v, depth);
+    return {in(l, 5) + " % 1000 / 8.0", 5, -125, 125, l.known};
+  }
   if (random_.chance(25)) {
     const Expression a = make(Kind::integer, v, depth - 1);
     return {"real(" + a.text + ")", 7, a.low, a.high, a.known};
@@ -242,6 +273,10 @@ Expression Expressions::string(const Visible& v, int depth) {
     return {random_.one_of(kLiterals), 7, 0, 0, true};
   }
   if (random_.chance(10)) return choice(Kind::string, v, depth);
+  if (random_.chance(6)) {
+    const Expression l = longint(v, depth);
+    return {"\"l\" + " + in(l, 5), 4, 0, 0, l.known};
+  }
   if (random_.chance(30)) {
     const Expression a = make(random_.chance(40) ? Kind::real : Kind::integer, v, depth - 1);
     return {"string(" + a.text + ")", 7, 0, 0, a.known};

@@ -78,6 +78,7 @@ class Expressions {
  private:
   Expression integer(const Visible& v, int depth);
   Expression arithmetic(const Visible& v, int depth);
+  Expression longint(const Visible& v, int depth);  // each value fits 64 bits; of 32 bits are few
   Expression comparison(const Visible& v, int depth);
   Expression real(const Visible& v, int depth);
   Expression string(const Visible& v, int depth);

@@ -47,7 +47,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault, int swept) {
   };
   if (random.chance(40)) {
     const int n = random.below(50);
-    parameter(Kind::integer, "int", std::to_string(n), n);
+    parameter(Kind::integer, n % 4 == 0 ? "long" : "int", std::to_string(n), n);
   }
   if (random.chance(20)) parameter(Kind::real, "real", "2.5", 2.5);
   if (random.chance(20)) parameter(Kind::string, "string", "--a word", 0);

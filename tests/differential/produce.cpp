@@ -44,6 +44,12 @@ std::string Writer::right_kernel(Kind kind, const std::string& target, const Vis
         case 0:
           return call("cut(" + number());
         case 1:
+          if (random_.chance(30)) {  // a long of some fragment, in another that is read as an int
+            const std::string far = "far" + std::to_string(++names_);
+            return "if 1 " + braces("far(" + whole() + ", " + far + ");\nmix(int(" + far + " % 900), " + far +
+                                        " / 1000000, " + target + ");\nshow(\"far\", " + far + ");\n",
+                                    far);
+          }
           return call("measure(" + e(Kind::string));
         case 2: {
           if (const Fragment* b = find(Kind::bytes, 0, v)) {

@@ -23,6 +23,7 @@ std::string Writer::sub(int statements) {
     static const char* const kTypes[] = {"int", "real", "string"};
     const bool value = p.way == Parameter::Way::value;
     std::string type = value ? kTypes[static_cast<int>(p.kind)] : "name";
+    if (value && p.kind == Kind::integer && random_.chance(20)) type = "long";
     if (value && random_.chance(15)) type = random_.chance(50) ? "value" : "value &";
     list += (list.empty() ? "" : ", ") + type + " " + p.name;
     if (p.way == Parameter::Way::in) v.fragments.push_back({p.name, p.kind, p.sizes, 0, 999});

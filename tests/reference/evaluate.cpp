@@ -18,41 +18,54 @@ std::int32_t fits(std::int64_t v) {
   return static_cast<std::int32_t>(v);
 }
 
+std::int64_t long_cut(double d) {
+  if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0)) throw Failure("a real does not fit a long");
+  return static_cast<std::int64_t>(d);
+}
+
 std::int32_t cut(double d) {
   if (!(d > -2147483649.0 && d < 2147483648.0)) throw Failure("a real does not fit an int");
   return static_cast<std::int32_t>(d);
 }
 
 bool is_int(const Value& v) { return std::holds_alternative<std::int32_t>(v); }
+bool is_whole(const Value& v) { return is_int(v) || std::holds_alternative<std::int64_t>(v); }
+std::int64_t whole(const Value& v) { return is_int(v) ? std::get<std::int32_t>(v) : std::get<std::int64_t>(v); }
 bool is_string(const Value& v) { return std::holds_alternative<std::string>(v); }
 
 double number(const Value& v) {
-  if (const auto* i = std::get_if<std::int32_t>(&v)) return *i;
+  if (is_whole(v)) return static_cast<double>(whole(v));
   if (const auto* r = std::get_if<double>(&v)) return *r;
   throw Failure("a number is needed");
 }
 
 std::string shown(const Value& v) {
-  if (const auto* i = std::get_if<std::int32_t>(&v)) return std::to_string(*i);
+  if (is_whole(v)) return std::to_string(whole(v));
   if (const auto* r = std::get_if<double>(&v)) return fmt::format("{}", *r);
   if (const auto* s = std::get_if<std::string>(&v)) return *s;
   throw Failure("bytes have no text");
 }
 
-Value integers(Operator op, std::int64_t a, std::int64_t b) {
+// In 128 bits, so that nothing overflows here.
+Value integers(Operator op, __int128 a, __int128 b, bool longs) {
+  const auto result = [&](__int128 v) {
+    if (!longs) return Value(fits(static_cast<std::int64_t>(v)));
+    if (v < INT64_MIN || v > INT64_MAX) throw Failure("long overflow");
+    return Value(static_cast<std::int64_t>(v));
+  };
   switch (op) {
     case Operator::add:
-      return fits(a + b);
+      return result(a + b);
     case Operator::sub:
-      return fits(a - b);
+      return result(a - b);
     case Operator::mul:
-      return fits(a * b);
+      return result(a * b);
     case Operator::div:
       if (b == 0) throw Failure("division by zero");
-      return fits(a / b);
+      return result(a / b);
     case Operator::mod:
       if (b == 0) throw Failure("division by zero");
-      return fits(a % b);
+      return result(a % b);
     case Operator::lt:
       return a < b ? 1 : 0;
     case Operator::gt:
@@ -111,9 +124,12 @@ Value cast(Type to, const Value& v) {
     }
     const long long n = std::strtoll(s->c_str(), &end, 10);
     if (s->empty() || *end != '\0') throw Failure("this string is not an int");
+    if (to == Type::longint) return static_cast<std::int64_t>(n);
     return fits(n);
   }
   if (to == Type::real) return number(v);
+  if (to == Type::longint) return is_whole(v) ? whole(v) : long_cut(number(v));
+  if (is_whole(v)) return fits(whole(v));
   return is_int(v) ? v : Value(cut(number(v)));
 }
 
@@ -138,16 +154,14 @@ Value Evaluator::binary(const Expr& e) const {
     }
     throw Failure("this operator is not for strings");
   }
-  if (is_int(a) && is_int(b)) {
-    return integers(e.op, std::get<std::int32_t>(a), std::get<std::int32_t>(b));
-  }
+  if (is_whole(a) && is_whole(b)) return integers(e.op, whole(a), whole(b), !is_int(a) || !is_int(b));
   return reals(e.op, number(a), number(b));
 }
 
 Value Evaluator::value(const Expr& e) const {
   switch (e.kind) {
     case Expr::Kind::integer:
-      return e.integer;
+      return e.type == Type::longint ? Value(e.integer) : Value(static_cast<std::int32_t>(e.integer));
     case Expr::Kind::real:
       return std::strtod(e.text.c_str(), nullptr);
     case Expr::Kind::string:
@@ -166,11 +180,12 @@ Value Evaluator::value(const Expr& e) const {
       return cast(e.type, value(*e.kids[0]));
     case Expr::Kind::negate: {
       const Value v = value(*e.kids[0]);
-      if (is_int(v)) return fits(-static_cast<std::int64_t>(std::get<std::int32_t>(v)));
+      if (is_whole(v)) return integers(Operator::sub, 0, whole(v), !is_int(v));
       return -number(v);
     }
     case Expr::Kind::choice: {
       const Value v = value(*e.kids[condition(*e.kids[0]) ? 1 : 2]);
+      if (e.type == Type::longint) return whole(v);        // int and long make long
       return e.type == Type::real ? Value(number(v)) : v;  // int and real make real
     }
   }
@@ -179,9 +194,16 @@ Value Evaluator::value(const Expr& e) const {
 
 std::int32_t Evaluator::integer(const Expr& e) const {
   const Value v = value(e);
-  if (const auto* i = std::get_if<std::int32_t>(&v)) return *i;
+  if (is_whole(v)) return fits(whole(v));
   if (e.type == Type::real) return cut(number(v));  // known before the run: it is cut
   throw Failure("an int is needed");
+}
+
+std::int64_t Evaluator::longint(const Expr& e) const {
+  const Value v = value(e);
+  if (is_whole(v)) return whole(v);
+  if (e.type == Type::real) return long_cut(number(v));
+  throw Failure("a long is needed");
 }
 
 double Evaluator::real(const Expr& e) const { return number(value(e)); }

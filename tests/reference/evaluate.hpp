@@ -17,6 +17,7 @@ class Evaluator {
   Name name(const compiler::semantics::NameUse& use) const;
   Value value(const compiler::semantics::Expr& e) const;
   std::int32_t integer(const compiler::semantics::Expr& e) const;  // for an int parameter, an index
+  std::int64_t longint(const compiler::semantics::Expr& e) const;
   double real(const compiler::semantics::Expr& e) const;
   std::string string(const compiler::semantics::Expr& e) const;
   bool condition(const compiler::semantics::Expr& e) const;

@@ -208,6 +208,9 @@ class Interpreter {
         case ParameterType::integer:
           in.emplace_back(e.integer(*a.value));
           break;
+        case ParameterType::longint:
+          in.emplace_back(e.longint(*a.value));
+          break;
         case ParameterType::real:
           in.emplace_back(e.real(*a.value));
           break;
@@ -319,6 +322,8 @@ class Interpreter {
     switch (a.type) {
       case ParameterType::integer:
         return Value(e.integer(*a.value));
+      case ParameterType::longint:
+        return Value(e.longint(*a.value));
       case ParameterType::real:
         return Value(e.real(*a.value));
       case ParameterType::string:
@@ -338,6 +343,7 @@ class Interpreter {
       const std::string& text = arguments.at(k);
       const char letter = main.parameters[k]->letter;
       scope->here[main.parameters[k]] = letter == 'i'   ? Value(std::atoi(text.c_str()))
+                                        : letter == 'l' ? Value(static_cast<std::int64_t>(std::atoll(text.c_str())))
                                         : letter == 'r' ? Value(std::atof(text.c_str()))
                                                         : Value(text);
     }

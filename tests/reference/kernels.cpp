@@ -22,6 +22,7 @@ std::int32_t digest(const void* data, std::size_t size) {
 
 std::string shown(const Value& v) {
   if (const auto* i = std::get_if<std::int32_t>(&v)) return "int " + std::to_string(*i);
+  if (const auto* l = std::get_if<std::int64_t>(&v)) return "long " + std::to_string(*l);
   if (const auto* s = std::get_if<std::string>(&v)) return "string " + *s;
   if (const auto* b = std::get_if<Bytes>(&v)) {
     return "bytes " + std::to_string(b->size()) + " " + std::to_string(digest(b->data(), b->size()));
@@ -61,6 +62,7 @@ const std::unordered_map<std::string, Run>& all() {
        [](In in, Lines) {
          return Out{mixed(i(in[0]), 1), mixed(i(in[0]), 2)};
        }},
+      {"far", [](In in, Lines) { return Out{std::get<std::int64_t>(in[0]) / 3 + 4000000000}; }},
       {"eighth", [](In in, Lines) { return Out{i(in[0]) / 8.0}; }},
       {"blend", [](In in, Lines) { return Out{std::fmod(std::fabs(r(in[0]) * 0.5 + r(in[1]) * 0.3), 100.0)}; }},
       {"cut", [](In in, Lines) { return Out{static_cast<std::int32_t>(std::fmod(std::fabs(r(in[0])) * 8, 1000.0))}; }},
@@ -114,6 +116,7 @@ static int digest(const void *data, size_t size) {
 END
 C++ sub mix(int a, int b, name x) ${{ rest(); x = mixed(a, b); $}}
 C++ sub split(int a, name x, name y) ${{ rest(); x = mixed(a, 1); y = mixed(a, 2); $}}
+C++ sub far(long a, name x) ${{ rest(); x = a / 3 + 4000000000; $}}
 C++ sub eighth(int a, name x) ${{ rest(); x = a / 8.0; $}}
 C++ sub blend(real a, real b, name x) ${{ rest(); x = fmod(fabs(a * 0.5 + b * 0.3), 100.0); $}}
 C++ sub cut(real a, name x) ${{ rest(); x = int(fmod(fabs(a) * 8, 1000.0)); $}}
@@ -138,6 +141,7 @@ C++ sub show(string what, value v) ${{
   char real[40];
   switch (v.value->type) {
     case tessera::abi::Type::integer: text += " int " + std::to_string(v.get_int()); break;
+    case tessera::abi::Type::longint: text += " long " + std::to_string(v.get_long()); break;
     case tessera::abi::Type::string: text += " string " + v.get_string(); break;
     case tessera::abi::Type::real:
       snprintf(real, sizeof real, " real %.17g", v.get_real());

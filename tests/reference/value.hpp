@@ -16,7 +16,7 @@
 namespace tessera::reference {
 
 using Bytes = std::vector<std::uint8_t>;
-using Value = std::variant<std::int32_t, double, std::string, Bytes>;
+using Value = std::variant<std::int32_t, double, std::string, Bytes, std::int64_t>;
 
 // Name: a data fragment, or a prefix of one: which entry of which declaration, and the indices.
 struct Name {

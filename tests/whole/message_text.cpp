@@ -31,6 +31,7 @@ std::string text(const Passenger& p) {
   const tessera::abi::Value* v = p.value.get();
   if (v == nullptr) return "-";
   if (v->type == tessera::abi::Type::integer) return std::to_string(v->i);
+  if (v->type == tessera::abi::Type::longint) return std::to_string(v->l);
   if (v->type == tessera::abi::Type::real) return std::to_string(v->r);
   return fmt::format("<{} bytes>", v->size);
 }

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 10;
+inline constexpr std::uint32_t kAbiVersion = 11;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -75,7 +75,7 @@ TESSERA_HOT bool is_needed(const Name& n) { return (n.id.hi | n.id.lo) != 0; }
 
 // ---------------------------------------------------------------------------- values
 
-enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, bytes = 4 };
+enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, bytes = 4, longint = 5 };
 
 // Value is an immutable reference-counted value. Scalars sit in the header; strings (zero
 // terminated) and bytes (64-byte aligned) behind `data`.
@@ -88,12 +88,14 @@ struct Value {
   std::uint64_t size;   // bytes of payload
   union {
     std::int32_t i;
+    std::int64_t l;
     double r;
     void* data;
   };
 };
 
 Value* value_int(std::int32_t);
+Value* value_long(std::int64_t);
 Value* value_real(double);
 Value* value_string(const char* text, std::uint64_t size);
 Value* value_bytes(std::uint64_t size);  // zeroed
@@ -221,8 +223,8 @@ struct Block {
   std::uint16_t frame_words;  // same for all blocks of one chain
   std::uint16_t input_count;
   std::uint16_t capacity;  // words to allocate: max over the chain of frame + inputs
-  // One letter per variable of the frame: n Name (3 words), i and h int64, r double, s string Value*,
-  // v Value* (the last two may be null). Serialisation and destruction follow it.
+  // One letter per variable of the frame: n Name (3 words), i int64 (of 32 bits), l and h int64, r double, s string
+  // Value*, v Value* (the last two may be null). Serialisation and destruction follow it.
   const char* layout;
   void (*inputs)(const Cf*, Name*);             // fills input_count names; null when none
   Next (*run)(Worker*, Cf*);                    // null for ranges
@@ -281,7 +283,7 @@ struct Program {
   std::uint64_t hash[2];    // of the translated text: what profiles belong to
   const char* name;         // path of the .fa
   const Block* main;        // frame: main's parameters in order
-  const char* main_layout;  // their kinds: i, r, s
+  const char* main_layout;  // their kinds: i, l, r, s
   const char* const* main_names;
   std::uint32_t main_params;
 };
@@ -400,6 +402,7 @@ TESSERA_HOT Value* input(const Cf* c, const Block& b, unsigned k) {
 enum class Fault : std::uint8_t {
   division_by_zero,
   overflow,
+  overflow_long,
   wrong_type,  // `detail` says what was expected and found
   bad_argument,
 };
@@ -408,7 +411,7 @@ enum class Fault : std::uint8_t {
 
 // ---------------------------------------------------------------------------- expressions
 
-// Statically typed arithmetic on int; the rest of static arithmetic is plain C++.
+// Statically typed arithmetic on int and on long; the rest of static arithmetic is plain C++.
 inline std::int32_t add(std::int32_t a, std::int32_t b, Pos p) {
   std::int32_t r;
   if (__builtin_add_overflow(a, b, &r)) fail(Fault::overflow, p, "+");
@@ -433,22 +436,50 @@ inline std::int32_t mod(std::int32_t a, std::int32_t b, Pos p) {
   if (b == 0) fail(Fault::division_by_zero, p, "%");
   return b == -1 ? 0 : a % b;
 }
+inline std::int64_t add(std::int64_t a, std::int64_t b, Pos p) {
+  std::int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) fail(Fault::overflow_long, p, "+");
+  return r;
+}
+inline std::int64_t sub(std::int64_t a, std::int64_t b, Pos p) {
+  std::int64_t r;
+  if (__builtin_sub_overflow(a, b, &r)) fail(Fault::overflow_long, p, "-");
+  return r;
+}
+inline std::int64_t mul(std::int64_t a, std::int64_t b, Pos p) {
+  std::int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) fail(Fault::overflow_long, p, "*");
+  return r;
+}
+inline std::int64_t div(std::int64_t a, std::int64_t b, Pos p) {
+  if (b == 0) fail(Fault::division_by_zero, p, "/");
+  if (b == -1) return sub(std::int64_t{0}, a, p);
+  return a / b;
+}
+inline std::int64_t mod(std::int64_t a, std::int64_t b, Pos p) {
+  if (b == 0) fail(Fault::division_by_zero, p, "%");
+  return b == -1 ? 0 : a % b;
+}
 inline double div_real(double a, double b, Pos p) {
   if (b == 0) fail(Fault::division_by_zero, p, "/");
   return a / b;
 }
-std::int32_t truncate(double, Pos);  // real -> int, overflow is an error
+std::int32_t truncate(double, Pos);       // real -> int, overflow is an error
+std::int64_t truncate_long(double, Pos);  // real -> long
+std::int32_t narrow(std::int64_t, Pos);   // long -> int
 
-// Dyn is a value whose type is known when it runs: int, real or an owned string.
+// Dyn is a value whose type is known when it runs: int, long, real or an owned string.
 struct Dyn {
   Type type = Type::none;
   union {
     std::int32_t i;
+    std::int64_t l;
     double r;
     Value* s;
   };
   Dyn() : i(0) {}
   Dyn(std::int32_t v) : type(Type::integer), i(v) {}
+  Dyn(std::int64_t v) : type(Type::longint), l(v) {}
   Dyn(double v) : type(Type::real), r(v) {}
   struct Take {};
   Dyn(Value* string, Take) : type(Type::string), s(string) {}
@@ -517,10 +548,12 @@ inline Dyn dyn_op(Op op, const Dyn& a, const Dyn& b, Pos p) {
   return dyn_op_slow(op, a, b, p);
 }
 // Conversions for arguments (an int parameter from a real value is a fault without a cast) ...
-std::int32_t arg_int(const Dyn&, Pos);
+std::int32_t arg_int(const Dyn&, Pos);  // of a long that fits, too
+std::int64_t arg_long(const Dyn&, Pos);
 double arg_real(const Dyn&, Pos);
 // ... of a fragment's value itself, without a Dyn: the usual case, and cheap to compile
 std::int32_t read_int_slow(const Value*, Pos);
+std::int64_t read_long(const Value*, Pos);
 double read_real_slow(const Value*, Pos);
 TESSERA_HOT std::int32_t read_int(const Value* v, Pos p) {
   return v->type == Type::integer ? v->i : read_int_slow(v, p);
@@ -528,8 +561,9 @@ TESSERA_HOT std::int32_t read_int(const Value* v, Pos p) {
 TESSERA_HOT double read_real(const Value* v, Pos p) { return v->type == Type::real ? v->r : read_real_slow(v, p); }
 Value* arg_string(const Dyn&, Pos);  // new reference; int and real are not converted
 bool truth(const Dyn&, Pos);
-// ... and casts int(e), real(e), string(e), which convert.
+// ... and casts int(e), long(e), real(e), string(e), which convert.
 std::int32_t cast_int(const Dyn&, Pos);
+std::int64_t cast_long(const Dyn&, Pos);
 double cast_real(const Dyn&, Pos);
 Dyn cast_string(const Dyn&, Pos);
 Value* to_value(const Dyn&);  // new reference: an expression as a fragment's value

@@ -20,6 +20,8 @@ namespace tessera {
 class DF : public abi::Df {
   template <class T>
   static constexpr bool kWhole = std::is_integral_v<T>;
+  template <class T>
+  static constexpr bool kLong = kWhole<T>&& std::is_signed_v<T> && sizeof(T) == sizeof(std::int64_t);
 
  public:
   DF() = default;
@@ -60,10 +62,13 @@ class DF : public abi::Df {
   }
   void copy(const DF& other) { *this = other; }
 
-  // ---- assigning: whole numbers are an int (32 bits, more is an error), others a real.
+  // ---- assigning: signed whole numbers of 64 bits are a long, other whole numbers an int (32 bits, more is an error),
+  // others a real.
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   void setValue(const T& v) {
-    if constexpr (kWhole<T>) {
+    if constexpr (kLong<T>) {
+      take(abi::value_long(v));
+    } else if constexpr (kWhole<T>) {
       const auto narrow = static_cast<std::int32_t>(v);
       if (static_cast<T>(narrow) != v || (narrow < 0) != (v < T{})) {
         throw KernelError(std::to_string(v) + " does not fit the int that " + detail::shown(label) +
@@ -84,8 +89,16 @@ class DF : public abi::Df {
     take(abi::value_string(v.data(), v.size()));
   }
 
-  // ---- reading with the type it has; another type is an error
-  int get_int() const { return typed(abi::Type::integer, "get_int", "an int").i; }
+  // ---- reading with the type it has; another type is an error. An int and a long are read as each other if they fit.
+  int get_int() const {
+    const std::int64_t v = whole("get_int", "an int");
+    if (v != static_cast<std::int32_t>(v)) {
+      throw KernelError(detail::shown(label) + " holds " + std::to_string(v) +
+                        ", which does not fit an int (32 bits); get_long() reads it");
+    }
+    return static_cast<int>(v);
+  }
+  std::int64_t get_long() const { return whole("get_long", "a long"); }
   double get_real() const { return typed(abi::Type::real, "get_real", "a real").r; }
   std::string get_string() const {
     const abi::Value& v = typed(abi::Type::string, "get_string", "a string");
@@ -94,18 +107,19 @@ class DF : public abi::Df {
   template <class T>
   T getValue() const {
     static_assert(std::is_arithmetic_v<T> || std::is_same_v<T, std::string>,
-                  "getValue<T>() reads int, double or std::string; bytes are read by getData<T>()");
+                  "getValue<T>() reads int, long, double or std::string; bytes are read by getData<T>()");
     if constexpr (std::is_same_v<T, std::string>) {
       return get_string();
     } else if constexpr (kWhole<T>) {
-      return static_cast<T>(get_int());
+      return static_cast<T>(sizeof(T) == sizeof(std::int64_t) ? get_long() : get_int());
     } else {
       return static_cast<T>(get_real());
     }
   }
 
-  // ---- reading with conversion between int, real and string
+  // ---- reading with conversion between int, long, real and string
   int cast_int() const { return abi::cast_int(scalar("cast_int", "an int"), 0); }
+  std::int64_t cast_long() const { return abi::cast_long(scalar("cast_long", "a long"), 0); }
   double cast_real() const { return abi::cast_real(scalar("cast_real", "a real"), 0); }
   std::string cast_string() const {
     const abi::Dyn s = abi::cast_string(scalar("cast_string", "a string"), 0);
@@ -146,10 +160,11 @@ class DF : public abi::Df {
   T* getData() {
     return static_cast<T*>(get_data());
   }
-  // Bytes of the value: 4 for an int, 8 for a real, the length of a string.
+  // Bytes of the value: 4 for an int, 8 for a long or a real, the length of a string.
   std::size_t getSize() const {
     if (value == nullptr) detail::throw_unset(label, "getSize");
     if (value->type == abi::Type::integer) return sizeof(std::int32_t);
+    if (value->type == abi::Type::longint) return sizeof(std::int64_t);
     return value->type == abi::Type::real ? sizeof(double) : value->size;
   }
   std::size_t get_size() const { return getSize(); }
@@ -198,6 +213,10 @@ class DF : public abi::Df {
     if (value->type != wanted) detail::throw_type(label, value->type, name);
     return *value;
   }
+  std::int64_t whole(const char* function, const char* name) const {
+    if (value != nullptr && value->type == abi::Type::longint) return value->l;
+    return typed(abi::Type::integer, function, name).i;
+  }
   abi::Dyn scalar(const char* function, const char* wanted) const {
     if (value == nullptr) detail::throw_unset(label, function);
     if (value->type == abi::Type::bytes) detail::throw_type(label, value->type, wanted);
@@ -206,6 +225,7 @@ class DF : public abi::Df {
   const void* payload(const char* function) const {
     if (value == nullptr) detail::throw_unset(label, function);
     if (value->type == abi::Type::integer) return &value->i;
+    if (value->type == abi::Type::longint) return &value->l;
     if (value->type == abi::Type::real) return &value->r;
     return value->data;
   }
@@ -217,6 +237,9 @@ class DF : public abi::Df {
     switch (value->type) {
       case abi::Type::integer:
         mine = abi::value_int(value->i);
+        break;
+      case abi::Type::longint:
+        mine = abi::value_long(value->l);
         break;
       case abi::Type::real:
         mine = abi::value_real(value->r);

@@ -17,6 +17,8 @@ inline const char* type_name(abi::Type t) {
   switch (t) {
     case abi::Type::integer:
       return "an int";
+    case abi::Type::longint:
+      return "a long";
     case abi::Type::real:
       return "a real";
     case abi::Type::string:
@@ -39,8 +41,9 @@ inline std::string shown(const char* label) {
   throw KernelError(shown(label) + " has no value yet (" + what + " was called): assign it first");
 }
 [[noreturn]] inline void throw_type(const char* label, abi::Type found, const char* wanted) {
-  throw KernelError(shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
-                    (found == abi::Type::bytes ? "" : "; cast_int(), cast_real() and cast_string() convert"));
+  throw KernelError(
+      shown(label) + " holds " + type_name(found) + ", but is read as " + wanted +
+      (found == abi::Type::bytes ? "" : "; cast_int(), cast_long(), cast_real() and cast_string() convert"));
 }
 
 // Labels live as long as the process; kept() gives a text such a life, each text once.
