@@ -62,6 +62,14 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
   app.add_flag("--strict", options.warnings.strict, "every warning is an error; also -Werror")->group(kWarnings);
 }
 
+void add_words(const std::string& option, const std::string& text, std::vector<std::string>& into) {
+  try {
+    for (std::string& w : launch::split_words(text)) into.push_back(std::move(w));
+  } catch (const std::invalid_argument& e) {
+    throw CLI::ValidationError(option + ": " + e.what());
+  }
+}
+
 void add_build_options(CLI::App& app, BuildRequest& request) {
   app.add_option("program", request.program, "the fragmented program")->option_text("PROG.fa")->required();
   app.add_option("kernels", request.kernels,
@@ -73,13 +81,7 @@ void add_build_options(CLI::App& app, BuildRequest& request) {
     app.add_option_function<std::vector<std::string>>(
            name,
            [&into, name](const std::vector<std::string>& texts) {
-             try {
-               for (const std::string& text : texts) {
-                 for (std::string& w : launch::split_words(text)) into.push_back(std::move(w));
-               }
-             } catch (const std::invalid_argument& e) {
-               throw CLI::ValidationError(std::string(name) + ": " + e.what());
-             }
+             for (const std::string& text : texts) add_words(name, text, into);
            },
            help)
         ->option_text("\"FLAGS\"")

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "cli/allocation.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
@@ -24,7 +26,30 @@ struct RunCommand {
   BuildRequest build;
   runtime::RunOptions options;
   std::optional<std::int32_t> ranks;
+  std::string ranks_said;  // by -n
+  Launch launch;
 };
+
+// How many ranks are to be started; nothing: the program runs in this process.
+std::optional<std::int32_t> ranks_of(const RunCommand& c) {
+  if (c.ranks_said == "auto" || (c.ranks_said.empty() && !c.launch.hostfile.empty())) {
+    const Allocation a = allocation(c.launch.hostfile);
+    if (!c.options.quiet) {
+      fmt::print(stderr, "tessera: {} rank{}{}\n", a.ranks, a.ranks == 1 ? "" : "s",
+                 a.from.empty() ? ": neither a host file nor a batch job says how many" : ", by " + a.from);
+    }
+    return a.ranks;
+  }
+  if (!c.launch.hostfile.empty()) slots_of(c.launch.hostfile);  // whether it is one
+  if (c.ranks_said.empty()) return std::nullopt;
+  std::int32_t n = 0;
+  const char* const end = c.ranks_said.data() + c.ranks_said.size();
+  const auto [at, error] = std::from_chars(c.ranks_said.data(), end, n);
+  if (error != std::errc() || at != end) {
+    throw usage_error("--ranks: `" + c.ranks_said + "` is no number of ranks, nor `auto`");
+  }
+  return n;
+}
 
 // Everything that can be known to be wrong is, before a compiler starts.
 void check(const RunCommand& c) {
@@ -58,9 +83,11 @@ void check(const RunCommand& c) {
 }
 
 int run(RunCommand& c, const Arguments& arguments) {
+  c.ranks = ranks_of(c);
   check(c);
   check_program(c.build.program);
   if (c.ranks) find_mpirun();
+  if (!c.ranks && !c.launch.mpirun_words.empty()) throw usage_error("--mpirun-args: no mpirun is started without -n");
   if (c.ranks && !c.options.quiet && runtime::started_by_srun() && runtime::launcher_rank() == 0) {
     fmt::print(stderr,
                "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: "
@@ -76,9 +103,12 @@ int run(RunCommand& c, const Arguments& arguments) {
   c.options.check_inputs = c.options.check_inputs || c.build.debug;
   // Where Tessera itself is compiled with one, it is there.
   const bool preload = !c.build.sanitize.empty() && std::string_view(TESSERA_SANITIZE_FLAGS).empty();
-  const std::filesystem::path sanitizer = preload ? find_sanitizer(c.build.sanitize) : std::filesystem::path();
-  if (c.ranks) return run_on_ranks(program.file, *c.ranks + c.options.spares, c.options, arguments, sanitizer);
-  return preload ? run_sanitized(program.file, c.options, arguments, sanitizer)
+  if (preload) c.launch.sanitizer = find_sanitizer(c.build.sanitize);
+  if (c.ranks) {
+    c.launch.ranks = *c.ranks + c.options.spares;
+    return run_on_ranks(program.file, c.launch, c.options, arguments);
+  }
+  return preload ? run_sanitized(program.file, c.options, arguments, c.launch.sanitizer)
                  : run_here(program.file, c.options, arguments);
 }
 
@@ -88,9 +118,22 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("run", "translate, compile and run a program");
   const auto command = std::make_shared<RunCommand>();
   add_build_options(*sub, command->build);
-  sub->add_option("-n,--ranks", command->ranks,
-                  "start this many ranks with mpirun; without -n the program runs in this process")
+  sub->add_option("-n,--ranks", command->ranks_said,
+                  "start this many ranks with mpirun; `auto`: as many as the host file or the batch job has room for; "
+                  "without -n the "
+                  "program runs in this process")
       ->option_text("N");
+  sub->add_option("--hostfile", command->launch.hostfile,
+                  "a host file of mpirun, lines like `h1 slots=4`; without -n it says how many ranks there are")
+      ->option_text("FILE");
+  sub->add_option_function<std::vector<std::string>>(
+         "--mpirun-args",
+         [command](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) add_words("--mpirun-args", text, command->launch.mpirun_words);
+         },
+         "more words for mpirun, in front of the program; may be repeated")
+      ->option_text("\"WORDS\"")
+      ->allow_extra_args(false);
   launch::add_run_options(*sub, command->options);
   sub->footer(
       "Words after -- are the program's own arguments, whatever they look like.\n\n"

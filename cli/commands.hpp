@@ -38,6 +38,8 @@ void add_internal(CLI::App& app, Action& action);
 void add_translation_options(CLI::App& app, compiler::Options& options);
 // The program, its kernels, and the options of compilation and linking.
 void add_build_options(CLI::App& app, BuildRequest& request);
+// Words of an option that takes several in one text, split as a shell does.
+void add_words(const std::string& option, const std::string& text, std::vector<std::string>& into);
 
 // Whether messages on stderr may be coloured.
 bool colour_on_stderr();

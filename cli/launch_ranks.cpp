@@ -141,23 +141,35 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
   return code;
 }
 
-int run_on_ranks(const fs::path& program, std::int32_t ranks, const runtime::RunOptions& options,
-                 const std::vector<std::string>& arguments, const fs::path& sanitizer) {
+namespace {
+
+// Everything in front of the program.
+Command mpirun_command(const Launch& how) {
+  Command command = {find_mpirun().string(), "-n", std::to_string(how.ranks)};
+  // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
+  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
+  if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  if (!how.hostfile.empty()) command.insert(command.end(), {"--hostfile", how.hostfile.string()});
+  if (!how.sanitizer.empty()) {
+    setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
+    command.insert(command.end(), {"-x", "LD_PRELOAD=" + how.sanitizer.string(), "-x", "ASAN_OPTIONS"});
+  }
+  command.insert(command.end(), how.mpirun_words.begin(), how.mpirun_words.end());
+  return command;
+}
+
+}  // namespace
+
+int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunOptions& options,
+                 const std::vector<std::string>& arguments) {
   // Whatever the kernels have for the start and the end of a process is the ranks'.
-  if (sanitizer.empty() && !options.load_groups.empty()) {
+  if (how.sanitizer.empty() && !options.load_groups.empty()) {
     check_profile(load_program(program), options);
     in_global_objects = true;  // at the end
   }
   check_room_for_mpi();
   std::error_code ignored;
-  Command command = {find_mpirun().string(), "-n", std::to_string(ranks)};
-  // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
-  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
-  if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  if (!sanitizer.empty()) {
-    setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
-    command.insert(command.end(), {"-x", "LD_PRELOAD=" + sanitizer.string(), "-x", "ASAN_OPTIONS"});
-  }
+  Command command = mpirun_command(how);
   command.insert(command.end(),
                  {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -22,11 +22,18 @@ extern bool in_global_objects;
 int run_here(const std::filesystem::path& program, const runtime::RunOptions& options,
              const std::vector<std::string>& arguments);
 
-// run_on_ranks starts `ranks` processes of `tessera exec-program` under mpirun and returns the
-// first exit code that is not zero, the sanitizer's library loaded first, if any. A signal to this process ends them
-// all; so does its death.
-int run_on_ranks(const std::filesystem::path& program, std::int32_t ranks, const runtime::RunOptions& options,
-                 const std::vector<std::string>& arguments, const std::filesystem::path& sanitizer = {});
+// What mpirun is asked for.
+struct Launch {
+  std::int32_t ranks = 1;
+  std::filesystem::path hostfile;         // empty: mpirun finds hosts by its own means
+  std::vector<std::string> mpirun_words;  // more words for it, in front of the program
+  std::filesystem::path sanitizer;        // whose library is loaded first; empty: none
+};
+
+// run_on_ranks starts processes of `tessera exec-program` under mpirun and returns the first exit code that is not
+// zero. A signal to this process ends them all; so does its death.
+int run_on_ranks(const std::filesystem::path& program, const Launch& how, const runtime::RunOptions& options,
+                 const std::vector<std::string>& arguments);
 
 // run_sanitized is run_here in this process made anew, with the sanitizer's library loaded first; it returns only to
 // throw Failure.

@@ -42,6 +42,17 @@ X
     limit "$tessera" run lines.fa -n 3 -q >out 2>said
     code $? 0
     [ "$(grep -cE '^word [0-9]+ end$' said)" = 4000 ] || { echo "lines are cut:"; grep -vE '^word [0-9]+ end$' said | head; exit 1; } ;;
+  hostfile)  # --hostfile says where the ranks are, and how many
+    cat >host.fa <<'X'
+C++ sub show(int i) ${{ char name[100]; gethostname(name, sizeof name); printf("%d on %s\n", i, name); $}}
+sub main() { for i = 0..ranks - 1 show(i) @ { locator_cyclic: i; }; }
+X
+    unset OMPI_MCA_orte_default_hostfile
+    printf 'h1 slots=1\nh2 slots=2\n' >two
+    limit "$tessera" run host.fa --hostfile two >out 2>said
+    code $? 0
+    said "tessera: 3 ranks, by two"
+    [ "$(sort out)" = "$(printf '0 on h1\n1 on h2\n2 on h2')" ] || { echo "they ran elsewhere:"; cat out; exit 1; } ;;
   text)  # that kernels write to stdout, however: no line is cut, however long, and none is lost
     cat >text.fa <<'X'
 C++ sub say(int i, int n) ${{
