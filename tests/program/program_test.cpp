@@ -188,6 +188,8 @@ void add_examples() {
       {"imbalance", {"-D", "STEP=20"}},
       {"cholesky", {"-D", "TILE=24"}},
       {"heat", {"-D", "CELLS=120", "-D", "STEPS=40"}},
+      {"conjugate", {"-D", "SIDE=16", "-D", "PARTS=4"}},
+      {"particles", {"-D", "PARTICLES=500"}},
   };
   const std::vector<Words> configurations = {
       {"-t", "1"},
