@@ -1,0 +1,80 @@
+# What is installed, in four components, and `cpack`, which makes a Debian package of each:
+#   tessera         the commands, the standard library, manual pages, completion
+#   libtesseraN     the runtime, which built programs need; N is the version of the interface (abi.hpp)
+#   libtessera-dev  headers, the CMake package, pkg-config
+#   tessera-doc     the documentation and the examples
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(commands COMPONENT command)
+install(TARGETS tessera luna RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ${commands})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/stdlib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/stdlib ${commands})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/configs ${commands})
+install(FILES ${PROJECT_SOURCE_DIR}/cli/completion/tessera.bash RENAME tessera
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${commands})
+install(FILES ${PROJECT_SOURCE_DIR}/cli/completion/_tessera DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions ${commands})
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/manual/tessera.1
+  COMMAND ${PROJECT_SOURCE_DIR}/cli/manual.sh $<TARGET_FILE:tessera> ${PROJECT_BINARY_DIR}/manual
+  DEPENDS tessera ${PROJECT_SOURCE_DIR}/cli/manual.sh
+  COMMENT "Making manual pages of the help")
+add_custom_target(tessera_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/manual/tessera.1)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${commands})
+
+# Programs are linked with libtessera.so.N.
+install(TARGETS tessera_runtime
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT headers)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/abi/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT headers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/installed/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera COMPONENT headers)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/installed/tessera.pc.in ${PROJECT_BINARY_DIR}/tessera.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT headers)
+
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera
+        COMPONENT documentation)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera
+        COMPONENT documentation)
+foreach(pair command:tessera library:libtessera${TESSERA_ABI} headers:libtessera-dev documentation:tessera-doc)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 component)
+  list(GET pair 1 package)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package})
+endforeach()
+# Precompiled headers hold on only where they were made, so not for a package.
+install(CODE "
+  if(NOT DEFINED ENV{DESTDIR})
+    execute_process(COMMAND \${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER} CXXFLAGS= CXX_FLAGS=
+      \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/tessera precompile-headers)
+  endif()" ${commands})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tessera)
+set(CPACK_PACKAGE_CONTACT "the maintainers of Tessera <maintainers@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "runs fragmented programs on threads and MPI ranks, evenly loaded")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL command library headers documentation)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(same "(= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "libtessera${TESSERA_ABI} ${same}, libtessera-dev ${same}, g++, openmpi-bin")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "libopenblas-dev, libcereal-dev")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "tessera-doc")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_HEADERS_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_HEADERS_PACKAGE_DEPENDS "libtessera${TESSERA_ABI} ${same}")
+set(CPACK_DEBIAN_HEADERS_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The tessera and luna commands, and the standard library.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The runtime that built programs are linked with.")
+set(CPACK_COMPONENT_HEADERS_DESCRIPTION "Headers of kernels, the CMake package and pkg-config.")
+set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "The documentation and the examples.")
+include(CPack)

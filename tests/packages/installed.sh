@@ -1,0 +1,50 @@
+#!/bin/bash
+# installed.sh BUILD: installs what is built into a folder, moves that folder, and uses it there: the command, a CMake project, pkg-config, manual pages,
+# completion.
+set -euo pipefail
+build=$(realpath "$1")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+fail() { echo "$*" >&2; exit 1; }
+is() { [[ $2 == "$3" ]] || fail "$1: \`$2\`, not \`$3\`"; }
+
+DESTDIR=$work/first cmake --install "$build" --prefix /opt/tessera >"$work/log" || { cat "$work/log"; fail "it does not install"; }
+mv "$work/first/opt/tessera" "$work/moved"
+rm -r "$work/first"
+prefix=$work/moved
+export PATH=$prefix/bin:$PATH
+cd "$work"
+
+is "where the command is" "$(command -v tessera)" "$prefix/bin/tessera"
+is "the library of the command" "$(ldd "$prefix/bin/tessera" | sed -n 's/.*libtessera.so.[0-9]* => \([^ ]*\) .*/\1/p' | xargs realpath | xargs dirname)" "$prefix/lib"
+cp -r "$here/project" project
+cmake -S project -B out -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || { cat log; fail "find_package(Tessera) fails"; }
+cmake --build out >log 2>&1 || { cat log; fail "the CMake project does not build"; }
+is "what it prints" "$(out/count 5 2>/dev/null)" "sum 15"
+is "where its library is" "$(ldd out/count | sed -n 's/.*libtessera.so.[0-9]* => \([^ ]*\) .*/\1/p' | xargs realpath | xargs dirname)" "$prefix/lib"
+ctest --test-dir out >log 2>&1 || { cat log; fail "its test fails"; }
+sed -i 's/sum %d/all %d/' project/add.cpp  # what has changed is built again
+cmake --build out >log 2>&1
+is "after a change" "$(out/count 5 2>/dev/null)" "all 15"
+sed -i 's/add.cpp/gone.cpp/' project/CMakeLists.txt
+if cmake -S project -B out >log 2>&1; then fail "a kernel file that is not there is accepted"; fi
+tr -s '\n ' ' ' <log | grep -q 'tessera_add_program(count): there is no [^ ]*/gone.cpp' || { cat log; fail "it does not say which file is missing"; }
+
+if command -v pkg-config >/dev/null; then
+  is "pkg-config" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags tessera | tr ' ' '\n' | grep '^-I' | cut -c3- | xargs realpath)" "$prefix/include/tessera"
+fi
+for command in $(tessera --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+  grep -q '^.SH OPTIONS' "$prefix/share/man/man1/tessera-$command.1" || fail "no manual page of $command"
+done
+grep -qF -- '\-\-hostfile FILE' "$prefix/share/man/man1/tessera-run.1" || fail "the manual page of run has no --hostfile"
+
+complete_words() {
+  bash -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tessera 2>/dev/null; echo "${COMPREPLY[*]}"' _ \
+    "$prefix/share/bash-completion/completions/tessera" "$@"
+}
+is "completion of a command" "$(complete_words tessera che)" check
+is "of an option" "$(complete_words tessera run --hostf)" --hostfile
+is "of a balancer" "$(complete_words tessera run x.fa -b cen)" central
+is "of the program's arguments" "$(complete_words tessera run x.fa -- --hostf)" ""
