@@ -81,8 +81,26 @@ const abi::Program& load_program(const fs::path& file) {
   return *reinterpret_cast<const abi::Program* (*)()>(entry)();
 }
 
+namespace {
+
+// Whose it is, by the name behind the links: MPICH's (and Intel's) is called mpiexec.hydra.
+bool is_mpich(const fs::path& mpirun) {
+  std::error_code ignored;
+  const std::string name = fs::canonical(mpirun, ignored).filename().string();
+  return name.find("hydra") != std::string::npos || name.find("mpich") != std::string::npos;
+}
+
+}  // namespace
+
 fs::path find_mpirun() {
-  if (const auto found = find_program("mpirun")) return *found;
+  if (const auto found = find_program("mpirun")) {
+    if (!is_mpich(*found)) return *found;
+    if (const auto other = find_program("mpirun.openmpi")) return *other;  // Debian has both side by side
+    throw environment_error(
+        found->string() +
+        " is MPICH's, and Tessera is built with Open MPI: ranks that it starts would not know of each other.\n"
+        "Put Open MPI's mpirun first into PATH; on Debian or Ubuntu: apt-get install openmpi-bin");
+  }
   throw environment_error(
       "no mpirun found in PATH: -n starts the ranks with it.\n"
       "On Debian or Ubuntu: apt-get install openmpi-bin; without -n the program runs in this "

@@ -87,5 +87,20 @@ TEST_F(Command, ALongKernelIsNotSilent) {
   EXPECT_EQ(o.out, "1\n");
 }
 
+// MPICH's launcher is known by the name that stands behind the links; Open MPI's is taken if it is there, too.
+TEST_F(Command, MpichsLauncherIsToldApart) {
+  write("p.fa", kHello);
+  const std::string links =
+      "mkdir bin; cp /bin/true bin/mpiexec.hydra; ln -s mpiexec.hydra bin/mpirun.mpich; "
+      "ln -s mpirun.mpich bin/mpirun; ";
+  const std::string without_openmpi = "PATH=$PWD/bin; exec \"$0\" run p.fa -n 2";
+  EXPECT_TRUE(ended(run({"sh", "-c", links + without_openmpi, TESSERA_COMMAND}), 3,
+                    {"bin/mpirun is MPICH's, and Tessera is built with Open MPI", "openmpi-bin"}));
+  const std::string beside = "ln -s \"$(command -v mpirun)\" bin/mpirun.openmpi; PATH=$PWD/bin:$PATH; ";
+  const Outcome o = run({"sh", "-c", beside + "exec \"$0\" run -q p.fa -n 2", TESSERA_COMMAND});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, "hello\n");
+}
+
 }  // namespace
 }  // namespace tessera::tests
