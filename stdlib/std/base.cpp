@@ -33,6 +33,7 @@ class Format {
       require(conversion_ == 0,
               "the format \"" + format_ + "\" has two conversions; it shows one value");
       conversion_ = c;
+      at_ = k;
     }
     require(conversion_ != 0,
             "the format \"" + format_ + "\" has no conversion, such as %d, %g or %s");
@@ -48,7 +49,7 @@ class Format {
     if (is("fFeEgGaA")) return add(text, static_cast<double>(v));
     require(is("dioxXu"), wrong("a long", "%d"));
     Format wide = *this;  // %d is for 32 bits
-    wide.format_.insert(format_.find_first_of("diouxX", format_.find('%') + 1), "l");
+    wide.format_.insert(at_, "l");
     wide.put(text, v);
   }
   void add(std::string& text, double v) const {
@@ -83,6 +84,7 @@ class Format {
 
   std::string format_;
   char conversion_ = 0;
+  std::size_t at_ = 0;  // where it stands
 };
 
 void add_row(std::string& text, const Format& format, std::span<const double> row) {
