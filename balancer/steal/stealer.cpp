@@ -81,7 +81,7 @@ class Stealer : public Policy {
   static constexpr double kAhead = 3, kWorth = 5;
   // More find work sooner at the start of a search on hundreds of ranks; on hosts that take 50 us for a message they
   // cost more than that.
-  static constexpr std::int64_t kCallers = 2;
+  static constexpr std::int64_t kCallers = 4;
   // Where inputs are dear (the wire takes more than a 64th of what one weighs) a thief gets no more than lasts for
   // kLasts steals: halves of halves would carry the same inputs over several ranks before anybody uses them.
   // Where the links of the victims are full steals last longer, and shipments grow with them.

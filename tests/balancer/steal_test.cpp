@@ -27,7 +27,7 @@ TEST(Stealer, AsksOneAtATimeAndSleepsWhenAllRefused) {
   s.expect_golden("steal_sleep");
 }
 
-TEST(Stealer, WithPatienceMakesItselfKnownToTwoAndWaits) {
+TEST(Stealer, WithPatienceMakesItselfKnownToAFewAndWaits) {
   auto of = setup(0, 8, 1, {{"patience", "0.01"}});
   of.hosts = {0, 0, 1, 1, 2, 2, 3, 3};
   Script s("steal", of);
@@ -38,8 +38,9 @@ TEST(Stealer, WithPatienceMakesItselfKnownToTwoAndWaits) {
     asked.push_back(requests[0].first);
     requests = sent<StealRequest>(s.at(now, Received{asked.back(), StealRefuse{requests[0].second.number}}));
   }
-  ASSERT_EQ(asked.size(), 2u);
-  EXPECT_NE(asked[0], asked[1]);
+  ASSERT_EQ(asked.size(), 4u);
+  std::sort(asked.begin(), asked.end());
+  EXPECT_EQ(std::unique(asked.begin(), asked.end()), asked.end());
 }
 
 TEST(Stealer, GivesHalfAndWakesThoseItRefused) {

@@ -76,9 +76,14 @@ std::string Writer::held(const Visible& v) {
       break;
     default: {  // in another iteration of the same loop
       const std::string size = std::to_string(2 * n + 1);
+      // Two indices, which are the same element for some i.
+      const std::string again =
+          random_.chance(50) ? " + " + x + "[(" + i + " + " + std::to_string(random_.below(n)) + ") % " + size + "]"
+                             : "";
       parts = {"for " + i + " = 0 .. " + size + " - 1 mix(" + i + ", 3, " + x + "[" + i + "]);\n",
                "for " + i + " = 0 .. " + size + " - 1 " +
-                   braces("show(\"held\", " + x + "[(" + i + " * 2 + 1) % " + size + "])" + advice(inner) + ";\n" +
+                   braces((random_.chance(50) ? "for " + j + " = 1 .. 2 " : "") + "show(\"held\", " + x + "[(" + i +
+                          " * 2 + 1) % " + size + "]" + again + ")" + advice(inner) + ";\n" +
                           use(x + "[" + i + "]", y + "[" + i + "]"))};
     }
   }
