@@ -114,7 +114,7 @@ ExprPtr make_binary(Operator op, ExprPtr a, ExprPtr b, Extent at, Diagnostics& d
   } else if (syntax::is_comparison(op) || syntax::is_logic(op)) {
     type = Type::integer;
   } else if (op == Operator::mod) {
-    if (a->type == Type::real || b->type == Type::real) wrong("; it is for ints");
+    if (a->type == Type::real || b->type == Type::real) wrong("; it is for ints and longs");
     if (type == Type::real) type = Type::integer;
   } else if (type == Type::dynamic && (a->type == Type::real || b->type == Type::real)) {
     type = Type::dynamic;  // with a number it is real, with a string in the fragment an error

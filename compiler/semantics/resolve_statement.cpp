@@ -148,7 +148,9 @@ Argument Resolver::argument(ParameterType type, const syntax::Expr& e, std::stri
   if ((number && given == Type::string) || (type == ParameterType::string && given_number)) {
     diagnostics_.mistyped("T211", e.at,
                           std::string(what) + " is " + spelling(type) + ", this is " + semantics::spelling(given) +
-                              (number ? "; convert it with int(..) or real(..)" : "; convert it with string(..)"));
+                              (type == ParameterType::longint ? "; convert it with long(..)"
+                               : number                       ? "; convert it with int(..) or real(..)"
+                                                              : "; convert it with string(..)"));
   }
   return a;
 }
