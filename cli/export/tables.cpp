@@ -1,0 +1,175 @@
+// Tables, for pandas, R and spreadsheets (RFC 4180), and the graph for Graphviz.
+#include <fmt/format.h>
+
+#include <map>
+#include <ostream>
+
+#include "cli/export/export.hpp"
+#include "cli/failure.hpp"
+
+namespace tessera::cli {
+namespace {
+
+namespace sim = balancer::simulator;
+using balancer::index;
+
+constexpr std::size_t kMostNodes = 2000;
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string all = "\"";
+  for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
+  return all + "\"";
+}
+std::string listed(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& s : all) text += (text.empty() ? "" : " ") + s;
+  return quoted(text);
+}
+
+const char* why_text(Ready::Why why) {
+  switch (why) {
+    case Ready::Why::created:
+      return "created";
+    case Ready::Why::input:
+      return "input";
+    case Ready::Why::moved:
+      return "moved";
+  }
+  return "?";
+}
+
+void write_fragments(const RunRecord& r, std::ostream& out) {
+  out << "fragment,kind,group,file,line,rank,worker,start_ns,length_ns,own_ns,ready_ns,ready_because,made_ns,made_on,"
+         "output_bytes,variables,reads,assigns\n";
+  for (std::size_t i = 0; i < r.times().bars.size(); ++i) {
+    const sim::Bar& b = r.times().bars[i];
+    const sim::BlockText& block = r.block_of(b);
+    const Ready& ready = r.ready[i];
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", b.fragment,
+                       r.is_kernel(i) ? "kernel" : "making", quoted(group_name(r.trace.work.groups[block.group].label)),
+                       quoted(block.file), block.line, b.rank, b.worker, b.start, b.length, r.own[i], ready.at,
+                       why_text(ready.why), ready.made, ready.from, r.trace.work.fragments[b.fragment].output,
+                       listed(bar_variables(r, i)), listed(bar_slots(r, i, false)), listed(bar_slots(r, i, true)));
+  }
+}
+
+void write_inputs(const RunRecord& r, std::ostream& out) {
+  out << "fragment,rank,input,made_by,bytes,arrived_ns\n";
+  for (const sim::Bar& b : r.times().bars) {
+    const auto& inputs = r.trace.work.fragments[b.fragment].inputs;
+    std::map<std::uint32_t, Time> came;
+    for (const sim::Arrival& a : r.times().arrivals_of(b)) came[a.input] = a.at;
+    for (std::uint32_t k = 0; k < inputs.size(); ++k) {
+      const auto at = came.find(k);
+      out << fmt::format("{},{},{},{},{},{}\n", b.fragment, b.rank, k, inputs[k].fragment, inputs[k].bytes,
+                         at == came.end() ? "" : std::to_string(at->second));
+    }
+  }
+}
+
+void write_workers(const RunRecord& r, std::ostream& out) {
+  out << "rank,worker,start_ns,end_ns,doing,fragment\n";
+  for (const Lane& l : r.lanes) {
+    for (const Segment& s : l.segments) {
+      out << fmt::format("{},{},{},{},{},{}\n", l.rank, l.worker, s.start, s.end, name_of(s.doing),
+                         s.bar == kNobody ? "" : std::to_string(r.times().bars[s.bar].fragment));
+    }
+  }
+}
+
+void write_messages(const RunRecord& r, std::ostream& out) {
+  out << "at_ns,from,to,message,bytes,fragments\n";
+  for (const sim::Sent& m : r.times().messages) {
+    out << fmt::format("{},{},{},{},{},{}\n", m.at, index(m.from), index(m.to), quoted(m.kind), m.bytes, m.fragments);
+  }
+}
+
+void write_moves(const RunRecord& r, std::ostream& out) {
+  out << "at_ns,fragment,from,to,by\n";
+  for (const sim::Moved& m : r.times().moves) {
+    out << fmt::format("{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
+                       m.by_policy ? "balancer" : "locator");
+  }
+}
+
+void write_decisions(const RunRecord& r, std::ostream& out) {
+  out << "at_ns,rank,from,to,load_from_ns,load_to_ns,fragments,why\n";
+  for (const sim::Decided& d : r.times().decisions) {
+    std::vector<std::string> what;
+    for (const auto& g : d.fragments) {
+      what.push_back(fmt::format("{}:{}", group_name(r.trace.work.groups[index(g.group)].label), g.count));
+    }
+    out << fmt::format("{},{},{},{},{},{},{},{}\n", d.at, index(d.rank), index(d.from), index(d.to), d.load_from,
+                       d.load_to, listed(what), quoted(d.why));
+  }
+}
+
+void write_memory(const RunRecord& r, std::ostream& out) {
+  out << "at_ns,rank,process_bytes,data_bytes\n";
+  for (const sim::Memory& m : r.times().memory) {
+    out << fmt::format("{},{},{},{}\n", m.at, index(m.rank), m.process, m.data);
+  }
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    all += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return all + "\"";
+}
+
+}  // namespace
+
+const std::vector<CsvFile>& csv_files() {
+  static const std::vector<CsvFile> all = {{"fragments.csv", write_fragments}, {"inputs.csv", write_inputs},
+                                           {"workers.csv", write_workers},     {"messages.csv", write_messages},
+                                           {"moves.csv", write_moves},         {"decisions.csv", write_decisions},
+                                           {"memory.csv", write_memory}};
+  return all;
+}
+
+void write_dot(const RunRecord& r, std::ostream& out) {
+  static constexpr const char* kColours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
+                                             "#56b4e9", "#d55e00", "#f0e442"};
+  const auto& fragments = r.trace.work.fragments;
+  // Kernels, and what stands for the end of others.
+  std::vector<bool> shown(fragments.size());
+  std::size_t count = 0;
+  for (std::size_t f = 0; f < fragments.size(); ++f) {
+    shown[f] = r.bars_of[f].empty() || r.is_kernel(r.bars_of[f].front());
+    count += shown[f] ? 1 : 0;
+  }
+  if (count > kMostNodes) {
+    throw usage_error(
+        fmt::format("{}: a drawing of {} fragments shows nobody anything (more than {}): record a smaller run, or take "
+                    "`tessera report`",
+                    r.name, count, kMostNodes));
+  }
+  out << "digraph run {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=\"sans-serif\", fontsize=10];\n";
+  for (std::size_t f = 0; f < fragments.size(); ++f) {
+    if (!shown[f]) continue;
+    if (r.bars_of[f].empty()) {
+      out << fmt::format("  f{} [shape=point];\n", f);
+      continue;
+    }
+    const std::size_t bar = r.bars_of[f].front();
+    const sim::Bar& b = r.times().bars[bar];
+    const char* colour = kColours[r.block_of(b).group % std::size(kColours)];
+    out << fmt::format("  f{} [label={}, fillcolor=\"{}55\", color=\"{}\"];\n", f,
+                       in_quotes(fmt::format("{}\nrank {}, {:.1f} us", bar_name(r, bar), b.rank,
+                                             static_cast<double>(b.length) / 1000)),
+                       colour, colour);
+  }
+  for (std::size_t f = 0; f < fragments.size(); ++f) {
+    if (!shown[f]) continue;
+    for (const sim::Input& i : fragments[f].inputs) {
+      if (shown[i.fragment]) out << fmt::format("  f{} -> f{};\n", i.fragment, f);
+    }
+  }
+  out << "}\n";
+}
+
+}  // namespace tessera::cli
