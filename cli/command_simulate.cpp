@@ -22,7 +22,7 @@ struct SimulateCommand {
   std::vector<std::string> set;
   std::string ranks, workers;
   std::uint64_t seed = 1;
-  std::string json, plot, save_trace;
+  std::string json, plot, save_trace, record;
 };
 
 // Of the complaints of several balancers about one setting: how likely it is the one that was meant.
@@ -67,23 +67,25 @@ void find_balancers(const SimulateCommand& c, Study& study) {
   }
 }
 
-void save_trace(const std::string& path, const Study& study) {
-  sim::Trace trace;
-  if (study.trace) {
-    trace = *study.trace;
-  } else {
-    sim::Generated made =
-        sim::generate(*study.generator, study.parameters, sim::Surroundings{study.counts.front(), study.seed});
-    if (!made.graph) {
-      throw usage_error("--save-trace: workload " + std::string(study.generator->name) +
-                        " makes its fragments while it runs; only those that are known "
-                        "beforehand can be saved (matmul, rowreduce, queens_loop, iterate, stencil)");
-    }
-    trace.program = study.workload;
-    trace.work = std::move(*made.graph);
+// The workload as a trace; `option` wants that.
+sim::Trace trace_of(const char* option, const Study& study) {
+  if (study.trace) return *study.trace;
+  sim::Generated made =
+      sim::generate(*study.generator, study.parameters, sim::Surroundings{study.counts.front(), study.seed});
+  if (!made.graph) {
+    throw usage_error(std::string(option) + ": workload " + std::string(study.generator->name) +
+                      " makes its fragments while it runs; only those that are known "
+                      "beforehand can be saved (matmul, rowreduce, queens_loop, iterate, stencil)");
   }
+  sim::Trace trace;
+  trace.program = study.workload;
+  trace.work = std::move(*made.graph);
+  return trace;
+}
+
+void save_trace(const std::string& path, const Study& study) {
   try {
-    sim::write_trace(path, trace);
+    sim::write_trace(path, trace_of("--save-trace", study));
   } catch (const sim::TraceError& e) {
     throw usage_error(std::string("--save-trace: ") + e.what());
   }
@@ -141,7 +143,18 @@ int run(const SimulateCommand& c) {
   check_output("--plot", c.plot);
   if (!c.save_trace.empty()) save_trace(c.save_trace, study);
 
+  sim::Times times;
+  if (!c.record.empty()) {
+    if (study.balancers.size() != 1 || study.counts.size() != 1) {
+      throw usage_error("--record is of one run: name one balancer (-b NAME) and one number of ranks (-n N)");
+    }
+    check_output("--record", c.record);
+    study.trace = trace_of("--record", study);
+    study.record = &times;
+  }
+
   const std::vector<StudyRow> rows = run_study(study);
+  if (!c.record.empty()) write_record(c.record, study, rows.front());
   if (c.json != "-") print_table(study, rows);
   write_output("--json", c.json, c.json.empty() ? "" : json_text(study, rows));
   write_output("--plot", c.plot, c.plot.empty() ? "" : svg_text(study, rows));
@@ -172,6 +185,8 @@ void add_simulate(CLI::App& app, Action& action) {
   sub->add_option("--json", c->json, "write all figures here; - is stdout, instead of the table")->option_text("FILE");
   sub->add_option("--plot", c->plot, "draw time, efficiency and how busy each rank was")->option_text("FILE.svg");
   sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")->option_text("FILE");
+  sub->add_option("--record", c->record, "of one balancer and one number of ranks: the run, for `tessera report`")
+      ->option_text("FILE");
   sub->add_flag("--timing", c->timing, "say on stderr how fast the simulator itself was");
   sub->add_flag("--list", c->list, "list workloads with their parameters, and clusters");
   sub->footer(

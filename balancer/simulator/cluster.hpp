@@ -13,6 +13,7 @@
 
 #include "balancer/policy.hpp"
 #include "balancer/simulator/program.hpp"
+#include "balancer/simulator/times.hpp"
 #include "balancer/simulator/workload.hpp"
 
 namespace tessera::balancer::simulator {
@@ -68,8 +69,10 @@ struct Options {
   Settings settings;
   std::int64_t event_limit = 50'000'000;
   std::size_t slices = 0;  // of time, for Outcome::utilisation; at least 2, or 0 for none
-  Time watch = 0;          // look this often for ranks that starve while others have plenty; 0: never
-  bool run_ahead = true;   // false: every end of an item goes through the queue; same outcome, slower
+  Times* record =
+      nullptr;            // of a graph: when and where each fragment ran, and what went on around it; null: nobody asks
+  Time watch = 0;         // look this often for ranks that starve while others have plenty; 0: never
+  bool run_ahead = true;  // false: every end of an item goes through the queue; same outcome, slower
 };
 
 struct Outcome {

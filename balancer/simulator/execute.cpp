@@ -140,6 +140,14 @@ void Simulation::complete(Node& n, Running& r) {
                           std::to_string(kLatest / 1'000'000'000) + " s (126 years)");
   }
   out_.work += item.weight;
+  if (options_.record != nullptr) {
+    options_.record->bars.push_back({.fragment = item.state,
+                                     .rank = index(n.rank),
+                                     .worker = static_cast<std::int32_t>(&r - n.threads.data()),
+                                     .start = r.began,
+                                     .length = took,
+                                     .block = item.group});
+  }
   out_.busy[rank] += took;
   utilisation_.add(rank, r.began, now_);
   out_.ends[rank] = now_;

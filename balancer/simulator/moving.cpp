@@ -30,6 +30,13 @@ void Simulation::post(std::uint32_t parcel, Rank to, Time at) {
 
 void Simulation::deliver(Node& n, std::uint32_t parcel) {
   Parcel& p = parcels_[parcel];
+  if (options_.record != nullptr) {
+    static constexpr const char* kNames[] = {"PolicyMessage", "Ship", "Give"};
+    options_.record->messages.push_back(
+        {now_, p.from, n.rank, kNames[static_cast<int>(p.kind)], p.bytes, static_cast<std::int64_t>(p.items.size())});
+    // What a value's fragment is called is the program's: its readers find it by that (cli/simulate/record.cpp).
+    if (p.kind == Parcel::Kind::note) options_.record->came.push_back({now_, n.rank, p.note.id});
+  }
   switch (p.kind) {
     case Parcel::Kind::message:
       ++out_.received[static_cast<std::size_t>(index(n.rank))];
@@ -113,6 +120,11 @@ void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items, std::vect
 }
 
 void Simulation::unload(Node& n, std::uint32_t parcel) {
+  if (options_.record != nullptr) {
+    for (const Item& item : parcels_[parcel].items) {
+      options_.record->moves.push_back({item.state, now_, parcels_[parcel].from, n.rank, parcels_[parcel].by_policy});
+    }
+  }
   // Parcels may move in memory while the policy acts.
   const std::vector<Item> items = std::move(parcels_[parcel].items);
   if (parcels_[parcel].by_policy) {

@@ -96,7 +96,12 @@ class Simulation final : public Effects {
     void timer_set(const Timer& t) override {
       simulation.plan(t.at + simulation.processing(*this).timer, Kind::timer, rank, t.number, t.setting);
     }
-    void decide(const Decide& d) override { ++simulation.out_.decisions[d.why]; }
+    void decide(const Decide& d) override {
+      ++simulation.out_.decisions[d.why];
+      if (Times* t = simulation.options_.record; t != nullptr) {
+        t->decisions.push_back({now(), rank, d.from, d.to, d.load_from, d.load_to, d.fragments, d.why});
+      }
+    }
   };
   struct Parcel {
     enum class Kind { message, shipment, note } kind = Kind::message;

@@ -71,6 +71,12 @@ struct Memory {
   std::int64_t process = 0, data = 0;  // bytes of the rank's process; about so many of data fragments
 };
 
+struct Came {  // of a simulated run: something about a fragment came, its value most often
+  Time at = 0;
+  Rank rank{0};
+  std::size_t fragment = 0;
+};
+
 struct RankInfo {
   std::int32_t workers = 0;
   bool same_host = true;  // as rank 0: one clock
@@ -99,6 +105,7 @@ struct Times {
   std::vector<Memory> memory;
   std::vector<SourceText> sources;
   std::vector<std::string> notes;  // for people: what is missing
+  std::vector<Came> came;          // not in files: bars have it
 
   std::span<const std::int64_t> numbers_of(const Bar& b) const { return {numbers.data() + b.first_number, b.numbers}; }
   std::span<const Arrival> arrivals_of(const Bar& b) const { return {arrivals.data() + b.first_arrival, b.arrivals}; }

@@ -37,6 +37,7 @@ std::optional<sim::Outcome> run_one(const Study& study, const Study::Balancer& b
   options.seed = study.seed;
   options.slices = study.slices;
   options.event_limit = most_events;
+  options.record = study.record;
   sim::apply_cluster(study.cluster, ranks.executing, ranks.all - ranks.executing, options);
   const std::vector<std::string> wrong = sim::check_options(options);
   if (!wrong.empty()) {

@@ -28,7 +28,8 @@ struct Study {
   std::vector<std::int32_t> counts;  // of ranks, or of those that execute
   bool counts_are_workers = false;
   std::uint64_t seed = 1;
-  std::size_t slices = 0;  // of time, for the utilisation
+  std::size_t slices = 0;                        // of time, for the utilisation
+  balancer::simulator::Times* record = nullptr;  // --record
 };
 
 inline constexpr const char* kNeedsMoreRanks = "needs more ranks: none would execute anything";
@@ -52,6 +53,9 @@ StudyRow run_row(const Study&, const Study::Balancer&, std::int32_t count, std::
 
 // Runs all, balancer by balancer. A usage error when the cluster is one on which none can run.
 std::vector<StudyRow> run_study(const Study&);
+
+// The one simulated run of `study`, as a record that `tessera report` reads. Throws a usage error.
+void write_record(const std::string& path, const Study&, const StudyRow&);
 
 void print_table(const Study&, const std::vector<StudyRow>&);
 // What went on in the simulator itself, for stderr.

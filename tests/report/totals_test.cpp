@@ -1,7 +1,10 @@
 // The numbers of the page are those of the run: of kernels whose time is known, and of its summary.
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "balancer/simulator/trace.hpp"
 #include "command.hpp"
 
 namespace tessera::tests {
@@ -72,6 +75,44 @@ TEST_F(Report, TotalsAreThoseOfTheRun) {
     for (const auto& r : summary["ranks"]) busy += r["busy_seconds"].get<double>();
     EXPECT_NEAR(run["sums"][0].get<double>() * 1e-9, busy, 0.03 * busy + 0.02);
   }
+}
+
+// A simulated run is shown like a live one, with the names that the program has.
+TEST_F(Report, ShowsSimulatedRuns) {
+  ASSERT_TRUE(ended(
+      tessera({"simulate", "-w", "stencil", "-n", "4", "-b", "steal", "--record", "s.trace", "--json", "s.json"}), 0));
+  ASSERT_TRUE(ended(tessera({"report", "s.trace", "-o", "s.html"}), 0));
+  const auto run = page("s.html").at(0);
+  const auto row = nlohmann::json::parse(read("s.json"))["runs"].at(0);
+  EXPECT_TRUE(run["simulated"]);
+  EXPECT_EQ(run["lanes"].size(), 4u);
+  EXPECT_NEAR(run["finished"].get<double>() * 1e-9, row["seconds"].get<double>(), 1e-6);
+  double busy = 0, kernels = 0;
+  for (const auto& r : row["by_rank"]["busy_seconds"]) busy += r.get<double>();
+  for (const auto& g : run["groups"]) kernels += g["own"].get<double>() * 1e-9;
+  EXPECT_NEAR(kernels, busy, 1e-6);
+  EXPECT_EQ(run["decisions_all"].get<int>() > 0, true);
+  // Of a recorded program: where it ran is simulated, what it was is known.
+  write("p.fa", kSleeps);
+  ASSERT_TRUE(ended(tessera({"run", "p.fa", "-q", "-t", "1", "--record", "p.trace"}), 0));
+  ASSERT_TRUE(ended(tessera({"simulate", "-w", "p.trace", "-n", "3", "-b", "none", "--record", "q.trace"}), 0));
+  const auto t = balancer::simulator::read_trace(path("q.trace").string());
+  EXPECT_TRUE(t.times.simulated);
+  std::set<std::int64_t> numbers;
+  std::set<int> ranks;
+  for (const auto& b : t.times.bars) {
+    const auto& block = t.times.blocks[b.block];
+    if (block.text != "work(i, x[i])") continue;
+    numbers.insert(t.times.numbers_of(b)[0]);
+    ranks.insert(b.rank);
+    EXPECT_EQ(b.length, t.work.fragments[b.fragment].weight);
+  }
+  EXPECT_EQ(numbers.size(), 10u);
+  EXPECT_EQ(ranks.size(), 3u) << "its locators are cyclic";
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "p.trace", "-n", "2,3", "-b", "none", "--record", "q.trace"}), 2,
+                    {"--record is of one run"}));
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop:items=9", "-n", "2", "-b", "none", "--record", "q.trace"}), 2,
+                    {"--record: workload loop"}));
 }
 
 TEST_F(Report, SaysWhatIsWrong) {
