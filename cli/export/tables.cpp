@@ -15,16 +15,16 @@ using balancer::index;
 
 constexpr std::size_t kMostNodes = 2000;
 
-std::string quoted(const std::string& text) {
+std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string all = "\"";
   for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
   return all + "\"";
 }
-std::string listed(const std::vector<std::string>& all) {
+std::string csv_list(const std::vector<std::string>& all) {
   std::string text;
   for (const std::string& s : all) text += (text.empty() ? "" : " ") + s;
-  return quoted(text);
+  return csv_cell(text);
 }
 
 const char* why_text(Ready::Why why) {
@@ -47,10 +47,11 @@ void write_fragments(const RunRecord& r, std::ostream& out) {
     const sim::BlockText& block = r.block_of(b);
     const Ready& ready = r.ready[i];
     out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", b.fragment,
-                       r.is_kernel(i) ? "kernel" : "making", quoted(group_name(r.trace.work.groups[block.group].label)),
-                       quoted(block.file), block.line, b.rank, b.worker, b.start, b.length, r.own[i], ready.at,
-                       why_text(ready.why), ready.made, ready.from, r.trace.work.fragments[b.fragment].output,
-                       listed(bar_variables(r, i)), listed(bar_slots(r, i, false)), listed(bar_slots(r, i, true)));
+                       r.is_kernel(i) ? "kernel" : "making",
+                       csv_cell(group_name(r.trace.work.groups[block.group].label)), csv_cell(block.file), block.line,
+                       b.rank, b.worker, b.start, b.length, r.own[i], ready.at, why_text(ready.why), ready.made,
+                       ready.from, r.trace.work.fragments[b.fragment].output, csv_list(bar_variables(r, i)),
+                       csv_list(bar_slots(r, i, false)), csv_list(bar_slots(r, i, true)));
   }
 }
 
@@ -81,7 +82,7 @@ void write_workers(const RunRecord& r, std::ostream& out) {
 void write_messages(const RunRecord& r, std::ostream& out) {
   out << "at_ns,from,to,message,bytes,fragments\n";
   for (const sim::Sent& m : r.times().messages) {
-    out << fmt::format("{},{},{},{},{},{}\n", m.at, index(m.from), index(m.to), quoted(m.kind), m.bytes, m.fragments);
+    out << fmt::format("{},{},{},{},{},{}\n", m.at, index(m.from), index(m.to), csv_cell(m.kind), m.bytes, m.fragments);
   }
 }
 
@@ -101,7 +102,7 @@ void write_decisions(const RunRecord& r, std::ostream& out) {
       what.push_back(fmt::format("{}:{}", group_name(r.trace.work.groups[index(g.group)].label), g.count));
     }
     out << fmt::format("{},{},{},{},{},{},{},{}\n", d.at, index(d.rank), index(d.from), index(d.to), d.load_from,
-                       d.load_to, listed(what), quoted(d.why));
+                       d.load_to, csv_list(what), csv_cell(d.why));
   }
 }
 
@@ -112,7 +113,7 @@ void write_memory(const RunRecord& r, std::ostream& out) {
   }
 }
 
-std::string in_quotes(const std::string& text) {
+std::string dot_text(const std::string& text) {
   std::string all = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') all += '\\';
@@ -158,10 +159,10 @@ void write_dot(const RunRecord& r, std::ostream& out) {
     const std::size_t bar = r.bars_of[f].front();
     const sim::Bar& b = r.times().bars[bar];
     const char* colour = kColours[r.block_of(b).group % std::size(kColours)];
-    out << fmt::format("  f{} [label={}, fillcolor=\"{}55\", color=\"{}\"];\n", f,
-                       in_quotes(fmt::format("{}\nrank {}, {:.1f} us", bar_name(r, bar), b.rank,
-                                             static_cast<double>(b.length) / 1000)),
-                       colour, colour);
+    out << fmt::format(
+        "  f{} [label={}, fillcolor=\"{}55\", color=\"{}\"];\n", f,
+        dot_text(fmt::format("{}\nrank {}, {:.1f} us", bar_name(r, bar), b.rank, static_cast<double>(b.length) / 1000)),
+        colour, colour);
   }
   for (std::size_t f = 0; f < fragments.size(); ++f) {
     if (!shown[f]) continue;
