@@ -114,6 +114,7 @@ int parse_and_run(Arguments words) {
   add_simulate(app, action);
   add_advise(app, action);
   add_report(app, action);
+  add_status(app, action);
   add_export(app, action);
   add_internal(app, action);
 

@@ -258,13 +258,25 @@ struct HeldBytes {  // what the values of one name held at their peak, about
   std::string name;
   std::int64_t bytes = 0;
 };
-struct Totals {  // every rank -> 0, at the end and for the progress line
+struct RunningFragment {
+  std::string text;
+  double seconds = 0;  // as far as is known
+  std::uint32_t group = 0;
+};
+struct RankNow {                         // while it runs
+  std::vector<RunningFragment> running;  // longest first
+  std::int64_t memory_bytes = 0, data_bytes = 0;
+};
+struct AskTotals {  // rank 0 -> all: how far are you? (report/status_board.hpp)
+  static constexpr bool counts = false;
+};
+struct Totals {  // every rank -> 0, at the end, for the progress line, and when it is asked
   static constexpr bool counts = false;
   bool final = false;
   std::int64_t finished = 0;
   std::int64_t ready = 0;
-  std::string longest;  // while it runs: what one of its workers has run for so long, in seconds
-  double longest_for = 0;
+  std::int64_t waiting = 0;  // fragments that lack inputs
+  RankNow now;
   double busy = 0;  // s, sum over this rank's workers
   std::int64_t threads = 0;
   std::int64_t moved_in = 0, moved_out = 0, shipments_out = 0;
@@ -309,7 +321,7 @@ using Message =
     std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
                  PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
                  Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer>;
+                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -47,11 +47,21 @@ bool refused(const std::string& path) {
   return nobody;
 }
 
+// A client that has gone, or does not read, does not matter.
 void send_line(int connection, const std::string& line) {
   const std::string text = line + "\n";
-  // A client that has gone does not matter.
-  const ssize_t ignored = send(connection, text.data(), text.size(), MSG_NOSIGNAL);
-  (void)ignored;
+  const Steady::time_point end = Steady::now() + kPatience;
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t n = send(connection, text.data() + at, text.size() - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0) {
+      at += static_cast<std::size_t>(n);
+      continue;
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Steady::now()).count();
+    if ((errno != EAGAIN && errno != EINTR) || left <= 0) return;
+    pollfd on{connection, POLLOUT, 0};
+    poll(&on, 1, static_cast<int>(left));
+  }
 }
 
 std::string receive_line(int connection) {
@@ -94,9 +104,9 @@ ControlPoint::ControlPoint(std::string about, void (*wake)(void*), void* whom)
   if (!files::make_private(folder).wrong.empty() || !address) return;
   remove_left_over_sockets();
   socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  stop_ = eventfd(0, EFD_CLOEXEC);
+  wakes_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   unlink(path_.c_str());  // of a process that had our number before
-  if (socket_ < 0 || stop_ < 0 || bind(socket_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+  if (socket_ < 0 || wakes_ < 0 || bind(socket_, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       listen(socket_, 8) != 0) {
     return;
   }
@@ -105,28 +115,33 @@ ControlPoint::ControlPoint(std::string about, void (*wake)(void*), void* whom)
 
 ControlPoint::~ControlPoint() {
   if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    const ssize_t ignored = write(stop_, &one, sizeof one);
-    (void)ignored;
+    stop_.store(true);
+    eventfd_write(wakes_, 1);
     thread_.join();
     unlink(path_.c_str());
   }
+  send_all();
   for (const int connection : open_) {
     send_line(connection, "no the run has ended");
     close(connection);
   }
   if (socket_ >= 0) close(socket_);
-  if (stop_ >= 0) close(stop_);
+  if (wakes_ >= 0) close(wakes_);
 }
 
 void ControlPoint::listen_loop() {
   for (;;) {
-    pollfd on[2] = {{stop_, POLLIN, 0}, {socket_, POLLIN, 0}};
+    pollfd on[2] = {{wakes_, POLLIN, 0}, {socket_, POLLIN, 0}};
     if (poll(on, 2, -1) < 0) {
       if (errno == EINTR) continue;
       return;
     }
-    if (on[0].revents != 0) return;
+    if (stop_.load()) return;
+    if (on[0].revents != 0) {
+      eventfd_t ignored = 0;
+      eventfd_read(wakes_, &ignored);
+      send_all();
+    }
     if ((on[1].revents & POLLIN) == 0) continue;
     const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection >= 0) serve(connection);
@@ -141,13 +156,20 @@ void ControlPoint::serve(int connection) {
   const char* from = line.c_str() + (space == std::string::npos ? line.size() : space + 1);
   const char* end = line.c_str() + line.size();
   const bool number = std::from_chars(from, end, rank).ptr == end && from != end;
-  if (verb == "about") return answer(connection, true, about_, true);
-  if ((verb != "drain" && verb != "join") || !number) {
-    return answer(connection, false, "not understood: " + line, true);
-  }
+  const auto at_once = [&](const std::string& text) {
+    send_line(connection, text);
+    close(connection);
+  };
+  if (verb == "about") return at_once("ok " + about_);
+  const bool status = line == "status";
+  if (!status && ((verb != "drain" && verb != "join") || !number)) return at_once("no not understood: " + line);
   {
     const std::lock_guard hold(mutex_);
-    requests_.push_back({balancer::Rank{rank}, verb == "join", connection});
+    requests_.push_back({balancer::Rank{rank},
+                         status           ? Verb::status
+                         : verb == "join" ? Verb::join
+                                          : Verb::drain,
+                         connection});
     open_.push_back(connection);
     any_.store(true);
   }
@@ -161,13 +183,26 @@ std::vector<ControlPoint::Request> ControlPoint::take() {
 }
 
 void ControlPoint::answer(int connection, bool accepted, const std::string& text, bool last) {
-  send_line(connection, (accepted ? "ok " : "no ") + text);
-  if (!last) return;
   {
     const std::lock_guard hold(mutex_);
-    std::erase(open_, connection);
+    lines_.push_back({connection, (accepted ? "ok " : "no ") + text, last});
   }
-  close(connection);
+  eventfd_write(wakes_, 1);
+}
+
+void ControlPoint::send_all() {
+  std::vector<Line> lines;
+  {
+    const std::lock_guard hold(mutex_);
+    lines.swap(lines_);
+  }
+  for (const Line& l : lines) {
+    send_line(l.connection, l.text);
+    if (!l.last) continue;
+    const std::lock_guard hold(mutex_);
+    std::erase(open_, l.connection);
+    close(l.connection);
+  }
 }
 
 }  // namespace tessera::runtime

@@ -1,10 +1,11 @@
-// ControlPoint: where `tessera drain` and `tessera join` reach a run: a socket that rank 0 listens
+// ControlPoint: where `tessera drain`, `join`, `status` and `top` reach a run: a socket that rank 0 listens
 // on, named after its process, in a folder of the user's own. One request a connection, one line:
 //
 //   -> drain 3            <- ok rank 3 leaves, spare rank 5 joins
 //                         <- ok rank 3 has left: 120 fragments and ...
 //   -> join 5             <- no there is no rank 5: this run has ranks 0 to 3
 //   -> about              <- ok prog.fa on 4 ranks
+//   -> status             <- ok {"format":"tessera-status-1", ...}
 //
 // A thread of its own sleeps on the socket; requests are carried out by the communication thread. A
 // socket that cannot be made costs the run nothing but these commands.
@@ -31,9 +32,10 @@ void remove_left_over_sockets();
 
 class ControlPoint {
  public:
+  enum class Verb : std::uint8_t { drain, join, status };
   struct Request {
     balancer::Rank rank{0};
-    bool joins = false;
+    Verb verb = Verb::drain;
     int connection = -1;
   };
 
@@ -43,23 +45,32 @@ class ControlPoint {
 
   // Communication thread: what was asked since the last call. Cheap when nothing was.
   std::vector<Request> take();
-  // Any thread: a line of the answer; `last` ends the connection.
+  // Any thread: a line of the answer; `last` ends the connection. It is sent by the thread of the socket: who asked may
+  // be slow to read.
   void answer(int connection, bool accepted, const std::string& text, bool last);
 
  private:
   void listen_loop();
   void serve(int connection);
+  void send_all();
 
   const std::string about_;
   void (*const wake_)(void*);
   void* const whom_;
   std::string path_;
   int socket_ = -1;
-  int stop_ = -1;  // an eventfd
+  int wakes_ = -1;  // an eventfd
+  std::atomic<bool> stop_{false};
   std::thread thread_;
   std::mutex mutex_;
   std::vector<Request> requests_;
   std::vector<int> open_;  // connections that wait for their last line
+  struct Line {
+    int connection;
+    std::string text;
+    bool last;
+  };
+  std::vector<Line> lines_;  // to be sent
   std::atomic<bool> any_{false};
 };
 

@@ -27,6 +27,7 @@
 #include "runtime/node/watch.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
+#include "runtime/report/status_board.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/rank_events.hpp"
@@ -95,6 +96,9 @@ void Node::handle(Rank from, Message&& m) {
           trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
           totals->take(from, std::move(x));
+          if (status != nullptr) status->came(from);
+        } else if constexpr (std::is_same_v<T, AskTotals>) {
+          if (!end->stopped()) comm.send(from, own_totals(*this, false));
         } else if constexpr (requires { membership->on(from, std::move(x)); }) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
@@ -139,6 +143,7 @@ bool Node::turn(bool busy) {
     running->turn(now);
     look_at_workers(now);
     progress->turn(now);
+    if (status != nullptr) status->turn(now);
     if (watch != nullptr) watch->turn(now);
     if (events != nullptr) events->turn(now);
     data.trim_copies(now);
@@ -166,6 +171,7 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   const auto now = Clock::now();
   until =
       std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
+  if (status != nullptr) until = std::min(until, status->next(now));
   if (watch != nullptr) until = std::min(until, watch->next());
   if (events != nullptr) until = std::min(until, events->next());
   if (!workers.empty()) until = std::min(until, next_look_);

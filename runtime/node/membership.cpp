@@ -11,6 +11,7 @@
 #include "runtime/control/control_point.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/status_board.hpp"
 #include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
@@ -171,7 +172,13 @@ void Membership::turn(Clock::time_point now) {
   }
   if (control_ != nullptr) {
     for (const ControlPoint::Request& r : control_->take()) {
-      request(r.rank, r.joins, [this, r](const std::string& text, bool accepted, bool last) {
+      if (r.verb == ControlPoint::Verb::status) {
+        node_.status->ask([this, r](const std::string& text) {
+          if (control_ != nullptr) control_->answer(r.connection, true, text, true);
+        });
+        continue;
+      }
+      request(r.rank, r.verb == ControlPoint::Verb::join, [this, r](const std::string& text, bool accepted, bool last) {
         if (control_ != nullptr) control_->answer(r.connection, accepted, text, last);
       });
     }

@@ -26,6 +26,7 @@
 #include "runtime/report/forks.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
+#include "runtime/report/status_board.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/report/unread.hpp"
@@ -349,7 +350,10 @@ int Node::run() {
   if (!options.record.empty()) {
     events = std::make_unique<RankEvents>(*this, static_cast<std::size_t>(options.record_limit_mb) << 18);
   }
-  if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) membership->listen();
+  if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) {
+    status = std::make_unique<StatusBoard>(*this);
+    membership->listen();
+  }
   if (self() == Rank{0}) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
   for (auto& w : workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });

@@ -40,6 +40,7 @@ class LinkMeter;
 class OutsideLoad;
 class TotalsOfAll;
 class Progress;
+class StatusBoard;
 class Watch;
 class RunningNow;
 class InputSums;
@@ -149,6 +150,8 @@ class Node {
   void wake_communication();
   void wake_worker();  // after a push: somebody idle, if anybody is
   std::int64_t waiting_ahead(std::int64_t waiting);
+  // How many lack inputs, about. Communication thread.
+  std::int64_t waiting_now() const { return waiting_.look(outside->waits, outside->wakes).waiting; }
   Worker& any_worker();  // for work that comes from outside
 
   std::int32_t ranks() const { return transport.size(); }
@@ -183,6 +186,7 @@ class Node {
   std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
+  std::unique_ptr<StatusBoard> status;  // rank 0 of several
   std::unique_ptr<RunningNow> running;
   std::unique_ptr<Watch> watch;        // of several processes
   std::unique_ptr<RankEvents> events;  // --record

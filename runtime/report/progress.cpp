@@ -19,6 +19,10 @@ constexpr const char* kWipe = "\033[J";  // from the cursor to the end of the sc
 
 constexpr double kLongForAProgressLine = 2;  // s: a fragment that has run for so long is worth a word
 
+RunningFragment longest_of(const Totals& t) {
+  return t.now.running.empty() ? RunningFragment{} : t.now.running.front();
+}
+
 // A line that does not fit would take two.
 std::size_t columns() {
   winsize size{};
@@ -45,16 +49,17 @@ void Progress::turn(Clock::time_point now) {
   const auto& all = node_.totals->by_rank();
   for (std::size_t r = 0; r < all.size(); ++r) {
     const Totals& t = all[r];
-    if (t.longest_for > all[static_cast<std::size_t>(longest)].longest_for) longest = static_cast<std::int32_t>(r);
+    if (longest_of(t).seconds > longest_of(all[static_cast<std::size_t>(longest)]).seconds)
+      longest = static_cast<std::int32_t>(r);
     finished += t.finished;
     ready += t.ready;
     moved += t.moved_out;
   }
   const double s = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
-  const Totals& slow = all[static_cast<std::size_t>(longest)];
-  if (slow.longest_for >= kLongForAProgressLine)
-    line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, node_.hosts), slow.longest_for, slow.longest);
+  const RunningFragment slow = longest_of(all[static_cast<std::size_t>(longest)]);
+  if (slow.seconds >= kLongForAProgressLine)
+    line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, node_.hosts), slow.seconds, slow.text);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
   std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, line.substr(0, columns())).c_str(), stderr);

@@ -31,7 +31,7 @@ std::uint64_t calls_begun(const Worker& w) {
 }
 
 // A copy, for the fragment may end meanwhile: then it is nothing. Without its strings, which would be gone then.
-std::string text_of(const abi::Program& program, const Worker& w) {
+std::string text_of(const abi::Program& program, const Worker& w, std::uint32_t& group) {
   const std::uint64_t before = calls_begun(w);
   const abi::Cf* c = current_of(w);
   if (c == nullptr) return "";
@@ -47,6 +47,7 @@ std::string text_of(const abi::Program& program, const Worker& w) {
   for (unsigned i = 0; i < block->var_count; ++i) {
     if (block->vars[i].kind == 's') copy.words[block->vars[i].word] = 0;
   }
+  group = block->group;
   return describe(program, &copy.head);
 }
 
@@ -87,9 +88,10 @@ std::vector<RunningNow::Fragment> RunningNow::fragments() {
   for (std::size_t i = 0; i < looks_.size(); ++i) {
     const Worker& w = *node_.workers[i];
     const bool same = looks_[i].ran && looks_[i].runs == calls_begun(w);
-    std::string text = text_of(node_.program, w);
+    std::uint32_t group = 0;
+    std::string text = text_of(node_.program, w, group);
     if (text.empty()) continue;
-    found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0});
+    found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0, group});
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Fragment& a, const Fragment& b) { return a.seconds > b.seconds; });

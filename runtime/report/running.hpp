@@ -24,6 +24,7 @@ class RunningNow {
   struct Fragment {
     std::string text;
     double seconds = 0;
+    std::uint32_t group = 0;
   };
   // Longest first; any thread.
   std::vector<Fragment> fragments();

@@ -10,6 +10,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
+#include "runtime/report/resident.hpp"
 #include "runtime/report/running.hpp"
 
 namespace tessera::runtime {
@@ -77,10 +78,14 @@ Totals own_totals(Node& node, bool final) {
   if (final) {
     t.unread = node.data.unread();
     t.held = node.held->most();
-  } else if (const auto all = node.running->fragments(); !all.empty()) {
-    t.longest = all.front().text;
-    t.longest_for = all.front().seconds;
+    return t;
   }
+  for (RunningNow::Fragment& f : node.running->fragments()) {
+    t.now.running.push_back({std::move(f.text), f.seconds, f.group});
+  }
+  t.waiting = node.waiting_now();
+  t.now.memory_bytes = resident_bytes();
+  t.now.data_bytes = node.held->now();
   return t;
 }
 

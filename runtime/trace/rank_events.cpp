@@ -1,12 +1,10 @@
 #include "runtime/trace/rank_events.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/report/resident.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -15,16 +13,6 @@ constexpr auto kMemoryEvery = std::chrono::milliseconds(20);
 
 std::int64_t clock_ns(Clock::time_point t) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
-}
-
-// Of the process, in bytes; 0: the system does not say.
-std::uint64_t resident() {
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
-  unsigned long all = 0, here = 0;
-  const int read = std::fscanf(file, "%lu %lu", &all, &here);
-  std::fclose(file);
-  return read == 2 ? here * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 }  // namespace
@@ -80,7 +68,8 @@ void RankEvents::turn(Clock::time_point now) {
   if (node_.self() != Rank{0}) sync_.turn(now);
   if (now < next_) return;
   next_ = now + kMemoryEvery;
-  put(EventWord::memory, 0, ticks(), resident(), static_cast<std::uint64_t>(node_.held->now()));
+  put(EventWord::memory, 0, ticks(), static_cast<std::uint64_t>(resident_bytes()),
+      static_cast<std::uint64_t>(node_.held->now()));
 }
 
 void RankEvents::on(Rank from, const ClockAsk& m) {

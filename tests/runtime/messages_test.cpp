@@ -44,7 +44,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(Beat{}).index(), 36u);
   EXPECT_EQ(Message(TakenBack{}).index(), 37u);
   EXPECT_EQ(Message(ClockAnswer{}).index(), 39u);
-  EXPECT_EQ(std::variant_size_v<Message>, 40u);
+  EXPECT_EQ(Message(AskTotals{}).index(), 40u);
+  EXPECT_EQ(std::variant_size_v<Message>, 41u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
@@ -153,9 +154,14 @@ TEST(Messages, RoundTripTotals) {
   t.partly = true;
   t.decisions = {"dealt|3"};
   t.unread = {{4, 2, 7, 5}};
+  t.waiting = 6;
+  t.now = {{{"f(1)", 0.5, 3}}, 8, 9};
   const Totals r = round_trip(t);
   EXPECT_TRUE(r.final && r.partly);
   EXPECT_EQ(r.decisions, t.decisions);
+  EXPECT_TRUE(r.waiting == 6 && r.now.memory_bytes == 8 && r.now.data_bytes == 9);
+  ASSERT_EQ(r.now.running.size(), 1u);
+  EXPECT_TRUE(r.now.running[0].text == "f(1)" && r.now.running[0].seconds == 0.5 && r.now.running[0].group == 3);
   ASSERT_EQ(r.unread.size(), 1u);
   const UnreadCounts& u = r.unread[0];
   EXPECT_TRUE(u.block == 4 && u.times == 2 && u.limit == 7 && u.reads == 5);

@@ -1,0 +1,261 @@
+// `tessera status` and `tessera top`: what a run does now, once and as it goes on.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "balancer/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/run_connection.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using StatusText = nlohmann::json;
+
+constexpr int kBarWidth = 20;
+constexpr std::size_t kMostGroups = 12, kMostDecisions = 5;
+
+struct StatusRequest {
+  std::optional<std::int32_t> run;
+  bool json = false;
+  double interval = 1;  // s
+};
+
+// What the run says of itself; nothing: it has ended.
+std::optional<std::string> ask_status(const LiveRun& run) {
+  Connection c(run.socket, false);
+  c.say("status");
+  const std::optional<std::string> line = c.hear();
+  if (c.late()) throw usage_error("process " + std::to_string(run.pid) + " " + kSilentRun);
+  if (!line || *line == "no the run has ended") return std::nullopt;
+  if (line->rfind("ok ", 0) != 0) throw usage_error("process " + std::to_string(run.pid) + " says: " + *line);
+  return line->substr(3);
+}
+
+std::string seconds_text(double s) { return balancer::duration_text(static_cast<balancer::Time>(s * 1e9)); }
+
+// Since the last look, where there was one.
+double since(const StatusText& now, const StatusText& before, const char* what) {
+  const double n = now[what].get<double>();
+  return before.is_null() ? n : std::max(0.0, n - before[what].get<double>());
+}
+
+std::string rank_lines(const StatusText& s, const StatusText& before) {
+  std::string text = fmt::format("  {:>4}  {:<28}  {:>10}{:>10}{:>10}{:>10}  moved in, out\n", "rank", "busy", "done",
+                                 "ready", "waiting", "memory");
+  const double seconds = std::max(1e-9, since(s, before, "seconds"));
+  for (std::size_t r = 0; r < s["ranks"].size(); ++r) {
+    const StatusText& x = s["ranks"][r];
+    const StatusText old = before.is_null() ? StatusText() : before["ranks"].at(r);
+    const double workers = x["workers"].get<double>();
+    const double busy = workers == 0 ? 0 : std::min(1.0, since(x, old, "busy_seconds") / (seconds * workers));
+    const int full = static_cast<int>(busy * kBarWidth + 0.5);
+    text += fmt::format("  {:4}  {}{} {:>7}  {:10}{:10}{:10}{:>10}  {}, {}", r,
+                        std::string(static_cast<std::size_t>(full), '#'),
+                        std::string(static_cast<std::size_t>(kBarWidth - full), '.'),
+                        workers == 0 ? "plans" : fmt::format("{:.0f} %", 100 * busy), x["done"].get<std::int64_t>(),
+                        x["ready"].get<std::int64_t>(), x["waiting"].get<std::int64_t>(),
+                        balancer::bytes_text(x["memory_bytes"].get<double>()), x["moved_in"].get<std::int64_t>(),
+                        x["moved_out"].get<std::int64_t>());
+    if (!x["host"].get<std::string>().empty()) text += "  " + x["host"].get<std::string>();
+    if (!x["answered"].get<bool>()) text += "  has not answered for a second: numbers of before";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string running_lines(const StatusText& s) {
+  std::string text;
+  for (const StatusText& x : s["ranks"]) {
+    for (const StatusText& f : x["running"]) {
+      text += fmt::format("  rank {} runs {}", x["rank"].get<int>(), f["fragment"].get<std::string>());
+      const double seconds = f["seconds"].get<double>();
+      if (seconds > 0) text += fmt::format(", for {} so far", seconds_text(seconds));
+      if (f.contains("mean_of_group_seconds")) {
+        const double mean = f["mean_of_group_seconds"].get<double>();
+        text += fmt::format(": {:.0f} times as long as its group in the mean ({})", seconds / mean, seconds_text(mean));
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string group_lines(const StatusText& s, const StatusText& before) {
+  const double seconds = std::max(1e-9, since(s, before, "seconds"));
+  std::map<std::string, double> old;
+  if (!before.is_null()) {
+    for (const StatusText& g : before["groups"])
+      old[g["label"].get<std::string>() + g["at"].get<std::string>()] = g["count"];
+  }
+  std::vector<std::pair<double, std::string>> lines;
+  for (const StatusText& g : s["groups"]) {
+    const std::string label = g["label"], at = g["at"];
+    const double count = g["count"].get<double>(), mean = g["mean_ns"].get<double>();
+    const double rate = (count - old[label + at]) / seconds;
+    const std::size_t slash = at.rfind('/');
+    lines.emplace_back(count * mean,
+                       fmt::format("  {:<20} {:<24} {:>12.0f} {:>10} {:>12} /s\n", label.substr(0, 20),
+                                   slash == std::string::npos ? at : at.substr(slash + 1), count,
+                                   seconds_text(mean * 1e-9), fmt::format("{:.{}f}", rate, rate < 10 ? 1 : 0)));
+  }
+  std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text = fmt::format("  {:<20} {:<24} {:>12} {:>10} {:>12}\n", "group", "at", "count", "mean", "rate");
+  for (std::size_t k = 0; k < std::min(lines.size(), kMostGroups); ++k) text += lines[k].second;
+  if (lines.size() > kMostGroups) text += fmt::format("  ... and {} more\n", lines.size() - kMostGroups);
+  return text;
+}
+
+std::string status_text(const StatusText& s, const StatusText& before) {
+  std::string text = fmt::format("{} on {} rank{}, balancer {}, for {}\n\n", s["program"].get<std::string>(),
+                                 s["ranks"].size(), s["ranks"].size() == 1 ? "" : "s", s["balancer"].get<std::string>(),
+                                 seconds_text(s["seconds"].get<double>()));
+  text += rank_lines(s, before) + "\n" + group_lines(s, before);
+  if (const std::string running = running_lines(s); !running.empty()) text += "\n" + running;
+  std::vector<std::pair<std::int64_t, std::string>> decisions;
+  for (const auto& [why, times] : s["decisions"].items()) decisions.emplace_back(times.get<std::int64_t>(), why);
+  std::sort(decisions.rbegin(), decisions.rend());
+  std::string said;
+  for (std::size_t k = 0; k < std::min(decisions.size(), kMostDecisions); ++k) {
+    said += fmt::format("{}{} {}", k == 0 ? "" : ", ", decisions[k].second, decisions[k].first);
+  }
+  if (!said.empty()) text += "\n  decisions: " + said + "\n";
+  return text;
+}
+
+int status(const StatusRequest& q) {
+  const std::optional<std::string> said = ask_status(choose_run(q.run));
+  if (!said) throw usage_error("the run ended before it answered");
+  const StatusText s = StatusText::parse(*said);
+  std::fputs(q.json ? (s.dump(2) + "\n").c_str() : status_text(s, {}).c_str(), stdout);
+  return runtime::kExitOk;
+}
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// The terminal as `top` has it: a screen of its own, keys at once; as before when it is gone.
+class Screen {
+ public:
+  Screen() {
+    if (isatty(STDOUT_FILENO) == 0) return;
+    on_ = true;
+    keys_ = isatty(STDIN_FILENO) != 0 && tcgetattr(STDIN_FILENO, &before_) == 0;
+    if (keys_) {
+      termios t = before_;
+      t.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+      tcsetattr(STDIN_FILENO, TCSANOW, &t);
+    }
+    put("\033[?1049h\033[?25l");
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaction(s, &action, nullptr);
+  }
+  Screen(const Screen&) = delete;
+  ~Screen() {
+    if (!on_) return;
+    put("\033[?25h\033[?1049l");
+    if (keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+  // What fits, from the top.
+  void show(const std::string& text) const {
+    if (!on_) return put(text + "\n");
+    winsize size{};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && size.ws_row > 1;
+    const std::size_t columns = known ? size.ws_col : 80, rows = known ? size.ws_row : 24;
+    std::string all = "\033[H";
+    std::size_t row = 0, at = 0;
+    for (; row + 1 < rows && at < text.size(); ++row) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      all += text.substr(at, std::min(end - at, columns)) + "\033[K\r\n";
+      at = end + 1;
+    }
+    put(all + "q, Ctrl-C: leaves (the run goes on)\033[K\033[J");
+  }
+  // Waits; true: somebody wants to leave.
+  bool wait(double seconds) const {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    while (interrupted == 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+      if (left <= 0) return false;
+      pollfd on{keys_ ? STDIN_FILENO : -1, POLLIN, 0};
+      if (poll(&on, 1, static_cast<int>(left)) <= 0) continue;
+      char c = 0;
+      if (read(STDIN_FILENO, &c, 1) != 1 || c == 'q' || c == 'Q') return true;
+    }
+    return true;
+  }
+
+ private:
+  static void put(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+  bool on_ = false, keys_ = false;
+  termios before_{};
+};
+
+int top(const StatusRequest& q) {
+  const LiveRun run = choose_run(q.run);
+  StatusText before;
+  std::string last;
+  {
+    const Screen screen;
+    do {
+      const std::optional<std::string> said = ask_status(run);
+      if (!said) {
+        last = run.about + ": the run has ended\n";
+        break;
+      }
+      if (q.json) {
+        std::fputs((*said + "\n").c_str(), stdout);
+        std::fflush(stdout);
+        continue;
+      }
+      StatusText now = StatusText::parse(*said);
+      screen.show(status_text(now, before));
+      before = std::move(now);
+    } while (!screen.wait(q.interval));
+  }
+  if (!q.json) std::fputs(last.c_str(), stdout);
+  return runtime::kExitOk;
+}
+
+std::shared_ptr<StatusRequest> of_run(CLI::App& sub) {
+  auto q = std::make_shared<StatusRequest>();
+  sub.add_option("--run", q->run,
+                 "process of the run, or one that started it (tessera, mpirun); needed when several programs run here")
+      ->option_text("PID");
+  sub.add_flag("--json", q->json, "for programs: all numbers");
+  return q;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("status", "what a running program of several ranks does now");
+  const auto q = of_run(*sub);
+  sub->footer("docs/reading-a-report.md says what the columns mean.\n\n  tessera run prog.fa -n 4 &\n  tessera status");
+  sub->callback([q, &action] { action = [q](const Arguments&) { return status(*q); }; });
+
+  CLI::App* live = app.add_subcommand("top", "... again and again, on the terminal");
+  const auto l = of_run(*live);
+  live->add_option("--interval", l->interval, "seconds between two looks; default 1")
+      ->option_text("S")
+      ->check(CLI::Range(0.1, 3600.0));
+  live->footer("With --json, or where stdout is no terminal, one look after the other is printed, until the run ends.");
+  live->callback([l, &action] { action = [l](const Arguments&) { return top(*l); }; });
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,111 @@
+#include "runtime/report/status_board.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/totals.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr auto kStatusPatience = std::chrono::seconds(1);
+constexpr double kMuchLonger = 100;  // than its group in the mean
+constexpr double kWorthNaming = 1;   // s
+
+using StatusJson = nlohmann::ordered_json;
+
+}  // namespace
+
+StatusBoard::StatusBoard(Node& node)
+    : node_(node), start_(Clock::now()), missing_(static_cast<std::size_t>(node.ranks())) {}
+
+void StatusBoard::ask(Answer to) {
+  const bool first = asked_.empty();
+  asked_.push_back(std::move(to));
+  if (!first) return;  // they are asked already
+  deadline_ = Clock::now() + kStatusPatience;
+  node_.totals->take(Rank{0}, own_totals(node_, false));
+  for (std::size_t r = 1; r < missing_.size(); ++r) {
+    missing_[r] = true;
+    node_.comm.send(Rank{static_cast<std::int32_t>(r)}, AskTotals{});
+  }
+  if (missing_.size() == 1) answer_all();
+}
+
+void StatusBoard::came(Rank from) {
+  missing_[static_cast<std::size_t>(balancer::index(from))] = false;
+  if (!asked_.empty() && std::find(missing_.begin(), missing_.end(), true) == missing_.end()) answer_all();
+}
+
+void StatusBoard::turn(Clock::time_point now) {
+  if (!asked_.empty() && now >= deadline_) answer_all();
+}
+
+Clock::time_point StatusBoard::next(Clock::time_point now) const {
+  return asked_.empty() ? now + std::chrono::hours(1) : deadline_;
+}
+
+void StatusBoard::answer_all() {
+  const std::string all = text();
+  for (const Answer& a : std::exchange(asked_, {})) a(all);
+}
+
+std::string StatusBoard::text() const {
+  const auto& ranks = node_.totals->by_rank();
+  const std::vector<GroupTotals> groups = merge_groups(ranks);
+  const auto mean_of = [&](std::uint32_t group) {
+    const auto g = std::find_if(groups.begin(), groups.end(), [&](const GroupTotals& x) { return x.group == group; });
+    return g == groups.end() ? 0 : g->weight * 1e-9;
+  };
+  StatusJson j;
+  j["format"] = "tessera-status-1";
+  j["program"] = node_.program.name;
+  j["balancer"] = node_.policy_info->name;
+  j["seconds"] = std::chrono::duration<double>(Clock::now() - start_).count();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const Totals& t = ranks[r];
+    StatusJson running = StatusJson::array();
+    for (const RunningFragment& f : t.now.running) {
+      StatusJson x{{"fragment", f.text}, {"seconds", f.seconds}};
+      const double mean = mean_of(f.group);
+      if (f.seconds >= kWorthNaming && mean > 0 && f.seconds > kMuchLonger * mean) x["mean_of_group_seconds"] = mean;
+      running.push_back(std::move(x));
+    }
+    j["ranks"].push_back({{"rank", r},
+                          {"host", node_.hosts.empty() ? "" : node_.hosts[r]},
+                          {"answered", !missing_[r]},
+                          {"workers", t.threads},
+                          {"busy_seconds", t.busy},
+                          {"done", t.finished},
+                          {"ready", t.ready},
+                          {"waiting", t.waiting},
+                          {"moved_in", t.moved_in},
+                          {"moved_out", t.moved_out},
+                          {"memory_bytes", t.now.memory_bytes},
+                          {"data_bytes", t.now.data_bytes},
+                          {"running", std::move(running)}});
+  }
+  j["groups"] = StatusJson::array();
+  for (const GroupTotals& g : groups) {
+    const abi::Block& b = *node_.program.blocks[g.group];
+    if (!calls_kernel(node_.program, g.group)) continue;
+    j["groups"].push_back({{"label", b.label},
+                           {"at", place(node_.program, b.pos)},
+                           {"count", g.count},
+                           {"mean_ns", g.weight},
+                           {"moved", g.moved_away}});
+  }
+  std::map<std::string, std::int64_t> decisions;
+  for (const Totals& t : ranks) {
+    for (const std::string& d : t.decisions) {
+      const std::size_t bar = d.rfind('|');
+      decisions[d.substr(0, bar)] += std::stoll(d.substr(bar + 1));
+    }
+  }
+  j["decisions"] = decisions;
+  return j.dump(-1, ' ', false, StatusJson::error_handler_t::replace);
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,38 @@
+// StatusBoard: what a run does now, for `tessera status` and `tessera top` (control/control_point.hpp). Rank 0 asks all
+// ranks for their numbers and answers when they are there, or when one has been silent for a second. Communication
+// thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/transport/transport.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+class StatusBoard {
+ public:
+  explicit StatusBoard(Node& node);
+  // JSON in one line.
+  using Answer = std::function<void(const std::string& text)>;
+  void ask(Answer);
+  // The numbers of a rank have come.
+  void came(Rank from);
+  void turn(Clock::time_point now);
+  Clock::time_point next(Clock::time_point now) const;
+
+ private:
+  void answer_all();
+  std::string text() const;
+
+  Node& node_;
+  const Clock::time_point start_;
+  Clock::time_point deadline_{};
+  std::vector<bool> missing_;  // by rank: asked, and has not answered
+  std::vector<Answer> asked_;
+};
+
+}  // namespace tessera::runtime
