@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kStatusPatience = std::chrono::seconds(1);
 constexpr double kMuchLonger = 100;  // than its group in the mean
-constexpr double kWorthNaming = 1;   // s
+constexpr double kLongEnough = 1;    // s
 
 using StatusJson = nlohmann::ordered_json;
 
@@ -70,7 +70,7 @@ std::string StatusBoard::text() const {
     for (const RunningFragment& f : t.now.running) {
       StatusJson x{{"fragment", f.text}, {"seconds", f.seconds}};
       const double mean = mean_of(f.group);
-      if (f.seconds >= kWorthNaming && mean > 0 && f.seconds > kMuchLonger * mean) x["mean_of_group_seconds"] = mean;
+      if (f.seconds >= kLongEnough && mean > 0 && f.seconds > kMuchLonger * mean) x["mean_of_group_seconds"] = mean;
       running.push_back(std::move(x));
     }
     j["ranks"].push_back({{"rank", r},

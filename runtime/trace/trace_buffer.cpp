@@ -25,7 +25,7 @@ TraceKey trace_key(const abi::Cf& c) {
   if (b.kind == abi::Kind::range) return key;
   unsigned word = 0;
   for (const char* k = b.layout; *k != '\0'; ++k) {
-    if (*k == 'i') key = abi::series_key(key, abi::frame_int(&c, word));
+    if (*k == 'i' || *k == 'l') key = abi::series_key(key, abi::frame_int(&c, word));
     word += *k == 'n' ? 3 : 1;
   }
   return key;
@@ -33,7 +33,7 @@ TraceKey trace_key(const abi::Cf& c) {
 
 std::uint32_t trace_variables(const abi::Block& b) {
   std::uint32_t n = 0;
-  for (unsigned i = 0; i < b.var_count; ++i) n += b.vars[i].kind == 'i' ? 1 : 0;
+  for (unsigned i = 0; i < b.var_count; ++i) n += is_whole(b.vars[i]) ? 1 : 0;
   return n;
 }
 std::uint32_t trace_indices(const abi::Block& b) {
@@ -49,7 +49,7 @@ TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::s
     const abi::Block& b = *program.blocks[i];
     Shape& s = shapes_[i];
     for (unsigned v = 0; v < b.var_count; ++v) {
-      if (b.vars[v].kind == 'i') s.variables.push_back(b.vars[v].word);
+      if (is_whole(b.vars[v])) s.variables.push_back(b.vars[v].word);
     }
     s.numbers = trace_variables(b) + trace_indices(b);
     s.words = 3 + s.numbers + 2 * b.input_count;

@@ -49,7 +49,9 @@ inline std::size_t trace_words(TraceWord w, std::uint64_t payload) {
       return 2;
   }
 }
-// How many numbers a run of the block has: its variables that are ints, and the indices of its slots.
+// What a record has of a frame: `int` and `long`.
+inline bool is_whole(const abi::VarInfo& v) { return v.kind == 'i' || v.kind == 'l'; }
+// How many numbers a run of the block has: its variables that are whole numbers, and the indices of its slots.
 std::uint32_t trace_variables(const abi::Block&);
 std::uint32_t trace_indices(const abi::Block&);
 

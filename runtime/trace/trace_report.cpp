@@ -82,7 +82,7 @@ simulator::BlockText text_of(const abi::Program& p, const abi::Block& b, balance
     return t;
   }
   for (unsigned i = 0; i < b.var_count; ++i) {
-    if (b.vars[i].kind == 'i') t.names.push_back(b.vars[i].name);
+    if (is_whole(b.vars[i])) t.names.push_back(b.vars[i].name);
   }
   for (unsigned s = 0; b.kind == abi::Kind::atomic && s < static_cast<unsigned>(b.input_count) + b.output_count; ++s) {
     t.slots.push_back({b.slots[s].base, b.indices == nullptr ? 0u : b.slots[s].indices, s >= b.input_count});
