@@ -1,5 +1,6 @@
 #include "cli/allocation.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -50,12 +51,12 @@ std::int32_t slots_in(const std::string& line, const std::string& place) {
 std::int32_t slots_of(const fs::path& hostfile) {
   std::ifstream in = opened(hostfile, "--hostfile");
   std::int32_t all = 0;
-  int number = 0;
+  int at = 0;
   for (std::string line; std::getline(in, line);) {
-    ++number;
+    ++at;
     line.resize(std::min(line.find('#'), line.size()));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    all += slots_in(line, hostfile.string() + ":" + std::to_string(number));
+    all += slots_in(line, hostfile.string() + ":" + std::to_string(at));
   }
   if (all == 0) throw usage_error("--hostfile: " + hostfile.string() + " has no hosts; write lines like `h1 slots=4`");
   return all;
