@@ -1,10 +1,13 @@
 #include "compiler/semantics/producers.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace tessera::compiler::semantics {
 namespace {
@@ -25,7 +28,7 @@ class Analysis {
     for (Variable& v : model_.variables) {
       if (!v.is_name()) continue;
       const auto& all = producers_[root(v.id)];
-      v.producers = text_of(all);
+      v.producers = given_to(v) + text_of(all);
       v.assigned = !all.empty();
       v.counted = counted_.count(root(v.id)) != 0;
     }
@@ -73,10 +76,25 @@ class Analysis {
     if (counted_.erase(rb) != 0) counted_.insert(ra);
   }
 
-  void assigned(const NameUse& name, const std::string& by, Extent at) {
+  std::string there(Extent at) const {
     const Span span = diagnostics_.span(at);
-    producers_[root(name.base->id)].push_back(
-        quote(by) + " at " + std::filesystem::path(span.file).filename().string() + ":" + std::to_string(span.line));
+    return " at " + std::filesystem::path(span.file).filename().string() + ":" + std::to_string(span.line);
+  }
+  void assigned(const NameUse& name, const std::string& by, Extent at) {
+    producers_[root(name.base->id)].push_back(quote(by) + there(at));
+  }
+  // What a call gives a parameter, unless a sub passes it on to itself.
+  void given(const NameUse& name, const Variable& parameter, Extent at) {
+    if (name.base == &parameter) return;
+    std::string written(diagnostics_.written(name.at));
+    if (diagnostics_.from_macro(name.at) || written.find('\n') != written.npos) written = name.base->name;
+    const std::string text = quote(written) + there(at);
+    std::vector<std::string>& all = given_[parameter.id];
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
+  std::string given_to(const Variable& v) const {
+    const auto all = given_.find(v.id);
+    return all == given_.end() ? "" : quote(v.name) + " is " + list_of(all->second) + "; ";
   }
   void wanted(std::uint32_t root, const Reading& reading) {
     const auto [it, first] = reads_.emplace(root, reading);
@@ -118,6 +136,7 @@ class Analysis {
       if (c.kernel != nullptr) {
         assigned(a.name, c.kernel->name, at);
       } else {
+        given(a.name, *c.sub->parameters[k], at);
         unite(a.name.base, c.sub->parameters[k]);
       }
     }
@@ -151,7 +170,9 @@ class Analysis {
   }
 
   static std::string text_of(const std::vector<std::string>& all) {
-    if (all.empty()) return "nothing assigns it";
+    return all.empty() ? "nothing assigns it" : list_of(all);
+  }
+  static std::string list_of(const std::vector<std::string>& all) {
     std::string out;
     for (std::size_t k = 0; k < all.size() && k < kMostProducers; ++k) {
       out += (k == 0 ? "" : ", ") + all[k];
@@ -166,6 +187,7 @@ class Analysis {
   Diagnostics& diagnostics_;
   std::vector<std::uint32_t> parent_;
   std::map<std::uint32_t, std::vector<std::string>> producers_;  // by root
+  std::map<std::uint32_t, std::vector<std::string>> given_;      // by parameter
   std::map<std::uint32_t, Reading> reads_;                       // by root: one reading place
   std::map<std::uint32_t, bool> reported_;
   std::set<std::uint32_t> counted_;  // roots
