@@ -25,7 +25,7 @@ std::unordered_map<const abi::Value*, Sample>& samples() {
 void HeldCountdown::again() {
   // Of random length: values of several names may take turns.
   random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-  left_ = Held::kEvery / 2 + static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(Held::kEvery));
+  left_ = every_ / 2 + static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(every_));
 }
 
 void Held::add(const std::string& name, std::int64_t bytes) {

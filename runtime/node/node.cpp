@@ -105,6 +105,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
     workers.back()->watched = options.check_inputs || !options.record.empty() || simulation != nullptr;
+    if (simulation != nullptr) workers.back()->held.often();
     if (options.record.empty()) continue;
     workers.back()->trace = std::make_unique<TraceBuffer>(
         program, members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
