@@ -90,6 +90,17 @@ void for_each_callee(const Body& body, const std::function<void(const Chain*)>& 
   }
 }
 
+// `w + 2`, of an input: which, and what is added.
+std::optional<std::pair<std::int64_t, std::int64_t>> input_and(const Expr& e) {
+  if (e.kind == Expr::Kind::input) return std::pair{std::int64_t{e.integer}, std::int64_t{0}};
+  if (e.kind != Expr::Kind::binary || (e.op != Operator::add && e.op != Operator::sub)) return std::nullopt;
+  const auto number = constant_of(*e.kids[1]);
+  auto input = input_and(*e.kids[0]);
+  if (!number || !input) return std::nullopt;
+  input->second += e.op == Operator::add ? *number : -*number;
+  return input;
+}
+
 ExprPtr as_bound(const Variable* v, Extent at) { return semantics::make_variable(v, at); }
 
 }  // namespace
@@ -111,7 +122,85 @@ Hulls::Hulls(const Program& program, const Names& names, const Names& writes, co
     }
     if (reached.count(sub.get()) != 0) recursive_.insert(sub.get());
   }
+  for (const auto& sub : program.subs) find_ends(*sub->last().body);
+  for (const auto& sub : program.subs) find_uses(*sub);
   summarise();
+}
+
+void Hulls::find_ends(const Body& b) {
+  for (const Declared& d : b.names) declared_in_[d.variable] = &b;
+  for (const Step& step : b.steps) {
+    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) find_ends((*when)->body);
+    const auto* spawn = std::get_if<Spawn>(&step);
+    if (spawn == nullptr || spawn->owned == nullptr) continue;
+    const Block& last = spawn->owned->last();
+    if (last.kind == Kind::loop && last.out[0].indices.empty()) ends_[last.out[0].base] = {spawn->owned.get(), &b};
+    for (const auto& block : spawn->owned->blocks) {
+      if (block->body) find_ends(*block->body);
+    }
+  }
+}
+
+void Hulls::find_uses(const Chain& c) {
+  for (const auto& b : c.blocks) {
+    for (const Set& s : b->sets) {
+      const auto input = input_and(*s.value);
+      if (!input || b->inputs[static_cast<std::size_t>(input->first)].when != nullptr) continue;
+      const NameUse& of = b->inputs[static_cast<std::size_t>(input->first)].name;
+      if (of.indices.empty() && ends_.count(of.base) != 0) values_[s.variable] = {of.base, input->second};
+    }
+    for (const Input& in : b->inputs) {
+      for (std::size_t k = 0; k < in.name.indices.size() && k < kMostIndices; ++k) {
+        const auto at = at_end(in.name.base, *in.name.indices[k]);
+        if (!at) continue;
+        auto& least = after_[ends_.at(at->out).loop][in.name.base];
+        const auto it = least.emplace(k, at->plus).first;
+        it->second = std::min(it->second, at->plus);
+      }
+    }
+    if (!b->body) continue;
+    for (const Step& step : b->body->steps) uses_in(step);
+  }
+}
+
+void Hulls::uses_in(const Step& step) {
+  if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+    for (const Step& s : (*when)->body.steps) uses_in(s);
+  }
+  const auto* spawn = std::get_if<Spawn>(&step);
+  if (spawn != nullptr && spawn->owned != nullptr) find_uses(*spawn->owned);
+}
+
+std::optional<Hulls::AtEnd> Hulls::at_end(const Variable* base, const Expr& index) const {
+  const auto sum = sum_of(index, true);
+  if (names_.count(base) == 0 || !sum || sum->terms.size() != 1 || sum->terms.begin()->second != 1) return std::nullopt;
+  const auto value = values_.find(sum->terms.begin()->first);
+  if (value == values_.end()) return std::nullopt;
+  const auto declared = declared_in_.find(base);
+  if (declared == declared_in_.end() || declared->second != ends_.at(value->second.out).body) return std::nullopt;
+  return AtEnd{value->second.out, value->second.plus + sum->constant};
+}
+
+bool Hulls::is_after(const NameUse& n) const {
+  for (std::size_t k = 0; k < n.indices.size() && k < kMostIndices; ++k) {
+    if (at_end(n.base, *n.indices[k])) return true;
+  }
+  return false;
+}
+
+Boxes Hulls::after(const Chain& loop) const {
+  Boxes out;
+  const auto it = after_.find(&loop);
+  if (it == after_.end()) return out;
+  for (const auto& [base, least] : it->second) {
+    for (const auto& [k, plus] : least) {
+      Box box(kMostIndices);
+      box[k].first = binary(Operator::add, as_bound(loop.last().counter, loop.at),
+                            semantics::make_integer(static_cast<std::int32_t>(plus), loop.at));
+      out[base].push_back(std::move(box));
+    }
+  }
+  return out;
 }
 
 void Hulls::order(const Chain* sub, std::set<const Chain*>& seen) {
@@ -203,8 +292,11 @@ Boxes Hulls::of(const Chain& c, std::size_t position) {
   const auto begin = again ? 0 : static_cast<std::ptrdiff_t>(position);
   for (auto b = c.blocks.begin() + begin; b != c.blocks.end(); ++b)
     block(**b, again || b - c.blocks.begin() > static_cast<std::ptrdiff_t>(position), later);
+  for (const auto& [base, boxes] : after(c)) {
+    for (const Box& box : boxes) add(base, box, later);
+  }
   if (later.empty() && position == 0) return later;
-  for (const Input& in : c.blocks[position]->inputs) name(in.name, later);
+  for (const Input& in : c.blocks[position]->inputs) read(in.name, later);
   return later;
 }
 
@@ -223,7 +315,7 @@ void Hulls::chain(const Chain& c, const Spawn* spawn, Boxes& out) {
 
 void Hulls::block(const Block& b, bool inputs, Boxes& out) {
   for (const Input& in : b.inputs) {
-    if (inputs) name(in.name, out);
+    if (inputs) read(in.name, out);
   }
   for (const NameUse* n : b.outputs()) {
     if (writes_.count(n->base) != 0) name(*n, out);
@@ -279,6 +371,10 @@ void Hulls::call(const Spawn& s, Boxes& out) {
       add(a.name.base, std::move(here), out);
     }
   }
+}
+
+void Hulls::read(const NameUse& n, Boxes& out) {
+  if (!is_after(n)) name(n, out);
 }
 
 void Hulls::name(const NameUse& n, Boxes& out) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -36,11 +38,31 @@ class Hulls {
   // What a record of the chain that is at block number `position` may still read. Empty: nothing, or, at the first one,
   // no more than that block's own inputs.
   Boxes of(const Chain& chain, std::size_t position);
+  // What others may read of names at indices that this `while` gives out: from its counter on. They are not asked to
+  // hold that themselves, since as long as it goes on they know no index.
+  Boxes after(const Chain& loop) const;
   bool is_recursive(const Chain* sub) const { return recursive_.count(sub) != 0; }
 
  private:
   using Known = std::map<const Variable*, Side, ById>;  // what variables inside the record are at least and at most
 
+  // What a `while` of the body that declares them gives out. Not of those that are made again and again for the same
+  // names: what is read after each of them would stay.
+  struct End {
+    const Chain* loop;
+    const Body* body;
+  };
+  // An index that is what a `while` has given out, and `plus`.
+  struct AtEnd {
+    const Variable* out = nullptr;
+    std::int64_t plus = 0;
+  };
+
+  void find_ends(const Body& b);
+  void find_uses(const Chain& c);
+  void uses_in(const Step& step);
+  std::optional<AtEnd> at_end(const Variable* base, const semantics::Expr& index) const;
+  bool is_after(const NameUse& n) const;
   void summarise();
   void order(const Chain* sub, std::set<const Chain*>& seen);
   Boxes whole(const Chain& chain);
@@ -50,6 +72,7 @@ class Hulls {
   void block(const Block& b, bool inputs, Boxes& out);
   void body(const Body& b, Boxes& out);
   void call(const Spawn& s, Boxes& out);
+  void read(const NameUse& n, Boxes& out);
   void name(const NameUse& n, Boxes& out);
   void add(const Variable* base, Box box, Boxes& out);
   ExprPtr end(const ExprPtr& e, bool upper) const;
@@ -61,6 +84,11 @@ class Hulls {
   Known known_;
   Names inside_;  // declared inside the record
   std::map<const Chain*, Boxes> summaries_;
+  std::map<const Variable*, const Body*, ById> declared_in_;
+  std::map<const Variable*, End, ById> ends_;      // by what is given out
+  std::map<const Variable*, AtEnd, ById> values_;  // variables that are such
+  std::map<const Chain*, std::map<const Variable*, std::map<std::size_t, std::int64_t>, ById>>
+      after_;                        // least, by index
   std::vector<const Chain*> order_;  // callees first
   std::map<const Chain*, std::set<const Chain*>> calls_;
   std::set<const Chain*> recursive_;

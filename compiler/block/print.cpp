@@ -133,13 +133,8 @@ class Printer {
     if (b.condition != nullptr) line(depth, "condition " + show(b.condition));
     taken_back(b.otherwise, "else", depth);
     taken_back(b.each_turn, "then", depth);
-    for (const Hull& h : b.hulls) {
-      std::string text = "may still read " + h.base.base->name;
-      for (const Side& s : h.sides) {
-        text += "[" + (s.first == nullptr ? "" : show(s.first)) + ".." + (s.last == nullptr ? "" : show(s.last)) + "]";
-      }
-      line(depth, text);
-    }
+    hulls("may still read ", b.hulls, depth);
+    hulls("then stays ", b.stays, depth);
     for (const auto& c : b.counts) line(depth, "reads " + show(c.name) + " = " + show(c.count));
     if (!b.out.empty()) line(depth, "out " + show(b.out));
     if (!b.done.empty()) line(depth, "done " + show(b.done));
@@ -197,6 +192,16 @@ class Printer {
   static std::string show(const Around& a) {
     if (a.counter == nullptr) return a.condition == nullptr ? "perhaps" : show(a.condition);
     return show(a.first) + " <= " + a.counter->name + (a.last == nullptr ? "" : " <= " + show(a.last));
+  }
+
+  void hulls(const char* what, const std::vector<Hull>& list, int depth) {
+    for (const Hull& h : list) {
+      std::string text = what + h.base.base->name;
+      for (const Side& s : h.sides) {
+        text += "[" + (s.first == nullptr ? "" : show(s.first)) + ".." + (s.last == nullptr ? "" : show(s.last)) + "]";
+      }
+      line(depth, text);
+    }
   }
 
   void taken_back(const std::vector<TakenBack>& list, const std::string& when, int depth) {

@@ -170,6 +170,7 @@ struct Block {
   // Of a record that is at this block: what it and all that it makes may still read of swept names. None where it is
   // the first one and that is no more than its own inputs. Of a range by its first two parameters: what is left of it.
   std::vector<Hull> hulls;
+  std::vector<Hull> stays;  // loop: what may be read at the index that it gives out
 
   // outputs lists what the block assigns, in the order of its output numbers.
   std::vector<const NameUse*> outputs() const;

@@ -260,10 +260,22 @@ class Sweeping {
         }
         b.hulls.insert(b.hulls.end(), list.begin(), list.end());
       }
+      if (b.kind == Kind::loop) stay(hulls.after(c), b);
       too_many_ = too_many_ || b.hulls.size() > kMostHulls;
       if (!b.hulls.empty() && c.hold == nullptr) {
         c.hold = program_.temporary('h', "hold", c.at);
         c.temporaries.push_back(c.hold);
+      }
+    }
+  }
+  void stay(const Boxes& after, Block& loop) const {
+    for (const auto& [base, boxes] : after) {
+      const auto it = program_.swept.find(base);
+      if (it == program_.swept.end()) continue;
+      for (const Box& box : boxes) {
+        Hull h{{base, {}, loop.out[0].at}, {}};
+        for (const std::size_t key : it->second.keys) h.sides.push_back(box[key]);
+        loop.stays.push_back(std::move(h));
       }
     }
   }
@@ -272,7 +284,10 @@ class Sweeping {
     for_each_chain(program_, [](Chain& c) {
       c.hidden.clear();
       if (std::exchange(c.hold, nullptr) != nullptr) c.temporaries.pop_back();
-      for (auto& b : c.blocks) b->hulls.clear();
+      for (auto& b : c.blocks) {
+        b->hulls.clear();
+        b->stays.clear();
+      }
     });
   }
 

@@ -178,15 +178,25 @@ class Writer {
     std::string out = "void hu" + own_ +
                       "([[maybe_unused]] const Cf* c, [[maybe_unused]] std::int64_t first, "
                       "[[maybe_unused]] std::int64_t last, Hulls* h) {\n";
-    for (const block::Hull& h : block_.hulls) {
-      out += "  h->add(" + environment[context_.program.swept.at(h.base.base).horizon];
-      for (const block::Side& s : h.sides) {
-        out += ", " + (s.first == nullptr ? "kLeast" : bound(environment, *s.first)) + ", " +
-               (s.last == nullptr ? "kMost" : bound(environment, *s.last));
-      }
-      out += ");\n";
-    }
+    for (const block::Hull& h : block_.hulls) out += "  h->add(" + hull(environment, h) + ");\n";
     return out + "}\n";
+  }
+
+  std::string hull(const Environment& environment, const block::Hull& h) const {
+    std::string out = environment[context_.program.swept.at(h.base.base).horizon];
+    for (const block::Side& s : h.sides) {
+      out += ", " + (s.first == nullptr ? "kLeast" : bound(environment, *s.first)) + ", " +
+             (s.last == nullptr ? "kMost" : bound(environment, *s.last));
+    }
+    return out;
+  }
+
+  // Before anybody knows the index.
+  std::string stays() const {
+    if (block_.stays.empty()) return "";
+    std::string out = "    Hulls stays;\n";
+    for (const block::Hull& h : block_.stays) out += "    stays.add(" + hull(environment_, h) + ");\n";
+    return out + "    hulls_stay(stays);\n";
   }
 
   // Nothing in it can fail: it is only a bound.
@@ -228,7 +238,7 @@ class Writer {
     }
     if (block_.kind == Kind::loop) {
       const std::string counter = expr_.integer(*semantics_counter());
-      out += "  if (!" + expr_.condition(*block_.condition) + ") {\n    assign_value(w, c, 0, " +
+      out += "  if (!" + expr_.condition(*block_.condition) + ") {\n" + stays() + "    assign_value(w, c, 0, " +
              expr_.name(block_.out[0]) + ", value_int(" + counter + ")" +
              spot(context_, expr_, environment_, block_.out[0]) + ");\n" + taking_back(block_.otherwise) +
              "    return Next::finished;\n  }\n" + taking_back(block_.each_turn);

@@ -44,12 +44,19 @@ void Horizon::add(HeldHull* h) {
   holds_ = h;
 }
 
+// What has no end on one side is read on towards that side.
+void Horizon::note_way(const HeldHull& h) {
+  const bool up = h.last[0] == abi::kMost, down = h.first[0] == abi::kLeast;
+  if (up != down && goes_.load(std::memory_order_relaxed) == 0) goes_.store(up ? 1 : -1, std::memory_order_relaxed);
+}
+
 HeldHull* Horizon::hold(const abi::Hulls& hulls) {
   HeldHull* all = nullptr;
   for (std::uint32_t k = 0; k < hulls.count; ++k) {
     Horizon& horizon = of(hulls.at[k].horizon);
     HeldHull* h = new_held(horizon);
     set_hull(*h, hulls.at[k]);
+    horizon.note_way(*h);
     h->also = std::exchange(all, h);
     const std::lock_guard lock(horizon.mutex_);
     horizon.add(h);
@@ -70,24 +77,26 @@ HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
   k = hulls.count;
   for (HeldHull* h = before; h != nullptr; h = h->also) {
     const abi::Hull& now = hulls.at[--k];
-    if (now.first[0] != h->first[0] && h->first[0] != abi::kLeast) h->of->goes_.store(1, std::memory_order_relaxed);
-    if (now.last[0] != h->last[0] && h->last[0] != abi::kMost && now.first[0] == h->first[0])
-      h->of->goes_.store(-1, std::memory_order_relaxed);
+    const bool up = now.first[0] != h->first[0], down = now.last[0] != h->last[0];
+    if (up != down) h->of->goes_.store(up ? 1 : -1, std::memory_order_relaxed);
     const std::lock_guard lock(h->of->mutex_);
     set_hull(*h, now);
   }
   return before;
 }
 
+// Not where they are before each other by different names.
 bool Horizon::is_behind(const HeldHull* one, const HeldHull* other) {
+  bool behind = false;
   for (const HeldHull* a = one; a != nullptr; a = a->also) {
     const int goes = a->of->goes_.load(std::memory_order_relaxed);
     for (const HeldHull* b = other; b != nullptr; b = b->also) {
       if (a->of != b->of || goes == 0) continue;
-      if (goes > 0 ? a->first[0] < b->first[0] : a->last[0] > b->last[0]) return true;
+      if (goes > 0 ? a->first[0] > b->first[0] : a->last[0] < b->last[0]) return false;
+      behind = behind || (goes > 0 ? a->first[0] < b->first[0] : a->last[0] > b->last[0]);
     }
   }
-  return false;
+  return behind;
 }
 
 void Horizon::release(HeldHull* h) {

@@ -93,6 +93,7 @@ class alignas(64) Horizon {
   void sweep(Part&, std::vector<abi::Id>& dead);
   std::vector<Box> held(std::size_t& holds);
   void add(HeldHull*);
+  void note_way(const HeldHull&);
 
   SpinMutex mutex_;
   HeldHull* holds_ = nullptr;

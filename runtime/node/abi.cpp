@@ -180,6 +180,8 @@ void horizon_close(Worker*, std::int64_t horizon) {
   if (horizon != 0) runtime::Horizon::of(horizon).close();
 }
 
+void hulls_stay(const Hulls& hulls) { runtime::Horizon::hold(hulls); }
+
 void take_back(Worker* w, const Name& n) { w->node.data.take_back(*w, n); }
 void taken_back(Worker* w, const Cf* c) {
   if (!w->taken_back.empty()) w->node.data.tell_taken_back(*w, c);

@@ -53,10 +53,10 @@ bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->
   return next;
 }
 
-// A loop that goes on inside another fragment holds what that one does, not what it still needs itself.
-bool keeps_others(const Worker& w, const Cf* c) {
-  const abi::Block& b = *c->block;
-  return (b.flags & abi::kHolds) != 0 && w.depth > 1 && b.index == b.group;
+// A `while` that may read swept names goes on behind what its turn has made: it would make all turns before that runs,
+// and inside another fragment what that one holds would be held meanwhile.
+bool goes_behind(const Cf* c, const abi::Block& before) {
+  return before.kind == abi::Kind::loop && (c->block->flags & abi::kHolds) != 0;
 }
 
 void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RELAXED); }
@@ -224,7 +224,7 @@ void Node::execute(Worker& w, Cf* c) {
       if ((c->flags & kHolding) != 0) [[unlikely]]
         hold_next(c, *block);
       if (!data.gather(w, c)) break;
-      if (overdue(w) || evacuation->parked() || keeps_others(w, c)) {
+      if (overdue(w) || evacuation->parked() || (!several_ && goes_behind(c, *block))) {
         enroll(c);
         w.queue.push(c);
         break;

@@ -38,6 +38,13 @@ class Writer::Cells {
     if (r_.chance(80)) parts.push_back(loop(i_, 0, n_ - 1) + look("last", at(x_, last, column(i_, l_))));
     if (r_.chance(30)) parts.push_back(loop(i_, 0, n_ - 1) + look("first", at(x_, "0", column(i_, l_))));
     if (!turns) on_lookers(parts);
+    const std::string cells = loop(i_, 0, n_ - 1);
+    if (turns && r_.chance(50)) {  // who knows late what to read
+      const std::string row = plus(out_, -r_.between(1, far_));
+      parts.push_back(cells + "if " + l_ + "[" + i_ + "] % 2 == 0 " + look("some", at(x_, row, column(i_, l_))));
+      if (r_.chance(50))
+        parts.push_back(loop(t_, 0, 1) + cells + look("twice", at(x_, plus(out_, -1), column(i_, l_))));
+    }
     if (w_.fault_ == Fault::assigned_twice) {
       parts.push_back("if " + l_ + "[0] >= 0 mix(1, 2, " + at(x_, std::to_string(r_.below(far_)), "0") + ");\n");
     }

@@ -364,6 +364,8 @@ void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*, const
 // this run it is not swept.
 std::int64_t horizon_open(Worker*, Scope*);
 void horizon_close(Worker*, std::int64_t horizon);
+// What these say may be read as long as the names live, whoever holds it.
+void hulls_stay(const Hulls&);
 
 // A use that was counted of this element will not be made; and that was all that this fragment takes back.
 void take_back(Worker*, const Name&);
