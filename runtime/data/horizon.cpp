@@ -122,7 +122,7 @@ void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key
   Part& p = parts_[part % parts_.size()];
   const std::lock_guard lock(p.mutex);
   if (key[0] == abi::kNoIndex || key[1] == abi::kNoIndex) return p.others.push_back(id);
-  p.values.push_back({id, {static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])}, bytes});
+  p.values.push_back({id, {key[0], key[1]}, bytes});
   p.bytes += bytes;
   if (p.values.size() >= p.most || p.bytes >= p.most_bytes) sweep(p, dead);
 }

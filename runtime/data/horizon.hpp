@@ -73,7 +73,7 @@ class alignas(64) Horizon {
  private:
   struct Value {
     abi::Id id;
-    std::int32_t key[2];
+    std::int64_t key[2];
     std::uint64_t bytes;
   };
   struct Box {

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 11;
+inline constexpr std::uint32_t kAbiVersion = 12;
 
 // ---------------------------------------------------------------------------- identity
 
