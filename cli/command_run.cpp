@@ -28,7 +28,10 @@ struct RunCommand {
   std::optional<std::int32_t> ranks;
   std::string ranks_said;  // by -n
   Launch launch;
+  std::optional<std::int32_t> restarts;
 };
+
+constexpr std::int32_t kRestarts = 3;  // with a journal
 
 // How many ranks are to be started; nothing: the program runs in this process.
 std::optional<std::int32_t> ranks_of(const RunCommand& c) {
@@ -68,6 +71,11 @@ void check(const RunCommand& c) {
                       ": already started by mpirun, which says how many ranks there are:"
                       " leave out -n");
   }
+  if (c.restarts && (c.options.journal.empty() || !c.ranks)) {
+    throw usage_error(fmt::format("--restarts {}: {}", *c.restarts,
+                                  c.ranks ? "without a journal all would be done again; add --journal DIR"
+                                          : "nobody is there to start it again but with -n N"));
+  }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
   if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {
     throw usage_error("--spare " + std::to_string(c.options.spares) +
@@ -106,6 +114,7 @@ int run(RunCommand& c, const Arguments& arguments) {
   if (preload) c.launch.sanitizer = find_sanitizer(c.build.sanitize);
   if (c.ranks) {
     c.launch.ranks = *c.ranks + c.options.spares;
+    c.launch.restarts = c.options.journal.empty() ? 0 : c.restarts.value_or(kRestarts);
     return run_on_ranks(program.file, c.launch, c.options, arguments);
   }
   return preload ? run_sanitized(program.file, c.options, arguments, c.launch.sanitizer)
@@ -135,6 +144,13 @@ void add_run(CLI::App& app, Action& action) {
       ->option_text("\"WORDS\"")
       ->allow_extra_args(false);
   launch::add_run_options(*sub, command->options);
+  sub->add_option(
+         "--restarts", command->restarts,
+         "with --journal and -n: start the ranks again when one was killed or a host is lost, at most K times; "
+         "default 3")
+      ->option_text("K")
+      ->check(CLI::Range(0, 1000))
+      ->group("Recovery");
   sub->footer(
       "Words after -- are the program's own arguments, whatever they look like.\n\n"
       "Examples:\n"

@@ -33,6 +33,7 @@ void add_advise(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_status(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_journal(CLI::App& app, Action& action);
 // What users never type: `exec-program`, what mpirun starts, and `precompile-headers`.
 void add_internal(CLI::App& app, Action& action);
 

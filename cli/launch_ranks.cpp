@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -161,6 +162,16 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
 
 namespace {
 
+// How the ranks ended.
+struct Ended {
+  MpirunNotes::Meaning meaning;
+  bool begun = false;
+  // Something outside the program has ended them: a rank was killed, or a host is lost.
+  bool from_outside() const {
+    return begun && (meaning.exit_code == 128 + SIGKILL || meaning.exit_code == runtime::kExitEnvironment);
+  }
+};
+
 // Everything in front of the program.
 Command mpirun_command(const Launch& how) {
   Command command = {find_mpirun().string(), "-n", std::to_string(how.ranks)};
@@ -174,6 +185,32 @@ Command mpirun_command(const Launch& how) {
   }
   command.insert(command.end(), how.mpirun_words.begin(), how.mpirun_words.end());
   return command;
+}
+
+Ended run_once(const Command& command) {
+  if (ends >= 0) close(ends);
+  ends = memfd_create(kEndsFile, MFD_CLOEXEC);
+  setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
+  MpirunNotes notes;
+  const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&] { return notes.rest(); }};
+  // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
+  const auto over = [](pid_t mpirun) {
+    char begun = 0;
+    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_child_like_us(mpirun);
+  };
+  const Foreground ended = run_foreground(command, &filter, over);
+  runtime::remove_left_over_sockets();  // of a rank 0 that was killed
+  if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
+  char said[3] = {};
+  (void)!pread(ends, said, sizeof said, 0);
+  if (ended.exit_code == 1 && said[0] != 0 && said[2] == 0) return {};
+  if (ended.late) {
+    if (said[0] != 0 && said[2] == 0) return {};
+    throw environment_error(
+        "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
+        "and what runs there may go on until it is back");
+  }
+  return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0}), said[1] != 0};
 }
 
 }  // namespace
@@ -192,30 +229,15 @@ int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunO
                  {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-  ends = memfd_create(kEndsFile, MFD_CLOEXEC);
-  setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
-  MpirunNotes notes;
-  const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&] { return notes.rest(); }};
-  // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
-  const auto over = [](pid_t mpirun) {
-    char begun = 0;
-    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_child_like_us(mpirun);
-  };
-  const Foreground ended = run_foreground(command, &filter, over);
-  runtime::remove_left_over_sockets();  // of a rank 0 that was killed
-  if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
-  char said[3] = {};
-  (void)!pread(ends, said, sizeof said, 0);
-  if (ended.exit_code == 1 && said[0] != 0 && said[2] == 0) return 0;
-  if (ended.late) {
-    if (said[0] != 0 && said[2] == 0) return 0;
-    throw environment_error(
-        "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
-        "and what runs there may go on until it is back");
+  for (std::int32_t again = 1;; ++again) {
+    const Ended e = run_once(command);
+    if (!e.from_outside() || again > how.restarts) {
+      if (!e.meaning.text.empty()) throw Failure(e.meaning.exit_code, "tessera: error: " + e.meaning.text);
+      return e.meaning.exit_code;
+    }
+    fmt::print(stderr, "tessera: {}; the run is started again ({} of {})\n",
+               e.meaning.text.empty() ? "the run has ended" : e.meaning.text, again, how.restarts);
   }
-  const MpirunNotes::Meaning meaning = notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0});
-  if (!meaning.text.empty()) throw Failure(meaning.exit_code, "tessera: error: " + meaning.text);
-  return meaning.exit_code;
 }
 
 }  // namespace tessera::cli

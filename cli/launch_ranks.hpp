@@ -28,6 +28,7 @@ struct Launch {
   std::filesystem::path hostfile;         // empty: mpirun finds hosts by its own means
   std::vector<std::string> mpirun_words;  // more words for it, in front of the program
   std::filesystem::path sanitizer;        // whose library is loaded first; empty: none
+  std::int32_t restarts = 0;              // how often it starts them again, when one was killed or a host is lost
 };
 
 // run_on_ranks starts processes of `tessera exec-program` under mpirun and returns the first exit code that is not

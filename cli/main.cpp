@@ -116,6 +116,7 @@ int parse_and_run(Arguments words) {
   add_report(app, action);
   add_status(app, action);
   add_export(app, action);
+  add_journal(app, action);
   add_internal(app, action);
 
   const auto dashes = std::find(words.begin(), words.end(), "--");

@@ -12,6 +12,7 @@
 #include "files/whole_file.hpp"
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/balance/profiles.hpp"
+#include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/membership.hpp"
@@ -82,15 +83,17 @@ struct Begin {
   RunOptions options;
   balancer::Profile profile;
   Agreed agreed;
+  journal::OfRun journal;
 };
 
 Begin agreed_begin(const abi::Program& program, const RunOptions& given, const std::vector<std::string>& arguments,
                    const std::string& wrong, Transport& transport, bool alone) {
   const bool first = transport.rank() == Rank{0};
-  Begin b{kExitOk, given, {}, {}};
+  Begin b{kExitOk, given, {}, {}, {}};
   Card card = card_of(program, arguments);
   if (first && card.refusal_code == 0) {
     card.refusal = !wrong.empty() ? wrong : refusal(program, given, arguments, transport.size(), b.profile);
+    if (card.refusal.empty() && !given.journal.empty()) card.refusal = b.journal.open(program, arguments, given);
     card.refusal_code = card.refusal.empty() ? kExitOk : kExitUsage;
   }
   if (alone) {
@@ -101,6 +104,8 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   if (first) {
     mine.options = launch::format_options(given);
     mine.profile = b.profile;
+    mine.journal_attempt = b.journal.attempt();
+    mine.journal_digest = b.journal.digest();
   }
   b.agreed = agree(transport, std::move(card), std::move(mine), given.quiet);
   const Verdict& v = b.agreed.verdict;
@@ -112,6 +117,7 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   b.options = launch::parse_options(v.options, launch::Files::of_others);
   b.profile = v.profile;
   set_up_logging(b.options);
+  if (!b.options.journal.empty()) b.journal.join(program, arguments, b.options, v.journal_attempt, v.journal_digest);
   return b;
 }
 
@@ -126,6 +132,7 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     nodes.back()->infos = infos;
     nodes.back()->hosts = b.agreed.verdict.hosts;
     nodes.back()->early = std::move(b.agreed.early);
+    b.journal.keep(*nodes.back());
   }
   if (nodes.front()->worker_ranks < 1) {
     return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates", first);
@@ -140,6 +147,7 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
   }
   const int code = nodes.front()->run();
   for (auto& t : others) t.join();
+  if (code == kExitOk) b.journal.finished();
   if (signals) ignore_member_signals();
   return code;
 }

@@ -51,6 +51,9 @@ struct RunOptions {
   std::int64_t record_limit_mb = 1024;  // of memory for it, per rank
   std::string record_policy;            // directory for the logs of the policies, empty: none
 
+  std::string journal;          // folder, empty: none
+  double journal_interval = 0;  // s between sweeps; 0: by what they cost
+
   std::int32_t spares = 0;  // of the ranks that can execute, the last ones only when asked
   std::vector<MemberPlan> member_plan;
   std::int64_t silence_limit = 0;  // s that a rank may be silent before the run ends; 0: any

@@ -294,8 +294,9 @@ class Writer {
   }
 
   std::string call() const {
-    std::string before;
+    std::string before;  // what only the kernel needs
     std::string list;
+    std::string outputs;
     std::string after;
     std::size_t output = 0;
     for (std::size_t k = 0; k < block_.call->arguments.size(); ++k) {
@@ -334,13 +335,14 @@ class Writer {
           break;
         }
         case ParameterType::name:
-          before += "  DfHold " + name + "(" + hole(Hole::text, context_.written(a.name.at)) + ");\n";
+          outputs += "  DfHold " + name + "(" + hole(Hole::text, context_.written(a.name.at)) + ");\n";
           list += "&" + name;
           after += assign(a.name, output++, name);
           break;
       }
     }
-    std::string out = before + "  k_" + block_.call->kernel->symbol + "(" + list + ");\n";
+    std::string out =
+        outputs + "  if (!recalled(c)) {\n" + before + "  k_" + block_.call->kernel->symbol + "(" + list + ");\n  }\n";
     for (const auto& c : block_.counts) {
       out += "  hint_reads(w, c, " + expr_.name(c.name) + ", " + expr_.integer(*c.count) + ");\n";
     }
@@ -411,7 +413,7 @@ class Writer {
              (chain_.inlined ? " | kInlined" : "");
     }
     return std::string(chain_.stealable ? "kStealable" : "0") + (is_bulk(chain_) ? " | kBulk" : "") +
-           (chain_.inlined ? " | kInlined" : "");
+           (block_.last != nullptr ? " | kRepeats" : "") + (chain_.inlined ? " | kInlined" : "");
   }
 
   // The groups of the kernels that one iteration calls directly.

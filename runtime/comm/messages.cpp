@@ -6,6 +6,7 @@
 
 #include "runtime/comm/fields.hpp"
 #include "runtime/comm/wire.hpp"
+#include "runtime/memory/value.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -21,6 +22,8 @@ inline void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const Passenger& p) {
   const auto type = static_cast<std::uint8_t>(v == nullptr ? abi::Type::none : v->type);
   a(type);
   if (v == nullptr) return;
+  if (note_travels) mark_travelled(v);
+  if (v->type == abi::Type::memo) return;
   if (v->type == abi::Type::integer) {
     a(v->i);
   } else if (v->type == abi::Type::longint) {
@@ -56,6 +59,9 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
       p.value = ValueRef(abi::value_real(r));
       return;
     }
+    case abi::Type::memo:
+      p.value = ValueRef(abi::value_memo());
+      return;
     default: {
       std::uint32_t seat = 0;
       a(seat);

@@ -24,6 +24,9 @@ struct Passenger {
   ValueRef value;
 };
 
+// Values that go into messages are marked (mark_travelled): a run with a journal sets it before it begins.
+inline bool note_travels = false;
+
 // ---- data fragments
 struct Request {  // consumer's rank -> home: send me this value when it exists
   static constexpr bool counts = true;

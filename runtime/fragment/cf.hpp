@@ -20,7 +20,8 @@ inline constexpr std::uint16_t kEnrolled = 1;  // holds a count of its scope
 inline constexpr std::uint16_t kPlaced = 2;    // on the rank it was sent to: its locator is done
 inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another rank
-inline constexpr std::uint16_t kHolding = 16;  // hulls (data/horizon.hpp): in its block's hold_word
+// 16 is abi::kRecalled.
+inline constexpr std::uint16_t kHolding = 32;  // hulls (data/horizon.hpp): in its block's hold_word
 
 // Calls f(word) for each Value* of the frame.
 template <class F>

@@ -143,6 +143,10 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
     options.ranks = *flags.inproc_ranks + options.spares;
   }
   if (!flags.powers.empty()) options.powers = powers_of(flags.powers);
+  if (!options.journal.empty()) {
+    std::error_code ignored;
+    options.journal = std::filesystem::absolute(options.journal, ignored).string();
+  }
   plan_members(flags.leaves, false, options);
   plan_members(flags.joins, true, options);
 }
@@ -239,6 +243,27 @@ void add_nodes(CLI::App& app, runtime::RunOptions& options, const std::shared_pt
   at("--join", flags->joins, "this rank joins at that time of the run; may be repeated");
 }
 
+void add_recovery(CLI::App& app, runtime::RunOptions& options) {
+  const std::string group = "Recovery";
+  app.add_option("--journal", options.journal,
+                 "write down what is done, into this folder; the next run of the program with it goes on there, on any "
+                 "number of ranks (docs/recovery.md)")
+      ->option_text("DIR")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--journal-interval",
+         [&options](const std::string& text) {
+           char* end = nullptr;
+           const double s = text == "auto" ? 0 : std::strtod(text.c_str(), &end);
+           if (text != "auto" && (text.empty() || *end != '\0' || !(s >= 0.001 && s <= 1e6)))
+             throw CLI::ValidationError("--journal-interval: write auto, or seconds from 0.001 on, not `" + text + "`");
+           options.journal_interval = s;
+         },
+         "seconds until what is done is written; default auto: by what writing costs, 1 to 60")
+      ->option_text("S")
+      ->group(group);
+}
+
 void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
   const std::string group = "Advanced";
   const auto number = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40);
@@ -313,6 +338,7 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files) {
   app.add_flag("-q,--quiet", options.quiet, "no progress, no summary, no warnings");
   add_balancing(app, options, flags);
   add_nodes(app, options, flags);
+  add_recovery(app, options);
   add_advanced(app, options, flags);
   app.parse_complete_callback([flags, files, &options] {
     try {

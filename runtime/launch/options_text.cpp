@@ -89,6 +89,12 @@ std::string format_options(const runtime::RunOptions& o) {
   text("--record", o.record, d.record);
   number("--record-limit-mb", o.record_limit_mb, d.record_limit_mb);
   text("--record-policy", o.record_policy, d.record_policy);
+  text("--journal", o.journal, d.journal);
+  if (o.journal_interval > 0) {
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%.17g", o.journal_interval);
+    words.insert(words.end(), {"--journal-interval", buffer});
+  }
   number("--spare", o.spares, d.spares);
   number("--silence-limit", o.silence_limit, d.silence_limit);
   for (const runtime::MemberPlan& p : o.member_plan) {

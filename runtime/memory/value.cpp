@@ -14,7 +14,8 @@
 namespace tessera::abi {
 namespace {
 
-enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2 };  // kSampled beside one of the others
+// kSampled and kTravelled beside one of the others.
+enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2, kTravelled = 4 };
 
 bool is_block(const Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kBlock) != 0; }
 
@@ -99,6 +100,12 @@ Value* value_real(double r) {
   v->r = r;
   return v;
 }
+Value* value_memo() {
+  Value* v = scalar(Type::memo);
+  v->size = 0;
+  v->data = nullptr;
+  return v;
+}
 Value* value_string(const char* text, std::uint64_t size) {
   Value* v = block(Type::string, size, 1);
   if (text != nullptr) std::memcpy(v->data, text, size);
@@ -135,6 +142,8 @@ Overrun overrun_of_block(const abi::Value* v) {
 // A sample (held.hpp) may be a number, which a kernel passes on.
 Overrun overrun_of_marked(const abi::Value* v) { return abi::is_block(v) ? overrun_of_block(v) : Overrun::none; }
 void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
+void mark_travelled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kTravelled}, __ATOMIC_RELAXED); }
+bool has_travelled(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & abi::kTravelled) != 0; }
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 

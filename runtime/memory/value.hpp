@@ -9,6 +9,10 @@ namespace tessera::runtime {
 // It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
 void mark_sampled(abi::Value*);
 
+// It has been put into a message to another rank; marked only where a journal wants to know (comm/messages.hpp).
+void mark_travelled(abi::Value*);
+bool has_travelled(const abi::Value*);
+
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);
 

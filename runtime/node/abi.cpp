@@ -9,6 +9,7 @@
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/journal/doing.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
@@ -96,10 +97,21 @@ namespace {
   runtime::end_saying(text, "tessera: error: " + text, runtime::kExitProgram);
 }
 
+// The kernel was not called: the value that it gave in an earlier run.
+[[gnu::noinline, gnu::cold]] Value* recalled_value(const Worker* w, const Name& n) {
+  try {
+    return w->node.journal->known()->output(n.id);
+  } catch (const std::exception& e) {
+    w->node.fail(fmt::format("tessera: error: {}", e.what()), runtime::kExitEnvironment);
+    throw;
+  }
+}
+
 // The value that a kernel gave its output.
-Value* taken(const Cf* c, std::uint32_t output, Df& df) {
+Value* taken(const Worker* w, const Cf* c, std::uint32_t output, const Name& n, Df& df) {
   runtime::no_child();
   if (df.value == nullptr) {
+    if (recalled(c)) return recalled_value(w, n);
     throw runtime::ProgramError(
         0, runtime::coded(fmt::format("the kernel returned without assigning its output `{}`: assign it on "
                                       "every path",
@@ -113,7 +125,7 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 }
 
 // Apart, so that assigning needs no registers for it.
-[[gnu::noinline, gnu::cold]] void watch_output(Worker* w, const Name& n, Value* v) {
+[[gnu::noinline, gnu::cold]] void watch_output(Worker* w, const Name& n, Value* v, std::int64_t uses) {
   if (w->inputs != nullptr) {
     try {
       w->inputs->compare();
@@ -122,6 +134,7 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
       throw;
     }
   }
+  if (w->doing != nullptr) w->doing->output(n.id, v, uses);
   if (w->trace != nullptr) w->trace->made(n.id, v->size);
 }
 
@@ -130,9 +143,9 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
   w->node.held->sample(c->block->slots[c->block->input_count + output].base, v);
 }
 
-void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v) {
+void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v, std::int64_t uses = -1) {
   if (w->watched) [[unlikely]]
-    watch_output(w, n, v);
+    watch_output(w, n, v, uses);
   if (w->held.next(v)) [[unlikely]]
     sample_output(w, c, output, v);
   if (w->node.balancing) {
@@ -144,7 +157,7 @@ void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Va
 }  // namespace
 
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
-  assign_value(w, c, output, n, taken(c, output, df));
+  assign_value(w, c, output, n, taken(w, c, output, n, df));
 }
 Places* places(Worker* w) {
   if (w->node.ranks() == 1) return nullptr;
@@ -152,8 +165,8 @@ Places* places(Worker* w) {
   return &w->places;
 }
 void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
-  Value* v = taken(c, output, df);
-  note_output(w, c, output, n, v);
+  Value* v = taken(w, c, output, n, df);
+  note_output(w, c, output, n, v, uses);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v) {
@@ -162,7 +175,7 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
 }
 
 void assign_swept(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, const Spot& spot) {
-  assign_value(w, c, output, n, taken(c, output, df), spot);
+  assign_value(w, c, output, n, taken(w, c, output, n, df), spot);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v, const Spot& spot) {
   const std::uint64_t bytes = sizeof(Value) + v->size;
@@ -182,7 +195,11 @@ void horizon_close(Worker*, std::int64_t horizon) {
 
 void hulls_stay(const Hulls& hulls) { runtime::Horizon::hold(hulls); }
 
-void take_back(Worker* w, const Name& n) { w->node.data.take_back(*w, n); }
+void take_back(Worker* w, const Name& n) {
+  if (w->doing != nullptr) [[unlikely]]
+    w->doing->took_back(n.id);
+  w->node.data.take_back(*w, n);
+}
 void taken_back(Worker* w, const Cf* c) {
   if (!w->taken_back.empty()) w->node.data.tell_taken_back(*w, c);
 }

@@ -8,6 +8,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/journal/doing.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -37,6 +38,16 @@ inline bool begin(Worker& w, const abi::Block& b) {
 
 bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }
 
+// With a journal.
+abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
+  if (w.page == nullptr) return run(w, c);
+  journal::Doing doing(w, c);
+  const abi::Next next = run(w, c);
+  doing.done();
+  w.recalled = doing.recalled();
+  return next;
+}
+
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
   InputSums inputs;
   if (simulation != nullptr) simulation->runs(c);
@@ -47,7 +58,8 @@ bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->
     InputSums* outer;
     ~Around() { w.inputs = outer; }
   } const around{w, std::exchange(w.inputs, &inputs)};
-  const abi::Next next = w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c);
+  const abi::Next next =
+      run_kept(w, c, [](Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); });
   no_child();
   inputs.compare();  // there is no output
   return next;
@@ -199,7 +211,7 @@ void Node::execute(Worker& w, Cf* c) {
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
-      if (timed) w.stats.timed(block->group, from, ticks());
+      if (timed && !w.recalled) w.stats.timed(block->group, from, ticks());
       if ((c->flags & kGathered) != 0) {
         if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         // The slots belong to the block that ran, which may not be c->block any more.

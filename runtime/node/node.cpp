@@ -16,6 +16,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/cores/share.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/journal/journal.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -122,6 +123,14 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
 }
 
 Node::~Node() = default;
+
+void Node::keep_journal(std::unique_ptr<journal::Journal> j) {
+  journal = std::move(j);
+  for (std::size_t k = 0; k < workers.size(); ++k) {
+    workers[k]->watched = true;
+    workers[k]->page = &journal->page(k);
+  }
+}
 
 void Node::publish(Worker& w) {
   w.waits.publish();
@@ -355,6 +364,7 @@ int Node::run() {
     status = std::make_unique<StatusBoard>(*this);
     membership->listen();
   }
+  if (journal != nullptr) journal->start();
   if (self() == Rank{0}) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
   for (auto& w : workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });
@@ -383,6 +393,7 @@ int Node::finish(int exit_code) {
     }
   }
   for (auto& w : workers) w->thread.join();
+  if (journal != nullptr) journal->stop();
   // Only now: a worker may have held the communication role, and been in the middle of a turn.
   membership->stop_listening();
   progress->clear();

@@ -45,6 +45,11 @@ class Watch;
 class RunningNow;
 class InputSums;
 class RankEvents;
+namespace journal {
+class Doing;
+class Journal;
+class Page;
+}  // namespace journal
 }  // namespace tessera::runtime
 
 namespace tessera::abi {
@@ -85,7 +90,10 @@ struct Worker {
   std::uint64_t published = 0;                  // ticks; when these were last
   std::atomic<std::int32_t> tid{0};             // of its thread, when that has started
   std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
-  bool watched = false;                         // there is a trace, or inputs are checked
+  bool watched = false;                         // there is a trace or a journal, or inputs are checked
+  runtime::journal::Page* page = nullptr;       // --journal; null: there is none
+  runtime::journal::Doing* doing = nullptr;     // the fragment that runs, for that
+  bool recalled = false;                        // the last one's kernel was not called
   runtime::InputSums* inputs = nullptr;         // of the current fragment, where they are checked
   runtime::Thread thread;
 };
@@ -107,6 +115,9 @@ class Node {
   Node(const abi::Program& program, const RunOptions& options, Transport& transport,
        std::vector<std::string> arguments);
   ~Node();
+
+  // Before run().
+  void keep_journal(std::unique_ptr<journal::Journal>);
 
   // Runs the program to its end; every rank of the run calls it. Returns the exit code.
   int run();
@@ -190,6 +201,7 @@ class Node {
   std::unique_ptr<RunningNow> running;
   std::unique_ptr<Watch> watch;        // of several processes
   std::unique_ptr<RankEvents> events;  // --record
+  std::unique_ptr<journal::Journal> journal;
   // Set before run().
   std::vector<balancer::GroupInfo> infos;               // with what a profile knows
   std::vector<std::string> hosts;                       // by rank; empty: this one

@@ -23,6 +23,8 @@ const char* type_name(abi::Type t) {
       return "a string";
     case abi::Type::bytes:
       return "opaque bytes";
+    case abi::Type::memo:
+      return "a memo of a journal";
   }
   return "unknown";
 }

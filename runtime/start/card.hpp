@@ -25,10 +25,12 @@ struct Card {
 
 struct Verdict {
   std::int32_t exit_code = 0;
-  std::string text;                // why not; rank 0 says it
-  std::string options;             // of the run, for all ranks
-  balancer::Profile profile;       // of --load-groups
-  std::vector<std::string> hosts;  // by rank
+  std::string text;                   // why not; rank 0 says it
+  std::string options;                // of the run, for all ranks
+  balancer::Profile profile;          // of --load-groups
+  std::vector<std::string> hosts;     // by rank
+  std::uint64_t journal_attempt = 0;  // of --journal: the number of this run,
+  std::uint64_t journal_digest = 0;   // and what rank 0 sees of those before
 };
 
 // The version of this build.

@@ -230,7 +230,7 @@ void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder
   totals.run += since(running);
   munmap(progress, sizeof(Progress));
   for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));
-  if (!plan.crash) shrink_first(cases, plan, library, report, before, mismatches);
+  if (!plan.crash && !plan.recover) shrink_first(cases, plan, library, report, before, mismatches);
   fs::remove(report);
   fs::remove(library);
 }

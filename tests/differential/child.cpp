@@ -14,6 +14,7 @@
 
 #include "balancer/random.hpp"
 #include "configurations.hpp"
+#include "recovery.hpp"
 #include "runtime/data/happens.hpp"
 #include "runtime/data/horizon.hpp"
 #include "runtime/run.hpp"
@@ -104,6 +105,10 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   }
   ran.trace = world.trace();
   if (end == whole::End::done) return ran;
+  if (end == whole::End::died || (settings.dies != whole::Span::max() && world.living_ended())) {
+    ran.code = kDied;
+    return ran;
+  }
   if (end == whole::End::stuck && world.living_ended()) _exit(0);
   std::fprintf(stderr, "the run %s %s", end == whole::End::stuck ? "is stuck" : "goes on", world.standing().c_str());
   _exit(1);
@@ -146,6 +151,19 @@ std::string run_crashing(const abi::Program& program, const Configuration& c, co
 }
 
 }  // namespace
+
+void run_part(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
+              const fs::path& lines) {
+  int code = run_once(program, c, arguments).code;
+  std::ofstream out(lines);
+  for (const std::string& line : printed) out << line << '\n';
+  out.close();
+  if (code == 0 && c.options.ranks == 1 && left != 0) {
+    std::fprintf(stderr, "%zu data fragments were never freed\n", left.load());
+    code = 1;
+  }
+  _exit(code);
+}
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -208,7 +226,9 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       all[at].options.summary_json = summary;
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
       std::string what;
-      if (plan.crash && all[at].world) {
+      if (plan.recover && all[at].world) {
+        what = run_recovering(program, c, plan.first + at, report, said);
+      } else if (plan.crash && all[at].world) {
         what = run_crashing(program, all[at], c, said);
       } else {
         const Ran ran = run_once(program, all[at], c.arguments);

@@ -28,6 +28,11 @@ struct Progress {
 bool fails(const Case& c, const Plan& plan, const Configuration& configuration, const std::filesystem::path& library,
            const std::filesystem::path& report, const std::filesystem::path& transcript = {});
 
+// One whole run, as part of a longer story: what it prints goes to a file, also when it dies.
+inline constexpr int kDied = 99;
+[[noreturn]] void run_part(const abi::Program& program, const Configuration& configuration,
+                           const std::vector<std::string>& arguments, const std::filesystem::path& lines);
+
 std::vector<Mismatch> read_report(const std::filesystem::path& path);
 
 // read returns the text of a file, "" when there is none.

@@ -32,6 +32,7 @@ struct Plan {
   std::size_t first = 0;   // number of the first one
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
   bool crash = false;      // in each of these a rank crashes
+  bool recover = false;    // each dies, and another one goes on from its journal (recovery.hpp)
 };
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   app.add_option("--from-run", plan.first, "number of the first of them")->capture_default_str();
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_option("--alone", plan.alone, "of runs by real threads only those of one rank, so many times");
+  app.add_flag("--recover", plan.recover, "... each of which dies, and goes on from its journal");
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);

@@ -81,6 +81,8 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   o.link_bandwidth = 1.5e9;
   o.spares = 1;
   o.silence_limit = 60;
+  o.journal = (folder_ / "the journal").string();
+  o.journal_interval = 0.1;
   o.powers = {3, 0.1};
   o.member_plan = {{balancer::Rank{2}, false, std::chrono::nanoseconds(1'500'000'001)},
                    {balancer::Rank{1}, false, std::chrono::seconds(1'000'000'000)},
@@ -101,6 +103,8 @@ TEST_F(Options, SurviveTheWayToTheRanks) {
   EXPECT_EQ(back.link_bandwidth, 1.5e9);
   EXPECT_EQ(back.spares, 1);
   EXPECT_EQ(back.silence_limit, 60);
+  EXPECT_EQ(back.journal, o.journal);
+  EXPECT_EQ(back.journal_interval, o.journal_interval);
   EXPECT_EQ(back.powers, o.powers);
   EXPECT_EQ(back.member_plan, o.member_plan);
   EXPECT_EQ(format_options(runtime::RunOptions{}), "");

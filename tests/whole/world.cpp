@@ -95,6 +95,10 @@ End World::run(std::function<void()> body) {
   End end = End::done;
   while (!fibers_.front()->ended) {
     Fiber* next = pick();
+    if (elapsed() > settings_.dies) {
+      end = End::died;
+      break;
+    }
     if (next == nullptr || elapsed() > settings_.limit || ++steps_ > settings_.most_steps) {
       end = next == nullptr ? End::stuck : End::late;
       break;

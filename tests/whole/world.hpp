@@ -32,6 +32,7 @@ struct Settings {
   std::size_t cores = 1;                  // of each rank
   Span longest{0};                        // that a fragment's code takes; most take much less
   Span limit = std::chrono::seconds(20);  // longer than this no run lasts
+  Span dies = Span::max();                // all ranks at once: nothing of them runs any more
   std::size_t most_steps = 2'000'000;     // from one wait to the next
   std::vector<Absence> absences;
   bool told = false;  // keep the transcript
@@ -41,6 +42,7 @@ enum class End : std::uint8_t {
   done,   // the body has come back
   stuck,  // nobody can ever go on
   late,   // ... or not before the limit
+  died,   // as the settings say
 };
 
 class World final : public runtime::Simulation {

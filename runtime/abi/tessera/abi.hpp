@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 12;
+inline constexpr std::uint32_t kAbiVersion = 13;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -75,7 +75,8 @@ TESSERA_HOT bool is_needed(const Name& n) { return (n.id.hi | n.id.lo) != 0; }
 
 // ---------------------------------------------------------------------------- values
 
-enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, bytes = 4, longint = 5 };
+// memo: stands for a value that nobody needs any more, in a run that goes on from a journal (docs/recovery.md).
+enum class Type : std::uint8_t { none = 0, integer = 1, real = 2, string = 3, bytes = 4, longint = 5, memo = 6 };
 
 // Value is an immutable reference-counted value. Scalars sit in the header; strings (zero
 // terminated) and bytes (64-byte aligned) behind `data`.
@@ -99,7 +100,8 @@ Value* value_long(std::int64_t);
 Value* value_real(double);
 Value* value_string(const char* text, std::uint64_t size);
 Value* value_bytes(std::uint64_t size);  // zeroed
-void value_free(Value*);                 // called by release() when the last reference goes
+Value* value_memo();
+void value_free(Value*);  // called by release() when the last reference goes
 
 inline Value* retain(Value* v) {
   if (v != nullptr) __atomic_fetch_add(&v->refs, 1u, __ATOMIC_RELAXED);
@@ -272,7 +274,8 @@ inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: 
 // range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or
 // runs of a call that repeats.
 inline constexpr std::uint8_t kBulk = 32;
-inline constexpr std::uint8_t kHolds = 64;  // there are hulls: it may still read more than its inputs
+inline constexpr std::uint8_t kHolds = 64;     // there are hulls: it may still read more than its inputs
+inline constexpr std::uint8_t kRepeats = 128;  // atomic: words 0 and 1 of its frame are the counter and its last value
 
 struct Program {
   std::uint32_t abi_version;
@@ -315,6 +318,10 @@ inline constexpr std::uint64_t kBodyHolds = std::uint64_t{1} << 40;  // no numbe
 void scope_delete_held(Worker*, Scope*, const Name* parts, std::uint32_t count, bool all);
 void hint_delete_held(Worker*, Cf*, const Name* parts, std::uint32_t count, bool all);
 TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
+
+// In Cf::flags while it runs: a journal knows what its kernel gave. It is not called, and its outputs stay empty.
+inline constexpr std::uint16_t kRecalled = 16;
+TESSERA_HOT bool recalled(const Cf* c) { return (c->flags & kRecalled) != 0; }
 
 // Gives the name its value (takes the reference from df). `output` numbers the block's outputs.
 void assign(Worker*, Cf*, std::uint32_t output, const Name&, Df&);

@@ -27,6 +27,8 @@ inline const char* type_name(abi::Type t) {
       return "bytes";
     case abi::Type::none:
       break;
+    case abi::Type::memo:
+      return "a memo of a journal";
   }
   return "nothing";
 }

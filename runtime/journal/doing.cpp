@@ -1,0 +1,87 @@
+#include "runtime/journal/doing.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "runtime/fragment/cf.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime::journal {
+namespace {
+
+// The same in every run of the program, whatever it was translated to: a loop that repeats in one fragment has those of
+// its turns.
+Id key_of(const Cf* c) {
+  if ((c->block->flags & abi::kRepeats) == 0) return c->id;
+  return abi::mix(abi::mix(c->id, c->words()[0]), 0);
+}
+
+// Of what a fragment that is no kernel's does: it may come back, with other values of its variables.
+Id turn_of(const Cf* c) {
+  Id id = c->id;
+  unsigned word = 0;
+  for (const char* k = c->block->layout; *k != '\0'; word += *k++ == 'n' ? 3 : 1) {
+    if (*k == 'i') id = abi::mix(id, c->words()[word]);
+  }
+  return id;
+}
+
+}  // namespace
+
+Doing::Doing(abi::Worker& w, abi::Cf* c)
+    : worker_(w),
+      cf_(c),
+      outer_(std::exchange(w.doing, this)),
+      page_(*w.page),
+      kernel_(c->block->kind == abi::Kind::atomic) {
+  const Known* known = w.node.journal->known();
+  if (kernel_) {
+    key_ = key_of(c);
+    recalled_ = known != nullptr && known->recalls(key_);
+    if (recalled_) {
+      c->flags |= abi::kRecalled;
+      return;
+    }
+  }
+  const unsigned inputs = (c->flags & kGathered) != 0 ? c->block->input_count : 0;
+  for (unsigned k = 0; k < inputs && known != nullptr; ++k) {
+    const abi::Value* v = abi::input(c, *c->block, k);
+    if (v == nullptr || v->type != abi::Type::memo) continue;
+    w.doing = outer_;
+    const char* const text = "tessera: error: an input is needed that the journal has no value of: a bug in Tessera";
+    w.node.fail(text, kExitInternal);
+    throw std::logic_error(text);
+  }
+  names_.emplace(c);
+  if (kernel_) return;
+  for (unsigned k = 0; k < inputs; ++k) {
+    if (abi::Value* v = abi::input(c, *c->block, k)) page_.keep((*names_)[k].id, v);
+  }
+}
+
+Doing::~Doing() {
+  worker_.doing = outer_;
+  cf_->flags &= static_cast<std::uint16_t>(~abi::kRecalled);
+  for (const Pending& p : values_) abi::release(p.value);
+}
+
+void Doing::output(const Id& id, abi::Value* v, std::int64_t uses) {
+  if (!kernel_ || recalled_) return;
+  outputs_.push_back({id, uses});
+  values_.push_back({id, abi::retain(v), uses < 0});
+}
+
+void Doing::took_back(const Id& id) { page_.took_back({id, abi::mix(turn_of(cf_), taken_back_++)}); }
+
+void Doing::done() {
+  if (!kernel_ || recalled_) return;
+  std::vector<Id> reads;
+  for (unsigned k = 0; k < names_->size(); ++k) {
+    if (abi::is_needed((*names_)[k])) reads.push_back((*names_)[k].id);
+  }
+  page_.done({key_, reads, outputs_}, values_);
+}
+
+}  // namespace tessera::runtime::journal

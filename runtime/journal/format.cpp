@@ -1,0 +1,277 @@
+#include "runtime/journal/format.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY  // a state on the stack
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "runtime/comm/wire.hpp"
+
+namespace tessera::runtime::journal {
+namespace {
+
+enum class Frame : std::uint32_t { header = 1, records = 2, value = 3 };
+enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3 };
+
+constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
+struct Head {
+  std::uint32_t mark = kMark;
+  std::uint32_t kind = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t sum = 0;
+};
+
+// Of a row of records.
+struct DoneRow {
+  Id key;
+  std::uint32_t reads, outputs;
+};
+struct ValueRow {
+  Id id;
+  std::uint64_t bytes;
+  std::uint64_t type;
+};
+
+template <class T>
+void put(std::vector<std::byte>& to, const T& x) {
+  const auto* p = reinterpret_cast<const std::byte*>(&x);
+  to.insert(to.end(), p, p + sizeof x);
+}
+template <class T>
+void put_all(std::vector<std::byte>& to, std::span<const T> list) {
+  const auto bytes = std::as_bytes(list);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+void serialize_header(auto& a, auto& h) {
+  a(h.format, h.origin.hash[0], h.origin.hash[1], h.origin.program, h.origin.arguments, h.blocks, h.attempt, h.rank,
+    h.ranks, h.placed, h.began);
+}
+
+// Takes things off the front; false: there is not so much.
+class Rows {
+ public:
+  explicit Rows(std::span<const std::byte> bytes) : left_(bytes) {}
+  bool empty() const { return left_.empty(); }
+  std::size_t left() const { return left_.size(); }
+  template <class T>
+  bool take(T& x) {
+    if (left_.size() < sizeof x) return false;
+    std::memcpy(&x, left_.data(), sizeof x);
+    left_ = left_.subspan(sizeof x);
+    return true;
+  }
+  template <class T>
+  bool take(std::vector<T>& list, std::size_t count) {
+    list.resize(count);
+    if (left_.size() < count * sizeof(T)) return false;
+    if (count > 0) std::memcpy(list.data(), left_.data(), count * sizeof(T));
+    left_ = left_.subspan(count * sizeof(T));
+    return true;
+  }
+  bool take(std::span<const std::byte>& bytes, std::uint64_t count) {
+    if (left_.size() < count) return false;
+    bytes = left_.subspan(0, count);
+    left_ = left_.subspan(count);
+    return true;
+  }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
+// `at`: of the rows in the file.
+void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& sink) {
+  std::vector<Id> reads;
+  std::vector<Output> outputs;
+  for (Rows rows(bytes); !rows.empty();) {
+    Row row{};
+    rows.take(row);
+    if (row == Row::done) {
+      DoneRow d;
+      if (!rows.take(d) || !rows.take(reads, d.reads) || !rows.take(outputs, d.outputs)) return;
+      if (sink.done) sink.done({d.key, reads, outputs});
+    } else if (row == Row::value) {
+      ValueRow v;
+      ValueOf out;
+      if (!rows.take(v)) return;
+      out = {v.id, static_cast<abi::Type>(v.type), {}, at + (bytes.size() - rows.left())};
+      if (!rows.take(out.bytes, v.bytes)) return;
+      if (sink.value) sink.value(out);
+    } else if (row == Row::taken_back) {
+      TakenBack t;
+      if (!rows.take(t)) return;
+      if (sink.taken_back) sink.taken_back(t);
+    } else {
+      return;
+    }
+  }
+}
+
+[[noreturn]] void fail_writing(const std::filesystem::path& path) {
+  throw std::system_error(errno, std::generic_category(), path.string());
+}
+
+class Reading {
+ public:
+  explicit Reading(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat s {};
+    if (file_ >= 0 && fstat(file_, &s) == 0) size_ = static_cast<std::uint64_t>(s.st_size);
+  }
+  ~Reading() {
+    if (file_ >= 0) close(file_);
+  }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+  std::uint64_t size() const { return size_; }
+  bool read(std::uint64_t at, void* to, std::uint64_t bytes) const {
+    for (auto* p = static_cast<char*>(to); bytes > 0;) {
+      const ssize_t n = pread(file_, p, bytes, static_cast<off_t>(at));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      p += n, at += static_cast<std::uint64_t>(n), bytes -= static_cast<std::uint64_t>(n);
+    }
+    return true;
+  }
+
+ private:
+  int file_;
+  std::uint64_t size_ = 0;
+};
+
+std::uint64_t sum_of(std::uint32_t kind, std::span<const std::byte> a, std::span<const std::byte> b) {
+  XXH3_state_t state;
+  XXH3_64bits_reset_withSeed(&state, kind * 0x9E3779B97F4A7C15u + a.size() + b.size());
+  XXH3_64bits_update(&state, a.data(), a.size());
+  XXH3_64bits_update(&state, b.data(), b.size());
+  return XXH3_64bits_digest(&state);
+}
+
+// The frame that begins at `at`: its kind and bytes. False: there is none.
+enum class Got : std::uint8_t { frame, damaged, none };
+Got next_frame(const Reading& file, std::uint64_t& at, Head& head, std::vector<std::byte>& bytes) {
+  if (at + sizeof head > file.size() || !file.read(at, &head, sizeof head) || head.mark != kMark) return Got::none;
+  if (head.bytes > file.size() - at - sizeof head) return Got::none;
+  bytes.resize(head.bytes);
+  if (!file.read(at + sizeof head, bytes.data(), head.bytes)) return Got::none;
+  at += sizeof head + head.bytes;
+  return sum_of(head.kind, bytes, {}) == head.sum ? Got::frame : Got::damaged;
+}
+
+bool parse_header(const Head& head, std::span<const std::byte> bytes, Header& out) {
+  if (head.kind != static_cast<std::uint32_t>(Frame::header)) return false;
+  try {
+    WireReader number(bytes.data(), bytes.size());
+    number(out.format);
+    if (out.format != kFormat) return true;
+    WireReader in(bytes.data(), bytes.size());
+    serialize_header(in, out);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void append(std::vector<std::byte>& to, const Done& d) {
+  put(to, Row::done);
+  put(to, DoneRow{d.key, static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
+  put_all(to, d.reads);
+  put_all(to, d.outputs);
+}
+void append(std::vector<std::byte>& to, const ValueOf& v) {
+  put(to, Row::value);
+  put(to, ValueRow{v.id, v.bytes.size(), static_cast<std::uint64_t>(v.type)});
+  put_all(to, v.bytes);
+}
+void append(std::vector<std::byte>& to, const TakenBack& t) {
+  put(to, Row::taken_back);
+  put(to, t);
+}
+
+File::File(const std::filesystem::path& path, const Header& header)
+    : path_(path), file_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+  if (file_ < 0) fail_writing(path_);
+  std::vector<std::byte> bytes;
+  WireWriter out(bytes);
+  serialize_header(out, header);
+  try {
+    frame(static_cast<std::uint32_t>(Frame::header), bytes, {});
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+File::~File() { close(file_); }
+
+void File::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_writing(path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    size_ += static_cast<std::uint64_t>(n);
+  }
+}
+
+void File::frame(std::uint32_t kind, std::span<const std::byte> head, std::span<const std::byte> rest) {
+  const Head h{kMark, kind, head.size() + rest.size(), sum_of(kind, head, rest)};
+  write(std::as_bytes(std::span(&h, 1)));
+  write(head);
+  write(rest);
+}
+
+void File::records(std::span<const std::byte> rows) { frame(static_cast<std::uint32_t>(Frame::records), rows, {}); }
+
+void File::value(const ValueOf& v) {
+  std::vector<std::byte> head;
+  append(head, ValueOf{v.id, v.type, {}, 0});
+  // The row says how many bytes follow.
+  const std::uint64_t bytes = v.bytes.size();
+  std::memcpy(head.data() + sizeof(Row) + offsetof(ValueRow, bytes), &bytes, sizeof bytes);
+  frame(static_cast<std::uint32_t>(Frame::value), head, v.bytes);
+}
+
+void File::sync() {
+  if (fdatasync(file_) != 0) fail_writing(path_);
+}
+
+bool read_header(const std::filesystem::path& path, Header& out) {
+  const Reading file(path);
+  std::uint64_t at = 0;
+  Head head;
+  std::vector<std::byte> bytes;
+  return next_frame(file, at, head, bytes) == Got::frame && parse_header(head, bytes, out);
+}
+
+Found for_each_record(const std::filesystem::path& path, Header& header, const Sink& sink) {
+  const Reading file(path);
+  Found found;
+  std::uint64_t at = 0;
+  std::vector<std::byte> bytes;
+  for (;;) {
+    const std::uint64_t from = at;
+    Head head;
+    const Got got = next_frame(file, at, head, bytes);
+    if (got == Got::none) break;
+    if (!found.header) {
+      found.header = got == Got::frame && parse_header(head, bytes, header) && header.format == kFormat;
+      if (!found.header) break;
+    } else if (got == Got::damaged) {
+      found.damaged += at - from;
+    } else {
+      read_rows(bytes, from + sizeof head, sink);
+    }
+  }
+  found.damaged += file.size() - at;
+  return found;
+}
+
+}  // namespace tessera::runtime::journal

@@ -1,0 +1,119 @@
+// The format of a journal's files (docs/recovery.md). A file is a row of frames, each with a checksum: first the
+// header, then frames of records, and one for each large value. What can't be read is passed over: any subset of the
+// records leads to the right result.
+//
+// The records: a fragment is done, with the names it read and assigned; the value of a name; a counted use that was
+// taken back. This file knows nothing of nodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime::journal {
+
+using abi::Id;
+
+inline constexpr std::uint32_t kFormat = 1;
+
+// What a journal belongs to.
+struct Origin {
+  std::uint64_t hash[2] = {0, 0};  // of the program
+  std::string program;             // its name
+  std::vector<std::string> arguments;
+};
+
+struct Header {
+  std::uint32_t format = kFormat;
+  Origin origin;
+  std::uint64_t blocks = 0;   // a digest of what the program was translated to: passes may differ
+  std::uint64_t attempt = 0;  // which run with this folder has written the file
+  std::int32_t rank = 0;
+  std::int32_t ranks = 1;   // of that run
+  std::int32_t placed = 1;  // what `ranks` says in the program
+  std::int64_t began = 0;   // that run: seconds since 1970
+};
+
+// An output of a fragment; so many fragments will read it, -1: not known.
+struct Output {
+  Id id;
+  std::int64_t uses = -1;
+};
+
+// A fragment's kernel has returned. `reads` has a name for each input that the fragment waited for.
+struct Done {
+  Id key;
+  std::span<const Id> reads;
+  std::span<const Output> outputs;
+};
+
+// The bytes are those of the value: 4 of an int, 8 of a long or real, else its payload.
+struct ValueOf {
+  Id id;
+  abi::Type type = abi::Type::none;
+  std::span<const std::byte> bytes;
+  std::uint64_t at = 0;  // where in the file these are; set by for_each_record
+};
+
+// `key` is the same for the same decision in every run.
+struct TakenBack {
+  Id id;
+  Id key;
+};
+
+// Rows of records as they stand in a frame.
+void append(std::vector<std::byte>& to, const Done&);
+void append(std::vector<std::byte>& to, const ValueOf&);
+void append(std::vector<std::byte>& to, const TakenBack&);
+
+// Values of more bytes have a frame of their own.
+inline constexpr std::size_t kSmallValue = 512;
+// A frame of records has about so many bytes: one that is damaged takes no more along.
+inline constexpr std::size_t kFrame = 64 << 10;
+
+// An open file to be written. All throw std::system_error.
+class File {
+ public:
+  File(const std::filesystem::path& path, const Header&);  // a new one
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  void records(std::span<const std::byte> rows);
+  void value(const ValueOf&);
+  void sync();
+  std::uint64_t size() const { return size_; }
+
+ private:
+  void frame(std::uint32_t kind, std::span<const std::byte> head, std::span<const std::byte> rest);
+  void write(std::span<const std::byte>);
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+struct Sink {
+  std::function<void(const Done&)> done;
+  std::function<void(const ValueOf&)> value;
+  std::function<void(const TakenBack&)> taken_back;
+};
+
+// What was found while reading a file.
+struct Found {
+  bool header = false;        // there is one: else nothing else counts
+  std::uint64_t damaged = 0;  // bytes that could not be read
+};
+
+// read_header reads no more than that; false: there is none that can be understood. Of another format only the number
+// is read.
+bool read_header(const std::filesystem::path& path, Header& out);
+
+// for_each_record reads a whole file, or what can be read of it.
+Found for_each_record(const std::filesystem::path& path, Header& header, const Sink& sink);
+
+}  // namespace tessera::runtime::journal

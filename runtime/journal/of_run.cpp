@@ -1,0 +1,100 @@
+#include "runtime/journal/of_run.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+
+#include "runtime/journal/journal.hpp"
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime::journal {
+
+std::uint64_t digest_of_blocks(const abi::Program& program) {
+  std::uint64_t digest = program.block_count;
+  const auto text = [&](const char* t) {
+    if (t != nullptr) digest = XXH3_64bits_withSeed(t, std::strlen(t), digest);
+  };
+  for (std::uint32_t k = 0; k < program.block_count; ++k) {
+    const abi::Block& b = *program.blocks[k];
+    const std::uint64_t words[] = {static_cast<std::uint64_t>(b.kind), b.group, b.input_count, b.output_count, b.pos};
+    digest = XXH3_64bits_withSeed(words, sizeof words, digest);
+    text(b.layout);
+    text(b.text);
+  }
+  return digest;
+}
+
+void OfRun::read(const abi::Program& program, const std::vector<std::string>& arguments, const RunOptions& options) {
+  for (int k = 0; k < 2; ++k) header_.origin.hash[k] = program.hash[k];
+  header_.origin.program = program.name;
+  header_.origin.arguments = arguments;
+  header_.blocks = digest_of_blocks(program);
+  header_.began = simulation != nullptr ? 0 : static_cast<std::int64_t>(std::time(nullptr));
+  auto known = std::make_shared<Known>(options.journal, header_.attempt, header_.blocks);
+  if (known->placed != 0) known_ = std::move(known);
+}
+
+std::string OfRun::open(const abi::Program& program, const std::vector<std::string>& arguments,
+                        const RunOptions& options) {
+  Origin origin{{program.hash[0], program.hash[1]}, program.name, arguments};
+  folder_ = std::make_unique<Folder>(options.journal, origin);
+  if (!folder_->wrong.empty()) return folder_->wrong;
+  header_.attempt = folder_->attempt;
+  read(program, arguments, options);
+  if (!options.quiet) say(options);
+  return "";
+}
+
+void OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments, const RunOptions& options,
+                 std::uint64_t attempt, std::uint64_t digest) {
+  header_.attempt = attempt;
+  read(program, arguments, options);
+  if (this->digest() == digest) return;
+  throw std::runtime_error(
+      fmt::format("--journal: what is in {} here is not what rank 0 sees: it must be a folder that all hosts share",
+                  options.journal));
+}
+
+void OfRun::say(const RunOptions& options) const {
+  if (folder_->was_finished) {
+    std::fprintf(stderr, "tessera: the run in the journal %s came to its end: this one begins anew\n",
+                 options.journal.c_str());
+  }
+  if (known_ == nullptr) return;
+  const Known& k = *known_;
+  std::string text = fmt::format(
+      "tessera: goes on from the journal {}: {} fragment{} done, {:.1f} MB of values are there, written {} s ago on {} "
+      "rank{}\n",
+      options.journal, k.recalled, k.recalled == 1 ? " is" : "s are", static_cast<double>(k.bytes) * 1e-6,
+      std::max<std::int64_t>(0, header_.began - k.written), k.ranks, k.ranks == 1 ? "" : "s");
+  if (k.damaged > 0) {
+    text += fmt::format("tessera: warning: {} bytes of the journal can't be read: what they said is done again\n",
+                        k.damaged);
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+void OfRun::keep(Node& node) {
+  if (header_.attempt == 0) return;
+  note_travels = true;
+  // What the program says by `ranks` stays what it was.
+  const std::int32_t placed = known_ != nullptr ? known_->placed : node.members.placed();
+  set_placed_ranks(placed);
+  Header h = header_;
+  h.rank = balancer::index(node.self());
+  h.ranks = node.ranks();
+  h.placed = placed;
+  node.keep_journal(
+      std::make_unique<Journal>(Settings{node.options.journal, h, node.options.journal_interval, node.options.quiet},
+                                known_, node.workers.size()));
+}
+
+void OfRun::finished() const {
+  if (folder_ != nullptr) folder_->finished();
+}
+
+}  // namespace tessera::runtime::journal

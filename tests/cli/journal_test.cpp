@@ -1,0 +1,160 @@
+// Runs that are killed and go on from their journals.
+#include <fstream>
+
+#include "command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sums of rows, which a fragment kills at its element `at` of row 5, once: when the file `die` is there and the journal
+// has something. Each kernel that runs leaves a line.
+constexpr const char* kRows =
+    "C++ sub begin(int i, name x) ${{ x = i; $}}\n"
+    "C++ sub add(int row, int i, int s, name x) ${{\n"
+    "  if (FILE* ran = fopen(\"ran\", \"a\")) { fprintf(ran, \"%d %d\\n\", row, i); fclose(ran); }\n"
+    "  if (row == 5 && i == 40 && access(\"die\", F_OK) == 0) {\n"
+    "    for (int n = 0; n < 5000 && system(\"test $(cat J/*.tsj | wc -c) -gt 4000\") != 0; ++n) usleep(2000);\n"
+    "    unlink(\"die\");\n"
+    "    if (system(\"kill -9 $PPID\") == 0) sleep(60);\n"
+    "  }\n"
+    "  x = s + i * row;\n"
+    "$}}\n"
+    "C++ sub show(string what, int v) ${{ printf(\"%s %d\\n\", what, v); fflush(stdout); $}}\n"
+    "sub row(int r, name out_) {\n"
+    "  df x;\n"
+    "  begin(r, x[0]);\n"
+    "  for i = 1..60 add(r, i, x[i - 1], x[i]);\n"
+    "  if x[60] % 2 == 0 { add(r, 61, x[60], out_); show(\"even\", r); } else add(r, 62, x[60], out_);\n"
+    "}\n"
+    "sub main(int n) {\n"
+    "  df y;\n"
+    "  for r = 1..8 cf a[r]: row(r, y[r]) @ { locator_cyclic: r; };\n"
+    "  for r = 1..8 show(\"row\", y[r]);\n"
+    "}\n";
+
+class Journal : public Command {
+ protected:
+  Journal() { write("p.fa", kRows); }
+  Outcome journalled(Words words, const std::string& argument = "3") {
+    words.insert(words.begin(), {"run", "p.fa", "--journal", "J", "--journal-interval", "0.005"});
+    words.insert(words.end(), {"--", argument});
+    return tessera(words);
+  }
+  void deadly() { write("die", ""); }
+  // The lines without repetitions: what the last moments have printed may be printed again.
+  static std::string lines(const std::string& text) {
+    std::string once, before;
+    for (const std::string all = sorted(text); const char c : all) {
+      before += c;
+      if (c != '\n') continue;
+      if (once.size() < before.size() || once.compare(once.size() - before.size(), before.size(), before) != 0)
+        once += before;
+      before.clear();
+    }
+    return once;
+  }
+};
+
+TEST_F(Journal, ARunThatWasKilledGoesOnOnOtherRanks) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  EXPECT_TRUE(ended(all, 0));
+  fs::remove(path("ran"));
+  const std::vector<Words> ways = {{"-n", "3", "-b", "none", "--restarts", "0"},
+                                   {"-t", "1"},
+                                   {"-n", "2", "--restarts", "0"},
+                                   {"-n", "2", "-t", "2", "-b", "steal"}};
+  for (std::size_t k = 0; k + 1 < ways.size(); ++k) {
+    deadly();
+    const Outcome killed = journalled(ways[k]);
+    EXPECT_NE(killed.exit_code, 0);
+    EXPECT_FALSE(fs::exists(path("die"))) << killed.err;
+    const Outcome rest = journalled(ways[k + 1]);
+    EXPECT_TRUE(ended(rest, 0, {"goes on from the journal", "fragments are done"}));
+    EXPECT_EQ(lines(killed.out + rest.out), lines(all.out));
+    // It came to its end: the next one begins anew.
+    const Outcome anew = journalled({});
+    EXPECT_TRUE(ended(anew, 0, {"came to its end", "begins anew"}));
+    EXPECT_EQ(sorted(anew.out), sorted(all.out));
+  }
+}
+
+TEST_F(Journal, WhatIsDoneIsNotDoneAgain) {
+  deadly();
+  EXPECT_NE(journalled({"-t", "1"}).exit_code, 0);
+  const auto ran = [&] {
+    const std::string text = read("ran");
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto before = ran();
+  EXPECT_TRUE(ended(journalled({"-t", "2"}), 0));
+  // There were 4000 bytes of records before it was killed: fifty fragments or so.
+  EXPECT_LT(ran(), before + 8 * 62 - 20);
+}
+
+TEST_F(Journal, OfAnotherProgramOrOtherArgumentsIsRefused) {
+  deadly();
+  EXPECT_NE(journalled({}).exit_code, 0);
+  EXPECT_TRUE(ended(journalled({}, "4"), 2, {"is the journal of a run with `3`, not with `4`"}));
+  EXPECT_TRUE(ended(journalled({"-n", "2"}, "4"), 2, {"is the journal of a run with `3`, not with `4`"}));
+  write("p.fa", kEcho);
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal", "J", "--", "1", "b"}), 2, {"another program"}));
+}
+
+TEST_F(Journal, WhoeverStartsTheRanksStartsThemAgain) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  deadly();
+  const Outcome o = journalled({"-n", "2"});
+  EXPECT_TRUE(ended(o, 0, {"was killed", "the run is started again (1 of 3)", "goes on from the journal"}));
+  EXPECT_EQ(lines(o.out), lines(all.out));
+  // A mistake of the program is one the next time, too.
+  write("wrong.fa", "C++ sub f() ${{ throw 1; $}}\nsub main() { f(); }\n");
+  const Outcome wrong = tessera({"run", "wrong.fa", "-n", "2", "--journal", "W"});
+  EXPECT_TRUE(ended(wrong, 1, {"T409"}));
+  EXPECT_EQ(wrong.err.find("started again"), std::string::npos);
+  EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "-n", "2", "--restarts", "1"}), 2, {"add --journal DIR"}));
+  EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "--journal", "W", "--restarts", "1"}), 2, {"but with -n N"}));
+}
+
+TEST_F(Journal, IsShownAndCompacted) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  deadly();
+  const Outcome killed = journalled({"-n", "2", "--restarts", "0"});
+  EXPECT_NE(killed.exit_code, 0);
+  const Outcome shown = tessera({"journal", "J", "--verify"});
+  EXPECT_TRUE(ended(shown, 0));
+  for (const char* part : {"the journal of p.fa -- 3", "1, the last one on 2 ranks", "fragments", "values", "files"})
+    EXPECT_NE(shown.out.find(part), std::string::npos) << shown.out;
+  const Outcome compacted = tessera({"journal", "J", "--compact"});
+  EXPECT_TRUE(ended(compacted, 0));
+  EXPECT_NE(compacted.out.find("have become"), std::string::npos);
+  const auto fragments = [](const std::string& text) {
+    const std::size_t at = text.find("fragments");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(fragments(tessera({"journal", "J"}).out), fragments(shown.out));
+  const Outcome rest = journalled({"-t", "1"});
+  EXPECT_TRUE(ended(rest, 0, {"goes on from the journal"}));
+  EXPECT_EQ(lines(killed.out + rest.out), lines(all.out));
+
+  const Outcome verified =
+      run({"sh", "-c", "for f in J/*.tsj; do echo xxxxxxxx >> $f; done; exec " TESSERA_COMMAND " journal J --verify"});
+  EXPECT_TRUE(ended(verified, 2));
+  EXPECT_NE(verified.out.find("bytes can't be read"), std::string::npos) << verified.out;
+  EXPECT_TRUE(ended(tessera({"journal", "nosuch"}), 2, {"no such folder"}));
+  EXPECT_TRUE(ended(tessera({"journal", "."}), 2, {"there is no journal"}));
+}
+
+TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
+  EXPECT_TRUE(
+      ended(tessera({"run", "p.fa", "--journal", "/proc/J", "--", "3"}), 2, {"--journal: can't make the folder"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal-interval", "x", "--", "3"}), 2, {"write auto, or seconds"}));
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  const Outcome o =
+      run({"sh", "-c", "trap '' XFSZ; ulimit -f 20; TESSERA_OPTIONS='--journal J --journal-interval 0.005' ./p 3"});
+  EXPECT_TRUE(ended(o, 0, {"warning: the journal can't be written", "File too large", "the run goes on"}));
+}
+
+}  // namespace
+}  // namespace tessera::tests

@@ -1,0 +1,172 @@
+#include "recovery.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "balancer/random.hpp"
+#include "child.hpp"
+#include "configurations.hpp"
+#include "runtime/journal/folder.hpp"
+
+namespace fs = std::filesystem;
+namespace journal = tessera::runtime::journal;
+
+namespace tessera::differential {
+namespace {
+
+using Lines = std::map<std::string, int>;  // and how often
+
+Lines lines_of(const fs::path& file) {
+  Lines all;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) ++all[line];
+  return all;
+}
+
+// Leaves records out.
+void thin_out(const fs::path& file, balancer::Random& random, std::uint64_t one_in) {
+  journal::Header header;
+  if (!journal::read_header(file, header)) return;
+  const fs::path kept = file.string() + ".kept";
+  {
+    journal::File out(kept, header);
+    const auto keep = [&](const auto& record) {
+      if (random.below(one_in) == 0) return;
+      std::vector<std::byte> row;
+      journal::append(row, record);
+      out.records(row);
+    };
+    journal::for_each_record(file, header, {keep, keep, keep});
+  }
+  fs::rename(kept, file);
+}
+
+void flip_bits(const fs::path& file, balancer::Random& random) {
+  std::string bytes = read(file);
+  for (std::uint64_t k = 1 + random.below(3); k > 0 && !bytes.empty(); --k)
+    bytes[random.below(bytes.size())] ^= static_cast<char>(1 << random.below(8));
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// What may happen to a journal. Returns what did.
+std::string damage(const fs::path& folder, balancer::Random& random) {
+  const std::vector<fs::path> files = journal::files_of(folder);
+  if (files.empty()) return "";
+  const fs::path& file = files[random.below(files.size())];
+  const std::string name = file.filename().string();
+  switch (random.below(8)) {
+    case 0:
+      fs::remove(file);
+      return name + " is lost";
+    case 1:
+      fs::resize_file(file, random.below(fs::file_size(file) + 1));
+      return name + " is cut off";
+    case 2:
+      flip_bits(file, random);
+      return name + " has bits flipped";
+    case 3:
+    case 4: {
+      const std::uint64_t one_in = 1 + random.below(random.below(2) == 0 ? 3 : 20);
+      for (const fs::path& each : files) thin_out(each, random, one_in);
+      return fmt::format("one record in {} is left out", one_in);
+    }
+    default:
+      return "";
+  }
+}
+
+// The next run of the story.
+Configuration next_run(std::uint64_t seed, std::size_t number, bool last, const fs::path& folder,
+                       balancer::Random& random) {
+  Configuration c = whole_run(seed, number);
+  if (random.below(6) == 0) {
+    c.options.ranks = 1;
+    c.options.spares = 0;
+    c.options.member_plan.clear();
+    c.options.policy = balancer::find_policy("none");
+    c.options.settings.clear();
+    c.world->absences.clear();
+    rename(c);
+  }
+  c.options.journal = folder;
+  c.options.journal_interval = 1e-4 * static_cast<double>(1 + random.below(random.below(2) == 0 ? 10 : 200));
+  c.name += fmt::format(", sweeps after {} us", c.options.journal_interval * 1e6);
+  if (last) return c;
+  const auto some = [&](std::uint64_t most) { return whole::Span(1 + random.below(most >> random.below(8))); };
+  c.world->dies = some(20'000'000);
+  c.name += fmt::format(", dies at {} us", static_cast<double>(c.world->dies.count()) * 1e-3);
+  if (random.below(3) == 0) {
+    // One of them before the others.
+    const auto rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)));
+    c.world->absences.push_back({rank, c.world->dies, whole::Span::max()});
+    c.world->dies += some(20'000'000);
+    c.name += fmt::format(" (rank {}), the others later", rank);
+  }
+  return c;
+}
+
+std::string wrong_lines(const Lines& expected, const Lines& all, const std::vector<Lines>& each) {
+  std::string what;
+  for (const auto& [line, times] : expected) {
+    const auto at = all.find(line);
+    if (at == all.end() || at->second < times) what += "  expected: " + line + "\n";
+  }
+  for (const Lines& one : each) {
+    for (const auto& [line, times] : one) {
+      const auto at = expected.find(line);
+      if (at == expected.end() || at->second < times) what += "  got:      " + line + "\n";
+    }
+  }
+  return what;
+}
+
+}  // namespace
+
+std::string run_recovering(const abi::Program& program, const Case& of, std::size_t run, const fs::path& report,
+                           const fs::path& said) {
+  balancer::Random random(of.seed * 7'368'787 + run);
+  const fs::path folder = report.string() + ".journal", printed = report.string() + ".lines";
+  fs::remove_all(folder);
+  const bool right = of.expected.end == reference::Outcome::End::finished;
+  std::string story;
+  Lines all;
+  std::vector<Lines> each;
+  bool whole = true;  // nothing is damaged
+  bool ended = false;
+  const std::size_t runs = 2 + random.below(3);
+  for (std::size_t k = 0; k < runs; ++k) {
+    const bool last = k + 1 == runs;
+    const Configuration c = next_run(of.seed, run * 10 + k, last, folder, random);
+    story += "  " + c.name + "\n";
+    std::fflush(nullptr);
+    fs::remove(printed);
+    const pid_t child = fork();
+    if (child == 0) run_part(program, c, of.arguments, printed);
+    int status = 0;
+    waitpid(child, &status, 0);
+    each.push_back(lines_of(printed));
+    for (const auto& [line, times] : each.back()) all[line] += times;
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code != (right ? 0 : 1) && (last || code != kDied))
+      return fmt::format("status {}\n{}{}", status, story, read(said));
+    if (ended && whole && right && !each.back().empty()) return "what was done is done again\n" + story;
+    ended = code == 0;
+    fs::remove(folder / "finished");  // or it would begin anew
+    const std::string damaged = last ? "" : damage(folder, random);
+    whole = whole && damaged.empty();
+    if (!damaged.empty()) story += "  " + damaged + "\n";
+  }
+  fs::remove_all(folder);
+  if (!right) return "";
+  Lines expected;
+  for (const std::string& line : of.expected.lines) ++expected[line];
+  const std::string wrong = wrong_lines(expected, all, each);
+  return wrong.empty() ? "" : wrong + story;
+}
+
+}  // namespace tessera::differential

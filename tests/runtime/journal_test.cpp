@@ -1,0 +1,239 @@
+// The journal's format, and what is made of its records.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "balancer/random.hpp"
+#include "runtime/journal/folder.hpp"
+#include "runtime/journal/known.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace tessera::runtime::journal {
+namespace {
+
+namespace fs = std::filesystem;
+
+Id name(std::uint64_t k) { return abi::mix({1, 2}, k); }
+Id key(std::uint64_t k) { return abi::mix({3, 4}, k); }
+
+struct Fragment {
+  std::vector<Id> reads;
+  std::vector<Output> outputs;
+};
+
+class JournalFiles : public testing::Test {
+ protected:
+  static Header header(std::uint64_t attempt = 1) {
+    Header h;
+    h.attempt = attempt;
+    h.blocks = 7;
+    h.origin.arguments = {"5"};
+    return h;
+  }
+  fs::path path(std::uint32_t number = 0) const { return file_name(folder_, 1, 0, number); }
+  static void write(File& file, std::uint64_t number, const Fragment& f) {
+    std::vector<std::byte> rows;
+    append(rows, Done{key(number), f.reads, f.outputs});
+    file.records(rows);
+  }
+  static void write(File& file, const Id& id, std::int32_t i) {
+    std::vector<std::byte> rows;
+    append(rows, ValueOf{id, abi::Type::integer, std::as_bytes(std::span(&i, 1)), 0});
+    file.records(rows);
+  }
+  tests::TemporaryFolder folder_;
+};
+
+// Some records of each kind, and a value with a frame of its own.
+void write_some(const fs::path& path, const Header& header) {
+  File file(path, header);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    std::vector<std::byte> rows;
+    const Id reads[] = {name(k)};
+    const Output outputs[] = {{name(k + 1), 1}, {name(k + 10), -1}};
+    append(rows, Done{key(k), reads, outputs});
+    append(rows, TakenBack{name(k), key(100 + k)});
+    file.records(rows);
+    const std::string text(600 + k, 'x');
+    file.value({name(k + 1), abi::Type::string, std::as_bytes(std::span(text)), 0});
+  }
+}
+
+// What is in it, as text.
+std::multiset<std::string> records_of(const fs::path& path) {
+  std::multiset<std::string> all;
+  Header h;
+  for_each_record(
+      path, h,
+      {[&](const Done& d) {
+         all.insert("done " + std::to_string(d.key.lo) + " " + std::to_string(d.reads.size()) + " " +
+                    std::to_string(d.outputs.size()));
+       },
+       [&](const ValueOf& v) {
+         all.insert("value " + std::to_string(v.id.lo) +
+                    std::string(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()));
+       },
+       [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); }});
+  return all;
+}
+
+TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
+  write_some(path(), header());
+  const std::multiset<std::string> all = records_of(path());
+  EXPECT_EQ(all.size(), 9u);
+  std::string bytes;
+  {
+    std::ifstream in(path(), std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const fs::path other = folder_ / "other";
+  const auto look = [&](const std::string& text) {
+    std::ofstream(other, std::ios::binary) << text;
+    const std::multiset<std::string> some = records_of(other);
+    EXPECT_TRUE(std::includes(all.begin(), all.end(), some.begin(), some.end()));
+    return some.size();
+  };
+  std::size_t before = 0;
+  for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    const std::size_t now = look(bytes.substr(0, size));
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  EXPECT_EQ(before, all.size());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] ^= static_cast<char>(1 << at % 8);
+    EXPECT_LT(look(damaged), all.size()) << at;
+  }
+}
+
+TEST_F(JournalFiles, WhatNobodyNeedsIsAMemo) {
+  {
+    // A chain: each reads what the one before has assigned. The value of the fifth is there.
+    File file(path(), header());
+    for (std::uint64_t k = 0; k < 8; ++k)
+      write(file, k, {k == 0 ? std::vector<Id>{} : std::vector{name(k - 1)}, {{name(k), 1}}});
+    write(file, name(5), 55);
+  }
+  const Known known(folder_, 2, 7);
+  EXPECT_EQ(known.recalled, 6u);
+  for (std::uint64_t k = 0; k < 8; ++k) EXPECT_EQ(known.recalls(key(k)), k <= 5) << k;
+  abi::Value* five = known.output(name(5));
+  EXPECT_EQ(five->i, 55);
+  abi::release(five);
+  abi::Value* four = known.output(name(4));
+  EXPECT_EQ(four->type, abi::Type::memo);
+  abi::release(four);
+  // Translated otherwise, who reads what is not relied on.
+  EXPECT_EQ(Known(folder_, 2, 8).recalled, 1u);
+  // What this run or a later one writes is not of earlier ones.
+  EXPECT_EQ(Known(folder_, 1, 7).fragments, 0u);
+}
+
+TEST_F(JournalFiles, AUseThatWasTakenBackIsNone) {
+  for (const bool twice : {false, true}) {
+    fs::remove(path());
+    {
+      File file(path(), header());
+      write(file, 0, {{}, {{name(0), 2}}});
+      write(file, 1, {{name(0)}, {}});
+      for (int k = 0; k < (twice ? 2 : 1); ++k) {
+        std::vector<std::byte> rows;
+        append(rows, TakenBack{name(0), key(50)});  // by a run, and by the one that went on
+        file.records(rows);
+      }
+    }
+    EXPECT_EQ(Known(folder_, 2, 7).recalled, 2u);
+  }
+  fs::remove(path());
+  {
+    File file(path(), header());
+    write(file, 0, {{}, {{name(0), 2}}});
+    write(file, 1, {{name(0)}, {}});
+  }
+  const Known known(folder_, 2, 7);
+  EXPECT_FALSE(known.recalls(key(0))) << "somebody has still to read it";
+  EXPECT_TRUE(known.recalls(key(1)));
+}
+
+// Whatever records there are, who is not recalled finds values, or somebody who makes them.
+TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
+  balancer::Random random(17);
+  std::size_t recalled = 0, memos = 0;
+  for (int round = 0; round < 200; ++round) {
+    fs::remove(path());
+    const std::uint64_t count = 2 + random.below(20);
+    std::vector<Fragment> program(count);
+    std::vector<std::int64_t> uses(count);
+    for (std::uint64_t k = 1; k < count; ++k) {
+      for (std::uint64_t r = random.below(4); r > 0; --r) {
+        const std::uint64_t from = random.below(k);
+        program[k].reads.push_back(name(from));
+        ++uses[from];
+      }
+    }
+    std::set<std::uint64_t> there;
+    {
+      File file(path(), header());
+      for (std::uint64_t k = 0; k < count; ++k) {
+        // Sometimes what decides about the program reads it, too.
+        if (random.below(5) == 0) ++uses[k];
+        program[k].outputs.push_back({name(k), random.below(6) == 0 ? -1 : uses[k]});
+        if (random.below(8) != 0) write(file, k, program[k]);
+        if (random.below(3) == 0) {
+          write(file, name(k), static_cast<std::int32_t>(k));
+          there.insert(k);
+        }
+      }
+    }
+    const Known known(folder_, 2, 7);
+    std::map<std::uint64_t, std::int64_t> unread;
+    for (std::uint64_t k = 0; k < count; ++k) unread[name(k).lo] = uses[k];
+    for (std::uint64_t k = 0; k < count; ++k) {
+      if (!known.recalls(key(k))) continue;
+      ++recalled;
+      for (const Id& id : program[k].reads) --unread[id.lo];
+    }
+    for (std::uint64_t k = 0; k < count; ++k) {
+      if (!known.recalls(key(k))) continue;
+      abi::Value* v = known.output(name(k));
+      if (v->type == abi::Type::memo) {
+        ++memos;
+        EXPECT_EQ(unread[name(k).lo], 0) << "round " << round << ", fragment " << k;
+      } else {
+        EXPECT_TRUE(there.contains(k) && v->i == static_cast<std::int32_t>(k));
+      }
+      abi::release(v);
+    }
+  }
+  EXPECT_GT(recalled, 300u);
+  EXPECT_GT(memos, 100u);
+}
+
+TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
+  write_some(path(), header());
+  Origin origin;
+  origin.arguments = {"6"};
+  EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
+  origin.hash[0] = 1;
+  EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
+  EXPECT_EQ(records_of(path()).size(), 9u);
+  origin = header().origin;
+  const Folder mine(folder_, origin);
+  EXPECT_EQ(mine.wrong, "");
+  EXPECT_EQ(mine.attempt, 2u);
+  EXPECT_NE(Folder(folder_, origin).wrong.find("another run is using"), std::string::npos);
+}
+
+TEST_F(JournalFiles, AfterTheEndARunBeginsAnew) {
+  write_some(path(), header());
+  { Folder(folder_, header().origin).finished(); }
+  const Folder again(folder_, header().origin);
+  EXPECT_TRUE(again.was_finished);
+  EXPECT_TRUE(files_of(folder_).empty());
+}
+
+}  // namespace
+}  // namespace tessera::runtime::journal
