@@ -2,6 +2,6 @@
 #include <tessera.hpp>
 
 extern "C" {
-void add(int a, int b, tessera::Output &c) { c = a + b; }
+void add(int a, int b, tessera::Output& c) { c = a + b; }
 void show(int sum) { printf("sum %d\n", sum); }
 }
