@@ -50,7 +50,8 @@ std::optional<OutIndex> out_index(const Chain& chain, std::size_t position, cons
       const Expr* value = s.value.get();
       const bool adds = value->kind == Expr::Kind::binary && (value->op == Operator::add || value->op == Operator::sub);
       if (adds && value->kids[1]->kind == Expr::Kind::integer && std::abs(value->kids[1]->integer) <= kFarthest) {
-        out.more = value->op == Operator::add ? value->kids[1]->integer : -value->kids[1]->integer;
+        const auto more = static_cast<std::int32_t>(value->kids[1]->integer);  // at most kFarthest
+        out.more = value->op == Operator::add ? more : -more;
         value = value->kids[0].get();
       }
       if (value->kind != Expr::Kind::input) return std::nullopt;
