@@ -39,12 +39,12 @@ TEST(Df, AWrongReadNamesTheFragmentAndBothTypes) {
   DF x = 2.5;
   x.setName("x[3]");
   EXPECT_EQ(thrown([&] { x.get_int(); }),
-            "`x[3]` holds a real, but is read as an int; cast_int(), cast_real() and cast_string() "
-            "convert");
+            "`x[3]` holds a real, but is read as an int; cast_int(), cast_long(), cast_real() and "
+            "cast_string() convert");
   DF y;
   y.setName("y");
   EXPECT_EQ(thrown([&] { y.get_string(); }), "`y` has no value yet (get_string was called): assign it first");
-  EXPECT_NE(thrown([&] { y = std::int64_t{1} << 40; }), "");
+  EXPECT_NE(thrown([&] { y = std::uint64_t{1} << 40; }), "");
   y.create(8);
   EXPECT_EQ(thrown([&] { y.cast_int(); }), "`y` holds bytes, but is read as an int");
 }

@@ -118,7 +118,7 @@ TEST(TesseraHpp, MistakesSayWhatWasFoundAndWanted) {
   EXPECT_EQ(thrown([&] { i = 2; }), "`x` is assigned a second time by this kernel");
   EXPECT_NE(thrown([] {
               Output y;
-              y = std::int64_t{1} << 40;
+              y = std::uint64_t{1} << 40;
             }),
             "");
 }
