@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "cli/cache.hpp"
 #include "cli/failure.hpp"
 #include "cli/process.hpp"
+#include "runtime/abi/tessera/abi.hpp"
 #include "runtime/launch/words.hpp"
 
 namespace fs = std::filesystem;
@@ -41,6 +43,25 @@ Compiler describe(std::vector<std::string> command, const fs::path& found) {
   const std::string name = c.program.filename().string();
   c.gcc = name.find("g++") != std::string::npos && name.find("clang") == std::string::npos;
   return c;
+}
+
+// The interface that the headers declare is that of this command: sources that were updated and not built again would
+// else be told as a failure to link.
+void check_headers(const fs::path& headers) {
+  const fs::path file = headers / "tessera" / "abi.hpp";
+  const std::string declares = "kAbiVersion = ";
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = line.find(declares);
+    if (at == std::string::npos) continue;
+    const unsigned long found = std::strtoul(line.c_str() + at + declares.size(), nullptr, 10);
+    if (found == abi::kAbiVersion) return;
+    throw environment_error(
+        file.string() + " declares interface " + std::to_string(found) + ", and this command is for " +
+        std::to_string(abi::kAbiVersion) +
+        ": they are of different versions. Build the command again (./dev build), or install it again");
+  }
+  throw environment_error(file.string() + " does not say its version (kAbiVersion): is the installation complete?");
 }
 
 }  // namespace
@@ -81,6 +102,7 @@ Installation find_installation() {
     throw environment_error("ucenv.h is neither in " + (prefix / "include/tessera").string() + " nor in " +
                             where.headers.string() + ": is the installation complete?");
   }
+  check_headers(where.headers);
   return where;
 }
 

@@ -48,3 +48,10 @@ is "completion of a command" "$(complete_words tessera che)" check
 is "of an option" "$(complete_words tessera run --hostf)" --hostfile
 is "of a balancer" "$(complete_words tessera run x.fa -b cen)" central
 is "of the program's arguments" "$(complete_words tessera run x.fa -- --hostf)" ""
+
+# Headers of another version than the command, as after an update of one of them.
+sed -i 's/kAbiVersion = /kAbiVersion = 9/' "$prefix/include/tessera/tessera/abi.hpp"
+status=0
+tessera run "$(ls project/*.fa | head -n 1)" >log 2>&1 || status=$?
+is "the exit code with other headers" "$status" 3
+grep -q 'of different versions' log || { cat log; fail "it does not say that headers and command differ"; }
