@@ -66,15 +66,17 @@ inline void free_cf(Cf* c) {
   pool_free(c, bytes_of(c));
 }
 
-// Releases the values in the input slots.
-inline void release_inputs(Cf* c) {
-  if ((c->flags & kGathered) == 0) return;
+// Releases the values in the input slots, which are those of block `b`.
+inline void release_inputs(Cf* c, const abi::Block& b) {
   c->flags &= static_cast<std::uint16_t>(~kGathered);
-  std::uint64_t* slots = c->words() + c->block->frame_words;
-  for (unsigned k = 0; k < c->block->input_count; ++k) {
-    abi::release(reinterpret_cast<abi::Value*>(slots[k]));
-    slots[k] = 0;
+  std::uint64_t* slot = c->words() + b.frame_words;
+  for (std::uint64_t* const end = slot + b.input_count; slot != end; ++slot) {
+    abi::release(reinterpret_cast<abi::Value*>(*slot));
+    *slot = 0;
   }
+}
+inline void release_inputs(Cf* c) {
+  if ((c->flags & kGathered) != 0) release_inputs(c, *c->block);
 }
 
 // The bytes of everything its inputs hold; each value counts once per fragment.

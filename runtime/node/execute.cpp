@@ -196,6 +196,21 @@ Worker& Node::any_worker() {
   return *workers[n % workers.size()];
 }
 
+// It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
+[[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
+  if (!data.gather(w, c)) return false;
+  if (!behind && !overdue(w) && !evacuation->parked()) return true;
+  enroll(c);
+  w.queue.push(c);
+  return false;
+}
+
+// The same of what may still read swept names, in the block `before` or the next one.
+[[gnu::noinline]] bool Node::goes_on_holding(Worker& w, Cf* c, const abi::Block& before) {
+  if ((c->flags & kHolding) != 0) hold_next(c, before);
+  return goes_on(w, c, !several_ && goes_behind(c, before));
+}
+
 void Node::execute(Worker& w, Cf* c) {
   Cf* const outer = w.current;
   set_current(w, c);
@@ -214,11 +229,7 @@ void Node::execute(Worker& w, Cf* c) {
       if (timed && !w.recalled) w.stats.timed(block->group, from, ticks());
       if ((c->flags & kGathered) != 0) {
         if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
-        // The slots belong to the block that ran, which may not be c->block any more.
-        const abi::Block* then = c->block;
-        c->block = block;
-        release_inputs(c);
-        c->block = then;
+        release_inputs(c, *block);  // of the block that ran, which may not be c->block any more
       }
       if (next == abi::Next::finished) {
         finished = true;
@@ -233,12 +244,9 @@ void Node::execute(Worker& w, Cf* c) {
           break;
         }
       }
-      if ((c->flags & kHolding) != 0) [[unlikely]]
-        hold_next(c, *block);
-      if (!data.gather(w, c)) break;
-      if (overdue(w) || evacuation->parked() || (!several_ && goes_behind(c, *block))) {
-        enroll(c);
-        w.queue.push(c);
+      if (((block->flags | c->block->flags) & abi::kHolds) != 0) [[unlikely]] {
+        if (!goes_on_holding(w, c, *block)) break;
+      } else if (!goes_on(w, c, false)) {
         break;
       }
     }

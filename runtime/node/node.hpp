@@ -234,6 +234,8 @@ class Node {
   void handle(Rank from, Message&&);
   void receive(Rank from, Parcel&&);  // the same of a message as it comes, and it is recorded
   bool in_place(const Worker&, const Cf*) const;
+  bool goes_on(Worker&, Cf*, bool behind);
+  bool goes_on_holding(Worker&, Cf*, const abi::Block& before);
   bool overdue(const Worker&) const;
   bool work_in_sight(const Worker&) const;
   bool look_on(const Worker&) const;
