@@ -1,0 +1,297 @@
+// All orders in which a loop that goes through a name, and readers that it makes, can move between ranks while sweeps
+// come and go: what is freed is read by nobody who is there, on his way, or still to be made; each sweep ends; and what
+// nobody can read is freed by the next one. And: each rule, broken, is found out.
+#include "runtime/protocol/sweeping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace tessera::protocol {
+
+struct SweepingRules {
+  std::string name;
+  bool adds_what_crosses = true;       // what comes from before a cut is added to what was written down
+  bool waits_for_what_crosses = true;  // a rank tells when that has come
+  bool writes_down_first = true;       // and cuts then
+  bool lets_go_late = true;            // who ships lets go when that is marked
+  bool home_waits_for_all = true;
+};
+void PrintTo(const SweepingRules& r, std::ostream* out) { *out << r.name; }
+
+namespace {
+
+constexpr std::size_t kRanks = 3;
+constexpr int kElements = 3;
+constexpr std::uint8_t kAll = (1 << kElements) - 1;
+
+// Of a loop that has come to `first`, it may read that and all behind it; of a reader, one.
+struct Reader {
+  std::uint8_t first;
+  bool loop;
+  std::uint8_t hull() const { return static_cast<std::uint8_t>(loop ? kAll & ~((1 << first) - 1) : 1 << first); }
+};
+
+struct SweepWord {
+  enum Is : std::uint8_t { ship, want, cut, has_cut, expect, tell, heard } is;
+  Reader reader{};
+  std::uint64_t number = 0;  // mark, wave, or what is to come
+  std::uint8_t hull = 0;
+  std::vector<std::uint64_t> sent{};
+};
+
+struct SweepBudget {
+  std::uint8_t makes, moves, waves;
+};
+
+class SweepingWorld {
+ public:
+  SweepingWorld(std::size_t home, SweepBudget budget, const SweepingRules& rules)
+      : rules_(&rules), home_(home), budget_(budget) {
+    at_[home].push_back({{0, true}, false});
+  }
+
+  template <class F>
+  void each_next(F f) const {
+    const auto with = [&](auto change) {
+      SweepingWorld then(*this);
+      change(then);
+      f(then);
+    };
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      for (std::size_t k = 0; k < at_[r].size(); ++k) with_reader(r, k, with);
+      if (half_[r] != 0) {  // one thread: nothing comes meanwhile
+        with([=](SweepingWorld& w) { w.end_cut(r); });
+        continue;
+      }
+      for (std::size_t from = 0; from < kRanks; ++from) {
+        if (!wires_[from][r].empty()) with([=](SweepingWorld& w) { w.deliver(from, r); });
+      }
+    }
+    if (budget_.waves > 0) {
+      with([](SweepingWorld& w) {
+        --w.budget_.waves;
+        w.say(w.home_, 0, {SweepWord::want});
+      });
+    }
+  }
+
+  // Somebody may read what has been freed.
+  bool wrong() const {
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      for (const Held& h : at_[r]) {
+        if ((!h.leaves || !rules_->lets_go_late) && (h.reader.hull() & freed_) != 0) return true;
+      }
+      for (const auto& wires : wires_) {
+        for (const SweepWord& m : wires[r]) {
+          if (m.is == SweepWord::ship && (m.reader.hull() & freed_) != 0) return true;
+        }
+      }
+    }
+    return false;
+  }
+  // Nothing can happen any more.
+  std::string wrong_at_the_end() const {
+    if (lead_.cuts != 0 || lead_.homes_left != 0) return "a sweep never ends";
+    SweepingWorld then(*this);
+    then.budget_.waves = 1;
+    for (bool more = true; more;) {
+      more = false;
+      then.each_next([&](SweepingWorld& w) {
+        if (!more) then = SweepingWorld(w), more = true;
+      });
+    }
+    return then.freed_ == kAll ? "" : "what nobody can read stays";
+  }
+
+  std::string bytes() const {
+    std::string b;
+    const auto put = [&b](auto x) { b += static_cast<char>(x); };
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      put(at_[r].size());
+      for (const Held& h : at_[r])
+        put(h.reader.first * 4 + (h.reader.loop ? 2 : 0) + (h.leaves ? 1 : 0)), put(h.leaves ? h.to : 0);
+      const SweepRank& s = ranks_[r];
+      for (const std::uint64_t n : s.sent) put(n);
+      put(s.wave), put(s.before), put(s.since), put(s.early), put(s.expected), put(s.expects * 2 + s.told);
+      put(written_[r]), put(half_[r]);
+      for (const auto& wire : wires_[r]) {
+        put(wire.size());
+        for (const SweepWord& m : wire) {
+          put(m.is), put(m.reader.first * 2 + (m.reader.loop ? 1 : 0)), put(m.number), put(m.hull);
+          for (const std::uint64_t n : m.sent) put(n);
+        }
+      }
+    }
+    put(lead_.number), put(lead_.homes.size()), put(lead_.next.size()), put(lead_.cuts), put(lead_.homes_left);
+    for (const std::uint64_t n : lead_.expected) put(n);
+    put(heard_), put(around_), put(freed_), put(budget_.makes), put(budget_.moves), put(budget_.waves);
+    return b;
+  }
+
+ private:
+  struct Held {
+    Reader reader;
+    bool leaves;  // it has been sent, and is to be let go; or the other way round
+    std::size_t to = 0;
+  };
+
+  template <class With>
+  void with_reader(std::size_t r, std::size_t k, With with) const {
+    const Held& h = at_[r][k];
+    if (h.leaves && rules_->lets_go_late) return with([=](SweepingWorld& w) { w.let_go(r, k); });
+    if (h.leaves) return with([=](SweepingWorld& w) { w.send(r, k, h.to), w.let_go(r, k); });
+    with([=](SweepingWorld& w) { w.go_on(r, k); });
+    if (h.reader.loop && budget_.makes > 0) {
+      with([=](SweepingWorld& w) {
+        --w.budget_.makes;
+        w.at_[r].push_back({{w.at_[r][k].reader.first, false}, false});
+      });
+    }
+    for (std::size_t to = 0; to < kRanks && budget_.moves > 0; ++to) {
+      if (to != r) with([=](SweepingWorld& w) { w.move(r, k, to); });
+    }
+  }
+  void let_go(std::size_t r, std::size_t k) { at_[r].erase(at_[r].begin() + static_cast<std::ptrdiff_t>(k)); }
+  // A reader has read; a loop leaves an element behind.
+  void go_on(std::size_t r, std::size_t k) {
+    Reader& reader = at_[r][k].reader;
+    if (!reader.loop || ++reader.first == kElements) let_go(r, k);
+  }
+  void move(std::size_t r, std::size_t k, std::size_t to) {
+    --budget_.moves;
+    if (rules_->lets_go_late) send(r, k, to);
+    at_[r][k].leaves = true;
+    at_[r][k].to = to;
+  }
+  void send(std::size_t r, std::size_t k, std::size_t to) {
+    wires_[r][to].push_back({SweepWord::ship, at_[r][k].reader, ranks_[r].ships(to)});
+  }
+
+  void say(std::size_t from, std::size_t to, SweepWord m) { wires_[from][to].push_back(std::move(m)); }
+  void deliver(std::size_t from, std::size_t to) {
+    const SweepWord m = wires_[from][to].front();
+    wires_[from][to].erase(wires_[from][to].begin());
+    switch (m.is) {
+      case SweepWord::ship:
+        if (ranks_[to].came(m.number) && rules_->adds_what_crosses) written_[to] |= m.reader.hull();
+        at_[to].push_back({m.reader, false});
+        return tell(to);
+      case SweepWord::want:
+        lead_.want(static_cast<std::int32_t>(home_));
+        return begin();
+      case SweepWord::cut:
+        if (rules_->writes_down_first) write_down(to);
+        if (!rules_->writes_down_first) ranks_[to].cut(m.number);
+        half_[to] = static_cast<std::uint8_t>(m.number);
+        return;
+      case SweepWord::has_cut:
+        if (!lead_.cut(m.sent)) return;
+        for (std::size_t r = 0; r < kRanks; ++r) say(0, r, {SweepWord::expect, {}, lead_.expected[r]});
+        return;
+      case SweepWord::expect:
+        ranks_[to].expect(rules_->waits_for_what_crosses ? m.number : ranks_[to].before);
+        return tell(to);
+      case SweepWord::tell:
+        around_ |= m.hull;
+        if (++heard_ < (rules_->home_waits_for_all ? kRanks : kRanks - 1)) return;
+        if (heard_ < kRanks || rules_->home_waits_for_all) freed_ |= static_cast<std::uint8_t>(kAll & ~around_);
+        if (heard_ < kRanks) return;
+        heard_ = around_ = 0;
+        return say(to, 0, {SweepWord::heard});
+      case SweepWord::heard:
+        lead_.heard();
+        return begin();
+    }
+  }
+  void begin() {
+    if (!lead_.begins()) return;
+    for (std::size_t r = 0; r < kRanks; ++r) say(0, r, {SweepWord::cut, {}, lead_.number});
+  }
+  void write_down(std::size_t r) {
+    written_[r] = 0;
+    for (const Held& h : at_[r]) {
+      if (!h.leaves || rules_->lets_go_late) written_[r] |= h.reader.hull();
+    }
+  }
+  void end_cut(std::size_t r) {
+    rules_->writes_down_first ? ranks_[r].cut(half_[r]) : write_down(r);
+    half_[r] = 0;
+    say(r, 0, {SweepWord::has_cut, {}, 0, 0, ranks_[r].sent});
+  }
+  void tell(std::size_t r) {
+    if (ranks_[r].tells()) say(r, home_, {SweepWord::tell, {}, 0, written_[r]});
+  }
+
+  const SweepingRules* rules_;
+  std::size_t home_;
+  SweepBudget budget_;
+  std::array<std::vector<Held>, kRanks> at_;
+  std::array<std::array<std::vector<SweepWord>, kRanks>, kRanks> wires_;
+  std::array<SweepRank, kRanks> ranks_{SweepRank(kRanks), SweepRank(kRanks), SweepRank(kRanks)};
+  std::array<std::uint8_t, kRanks> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
+  SweepLead lead_{kRanks};
+  std::uint8_t heard_ = 0, around_ = 0, freed_ = 0;
+};
+
+struct SweepingResult {
+  std::string wrong;
+  std::size_t worlds = 0;
+};
+SweepingResult explore_sweeping(std::size_t home, SweepBudget budget, const SweepingRules& rules) {
+  SweepingResult result;
+  std::unordered_set<std::string> seen;
+  std::vector<SweepingWorld> open{SweepingWorld(home, budget, rules)};
+  while (!open.empty() && result.wrong.empty()) {
+    const SweepingWorld world = std::move(open.back());
+    open.pop_back();
+    ++result.worlds;
+    if (world.wrong()) {
+      result.wrong = "what may still be read was freed";
+      break;
+    }
+    bool end = true;
+    world.each_next([&](SweepingWorld& then) {
+      end = false;
+      if (seen.insert(then.bytes()).second) open.push_back(std::move(then));
+    });
+    if (end) result.wrong = world.wrong_at_the_end();
+  }
+  return result;
+}
+
+TEST(Sweeping, HasNoWayToGoWrong) {
+  std::size_t worlds = 0;
+  for (const auto& [home, budget] : {std::pair{std::size_t{1}, SweepBudget{1, 1, 1}}, {0, {0, 2, 1}}, {1, {0, 1, 2}}}) {
+    const SweepingResult result = explore_sweeping(home, budget, {});
+    EXPECT_EQ(result.wrong, "") << "home " << home;
+    worlds += result.worlds;
+  }
+  EXPECT_GT(worlds, 100'000U);
+  std::printf("%zu worlds\n", worlds);
+}
+
+class BrokenSweeping : public testing::TestWithParam<SweepingRules> {};
+
+TEST_P(BrokenSweeping, IsFoundOut) {
+  const SweepingResult result = explore_sweeping(1, {1, 2, 1}, GetParam());
+  EXPECT_NE(result.wrong, "");
+  std::printf("%s: %s, after %zu worlds\n", GetParam().name.c_str(), result.wrong.c_str(), result.worlds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocol, BrokenSweeping,
+    testing::Values(SweepingRules{.name = "what crosses a cut is not added", .adds_what_crosses = false},
+                    SweepingRules{.name = "what crosses a cut is not waited for", .waits_for_what_crosses = false},
+                    SweepingRules{.name = "a rank cuts, and writes down then", .writes_down_first = false},
+                    SweepingRules{.name = "who ships has let go before it is marked", .lets_go_late = false},
+                    SweepingRules{.name = "a home does not wait for all", .home_waits_for_all = false}),
+    [](const auto& of) { return std::to_string(of.index); });
+
+}  // namespace
+}  // namespace tessera::protocol
