@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/simulate/inputs.hpp"
-#include "cli/simulate/study.hpp"
+#include "cli/simulate/sweep.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -22,7 +23,9 @@ struct SimulateCommand {
   std::vector<std::string> set;
   std::string ranks, workers;
   std::uint64_t seed = 1;
-  std::string json, plot, save_trace, record;
+  std::uint64_t seeds = 1;
+  std::vector<std::string> sweep;
+  std::string json, json_lines, csv, plot, save_trace, record;
 };
 
 // Of the complaints of several balancers about one setting: how likely it is the one that was meant.
@@ -139,7 +142,25 @@ int run(const SimulateCommand& c) {
   }
   study.seed = c.seed;
   study.slices = c.plot.empty() ? 0 : kSlices;
+  std::vector<std::uint64_t> seeds(c.seeds);
+  std::iota(seeds.begin(), seeds.end(), c.seed);
+  std::vector<ParameterSweep> sweeps;
+  for (const std::string& s : c.sweep) sweeps.push_back(parse_sweep(s, study));
+  const Points points(std::move(sweeps), study);
+  const bool many = seeds.size() * points.count() > 1;
+  if (many && !(c.record.empty() && c.save_trace.empty())) {
+    throw usage_error("--record and --save-trace are of one run: leave --seeds out, and give --sweep one value");
+  }
+  if (points.count() > 1 && !c.plot.empty()) {
+    throw usage_error("--plot draws against the number of ranks (-n); of --sweep make a table with --csv");
+  }
+  if ((c.json == "-") + (c.json_lines == "-") + (c.csv == "-") > 1) {
+    throw usage_error("only one of --json, --json-lines and --csv can go to stdout");
+  }
+  points.apply(0, study);
   check_output("--json", c.json);
+  check_output("--json-lines", c.json_lines);
+  check_output("--csv", c.csv);
   check_output("--plot", c.plot);
   if (!c.save_trace.empty()) save_trace(c.save_trace, study);
 
@@ -153,10 +174,18 @@ int run(const SimulateCommand& c) {
     study.record = &times;
   }
 
-  const std::vector<StudyRow> rows = run_study(study);
+  const std::vector<StudyRow> rows = run_studies(study, points, seeds);
   if (!c.record.empty()) write_record(c.record, study, rows.front());
-  if (c.json != "-") print_table(study, rows);
-  write_output("--json", c.json, c.json.empty() ? "" : json_text(study, rows));
+  if (c.json != "-" && c.json_lines != "-" && c.csv != "-") {
+    if (many) {
+      print_medians(study, points, seeds, rows);
+    } else {
+      print_table(study, rows);
+    }
+  }
+  write_output("--json", c.json, c.json.empty() ? "" : json_text(study, points, rows));
+  write_output("--json-lines", c.json_lines, c.json_lines.empty() ? "" : json_lines(study, points, rows));
+  write_output("--csv", c.csv, c.csv.empty() ? "" : csv_text(study, points, rows));
   write_output("--plot", c.plot, c.plot.empty() ? "" : svg_text(study, rows));
   if (c.timing) std::fputs(timing_text(rows).c_str(), stderr);
   return runtime::kExitOk;
@@ -182,7 +211,16 @@ void add_simulate(CLI::App& app, Action& action) {
   sub->add_option("--workers", c->workers, "the same, but of ranks that execute; a dedicated coordinator is one more")
       ->option_text("N,...");
   sub->add_option("--seed", c->seed, "of everything random (1)")->option_text("N");
+  sub->add_option("--seeds", c->seeds, "so many seeds, from --seed on: medians and how sure they are (1)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}))
+      ->option_text("K");
+  sub->add_option("--sweep", c->sweep,
+                  "values of a parameter of the workload, the balancers or (cluster.link.latency) the cluster, one "
+                  "after the other; may be repeated")
+      ->option_text("KEY=V,...");
   sub->add_option("--json", c->json, "write all figures here; - is stdout, instead of the table")->option_text("FILE");
+  sub->add_option("--json-lines", c->json_lines, "the same, a run a line")->option_text("FILE");
+  sub->add_option("--csv", c->csv, "the same without what each rank did, a run a row")->option_text("FILE");
   sub->add_option("--plot", c->plot, "draw time, efficiency and how busy each rank was")->option_text("FILE.svg");
   sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")->option_text("FILE");
   sub->add_option("--record", c->record, "of one balancer and one number of ranks: the run, for `tessera report`")
@@ -197,6 +235,8 @@ void add_simulate(CLI::App& app, Action& action) {
       "  tessera simulate -w matmul -c mustafin -n 2..16 -b central,steal --plot matmul.svg\n"
       "  tessera simulate -w loop:items=5000,weights=exponential,weight=2ms -n 8..512*2\n"
       "  tessera simulate -w queens:n=12 -c santana40 -b all\n"
+      "  tessera simulate -w loop -n 64 -b all --seeds 20 --sweep weights=exponential,heavy --sweep "
+      "cluster.link.latency=50us,5ms\n"
       "  tessera simulate -w app.trace -c my-cluster.toml -b central --set planner=mean");
   sub->callback([c, &action] { action = [c](const Arguments&) { return run(*c); }; });
 }

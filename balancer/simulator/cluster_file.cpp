@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -24,8 +25,7 @@ class Reader {
   const std::string& path() const { return path_; }
 
   [[noreturn]] void wrong(const toml::node& at, const std::string& key, const std::string& allowed) const {
-    throw ClusterError(path_ + ":" + std::to_string(at.source().begin.line) + ": " + shown(key) + " must be " +
-                       allowed);
+    throw ClusterError(place(at.source()) + shown(key) + " must be " + allowed);
   }
 
   double number(const std::string& key, double otherwise, double min, double max, const std::string& allowed) {
@@ -49,7 +49,7 @@ class Reader {
     const toml::node* n = take(key);
     if (n == nullptr) return otherwise;
     const auto text = n->value_exact<std::string>();
-    const auto value = text ? parse_duration(*text) : std::nullopt;
+    const auto value = parse_duration(text ? *text : n->value_exact<std::int64_t>() == 0 ? "0" : "");
     if (!value || *value < least) {
       wrong(*n, key,
             least > 0 ? "a time above 0 with its unit, as \"50 us\""
@@ -123,12 +123,16 @@ class Reader {
       if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
       std::string list;
       for (const std::string& k : known_) list += (list.empty() ? "" : ", ") + k;
-      throw ClusterError(path_ + ":" + std::to_string(key.source().begin.line) + ": unknown key " +
-                         shown(std::string(key.str())) + "; known here: " + list);
+      throw ClusterError(place(key.source()) + "unknown key " + shown(std::string(key.str())) +
+                         "; known here: " + list);
     }
   }
 
  private:
+  // What a change has put there is on no line.
+  std::string place(const toml::source_region& at) const {
+    return at.begin.line == 0 ? "" : path_ + ":" + std::to_string(at.begin.line) + ": ";
+  }
   std::string shown(const std::string& key) const { return "'" + (name_.empty() ? "" : name_ + ".") + key + "'"; }
   std::string path_, name_;
   const toml::table& table_;
@@ -209,9 +213,30 @@ ClusterModel read(Reader& root) {
   return m;
 }
 
+// Numbers without a unit are numbers.
+void change(toml::table& table, const std::string& key, const std::string& text) {
+  toml::table* inner = &table;
+  std::size_t begin = 0;
+  for (std::size_t dot = key.find('.'); dot != std::string::npos; begin = dot + 1, dot = key.find('.', begin)) {
+    toml::node& n = inner->emplace<toml::table>(key.substr(begin, dot - begin)).first->second;
+    inner = n.as_table();
+    if (inner == nullptr)
+      throw ClusterError("'" + key.substr(0, dot) + "' is no table, so '" + key + "' can't be changed");
+  }
+  const std::string name = key.substr(begin);
+  const std::optional<double> number = parse_number(text);
+  if (!number) {
+    inner->insert_or_assign(name, text);
+  } else if (*number == std::floor(*number) && std::abs(*number) < 1e15) {
+    inner->insert_or_assign(name, static_cast<std::int64_t>(*number));
+  } else {
+    inner->insert_or_assign(name, *number);
+  }
+}
+
 }  // namespace
 
-ClusterModel load_cluster(const std::string& path) {
+ClusterModel load_cluster(const std::string& path, const ClusterChanges& changes) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
     throw ClusterError("no such cluster file: " + path);
@@ -222,6 +247,7 @@ ClusterModel load_cluster(const std::string& path) {
   } catch (const toml::parse_error& e) {
     throw ClusterError(path + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }
+  for (const auto& [key, text] : changes) change(table, key, text);
   Reader root(path, "", table);
   ClusterModel m = read(root);
   root.finish();

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "balancer/simulator/cluster.hpp"
@@ -38,8 +39,11 @@ struct ClusterError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Keys of a cluster file, `link.latency`, and what they are instead of what the file says: `50 us`, `8`.
+using ClusterChanges = std::vector<std::pair<std::string, std::string>>;
+
 // load_cluster reads a file. Throws ClusterError.
-ClusterModel load_cluster(const std::string& path);
+ClusterModel load_cluster(const std::string& path, const ClusterChanges& changes = {});
 
 // apply_cluster makes the options describe `executing` ranks of the model, and further ones that
 // only coordinate. With another number of ranks than the model has, its kinds of nodes keep their

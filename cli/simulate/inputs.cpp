@@ -43,13 +43,13 @@ std::vector<std::string> cluster_names() {
   return names;
 }
 
-sim::ClusterModel find_cluster(const std::string& name) {
+sim::ClusterModel find_cluster(const std::string& name, const sim::ClusterChanges& changes) {
   const std::vector<std::string> known = cluster_names();
   const bool file = name.find('/') != std::string::npos || fs::path(name).extension() == ".toml";
   try {
-    if (file) return sim::load_cluster(name);
+    if (file) return sim::load_cluster(name, changes);
     if (std::find(known.begin(), known.end(), name) != known.end()) {
-      return sim::load_cluster((clusters_folder() / (name + ".toml")).string());
+      return sim::load_cluster((clusters_folder() / (name + ".toml")).string(), changes);
     }
   } catch (const sim::ClusterError& e) {
     throw usage_error(e.what());

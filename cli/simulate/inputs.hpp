@@ -16,8 +16,9 @@ std::string guess(const std::string& word, const std::vector<std::string>& known
 
 std::filesystem::path clusters_folder();
 std::vector<std::string> cluster_names();
-// A name of these, or a file.
-balancer::simulator::ClusterModel find_cluster(const std::string& name);
+// A name of these, or a file; with other values of some keys.
+balancer::simulator::ClusterModel find_cluster(const std::string& name,
+                                               const balancer::simulator::ClusterChanges& changes = {});
 
 // A trace's file, or NAME:parameter=value,... of a generated workload.
 void find_workload(const std::string& asked, Study& study);

@@ -1,15 +1,18 @@
 // The outcome of a study for other programs; docs/simulator.md names the fields.
 #include <nlohmann/json.hpp>
 
-#include "cli/simulate/study.hpp"
+#include "cli/simulate/sweep.hpp"
 
 namespace tessera::cli {
 namespace {
 
 double seconds(balancer::Time ns) { return static_cast<double>(ns) / 1e9; }
 
-nlohmann::ordered_json row_of(const StudyRow& r) {
+nlohmann::ordered_json row_of(const Points& points, const StudyRow& r) {
   nlohmann::ordered_json j;
+  const std::vector<std::string> values = points.values(r.point);
+  for (std::size_t i = 0; i < values.size(); ++i) j["sweep"][points.sweeps()[i].key] = values[i];
+  j["seed"] = r.seed;
   j["balancer"] = r.balancer;
   j["ranks"] = r.ranks;
   if (!r.outcome) {
@@ -52,15 +55,27 @@ nlohmann::ordered_json row_of(const StudyRow& r) {
 
 }  // namespace
 
-std::string json_text(const Study& study, const std::vector<StudyRow>& rows) {
+std::string json_text(const Study& study, const Points& points, const std::vector<StudyRow>& rows) {
   nlohmann::ordered_json j;
   j["version"] = 1;
   j["workload"] = study.workload;
   j["cluster"] = study.cluster_name;
   j["seed"] = study.seed;
   j["runs"] = nlohmann::ordered_json::array();
-  for (const StudyRow& r : rows) j["runs"].push_back(row_of(r));
+  for (const StudyRow& r : rows) j["runs"].push_back(row_of(points, r));
   return j.dump(1) + "\n";
+}
+
+std::string json_lines(const Study& study, const Points& points, const std::vector<StudyRow>& rows) {
+  std::string lines;
+  for (const StudyRow& r : rows) {
+    nlohmann::ordered_json j;
+    j["workload"] = study.workload;
+    j["cluster"] = study.cluster_name;
+    j.update(row_of(points, r));
+    lines += j.dump() + "\n";
+  }
+  return lines;
 }
 
 }  // namespace tessera::cli

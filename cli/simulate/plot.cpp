@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "balancer/units.hpp"
+#include "cli/simulate/interval.hpp"
 #include "cli/simulate/study.hpp"
 
 namespace tessera::cli {
@@ -102,6 +104,16 @@ std::string legend(std::vector<std::pair<double, std::size_t>> ends, const std::
   return out;
 }
 
+// By number of ranks, what each seed gave under one balancer.
+std::map<std::int32_t, std::vector<double>> values_of(const Chart& c, const std::vector<StudyRow>& rows,
+                                                      const std::string& balancer) {
+  std::map<std::int32_t, std::vector<double>> values;
+  for (const StudyRow& r : rows) {
+    if (r.balancer == balancer && r.outcome) values[r.ranks].push_back(c.value(r));
+  }
+  return values;
+}
+
 std::string chart(const Study& study, const std::vector<StudyRow>& rows, const std::vector<std::string>& names,
                   double top, bool efficiency) {
   const Chart c(rows, top, efficiency);
@@ -111,19 +123,35 @@ std::string chart(const Study& study, const std::vector<StudyRow>& rows, const s
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   std::string out = c.axes(counts);
   std::vector<std::pair<double, std::size_t>> ends;
+  // Bands below all lines: where the median is, of several seeds.
+  std::string bands, lines;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::string points;
+    std::string points, lower, upper;
     double end = -1;
-    for (const StudyRow& r : rows) {
-      if (r.balancer != names[i] || !r.outcome) continue;
-      end = c.y(c.value(r));
-      points += fmt::format("{:.1f},{:.1f} ", c.x(r.ranks), end);
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", c.x(r.ranks), end, colour(i));
+    bool several = false;
+    for (const auto& [ranks, values] : values_of(c, rows, names[i])) {
+      const MedianInterval m = median_interval(values);
+      end = c.y(m.median);
+      points += fmt::format("{:.1f},{:.1f} ", c.x(ranks), end);
+      lower += fmt::format("{:.1f},{:.1f} ", c.x(ranks), c.y(m.low));
+      upper = fmt::format("{:.1f},{:.1f} ", c.x(ranks), c.y(m.high)) + upper;
+      lines += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", c.x(ranks), end, colour(i));
+      if (values.size() > 1) {
+        several = true;
+        lines += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\"/>\n",
+                             c.x(ranks), c.y(m.low), c.y(m.high), colour(i));
+      }
     }
     if (end < 0) continue;
-    out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour(i));
+    if (several) {
+      bands += fmt::format("<polygon class=\"band\" points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.2\"/>\n", lower, upper,
+                           colour(i));
+    }
+    lines +=
+        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour(i));
     ends.emplace_back(end, i);
   }
+  out += bands + lines;
   return out + legend(std::move(ends), names);
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cli/failure.hpp"
+#include "cli/simulate/sweep.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -64,6 +65,7 @@ StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t coun
                  const std::function<void(sim::Options&)>& change) {
   StudyRow row;
   row.balancer = std::string(b.policy->name);
+  row.seed = study.seed;
   const Ranks ranks = ranks_for(study, b, count);
   row.ranks = ranks.all;
   if (ranks.executing <= 0) {
@@ -107,6 +109,25 @@ std::vector<StudyRow> run_study(const Study& study) {
     throw usage_error("cluster " + study.cluster_asked + ": " + row->why);
   }
   return rows;
+}
+
+std::vector<StudyRow> run_studies(Study study, const Points& points, const std::vector<std::uint64_t>& seeds) {
+  std::vector<StudyRow> all;
+  for (std::size_t p = 0; p < points.count(); ++p) {
+    points.apply(p, study);
+    std::vector<std::vector<StudyRow>> by_seed;
+    for (const std::uint64_t seed : seeds) {
+      study.seed = seed;
+      by_seed.push_back(run_study(study));
+    }
+    for (std::size_t i = 0; i < by_seed.front().size(); ++i) {
+      for (std::vector<StudyRow>& rows : by_seed) {
+        rows[i].point = p;
+        all.push_back(std::move(rows[i]));
+      }
+    }
+  }
+  return all;
 }
 
 }  // namespace tessera::cli

@@ -38,6 +38,8 @@ inline constexpr const char* kNeedsMoreRanks = "needs more ranks: none would exe
 struct StudyRow {
   std::string balancer;
   std::int32_t ranks = 0;
+  std::uint64_t seed = 1;
+  std::size_t point = 0;  // of the sweeps
   std::optional<balancer::simulator::Outcome> outcome;
   std::string why;
   double seconds = 0;  // that simulating took
@@ -57,10 +59,21 @@ std::vector<StudyRow> run_study(const Study&);
 // The one simulated run of `study`, as a record that `tessera report` reads. Throws a usage error.
 void write_record(const std::string& path, const Study&, const StudyRow&);
 
+class Points;
+// Runs all at each point, with each of the seeds. Point by point, then balancer by balancer, number by number of ranks,
+// seed by seed.
+std::vector<StudyRow> run_studies(Study, const Points&, const std::vector<std::uint64_t>& seeds);
+
+std::string percent_text(double share);  // `12.3 %`
 void print_table(const Study&, const std::vector<StudyRow>&);
 // What went on in the simulator itself, for stderr.
 std::string timing_text(const std::vector<StudyRow>&);
-std::string json_text(const Study&, const std::vector<StudyRow>&);
+// Of several seeds or points: medians over the seeds, and how sure they are.
+void print_medians(const Study&, const Points&, const std::vector<std::uint64_t>& seeds, const std::vector<StudyRow>&);
+std::string json_text(const Study&, const Points&, const std::vector<StudyRow>&);
+// A run is a line.
+std::string json_lines(const Study&, const Points&, const std::vector<StudyRow>&);
+std::string csv_text(const Study&, const Points&, const std::vector<StudyRow>&);
 std::string svg_text(const Study&, const std::vector<StudyRow>&);
 
 }  // namespace tessera::cli

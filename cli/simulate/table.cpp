@@ -10,8 +10,6 @@
 namespace tessera::cli {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 std::string count(double x) {
   if (x < 9.995 && x != static_cast<double>(static_cast<std::int64_t>(x))) {
     return fmt::format("{:.1f}", x);
@@ -20,6 +18,8 @@ std::string count(double x) {
 }
 
 }  // namespace
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 void print_table(const Study& study, const std::vector<StudyRow>& rows) {
   std::printf("%s on %s, seed %llu\n", study.workload.c_str(), study.cluster_name.c_str(),
@@ -43,8 +43,8 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
     if (r.outcome) {
       const balancer::simulator::Outcome& o = *r.outcome;
       line += fmt::format("{:>9} {:>9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6}", balancer::duration_text(o.finished),
-                          balancer::duration_text(o.bound), percent(o.efficiency()), percent(o.imbalance()),
-                          count(r.messages_per_rank()), percent(r.coordinator_load()), o.moved,
+                          balancer::duration_text(o.bound), percent_text(o.efficiency()), percent_text(o.imbalance()),
+                          count(r.messages_per_rank()), percent_text(r.coordinator_load()), o.moved,
                           balancer::bytes_text(static_cast<double>(o.bytes_moved)), o.most_moves);
     } else {
       line += r.why;

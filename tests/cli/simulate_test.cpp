@@ -1,5 +1,7 @@
 // `tessera simulate` as its users meet it.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.hpp"
 
@@ -125,6 +127,68 @@ TEST_F(Command, SimulateSaysWhatIsWrong) {
   write("gone.toml", "ranks = 1\n[[leave]]\nrank = 0\nat = \"1 ms\"\n");
   EXPECT_TRUE(
       wrong({"-w", "loop", "-c", "gone.toml", "-b", "none"}, {"gone.toml", "every rank that executes has left"}));
+}
+
+// Of a loop with random weights: more seeds, a narrower band around the same median.
+TEST_F(Command, SimulateTakesSeveralSeedsAndSweepsParameters) {
+  const Outcome o = tessera({"simulate", "-w", "loop:items=200,weights=exponential", "-n", "4", "-b", "none,steal",
+                             "--seeds", "6", "--sweep", "weight=1ms..2ms", "--sweep", "cluster.link.latency=50us,5ms",
+                             "--csv", "o.csv", "--json-lines", "o.jsonl"});
+  EXPECT_TRUE(ended(o, 0));
+  for (const char* part : {"seeds 1 to 6", "96.9 %", " .. ", "over best", "link.latency"}) {
+    EXPECT_NE(o.out.find(part), std::string::npos) << part << "\n" << o.out;
+  }
+  std::istringstream lines(read("o.jsonl"));
+  std::vector<nlohmann::json> runs;
+  for (std::string line; std::getline(lines, line);) runs.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(runs.size(), 2u * 2 * 2 * 6);
+  // Point by point, balancer by balancer, seed by seed: each run is the one that its words alone give.
+  const nlohmann::json& run = runs[6 * 5 + 2];
+  EXPECT_EQ(run["sweep"]["weight"], "2ms");
+  EXPECT_EQ(run["sweep"]["cluster.link.latency"], "50us");
+  EXPECT_EQ(run["balancer"], "steal");
+  EXPECT_EQ(run["seed"], 3);
+  const Outcome alone = tessera({"simulate", "-w", "loop:items=200,weights=exponential,weight=2ms", "-n", "4", "-b",
+                                 "steal", "--seed", "3", "--sweep", "cluster.link.latency=50us", "--json", "-"});
+  EXPECT_EQ(nlohmann::json::parse(alone.out)["runs"][0]["seconds"], run["seconds"]);
+  EXPECT_GT(runs[6 * 3]["seconds"], runs[6]["seconds"]);  // stealing takes longer over 5 ms
+  const std::string csv = read("o.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 48);
+  EXPECT_EQ(csv.rfind("workload,cluster,weight,cluster.link.latency,seed,balancer,ranks,", 0), 0u) << csv;
+  EXPECT_NE(csv.find("\"loop:items=200,weights=exponential\",uniform,2ms,5ms,6,steal,4,4,"), std::string::npos) << csv;
+}
+
+TEST_F(Command, SimulateDrawsSeedsAsBands) {
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop:items=100,weights=heavy", "-n", "2,4", "-b", "none,steal",
+                             "--seeds", "6", "--plot", "o.svg"}),
+                    0));
+  const std::string svg = read("o.svg");
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  std::size_t bands = 0;
+  for (std::size_t at = svg.find("class=\"band\""); at != std::string::npos; at = svg.find("class=\"band\"", at + 1))
+    ++bands;
+  EXPECT_EQ(bands, 4u);  // two balancers in two charts
+}
+
+TEST_F(Command, SimulateSaysWhatIsWrongWithASweep) {
+  const auto refused = [&](const char* sweep, const std::vector<std::string>& parts) {
+    return ended(tessera({"simulate", "-w", "loop", "-n", "4", "-b", "none,steal", "--sweep", sweep}), 2, parts);
+  };
+  EXPECT_TRUE(refused("weight", {"KEY=VALUE"}));
+  EXPECT_TRUE(refused("weight=", {"KEY=VALUE"}));
+  EXPECT_TRUE(refused("wieght=1ms", {"`wieght`", "did you mean `weight`"}));
+  EXPECT_TRUE(refused("weight=1ms,2", {"--sweep weight=2", "unit"}));
+  EXPECT_TRUE(refused("items=3..1", {"`3..1` is empty"}));
+  EXPECT_TRUE(refused("items=1..4*1", {"never comes to its end"}));
+  EXPECT_TRUE(refused("items=1..100000000", {"10000"}));
+  EXPECT_TRUE(refused("weight=1us..2ms", {"different units"}));
+  EXPECT_TRUE(refused("cluster.link.latencyy=1ms", {"--sweep", "'link.latencyy'", "known here: latency"}));
+  EXPECT_TRUE(refused("cluster.link.latency=1", {"'link.latency' must be a time with its unit"}));
+  EXPECT_TRUE(refused("cluster.name.foo=1", {"'name' is no table"}));
+  EXPECT_TRUE(refused("balancer.weight=1ms", {"no balancer"}));
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop", "--seeds", "0"}), 2, {"--seeds"}));
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "matmul", "-n", "4", "-b", "steal", "--seeds", "2", "--record", "o"}), 2,
+                    {"--record", "one run"}));
 }
 
 }  // namespace
