@@ -46,7 +46,7 @@ std::string compact(const fs::path& folder, const Contents& c) try {
   const Folder mine(folder, c.last.origin, Folder::Finished::stays);
   if (!mine.wrong.empty()) return mine.wrong;
   const Known known(folder, mine.attempt, c.last.blocks);
-  IdMap<bool> done, values, taken_back;
+  IdMap<bool> done, values, taken_back, read;
   std::unique_ptr<File> out;
   const fs::path draft = folder / "compacted";
   fs::remove(draft);
@@ -80,6 +80,9 @@ std::string compact(const fs::path& folder, const Contents& c) try {
       };
       sink.taken_back = [&](const TakenBack& t) {
         if (taken_back.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) put(t);
+      };
+      sink.read = [&](const Read& r) {
+        if (trusted && read.put(r.id).second) put(r);
       };
       for_each_record(path, h, sink);
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/fragment/cf.hpp"
+#include "runtime/memory/value.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime::journal {
@@ -35,8 +36,15 @@ Doing::Doing(abi::Worker& w, abi::Cf* c)
       cf_(c),
       outer_(std::exchange(w.doing, this)),
       page_(*w.page),
-      kernel_(c->block->kind == abi::Kind::atomic) {
+      kernel_(c->block->kind == abi::Kind::atomic),
+      given_(page_.given()) {
   const Known* known = w.node.journal->known();
+  const unsigned inputs = (c->flags & kGathered) != 0 ? c->block->input_count : 0;
+  for (unsigned k = 0; k < inputs; ++k) {
+    abi::Value* v = abi::input(c, *c->block, k);
+    if (v == nullptr || v->type == abi::Type::memo) continue;
+    kernel_ ? count_read(v) : reads_unknown(v);
+  }
   if (kernel_) {
     key_ = key_of(c);
     recalled_ = known != nullptr && known->recalls(key_);
@@ -45,7 +53,6 @@ Doing::Doing(abi::Worker& w, abi::Cf* c)
       return;
     }
   }
-  const unsigned inputs = (c->flags & kGathered) != 0 ? c->block->input_count : 0;
   for (unsigned k = 0; k < inputs && known != nullptr; ++k) {
     const abi::Value* v = abi::input(c, *c->block, k);
     if (v == nullptr || v->type != abi::Type::memo) continue;
@@ -64,24 +71,19 @@ Doing::Doing(abi::Worker& w, abi::Cf* c)
 Doing::~Doing() {
   worker_.doing = outer_;
   cf_->flags &= static_cast<std::uint16_t>(~abi::kRecalled);
-  for (const Pending& p : values_) abi::release(p.value);
+  page_.forget(given_);
 }
 
 void Doing::output(const Id& id, abi::Value* v, std::int64_t uses) {
   if (!kernel_ || recalled_) return;
-  outputs_.push_back({id, uses});
-  values_.push_back({id, abi::retain(v), uses < 0});
+  page_.give({id, uses}, v);
 }
 
 void Doing::took_back(const Id& id) { page_.took_back({id, abi::mix(turn_of(cf_), taken_back_++)}); }
 
 void Doing::done() {
   if (!kernel_ || recalled_) return;
-  std::vector<Id> reads;
-  for (unsigned k = 0; k < names_->size(); ++k) {
-    if (abi::is_needed((*names_)[k])) reads.push_back((*names_)[k].id);
-  }
-  page_.done({key_, reads, outputs_}, values_);
+  page_.done(key_, *names_, given_);
 }
 
 }  // namespace tessera::runtime::journal

@@ -2,8 +2,8 @@
 // runs with a journal only.
 #pragma once
 
+#include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/journal/journal.hpp"
@@ -39,8 +39,7 @@ class Doing {
   Id key_;
   std::uint64_t taken_back_ = 0;
   std::optional<InputNames> names_;
-  std::vector<Output> outputs_;
-  std::vector<Pending> values_;
+  std::size_t given_;  // its outputs on the page begin there
 };
 
 }  // namespace tessera::runtime::journal

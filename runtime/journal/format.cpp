@@ -17,7 +17,7 @@ namespace tessera::runtime::journal {
 namespace {
 
 enum class Frame : std::uint32_t { header = 1, records = 2, value = 3 };
-enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3 };
+enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, read = 4 };
 
 constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
 struct Head {
@@ -108,6 +108,10 @@ void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& s
       TakenBack t;
       if (!rows.take(t)) return;
       if (sink.taken_back) sink.taken_back(t);
+    } else if (row == Row::read) {
+      Read r;
+      if (!rows.take(r)) return;
+      if (sink.read) sink.read(r);
     } else {
       return;
     }
@@ -180,11 +184,20 @@ bool parse_header(const Head& head, std::span<const std::byte> bytes, Header& ou
 
 }  // namespace
 
+// In one piece: there is one for each fragment.
 void append(std::vector<std::byte>& to, const Done& d) {
-  put(to, Row::done);
-  put(to, DoneRow{d.key, static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
-  put_all(to, d.reads);
-  put_all(to, d.outputs);
+  const DoneRow row{d.key, static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())};
+  const std::size_t from = to.size();
+  to.resize(from + sizeof(Row) + sizeof row + d.reads.size_bytes() + d.outputs.size_bytes());
+  std::byte* p = to.data() + from;
+  *p++ = static_cast<std::byte>(Row::done);
+  const auto copy = [&p](const void* what, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(p, what, bytes);
+    p += bytes;
+  };
+  copy(&row, sizeof row);
+  copy(d.reads.data(), d.reads.size_bytes());
+  copy(d.outputs.data(), d.outputs.size_bytes());
 }
 void append(std::vector<std::byte>& to, const ValueOf& v) {
   put(to, Row::value);
@@ -194,6 +207,10 @@ void append(std::vector<std::byte>& to, const ValueOf& v) {
 void append(std::vector<std::byte>& to, const TakenBack& t) {
   put(to, Row::taken_back);
   put(to, t);
+}
+void append(std::vector<std::byte>& to, const Read& r) {
+  put(to, Row::read);
+  put(to, r);
 }
 
 File::File(const std::filesystem::path& path, const Header& header)

@@ -3,7 +3,7 @@
 // records leads to the right result.
 //
 // The records: a fragment is done, with the names it read and assigned; the value of a name; a counted use that was
-// taken back. This file knows nothing of nodes.
+// taken back; how many have read what nobody can read any more. This file knows nothing of nodes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace tessera::runtime::journal {
 
 using abi::Id;
 
-inline constexpr std::uint32_t kFormat = 1;
+inline constexpr std::uint32_t kFormat = 2;
 
 // What a journal belongs to.
 struct Origin {
@@ -67,10 +67,17 @@ struct TakenBack {
   Id key;
 };
 
+// So many inputs of kernels were this name, and there will be no more: for an output of which that was not known.
+struct Read {
+  Id id;
+  std::int64_t uses;
+};
+
 // Rows of records as they stand in a frame.
 void append(std::vector<std::byte>& to, const Done&);
 void append(std::vector<std::byte>& to, const ValueOf&);
 void append(std::vector<std::byte>& to, const TakenBack&);
+void append(std::vector<std::byte>& to, const Read&);
 
 // Values of more bytes have a frame of their own.
 inline constexpr std::size_t kSmallValue = 512;
@@ -101,6 +108,7 @@ struct Sink {
   std::function<void(const Done&)> done;
   std::function<void(const ValueOf&)> value;
   std::function<void(const TakenBack&)> taken_back;
+  std::function<void(const Read&)> read;
 };
 
 // What was found while reading a file.

@@ -1,8 +1,8 @@
 #include "runtime/journal/journal.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <iterator>
 #include <utility>
 
@@ -16,13 +16,14 @@ namespace {
 constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
 // What is written waits for the disk in files of about this size: one that is lost takes no more along.
 constexpr std::uint64_t kFileSize = std::uint64_t{256} << 20;
-// Without an interval given: by Young's formula, from what a sweep costs and a failure a day.
-constexpr double kBetweenFailures = 86400, kShortest = 1, kLongest = 60;
 constexpr auto kPoll = std::chrono::milliseconds(1);  // in a simulation
+constexpr auto kLook = std::chrono::seconds(5);       // else: what is to be written becomes less as well
 
 Clock::duration in_seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
+
+double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
 std::span<const std::byte> payload_of(const abi::Value* v) {
   if (v->type == abi::Type::integer) return std::as_bytes(std::span(&v->i, 1));
@@ -38,12 +39,34 @@ void release_all(std::vector<Pending>& list) {
 
 // Everybody who has read it has written that down, and nobody else will.
 bool unneeded(const Pending& p) {
-  return !p.certain && __atomic_load_n(&p.value->refs, __ATOMIC_ACQUIRE) == 1 && !has_travelled(p.value);
+  return p.uses != Pending::Uses::kept && __atomic_load_n(&p.value->refs, __ATOMIC_ACQUIRE) == 1 &&
+         !has_travelled(p.value) && (p.uses == Pending::Uses::known || reads_of(p.value) < kReadsUnknown);
+}
+
+std::uint64_t bytes_of(const Pending& p) { return p.value->size + sizeof p; }
+
+// Releases those. What is known of their readers only now goes to `read`.
+void drop_unneeded(std::vector<Pending>& list, std::vector<std::byte>& read) {
+  std::erase_if(list, [&read](const Pending& p) {
+    if (!unneeded(p)) return false;
+    if (p.uses == Pending::Uses::counted) append(read, Read{p.id, static_cast<std::int64_t>(reads_of(p.value))});
+    abi::release(p.value);
+    return true;
+  });
+}
+
+double processor_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace
 
-Page::~Page() { release_all(pending_); }
+Page::~Page() {
+  forget(0);
+  release_all(pending_);
+}
 
 void Page::add_rows(std::size_t more) {
   if (rows_.size() + more <= kFrame || rows_.empty()) return;
@@ -53,19 +76,56 @@ void Page::add_rows(std::size_t more) {
 }
 
 void Page::add(Pending p) {
-  if (bytes_ > kPageMost) return abi::release(p.value);
-  bytes_ += p.value->size + sizeof p;
+  if (pending_.size() >= look_at_ || bytes_ >= look_bytes_) drop_unneeded();
+  if (idle_ > kPageMost) return abi::release(p.value);
+  bytes_ += bytes_of(p);
   pending_.push_back(p);
-  if (bytes_ > kPageFull) journal_.hurry();
 }
 
-void Page::done(const Done& d, std::vector<Pending>& values) {
-  if (!journal_.on()) return release_all(values);
+// Costs little for each value, since it is done again only when there are many more.
+void Page::drop_unneeded() {
+  std::vector<std::byte> read;
+  journal::drop_unneeded(pending_, read);
+  if (!read.empty()) {
+    add_rows(read.size());
+    rows_.insert(rows_.end(), read.begin(), read.end());
+  }
+  bytes_ = idle_ = 0;
+  for (const Pending& p : pending_) {
+    bytes_ += bytes_of(p);
+    if (__atomic_load_n(&p.value->refs, __ATOMIC_RELAXED) == 1) idle_ += bytes_of(p);
+  }
+  look_at_ = std::max(kFewPending, 2 * pending_.size());
+  look_bytes_ = bytes_ + std::max(kFewBytes, bytes_ / 8);
+  if (idle_ > kPageFull) journal_.hurry();
+}
+
+void Page::give(const Output& output, abi::Value* v) {
+  outputs_.push_back(output);
+  values_.push_back(abi::retain(v));
+}
+
+void Page::forget(std::size_t from) {
+  for (std::size_t k = from; k < values_.size(); ++k) abi::release(values_[k]);
+  outputs_.resize(from);
+  values_.resize(from);
+}
+
+void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
+  if (!journal_.on()) return forget(from);
+  reads_.clear();
+  for (unsigned k = 0; k < reads.size(); ++k) {
+    if (abi::is_needed(reads[k])) reads_.push_back(reads[k].id);
+  }
+  const Done d{key, reads_, std::span<const Output>(outputs_).subspan(from)};
   const std::lock_guard hold(mutex_);
   add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
   append(rows_, d);
-  for (const Pending& p : values) add(p);
-  values.clear();
+  for (std::size_t k = 0; k < d.outputs.size(); ++k) {
+    add({d.outputs[k].id, values_[from + k], d.outputs[k].uses < 0 ? Pending::Uses::counted : Pending::Uses::known});
+  }
+  outputs_.resize(from);
+  values_.resize(from);
 }
 
 void Page::keep(const Id& id, abi::Value* v) {
@@ -74,7 +134,7 @@ void Page::keep(const Id& id, abi::Value* v) {
   if (journal_.known() != nullptr && journal_.known()->has(id)) return;
   recent = id;
   const std::lock_guard hold(mutex_);
-  add({id, abi::retain(v), true});
+  add({id, abi::retain(v)});
 }
 
 void Page::took_back(const TakenBack& t) {
@@ -87,18 +147,19 @@ void Page::took_back(const TakenBack& t) {
 Journal::Journal(Settings settings, std::shared_ptr<const Known> known, std::size_t workers)
     : settings_(std::move(settings)), known_(std::move(known)) {
   for (std::size_t k = 0; k < workers; ++k) pages_.push_back(std::make_unique<Page>(*this));
-  pause_ = in_seconds(settings_.interval > 0 ? settings_.interval : kShortest);
 }
 
 Journal::~Journal() = default;
 
 void Journal::start() {
+  began_ = swept_ = Clock::now();
   thread_ = Thread([this] { write_loop(); });
 }
 
-void Journal::stop() {
+void Journal::stop(bool last_sweep) {
   {
     const std::lock_guard hold(mutex_);
+    last_sweep_.store(last_sweep);
     stopping_.store(true);
   }
   changed_.notify_all();
@@ -110,13 +171,33 @@ void Journal::hurry() {
   changed_.notify_all();  // missed when it comes at the wrong moment: then with the next value, or in its time
 }
 
+// What the next sweep would have to write at most.
+Pace::Amount Journal::amount() {
+  Pace::Amount all;
+  for (const auto& page : pages_) {
+    const std::lock_guard hold(page->mutex_);
+    all.bytes += page->bytes_ + page->full_.size() * kFrame + page->rows_.size();
+    all.values += page->pending_.size();
+  }
+  return all;
+}
+
+double Journal::seconds_to_wait() {
+  if (settings_.interval > 0) return settings_.interval - seconds_since(swept_);
+  return pace_.interval(amount(), seconds_since(began_)) - seconds_since(swept_);
+}
+
 bool Journal::wait() {
-  if (simulation != nullptr) {
-    for (const auto until = Clock::now() + pause_; !stopping_.load() && !hurried_.load() && Clock::now() < until;)
-      sleep_for(std::min<Clock::duration>(kPoll, until - Clock::now()));
-  } else {
+  for (;;) {
+    const double left = seconds_to_wait();
+    if (stopping_.load() || hurried_.load() || left <= 0) break;
+    const auto pause = std::min<Clock::duration>(in_seconds(left), simulation != nullptr ? kPoll : kLook);
+    if (simulation != nullptr) {
+      sleep_for(pause);
+      continue;
+    }
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, pause_, [this] { return stopping_.load() || hurried_.load(); });
+    changed_.wait_for(lock, pause, [this] { return stopping_.load() || hurried_.load(); });
   }
   hurried_.store(false);
   return !stopping_.load();
@@ -125,18 +206,18 @@ bool Journal::wait() {
 void Journal::write_loop() {
   for (bool more = true; more && on();) {
     more = wait();
-    const auto from = Clock::now();
-    sweep();
-    if (settings_.interval > 0) continue;
-    const double cost = std::chrono::duration<double>(Clock::now() - from).count();
-    pause_ = in_seconds(std::clamp(std::sqrt(2 * cost * kBetweenFailures), kShortest, kLongest));
+    if (!more && !last_sweep_.load()) return;
+    const double from = processor_seconds();
+    const Pace::Amount amount = sweep();
+    if (simulation == nullptr) pace_.took(amount, processor_seconds() - from);
+    swept_ = Clock::now();
   }
 }
 
 // In this order. A value that nobody holds when it is looked at has been read by fragments whose records are on the
 // pages by then (a fragment lets go of its inputs after that), so these are written with this sweep. Fragments that
 // have run meanwhile, and whose records are written as well, have their values on the pages again, before them.
-void Journal::sweep() {
+Pace::Amount Journal::sweep() {
   std::vector<Pending> values, late;
   std::vector<std::vector<std::byte>> rows;
   const auto take = [&](std::vector<Pending>& to) {
@@ -145,17 +226,17 @@ void Journal::sweep() {
       {
         const std::lock_guard hold(page->mutex_);
         list.swap(page->pending_);
-        page->bytes_ = 0;
+        page->bytes_ = page->idle_ = 0;
+        page->look_at_ = Page::kFewPending;
+        page->look_bytes_ = Page::kFewBytes;
       }
       to.insert(to.end(), list.begin(), list.end());
     }
   };
   take(values);
-  std::erase_if(values, [](const Pending& p) {
-    if (!unneeded(p)) return false;
-    abi::release(p.value);
-    return true;
-  });
+  std::vector<std::byte> read;
+  drop_unneeded(values, read);
+  if (!read.empty()) rows.push_back(std::move(read));
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
     std::move(page->full_.begin(), page->full_.end(), std::back_inserter(rows));
@@ -164,8 +245,13 @@ void Journal::sweep() {
   }
   take(late);
   values.insert(values.end(), late.begin(), late.end());
+  Pace::Amount amount;
+  amount.values = values.size();
+  for (const Pending& p : values) amount.bytes += bytes_of(p);
+  for (const auto& r : rows) amount.bytes += r.size();
   if (!rows.empty() || !values.empty()) write(rows, values);
   release_all(values);
+  return amount;
 }
 
 void Journal::write(std::vector<std::vector<std::byte>>& rows, std::vector<Pending>& values) try {

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/fragment/input_names.hpp"
 #include "runtime/journal/format.hpp"
 #include "runtime/journal/id_map.hpp"
 #include "runtime/journal/known.hpp"
+#include "runtime/journal/pace.hpp"
 #include "runtime/memory/lock.hpp"
 #include "runtime/threads/threads.hpp"
 
@@ -21,12 +23,13 @@ namespace tessera::runtime::journal {
 
 class Journal;
 
-// A value that may have to be written. Unless it is `certain`, only while it is in use when the next sweep comes: who
-// has read it is written down with that, and nobody else will.
+// A value that may have to be written: if it is in use when the next sweep comes. Else whoever has read it is written
+// down with that, and nobody else will; where it is not known before how many will, it has to be known now.
 struct Pending {
   Id id;
-  abi::Value* value = nullptr;  // owned
-  bool certain = true;
+  abi::Value* value = nullptr;                              // owned
+  enum class Uses : std::uint8_t { known, counted, kept };  // kept: it is written whatever happens
+  Uses uses = Uses::kept;
 };
 
 // Page: of one worker.
@@ -34,8 +37,12 @@ class alignas(64) Page {
  public:
   explicit Page(Journal& journal) : journal_(journal) {}
   ~Page();
-  // A fragment's kernel has returned. Takes the references of the values.
-  void done(const Done&, std::vector<Pending>& values);
+  // A fragment assigns this, one that runs: there may be others around it.
+  void give(const Output&, abi::Value*);
+  std::size_t given() const { return outputs_.size(); }
+  // Its kernel has returned: what was given since then is its.
+  void done(const Id& key, const InputNames& reads, std::size_t from);
+  void forget(std::size_t from);  // what was given since then, unless it is done
   // What the program does depends on this value: it is written.
   void keep(const Id&, abi::Value*);
   void took_back(const TakenBack&);
@@ -44,13 +51,21 @@ class alignas(64) Page {
   friend class Journal;
   void add_rows(std::size_t more);  // lock held
   void add(Pending);                // likewise
+  void drop_unneeded();             // likewise
   Journal& journal_;
   SpinMutex mutex_;
   std::vector<std::byte> rows_;
   std::vector<std::vector<std::byte>> full_;
   std::vector<Pending> pending_;
-  std::uint64_t bytes_ = 0;  // of the values
-  static constexpr std::size_t kRecent = 1024;
+  std::size_t look_at_ = kFewPending;     // pending_ has so many: some may be unneeded
+  std::uint64_t look_bytes_ = kFewBytes;  // ... so many bytes
+  std::uint64_t bytes_ = 0, idle_ = 0;    // of the values, and of those that nobody else holds
+  // Its worker's:
+  std::vector<Output> outputs_;
+  std::vector<abi::Value*> values_;  // of these; owned
+  std::vector<Id> reads_;
+  static constexpr std::size_t kRecent = 1024, kFewPending = 1024;
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10;
   std::vector<Id> recent_ = std::vector<Id>(kRecent);  // that were kept
 };
 
@@ -71,14 +86,16 @@ class Journal {
   bool on() const { return on_.load(std::memory_order_relaxed); }
 
   void start();
-  void stop();  // with a last sweep
+  void stop(bool last_sweep);
 
  private:
   friend class Page;
   void write_loop();
-  void sweep();
+  Pace::Amount sweep();  // how much it was
+  Pace::Amount amount();
   void write(std::vector<std::vector<std::byte>>& rows, std::vector<Pending>& values);
-  bool wait();  // for the next sweep; false: it is the last one
+  bool wait();  // for the next sweep; false: there is no more time
+  double seconds_to_wait();
   void hurry();
 
   const Settings settings_;
@@ -86,8 +103,9 @@ class Journal {
   std::vector<std::unique_ptr<Page>> pages_;
   std::unique_ptr<File> file_;
   std::uint32_t files_ = 0;
-  Clock::duration pause_{};
-  std::atomic<bool> on_{true}, stopping_{false}, hurried_{false};
+  Pace pace_;
+  Clock::time_point began_{}, swept_{};
+  std::atomic<bool> on_{true}, stopping_{false}, hurried_{false}, last_sweep_{true};
   std::mutex mutex_;
   std::condition_variable changed_;
   Thread thread_;

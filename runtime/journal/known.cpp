@@ -33,6 +33,9 @@ class Loading {
     sink.taken_back = [&](const TakenBack& t) {
       if (taken_back_.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) --names_.put(t.id).first->unread;
     };
+    sink.read = [&, trusted = header.blocks == blocks](const Read& r) {
+      if (trusted) count_uses(*names_.put(r.id).first, r.uses);
+    };
     known_.damaged += for_each_record(file, again, sink).damaged;
     known_.files_.push_back({file, open(file.c_str(), O_RDONLY | O_CLOEXEC)});
   }
@@ -75,6 +78,7 @@ class Loading {
     std::int64_t unread = kUnknown;  // uses that no recalled fragment makes, and that nobody took back
     std::uint32_t value = kNone;     // number of its place
     std::uint32_t maker = kNone;     // number of the fragment that assigns it
+    bool counted = false;            // it is known how many read it
   };
   struct One {
     Id key;
@@ -96,10 +100,13 @@ class Loading {
       ids_.push_back(o.id);
       Name& n = *names_.put(o.id).first;
       n.maker = number;
-      if (trusted && o.uses >= 0) n.unread += o.uses - kUnknown;
+      if (trusted && o.uses >= 0) count_uses(n, o.uses);
     }
   }
 
+  static void count_uses(Name& n, std::int64_t uses) {
+    if (!std::exchange(n.counted, true)) n.unread += uses - kUnknown;
+  }
   static bool needed(const Name& n) { return n.unread != 0; }
 
   template <class F>

@@ -30,10 +30,12 @@ Value* scalar(Type type) {
   return v;
 }
 
-// One block: header, the ranks that have the value, a guard, the payload on the next 64-byte boundary, a guard.
+// One block: header, the ranks that have the value, what journals count, a guard, the payload on the next 64-byte
+// boundary, a guard.
 struct LargeValue {
   Value value;
   std::uint64_t ranks;
+  std::uint64_t reads;
 };
 
 // Nobody writes there but a kernel that leaves its output.
@@ -65,6 +67,7 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   const std::size_t bytes = sizeof(LargeValue) + 2 * sizeof kGuard + kAlign + size + extra;
   auto* b = static_cast<LargeValue*>(runtime::block_allocate(bytes));
   b->ranks = 0;
+  b->reads = 0;
   Value* v = &b->value;
   v->refs = 1;
   v->type = type;
@@ -144,6 +147,18 @@ Overrun overrun_of_marked(const abi::Value* v) { return abi::is_block(v) ? overr
 void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
 void mark_travelled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kTravelled}, __ATOMIC_RELAXED); }
 bool has_travelled(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & abi::kTravelled) != 0; }
+
+void count_read(abi::Value* v) {
+  if (abi::is_block(v)) __atomic_fetch_add(&reinterpret_cast<abi::LargeValue*>(v)->reads, 1u, __ATOMIC_RELAXED);
+}
+void reads_unknown(abi::Value* v) {
+  if (abi::is_block(v))
+    __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->reads, kReadsUnknown, __ATOMIC_RELAXED);
+}
+std::uint64_t reads_of(const abi::Value* v) {
+  if (!abi::is_block(v)) return kReadsUnknown;
+  return __atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->reads, __ATOMIC_RELAXED);
+}
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 

@@ -13,6 +13,13 @@ void mark_sampled(abi::Value*);
 void mark_travelled(abi::Value*);
 bool has_travelled(const abi::Value*);
 
+// For journals: how often kernels have read a string or array. Whoever else reads it makes the number unknown, as it is
+// of scalars.
+inline constexpr std::uint64_t kReadsUnknown = std::uint64_t{1} << 48;
+void count_read(abi::Value*);
+void reads_unknown(abi::Value*);
+std::uint64_t reads_of(const abi::Value*);  // kReadsUnknown or more: not known
+
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);
 

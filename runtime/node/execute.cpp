@@ -48,18 +48,20 @@ abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
   return next;
 }
 
+abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); }
+
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
-  InputSums inputs;
   if (simulation != nullptr) simulation->runs(c);
-  if (w.node.options.check_inputs) inputs.note(c);
+  if (!w.node.options.check_inputs) return run_kept(w, c, run_recorded);
+  InputSums inputs;
+  inputs.note(c);
   // What it assigns may have others run in place, inside this.
   struct Around {
     Worker& w;
     InputSums* outer;
     ~Around() { w.inputs = outer; }
   } const around{w, std::exchange(w.inputs, &inputs)};
-  const abi::Next next =
-      run_kept(w, c, [](Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); });
+  const abi::Next next = run_kept(w, c, run_recorded);
   no_child();
   inputs.compare();  // there is no output
   return next;

@@ -152,7 +152,7 @@ TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal-interval", "x", "--", "3"}), 2, {"write auto, or seconds"}));
   EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
   const Outcome o =
-      run({"sh", "-c", "trap '' XFSZ; ulimit -f 20; TESSERA_OPTIONS='--journal J --journal-interval 0.005' ./p 3"});
+      run({"sh", "-c", "trap '' XFSZ; ulimit -f 4; TESSERA_OPTIONS='--journal J --journal-interval 0.005' ./p 3"});
   EXPECT_TRUE(ended(o, 0, {"warning: the journal can't be written", "File too large", "the run goes on"}));
 }
 

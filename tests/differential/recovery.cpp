@@ -41,7 +41,7 @@ void thin_out(const fs::path& file, balancer::Random& random, std::uint64_t one_
       journal::append(row, record);
       out.records(row);
     };
-    journal::for_each_record(file, header, {keep, keep, keep});
+    journal::for_each_record(file, header, {keep, keep, keep, keep});
   }
   fs::rename(kept, file);
 }

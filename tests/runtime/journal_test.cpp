@@ -8,6 +8,7 @@
 #include "balancer/random.hpp"
 #include "runtime/journal/folder.hpp"
 #include "runtime/journal/known.hpp"
+#include "runtime/journal/pace.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace tessera::runtime::journal {
@@ -55,6 +56,7 @@ void write_some(const fs::path& path, const Header& header) {
     const Output outputs[] = {{name(k + 1), 1}, {name(k + 10), -1}};
     append(rows, Done{key(k), reads, outputs});
     append(rows, TakenBack{name(k), key(100 + k)});
+    append(rows, Read{name(k + 10), static_cast<std::int64_t>(k)});
     file.records(rows);
     const std::string text(600 + k, 'x');
     file.value({name(k + 1), abi::Type::string, std::as_bytes(std::span(text)), 0});
@@ -75,14 +77,15 @@ std::multiset<std::string> records_of(const fs::path& path) {
          all.insert("value " + std::to_string(v.id.lo) +
                     std::string(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()));
        },
-       [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); }});
+       [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); },
+       [&](const Read& r) { all.insert("read " + std::to_string(r.id.lo) + " " + std::to_string(r.uses)); }});
   return all;
 }
 
 TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
   write_some(path(), header());
   const std::multiset<std::string> all = records_of(path());
-  EXPECT_EQ(all.size(), 9u);
+  EXPECT_EQ(all.size(), 12u);
   std::string bytes;
   {
     std::ifstream in(path(), std::ios::binary);
@@ -130,6 +133,23 @@ TEST_F(JournalFiles, WhatNobodyNeedsIsAMemo) {
   EXPECT_EQ(Known(folder_, 2, 8).recalled, 1u);
   // What this run or a later one writes is not of earlier ones.
   EXPECT_EQ(Known(folder_, 1, 7).fragments, 0u);
+}
+
+TEST_F(JournalFiles, WhatAllHaveReadWhoCouldIsNotNeeded) {
+  for (const std::int64_t uses : {1, 2}) {
+    fs::remove(path());
+    {
+      File file(path(), header());
+      write(file, 0, {{}, {{name(0), -1}}});
+      write(file, 1, {{name(0)}, {}});
+      std::vector<std::byte> rows;
+      append(rows, Read{name(0), uses});  // by a run, and by the one that went on
+      append(rows, Read{name(0), uses});
+      file.records(rows);
+    }
+    EXPECT_EQ(Known(folder_, 2, 7).recalled, uses == 1 ? 2u : 1u) << "of the second reader there is no record";
+    EXPECT_EQ(Known(folder_, 2, 8).recalled, 1u) << "translated otherwise, others may read";
+  }
 }
 
 TEST_F(JournalFiles, AUseThatWasTakenBackIsNone) {
@@ -180,8 +200,14 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
       for (std::uint64_t k = 0; k < count; ++k) {
         // Sometimes what decides about the program reads it, too.
         if (random.below(5) == 0) ++uses[k];
-        program[k].outputs.push_back({name(k), random.below(6) == 0 ? -1 : uses[k]});
+        const bool later = random.below(3) == 0;  // how many read it is known only when all have
+        program[k].outputs.push_back({name(k), later ? -1 : uses[k]});
         if (random.below(8) != 0) write(file, k, program[k]);
+        if (later && random.below(3) != 0) {
+          std::vector<std::byte> rows;
+          append(rows, Read{name(k), uses[k]});
+          file.records(rows);
+        }
         if (random.below(3) == 0) {
           write(file, name(k), static_cast<std::int32_t>(k));
           there.insert(k);
@@ -219,7 +245,7 @@ TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
   origin.hash[0] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
-  EXPECT_EQ(records_of(path()).size(), 9u);
+  EXPECT_EQ(records_of(path()).size(), 12u);
   origin = header().origin;
   const Folder mine(folder_, origin);
   EXPECT_EQ(mine.wrong, "");
@@ -233,6 +259,20 @@ TEST_F(JournalFiles, AfterTheEndARunBeginsAnew) {
   const Folder again(folder_, header().origin);
   EXPECT_TRUE(again.was_finished);
   EXPECT_TRUE(files_of(folder_).empty());
+}
+
+// One hundredth of the time, whatever a sweep costs, and not rarely for it: by what there is to be written now.
+TEST(JournalPace, SweepsCostOneHundredth) {
+  Pace pace;
+  EXPECT_EQ(pace.interval({0, 0}, 100), 1);
+  const Pace::Amount much{std::uint64_t{4} << 30, 10};
+  EXPECT_GE(pace.interval(much, 1), 99.9 * pace.cost(much));
+  const Pace::Amount some{1 << 20, 100};
+  EXPECT_LT(pace.interval(some, 2), pace.interval(some, 50)) << "a young run is written more often";
+  EXPECT_LE(pace.interval(some, 1e6), 60);
+  const double before = pace.cost(some);
+  for (int k = 0; k < 20; ++k) pace.took(some, 5 * before);
+  EXPECT_NEAR(pace.cost(some), 5 * before, before);
 }
 
 }  // namespace
