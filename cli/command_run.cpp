@@ -90,19 +90,33 @@ void check(const RunCommand& c) {
   }
 }
 
+// In a step of srun's, whose tasks are to be the ranks.
+void check_srun(const RunCommand& c) {
+  const char* nodes = std::getenv("SLURM_STEP_NUM_NODES");
+  if (nodes != nullptr && std::atoi(nodes) > 1) {
+    // mpirun would ask Slurm for another step on the nodes that this one holds, and wait for it for ever.
+    throw usage_error(
+        fmt::format("-n {}: srun has started this command on {} nodes, and mpirun can't start ranks there until it has "
+                    "ended. Leave out -n: "
+                    "the run has a rank for each task; or leave out srun",
+                    *c.ranks, nodes));
+  }
+  if (!c.options.quiet && runtime::launcher_size() > 1 && runtime::launcher_rank() == 0) {
+    fmt::print(stderr,
+               "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: "
+               "as many runs of the program. For "
+               "one run leave out -n: it has a rank for each task\n",
+               runtime::launcher_size(), *c.ranks);
+  }
+}
+
 int run(RunCommand& c, const Arguments& arguments) {
   c.ranks = ranks_of(c);
   check(c);
   check_program(c.build.program);
   if (c.ranks) find_mpirun();
   if (!c.ranks && !c.launch.mpirun_words.empty()) throw usage_error("--mpirun-args: no mpirun is started without -n");
-  if (c.ranks && !c.options.quiet && runtime::started_by_srun() && runtime::launcher_rank() == 0) {
-    fmt::print(stderr,
-               "tessera: warning: srun has started this command {} times, and each of them starts {} ranks of its own: "
-               "as many "
-               "runs of the program. For one run leave out -n: it has a rank for each task\n",
-               runtime::launcher_size(), *c.ranks);
-  }
+  if (c.ranks && runtime::started_by_srun()) check_srun(c);
   c.build.colour = colour_on_stderr();
   c.build.quiet = c.options.quiet;
   const Built program = build(c.build);

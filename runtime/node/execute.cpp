@@ -320,6 +320,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
 }
 
 void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_code) {
+  no_child();
   // Never given back: whatever runs above or beside it, this scope does not end any more, and so
   // neither does the program before the failure is known to rank 0.
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);

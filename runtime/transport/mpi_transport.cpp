@@ -77,6 +77,17 @@ std::uint64_t ring_bytes(int ranks) {
   return share < kSmallestRing ? 0 : std::min(std::bit_floor(share), kLargestRing);
 }
 
+// Open MPI ends each process with a page of its own when srun has not said how it can be reached.
+void check_srun() {
+  for (const char* spoken : {"PMIX_RANK", "PMIX_NAMESPACE", "PMI_RANK", "PMI_FD"}) {
+    if (std::getenv(spoken) != nullptr) return;
+  }
+  throw SameOnAllRanks("MPI failed: srun has started " + std::to_string(launcher_size()) +
+                       " processes and speaks with none of them about MPI: start them by `srun --mpi=pmix` (`srun "
+                       "--mpi=list` shows what there is), or by "
+                       "mpirun");
+}
+
 // Another MPI's mpirun starts processes each of which MPI takes for a run of its own.
 void check_launcher(int size) {
   const int started = launcher_size();
@@ -112,6 +123,7 @@ MpiTransport::MpiTransport() {
   if (there != 0) throw std::runtime_error("MPI was initialised before the runtime started");
   prepare_process_for_mpi();
   const bool without_mpirun = started_by_srun();
+  if (without_mpirun) check_srun();
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED) {

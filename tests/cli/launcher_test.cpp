@@ -19,7 +19,11 @@ TEST_F(Command, AnotherMpirunIsFoundOut) {
   environment_ = {"PMI_RANK=0", "PMI_SIZE=1"};
   EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 0));
   environment_ = {"SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_PROCID=0"};
-  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"srun --mpi=pmix"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"srun --mpi=pmix", "speaks with none of them"}));
+  // As far as srun is told apart, Open MPI itself would have ended with a page of its own.
+  environment_.emplace_back("PMI_RANK=0");
+  environment_.emplace_back("PMI_SIZE=4");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 3, {"4 processes were started together, but to MPI there is 1"}));
 }
 
 // `srun -n 4 tessera run p.fa -n 2` may be meant: one run for each case of a study. Without srun nothing is said.
@@ -30,8 +34,11 @@ TEST_F(Command, ARunForEachTaskOfSrunIsSaid) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 0, {said}));
   environment_ = {"SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=0", "SLURM_PROCID=1"};
   EXPECT_EQ(tessera({"run", "p.fa", "-n", "2"}).err.find(said), std::string::npos);
-  environment_ = {"SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_ID=0", "SLURM_PROCID=0"};
-  EXPECT_EQ(tessera({"run", "p.fa", "-n", "2"}).err.find(said), std::string::npos);
+  environment_ = {"SLURM_STEP_NUM_TASKS=1", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "PMIX_RANK=0"};
+  EXPECT_EQ(tessera({"run", "p.fa", "-n", "2"}).err.find("srun has started"), std::string::npos);
+  // On several nodes mpirun would wait for what srun holds.
+  environment_ = {"SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_ID=0", "SLURM_PROCID=0"};
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2"}), 2, {"on 2 nodes", "Leave out -n"}));
 }
 
 TEST_F(Command, RanksThatWereStartedTogetherAreOneRun) {
