@@ -150,9 +150,12 @@ TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
   EXPECT_TRUE(
       ended(tessera({"run", "p.fa", "--journal", "/proc/J", "--", "3"}), 2, {"--journal: can't make the folder"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal-interval", "x", "--", "3"}), 2, {"write auto, or seconds"}));
-  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  write("slow.fa",
+        "C++ sub f(int i, name x) ${{ usleep(3000); x = i; $}}\n"
+        "sub main() { df x; for i = 1..100 f(i, x[i]); }\n");
+  EXPECT_TRUE(ended(tessera({"build", "slow.fa", "-o", "p"}), 0));
   const Outcome o =
-      run({"sh", "-c", "trap '' XFSZ; ulimit -f 4; TESSERA_OPTIONS='--journal J --journal-interval 0.005' ./p 3"});
+      run({"sh", "-c", "trap '' XFSZ; ulimit -f 2; TESSERA_OPTIONS='-t 1 --journal J --journal-interval 0.005' ./p"});
   EXPECT_TRUE(ended(o, 0, {"warning: the journal can't be written", "File too large", "the run goes on"}));
 }
 
