@@ -129,12 +129,12 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
   std::vector<std::unique_ptr<Node>> nodes;
   for (auto& t : transports) {
     nodes.push_back(std::make_unique<Node>(program, options, *t, arguments));
-    nodes.back()->infos = infos;
-    nodes.back()->hosts = b.agreed.verdict.hosts;
+    nodes.back()->facts.infos = infos;
+    nodes.back()->facts.hosts = b.agreed.verdict.hosts;
     nodes.back()->early = std::move(b.agreed.early);
     b.journal.keep(*nodes.back());
   }
-  if (nodes.front()->worker_ranks < 1) {
+  if (nodes.front()->facts.worker_ranks < 1) {
     return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates", first);
   }
   // With several ranks in one process nobody could tell which one a signal means.

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/node/node.hpp"
 #include "runtime/record/policy_log.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/trace/rank_events.hpp"
@@ -30,18 +29,20 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
   return infos;
 }
 
-PolicyHost::PolicyHost(Node& node, const balancer::PolicyInfo& info, const balancer::Setup& setup)
-    : node_(node),
+PolicyHost::PolicyHost(const Parts& parts, const balancer::Setup& setup)
+    : of_(parts),
       start_(Clock::now()),
-      host_(info.make(setup), node.self(), node.program.block_count, balancer::kReportInterval, *this),
-      ready_(node.program.block_count),
-      bytes_(node.program.block_count),
-      last_done_(node.program.block_count) {
-  const std::string& directory = node.options.record_policy;
+      host_(parts.facts.policy.make(setup), parts.facts.self, parts.facts.program.block_count,
+            balancer::kReportInterval, *this),
+      ready_(parts.facts.program.block_count),
+      bytes_(parts.facts.program.block_count),
+      last_done_(parts.facts.program.block_count) {
+  const std::string& directory = parts.facts.options.record_policy;
   if (directory.empty()) return;
   std::error_code ignored;  // then opening the file fails as well
   std::filesystem::create_directory(directory, ignored);
-  log_ = std::make_unique<PolicyLog>(PolicyLog::file_of(directory, node.self()), node.program.name, info.name, setup);
+  log_ = std::make_unique<PolicyLog>(PolicyLog::file_of(directory, parts.facts.self), parts.facts.program.name,
+                                     parts.facts.policy.name, setup);
 }
 
 PolicyHost::~PolicyHost() = default;
@@ -49,17 +50,18 @@ PolicyHost::~PolicyHost() = default;
 std::string PolicyHost::close() {
   const std::string wrong = log_ == nullptr ? "" : log_->close();
   if (wrong.empty()) return {};
-  return "--record-policy: can't write " + PolicyLog::file_of(node_.options.record_policy, node_.self()) + ": " + wrong;
+  return "--record-policy: can't write " + PolicyLog::file_of(of_.facts.options.record_policy, of_.facts.self) + ": " +
+         wrong;
 }
 
 void PolicyHost::changed() {
   if (dirty_.load(std::memory_order_relaxed) || dirty_.exchange(true)) return;
-  node_.wake_communication();
+  of_.transport.wake();
 }
 void PolicyHost::urgent() {
   if (urgent_.load(std::memory_order_relaxed) || urgent_.exchange(true)) return;
   dirty_.store(true);
-  node_.wake_communication();
+  of_.transport.wake();
 }
 
 void PolicyHost::answered(balancer::Time at, const balancer::Event& event, const balancer::Actions& actions) {
@@ -67,14 +69,14 @@ void PolicyHost::answered(balancer::Time at, const balancer::Event& event, const
 }
 
 void PolicyHost::send(balancer::Rank to, const balancer::Message& message) {
-  node_.comm.send(to, PolicyMessage{message});
+  of_.comm.send(to, PolicyMessage{message});
 }
 
 balancer::Shipped PolicyHost::ship(const balancer::Ship& ship) {
   balancer::Shipped done{ship.ticket, ship.to, {}, 0};
   // A rank that has left meanwhile gets nothing.
-  if (ship.to != node_.self() && node_.members.takes_part(ship.to)) {
-    done.fragments = node_.ship(ship.to, ship.fragments, ship.ticket, done.bytes);
+  if (ship.to != of_.facts.self && of_.members.takes_part(ship.to)) {
+    done.fragments = of_.ship(ship.to, ship.fragments, ship.ticket, done.bytes);
     // As in look, or the policy would take what is yet to travel for a saving.
     for (const balancer::GroupCount& f : done.fragments) {
       done.bytes += f.count * stats(balancer::index(f.group)).mean_bytes_out();
@@ -86,35 +88,31 @@ balancer::Shipped PolicyHost::ship(const balancer::Ship& ship) {
 
 void PolicyHost::decide(const balancer::Decide& decide) {
   ++decisions_[decide.why];
-  if (node_.events != nullptr) node_.events->decided(decide);
+  if (of_.events != nullptr) of_.events->decided(decide);
   std::string what;
   for (const balancer::GroupCount& f : decide.fragments) {
-    what += fmt::format(", {} of {}", f.count, node_.program.blocks[balancer::index(f.group)]->label);
+    what += fmt::format(", {} of {}", f.count, of_.facts.program.blocks[balancer::index(f.group)]->label);
   }
-  spdlog::debug("rank {}: {} ({} -> {}{})", balancer::index(node_.self()), decide.why, balancer::index(decide.from),
+  spdlog::debug("rank {}: {} ({} -> {}{})", balancer::index(of_.facts.self), decide.why, balancer::index(decide.from),
                 balancer::index(decide.to), what);
 }
 
-GroupStats::Snapshot PolicyHost::stats(std::uint32_t group) const {
-  GroupStats::Snapshot sum;
-  for (const auto& w : node_.workers) sum += w->stats.read(group);
-  return sum;
-}
+GroupStats::Snapshot PolicyHost::stats(std::uint32_t group) const { return of_.crew.stats(group); }
 
-bool PolicyHost::idle() const { return node_.idle(); }
-bool PolicyHost::beginning() const { return node_.all_workers_idle() && !node_.idle(); }
+bool PolicyHost::idle() const { return of_.crew.idle(); }
+bool PolicyHost::beginning() const { return of_.crew.all_idle() && !of_.crew.idle(); }
 
 void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balancer::GroupDone>& finished) {
   std::fill(ready_.begin(), ready_.end(), 0);
   std::fill(bytes_.begin(), bytes_.end(), 0);
-  for (auto& w : node_.workers) w->queue.count(ready_, bytes_, false);
+  for (auto& w : of_.crew.workers) w->queue.count(ready_, bytes_, false);
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
     // One reading for both: with what has finished the policy hears of what that has produced, also where as many
     // are ready as before.
     const GroupStats::Snapshot s = stats(g);
     ready.push_back({balancer::Group{g}, ready_[g], bytes_[g] + ready_[g] * s.mean_bytes_out()});
-    if (!calls_kernel(node_.program, g)) continue;
+    if (!calls_kernel(of_.facts.program, g)) continue;
     const Done now{static_cast<std::int64_t>(s.known), s.sum * ns, s.squares * ns * ns};
     Done& last = last_done_[g];
     if (now.count > last.count) {
@@ -132,7 +130,7 @@ void PolicyHost::pump(Clock::time_point at) {
   if (dirty_.load() && host_.time_to_report(now, urgent_.load())) {
     dirty_.store(false);
     urgent_.store(false);
-    if (node_.executes()) host_.report(now);
+    if (of_.crew.size() > 0) host_.report(now);
   }
   host_.fire_until(now);
 }
@@ -159,7 +157,7 @@ void PolicyHost::member(Rank rank, bool joins) {
   dirty_.store(true);
 }
 void PolicyHost::outside_load(double tasks) {
-  spdlog::debug("rank {}: {:.1f} tasks of others compete", balancer::index(node_.self()), tasks);
+  spdlog::debug("rank {}: {:.1f} tasks of others compete", balancer::index(of_.facts.self), tasks);
   host_.tell(balancer::OutsideLoad{tasks});
 }
 void PolicyHost::measured(Rank peer, balancer::Time latency, double bandwidth) {

@@ -5,18 +5,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "balancer/host.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
-#include "runtime/work/group_stats.hpp"
+#include "runtime/node/members.hpp"
+#include "runtime/start/facts.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
 
-class Node;
+class RankEvents;
 class PolicyLog;
 
 // What the host knows of the program's groups, as a policy wants it.
@@ -24,7 +28,20 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program&);
 
 class PolicyHost final : balancer::HostedRank {
  public:
-  PolicyHost(Node& node, const balancer::PolicyInfo& info, const balancer::Setup& setup);
+  // What of a rank it looks at, and by what its actions are carried out.
+  struct Parts {
+    const RunFacts& facts;
+    Communicator& comm;
+    Transport& transport;
+    const Members& members;
+    Crew& crew;
+    RankEvents* events;  // null: nothing is recorded
+    // Takes what there is of these and ships it; what really went, and its bytes.
+    std::function<std::vector<balancer::GroupCount>(Rank to, const std::vector<balancer::GroupCount>&,
+                                                    std::uint64_t ticket, std::int64_t& bytes)>
+        ship;
+  };
+  PolicyHost(const Parts&, const balancer::Setup&);
   ~PolicyHost() override;
 
   // Any thread: the load here has changed / is about to run out.
@@ -65,7 +82,7 @@ class PolicyHost final : balancer::HostedRank {
 
   GroupStats::Snapshot stats(std::uint32_t group) const;  // of all workers
 
-  Node& node_;
+  const Parts of_;
   Clock::time_point start_;
   balancer::Host host_;
   std::unique_ptr<PolicyLog> log_;  // --record-policy

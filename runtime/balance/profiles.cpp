@@ -2,7 +2,6 @@
 
 #include "balancer/profile.hpp"
 #include "runtime/balance/link_meter.hpp"
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 
 namespace tessera::runtime {
@@ -21,18 +20,19 @@ std::string read_profile(const abi::Program& program, const RunOptions& options,
   }
 }
 
-std::string save_profile(Node& node, const Summary& s) {
+std::string save_profile(const RunOver& over, const Summary& s) {
+  const abi::Program& program = over.facts.program;
   balancer::Time latency = 0;
   double bandwidth = 0;
-  const bool measured = node.links->typical(latency, bandwidth);
+  const bool measured = over.links.typical(latency, bandwidth);
   balancer::Profile p;
-  p.hash = hash_of(node.program);
-  p.program = node.program.name;
+  p.hash = hash_of(program);
+  p.program = program.name;
   for (const GroupTotals& g : s.groups) {
-    const abi::Block& b = *node.program.blocks[g.group];
-    if (!calls_kernel(node.program, g.group)) continue;
+    const abi::Block& b = *program.blocks[g.group];
+    if (!calls_kernel(program, g.group)) continue;
     balancer::ProfileGroup x;
-    x.position = place(node.program, b.pos);
+    x.position = place(program, b.pos);
     x.label = b.label;
     x.count = g.count;
     x.mean = static_cast<balancer::Time>(g.weight);
@@ -45,7 +45,7 @@ std::string save_profile(Node& node, const Summary& s) {
     p.groups.push_back(x);
   }
   try {
-    balancer::save_profile(node.options.save_groups, p);
+    balancer::save_profile(over.facts.options.save_groups, p);
     return {};
   } catch (const balancer::ProfileError& e) {
     return e.what();

@@ -9,10 +9,8 @@
 
 namespace tessera::runtime {
 
-class Node;
-
 // Both return what is wrong, for a person; empty when all is well.
 std::string read_profile(const abi::Program&, const RunOptions&, balancer::Profile&);
-std::string save_profile(Node&, const Summary&);
+std::string save_profile(const RunOver&, const Summary&);
 
 }  // namespace tessera::runtime

@@ -24,35 +24,37 @@ std::string DataFragments::assigned_twice(const std::string& name, const std::st
 
 // Who was second runs here.
 void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
-  const abi::Block &first = *node_.program.blocks[e->assigned_by - 1], &second = *node_.program.blocks[by.block];
+  const abi::Block &first = *node_.facts.program.blocks[e->assigned_by - 1],
+                   &second = *node_.facts.program.blocks[by.block];
   if (by.cf == nullptr) {
-    throw ProgramError(0, assigned_twice(">> (...)", describe(node_.program, first), describe(node_.program, second)));
+    throw ProgramError(
+        0, assigned_twice(">> (...)", describe(node_.facts.program, first), describe(node_.facts.program, second)));
   }
   const unsigned slot = by.cf->block->input_count + by.output;
-  throw ProgramError(
-      0, assigned_twice(slot_text(by.cf, slot), describe_assigner(node_.program, first, name_of_slot(by.cf, slot)),
-                        describe(node_.program, second)));
+  throw ProgramError(0, assigned_twice(slot_text(by.cf, slot),
+                                       describe_assigner(node_.facts.program, first, name_of_slot(by.cf, slot)),
+                                       describe(node_.facts.program, second)));
 }
 
 // Who was second has run elsewhere. The indices are found from the name, since its scope is here.
 std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t first, std::uint32_t second) const {
-  const abi::Block &a = *node_.program.blocks[first], &b = *node_.program.blocks[second];
+  const abi::Block &a = *node_.facts.program.blocks[first], &b = *node_.facts.program.blocks[second];
   const ScopeRecord* scope = node_.scopes.find_home(n.scope);
   const std::optional<Indices> indices = scope == nullptr ? std::nullopt : indices_of(n.id, scope->id);
   std::string name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
-  if (!indices) return assigned_twice(name, describe(node_.program, a), describe(node_.program, b));
+  if (!indices) return assigned_twice(name, describe(node_.facts.program, a), describe(node_.facts.program, b));
   if (const std::optional<unsigned> output = output_of(b, {*indices, true})) {
     const abi::SlotInfo& slot = b.slots[b.input_count + *output];
     name = slot.base;
     const std::size_t own = std::min<std::size_t>(slot.indices, indices->size());
     for (std::size_t k = indices->size() - own; k < indices->size(); ++k) name += fmt::format("[{}]", (*indices)[k]);
   }
-  return assigned_twice(name, describe_assigner(node_.program, a, {*indices, true}),
-                        describe_assigner(node_.program, b, {*indices, true}));
+  return assigned_twice(name, describe_assigner(node_.facts.program, a, {*indices, true}),
+                        describe_assigner(node_.facts.program, b, {*indices, true}));
 }
 
 std::string DataFragments::freed_text(const std::string& name, std::uint32_t block, bool spent) const {
-  const std::string by = describe(node_.program, *node_.program.blocks[block]);
+  const std::string by = describe(node_.facts.program, *node_.facts.program.blocks[block]);
   return coded(spent ? fmt::format("reads `{}` once more than its `req_count` says, which {} used up", name, by)
                      : fmt::format("reads `{}`, which {} deletes: nothing makes the reader come first", name, by),
                "T403");
@@ -62,10 +64,10 @@ std::string DataFragments::freed_text(const std::string& name, std::uint32_t blo
 void DataFragments::fail_at(const abi::Name& n, std::uint32_t block, const std::string& text) {
   // The scope must not end before the failure is known to rank 0.
   if (ScopeRecord* s = node_.scopes.find_home(n.scope)) s->count.fetch_add(1);
-  const abi::Block& b = *node_.program.blocks[block];
-  node_.fail(
-      fmt::format("{}: error: {}\n  in `{}`{}", place(node_.program, b.pos), text, b.text, called_at(node_.program, b)),
-      kExitProgram);
+  const abi::Block& b = *node_.facts.program.blocks[block];
+  node_.fail(fmt::format("{}: error: {}\n  in `{}`{}", place(node_.facts.program, b.pos), text, b.text,
+                         called_at(node_.facts.program, b)),
+             kExitProgram);
 }
 
 // They wait for ever: the run ends here.
@@ -113,7 +115,7 @@ std::string DataFragments::count_read(const abi::Name& n, std::uint32_t block, s
   const std::lock_guard hold(shard.mutex);
   const Outcome o = happens(shard, shard.find(n.id), n, protocol::Read{block});
   if (o.actions.fault == Fault::none) return "";
-  return freed_text(node_.program.blocks[block]->slots[slot].text, o.entry->freed_by(), true);
+  return freed_text(node_.facts.program.blocks[block]->slots[slot].text, o.entry->freed_by(), true);
 }
 
 void DataFragments::read_done(Worker& w, const abi::Cf* c, const abi::Name& n, std::uint32_t slot) {
@@ -140,7 +142,7 @@ std::string DataFragments::set_limit(const abi::Name& n, std::int64_t reads, std
   switch (o.actions.fault) {
     case Fault::limits_differ:
       return coded(fmt::format("`req_count` says {} reads here and {} at {}", reads, o.entry->others->limit,
-                               describe(node_.program, *node_.program.blocks[o.entry->others->limit_by])),
+                               describe(node_.facts.program, *node_.facts.program.blocks[o.entry->others->limit_by])),
                    "T412");
     case Fault::limit_too_small:
       return coded(fmt::format("`req_count` says {} read{} here, but there have been {} already", reads, s,
@@ -148,7 +150,7 @@ std::string DataFragments::set_limit(const abi::Name& n, std::int64_t reads, std
                    "T403");
     case Fault::limit_unmet:
       return coded(fmt::format("`req_count` says {} read{} here, but {} reads it, too", reads, s,
-                               describe(node_.program, waiter_of(o.entry->waiters).cf)),
+                               describe(node_.facts.program, waiter_of(o.entry->waiters).cf)),
                    "T403");
     default:
       return "";

@@ -53,7 +53,7 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
     waiters = o.waiters;
     if (travels == Travels::along) ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, o.actions.unheard});
   }
-  wake(*node_.outside, waiters, ValueRef(abi::retain(held)));
+  wake(*node_.crew.outside, waiters, ValueRef(abi::retain(held)));
   return travels == Travels::promised;
 }
 
@@ -78,7 +78,7 @@ void DataFragments::on(Rank from, Publish&& m) {
     if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
     return node_.fail(twice_elsewhere(m.name, first - 1, m.block), kExitProgram);
   }
-  wake(*node_.outside, waiters, m.value.value);
+  wake(*node_.crew.outside, waiters, m.value.value);
   if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
 }
 

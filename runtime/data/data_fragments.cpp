@@ -27,9 +27,9 @@ constexpr std::uint64_t kCountedLate = 16 << 10;
 
 DataFragments::DataFragments(Node& node)
     : node_(node),
-      limits_{.eager = static_cast<std::uint64_t>(node.options.eager_bytes),
-              .relay = static_cast<std::uint64_t>(node.options.relay_bytes),
-              .counted_late = node.balancing ? kCountedLate : ~std::uint64_t{0}} {}
+      limits_{.eager = static_cast<std::uint64_t>(node.facts.options.eager_bytes),
+              .relay = static_cast<std::uint64_t>(node.facts.options.relay_bytes),
+              .counted_late = node.facts.balancing ? kCountedLate : ~std::uint64_t{0}} {}
 
 bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
 

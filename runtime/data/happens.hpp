@@ -46,7 +46,7 @@ bool DataFragments::happens_here(const abi::Name& n, const Event& event, abi::Va
     waiters = o.waiters;
     sent = !o.actions.sends.empty();
   }
-  if (waiters != 0) wake(*node_.outside, waiters, ValueRef(abi::retain(value)));
+  if (waiters != 0) wake(*node_.crew.outside, waiters, ValueRef(abi::retain(value)));
   return sent;
 }
 

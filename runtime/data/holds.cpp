@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/node/node.hpp"
+#include "runtime/data/data_fragments.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -13,19 +13,19 @@ protocol::Id id_of(const abi::Id& id) { return {id.lo, id.hi}; }
 }  // namespace
 
 void Holds::take(const abi::Name& n, const abi::Id& by) {
-  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, false, false});
-  on(node_.self(), Hold{n, by, false, false});
+  if (home_of(n) != self()) return comm_.send(home_of(n), Hold{n, by, false, false});
+  on(self(), Hold{n, by, false, false});
 }
 
 void Holds::end(const abi::Name& n, const abi::Id& by, bool of_body) {
-  if (home_of(n) != node_.self()) return node_.comm.send(home_of(n), Hold{n, by, true, of_body});
-  on(node_.self(), Hold{n, by, true, of_body});
+  if (home_of(n) != self()) return comm_.send(home_of(n), Hold{n, by, true, of_body});
+  on(self(), Hold{n, by, true, of_body});
 }
 
 void Holds::free(HeldDelete&& m) {
   const Rank home = home_of(m.name);
-  if (home != node_.self()) return node_.comm.send(home, std::move(m));
-  on(node_.self(), std::move(m));
+  if (home != self()) return comm_.send(home, std::move(m));
+  on(self(), std::move(m));
 }
 
 void Holds::on(Rank, Hold&& m) {
@@ -45,7 +45,7 @@ void Holds::on(Rank, HeldDelete&& m) {
   happens(protocol::Deletes{std::move(d)});
 }
 
-void Holds::on(Rank from, Settle&&) { node_.comm.send(from, Settled{}); }
+void Holds::on(Rank from, Settle&&) { comm_.send(from, Settled{}); }
 void Holds::on(Rank, Settled&&) { happens(protocol::Answered{}); }
 
 void Holds::happens(const protocol::HoldingEvent& event, std::uint64_t only_while_lives) {
@@ -53,17 +53,17 @@ void Holds::happens(const protocol::HoldingEvent& event, std::uint64_t only_whil
   {
     const std::lock_guard hold(mutex_);
     // Under the lock: a scope is retired before its end is told here.
-    if (only_while_lives != 0 && node_.scopes.find_home(only_while_lives) == nullptr) return;
-    protocol::step(holding_, event, node_.ranks(), actions);
+    if (only_while_lives != 0 && scopes_.find_home(only_while_lives) == nullptr) return;
+    protocol::step(holding_, event, ranks_, actions);
   }
   if (actions.ask_all) {
-    for (std::int32_t r = 0; r < node_.ranks(); ++r) {
-      if (Rank{r} != node_.self()) node_.comm.send(Rank{r}, Settle{});
+    for (std::int32_t r = 0; r < ranks_; ++r) {
+      if (Rank{r} != self()) comm_.send(Rank{r}, Settle{});
     }
   }
   for (const protocol::Delete& d : actions.frees) {
     const abi::Name name{{d.parts.back()[0], d.parts.back()[1]}, d.scope | (d.marked ? abi::kUsesKnown : 0)};
-    node_.data.on(node_.self(), DeleteHint{name, d.block});
+    data_.on(self(), DeleteHint{name, d.block});
   }
 }
 

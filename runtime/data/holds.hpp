@@ -8,17 +8,20 @@
 #include <cstdint>
 #include <mutex>
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
+#include "runtime/fragment/scopes.hpp"
 #include "runtime/protocol/holding.hpp"
 
 namespace tessera::runtime {
 
-class Node;
+class DataFragments;
 
 // Any thread.
 class Holds {
  public:
-  explicit Holds(Node& node) : node_(node) {}
+  Holds(Communicator& comm, Scopes& scopes, DataFragments& data, std::int32_t ranks)
+      : comm_(comm), scopes_(scopes), data_(data), ranks_(ranks) {}
 
   void take(const abi::Name&, const abi::Id& by);
   // `of_body`: it held until all in the body was created, not until it had finished.
@@ -39,7 +42,12 @@ class Holds {
   // Nothing happens when that scope, if it is not 0, has ended.
   void happens(const protocol::HoldingEvent&, std::uint64_t only_while_lives = 0);
 
-  Node& node_;
+  Rank self() const { return scopes_.self(); }
+
+  Communicator& comm_;
+  Scopes& scopes_;
+  DataFragments& data_;
+  const std::int32_t ranks_;
   std::atomic<bool> any_{false};  // there has been one
   std::mutex mutex_;
   protocol::Holding holding_;

@@ -36,7 +36,7 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
       abi::release(v);
     }
   }
-  Worker& w = *node_.outside;
+  Worker& w = *node_.crew.outside;
   w.wakes.store(w.wakes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(waiting.size()),
                 std::memory_order_relaxed);
   return waiting;

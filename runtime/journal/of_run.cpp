@@ -88,9 +88,9 @@ void OfRun::keep(Node& node) {
   h.rank = balancer::index(node.self());
   h.ranks = node.ranks();
   h.placed = placed;
-  node.keep_journal(
-      std::make_unique<Journal>(Settings{node.options.journal, h, node.options.journal_interval, node.options.quiet},
-                                known_, node.workers.size()));
+  node.keep_journal(std::make_unique<Journal>(
+      Settings{node.facts.options.journal, h, node.facts.options.journal_interval, node.facts.options.quiet}, known_,
+      node.crew.size()));
 }
 
 void OfRun::finished() const {

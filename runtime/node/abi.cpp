@@ -148,7 +148,7 @@ void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Va
     watch_output(w, n, v, uses);
   if (w->held.next(v)) [[unlikely]]
     sample_output(w, c, output, v);
-  if (w->node.balancing) {
+  if (w->node.facts.balancing) {
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
     w->node.links->made(v->size);
   }

@@ -53,12 +53,12 @@ constexpr auto kAwaits = std::chrono::microseconds(20);
 void Node::wake_communication() { transport.wake(); }
 
 void Node::wake_worker() {
-  const std::int32_t idle = sleepers.count();
+  const std::int32_t idle = crew.sleepers.count();
   if (idle == 0) return;
   // The driver counts as idle but sleeps, if at all, in the transport.
   const bool driver = driver_idle_.load();
   if (idle > (driver ? 1 : 0)) {
-    sleepers.wake_one();
+    crew.sleepers.wake_one();
   } else if (thread_worker == nullptr || !thread_worker->drives) {
     transport.wake();
   }
@@ -79,9 +79,9 @@ void Node::handle(Rank from, Message&& m) {
         } else if constexpr (std::is_same_v<T, Resettled>) {
           retained.put(x.series, x.to);
         } else if constexpr (std::is_same_v<T, ScopeReturn>) {
-          leave_scope(*outside, scopes.find(x.scope), x.count);
+          leave_scope(*crew.outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
-          leave_scope(*outside, scopes.find(x.scope));
+          leave_scope(*crew.outside, scopes.find(x.scope));
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
           if (policy != nullptr) policy->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkProbe>) {
@@ -89,16 +89,16 @@ void Node::handle(Rank from, Message&& m) {
         } else if constexpr (std::is_same_v<T, LinkAnswer>) {
           links->on(from, x);
         } else if constexpr (std::is_same_v<T, Beat>) {
-          if (watch != nullptr) watch->on(from, std::move(x));
+          if (watch != nullptr && !end->stopped()) watch->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, ClockAsk> || std::is_same_v<T, ClockAnswer>) {
-          if (events != nullptr) events->on(from, x);
+          if (events != nullptr && !end->stopped()) events->on(from, x);
         } else if constexpr (std::is_same_v<T, TracePart>) {
           trace_parts.emplace_back(from, std::move(x));
         } else if constexpr (std::is_same_v<T, Totals>) {
           totals->take(from, std::move(x));
           if (status != nullptr) status->came(from);
         } else if constexpr (std::is_same_v<T, AskTotals>) {
-          if (!end->stopped()) comm.send(from, own_totals(*this, false));
+          if (!end->stopped()) comm.send(from, own_totals(false));
         } else if constexpr (requires { membership->on(from, std::move(x)); }) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
@@ -127,8 +127,8 @@ bool Node::turn(bool busy) {
     const std::uint64_t began = ticks();
     const bool moved = transport.progress([this](Rank from, Parcel&& p) { receive(from, std::move(p)); });
     if (!moved) links->found_nothing(began);
-    if (!outside->boarding.empty()) depart(*outside);
-    publish(*outside);
+    if (!crew.outside->boarding.empty()) depart(*crew.outside);
+    Crew::publish(*crew.outside);
     // The rest can wait while there is something to do, a little.
     if ((moved || busy) && ticks() < next_chores_) return moved;
     next_chores_ = ticks() + kChores;
@@ -136,7 +136,7 @@ bool Node::turn(bool busy) {
     membership->turn(now);
     evacuation->turn();
     if (policy != nullptr) policy->pump(now);
-    if (!outside->boarding.empty()) depart(*outside);
+    if (!crew.outside->boarding.empty()) depart(*crew.outside);
     end->turn(now);
     links->turn(now);
     if (outside_load != nullptr) outside_load->turn(now);
@@ -151,7 +151,7 @@ bool Node::turn(bool busy) {
     return moved;
   } catch (const std::exception& e) {
     // A bug of ours or a failing network: say so on this rank and end them all.
-    std::fprintf(stderr, "tessera: internal error on %s: %s\n", rank_name(self(), hosts).c_str(), e.what());
+    std::fprintf(stderr, "tessera: internal error on %s: %s\n", rank_name(self(), facts.hosts).c_str(), e.what());
     flush_all();
     transport.abort(kExitInternal);
     return false;
@@ -162,7 +162,7 @@ bool Node::turn(bool busy) {
 void Node::look_at_workers(Clock::time_point now) {
   if (now < next_look_) return;
   bool any = false;
-  for (auto& w : workers) any = w->stats.look() || any;
+  for (auto& w : crew.workers) any = w->stats.look() || any;
   look_every_ = any ? kLookLeast : std::min(2 * look_every_, kLookMost);
   next_look_ = now + look_every_;
 }
@@ -174,7 +174,7 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   if (status != nullptr) until = std::min(until, status->next(now));
   if (watch != nullptr) until = std::min(until, watch->next());
   if (events != nullptr) until = std::min(until, events->next());
-  if (!workers.empty()) until = std::min(until, next_look_);
+  if (!crew.workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
   until = std::min(until, data.untold.next(until));
@@ -189,7 +189,7 @@ bool Node::brief(const Worker& w, const Work& work) const {
   if (work.cf->block->kind == abi::Kind::range) return looks_ahead_;
   if (work.cf->block->kind != abi::Kind::atomic) return true;
   const std::uint32_t group = work.cf->block->group;
-  return spare_core_ ? w.stats.tiny(group) : w.stats.brief(group);
+  return share_.spare_core ? w.stats.tiny(group) : w.stats.brief(group);
 }
 
 bool Node::drive(Worker& w, Work& work) {
@@ -206,7 +206,7 @@ bool Node::drive(Worker& w, Work& work) {
     if (end->stopped() || stopping.load() || failed.load()) break;
     if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
       if (idle) {
-        sleepers.cancel();
+        crew.sleepers.cancel();
         driver_idle_.store(false);
         idle = false;
       }
@@ -222,18 +222,18 @@ bool Node::drive(Worker& w, Work& work) {
     if (moved || looked) continue;  // having looked only, a whole turn is due
     if (!idle) {
       driver_idle_.store(true);
-      sleepers.announce();
+      crew.sleepers.announce();
       idle = true;
       // It may have been told of the load since, by a turn between the last fragment and this.
-      if (policy != nullptr && all_workers_idle()) policy->changed_here();
-      rung = all_workers_idle() && transport.look();
+      if (policy != nullptr && crew.all_idle()) policy->changed_here();
+      rung = crew.all_idle() && transport.look();
     } else if (w.lead.held() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + kAwaits);
     } else {
-      wait_for_traffic(all_workers_idle());
+      wait_for_traffic(crew.all_idle());
     }
   }
-  if (idle) sleepers.cancel();
+  if (idle) crew.sleepers.cancel();
   w.drives = false;
   driver_idle_.store(false);
   role_held_.store(false);
@@ -253,11 +253,11 @@ void Node::communication_loop() {
       const bool moved = turn(false);
       if (end->stopped()) break;
       if (moved) continue;
-      if (sleepers.any() && !failed.load()) {
+      if (crew.sleepers.any() && !failed.load()) {
         role_held_.store(false);
         role_.unlock();
-        sleepers.wake_one();
-        mine = sleepers.count() == 0 && role_.try_lock();
+        crew.sleepers.wake_one();
+        mine = crew.sleepers.count() == 0 && role_.try_lock();
         if (mine) role_held_.store(true);
         continue;
       }

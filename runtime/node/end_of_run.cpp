@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/node/node.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/stuck.hpp"
 #include "runtime/transport/flush_output.hpp"
@@ -18,14 +17,23 @@ constexpr auto kSlowestPace = std::chrono::milliseconds(100);
 
 }  // namespace
 
-EndOfRun::EndOfRun(Node& node) : node_(node), waves_(node.ranks()), pace_(kFirstPace) {}
+EndOfRun::EndOfRun(const RunFacts& facts, Communicator& comm, Crew& crew, Transport& transport,
+                   std::atomic<bool>& failed, std::function<WaitingHere()> look)
+    : facts_(facts),
+      comm_(comm),
+      crew_(crew),
+      transport_(transport),
+      run_failed_(failed),
+      look_(std::move(look)),
+      waves_(facts.ranks),
+      pace_(kFirstPace) {}
 EndOfRun::~EndOfRun() = default;
 
-bool EndOfRun::leads() const { return node_.self() == Rank{0}; }
+bool EndOfRun::leads() const { return facts_.first(); }
 
 void EndOfRun::root_finished() {
   root_finished_.store(true);
-  node_.wake_communication();
+  transport_.wake();
 }
 
 void EndOfRun::failed(const std::string& text, int exit_code) {
@@ -36,19 +44,22 @@ void EndOfRun::failed(const std::string& text, int exit_code) {
     failure_code_ = exit_code;
   }
   has_failure_.store(true);
-  node_.wake_communication();
+  transport_.wake();
 }
 
 void EndOfRun::stop_all(int exit_code) {
   if (stopped_) return;
-  for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Stop{exit_code});
+  for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, Stop{exit_code});
   exit_code_ = exit_code;
   stopped_ = true;  // publishes it
 }
 
 void EndOfRun::turn(Clock::time_point now) {
   if (stopped_) return;
-  if (const std::string word = word_of_child(); !word.empty()) node_.fail(word, kExitProgram);
+  if (const std::string word = word_of_child(); !word.empty()) {
+    run_failed_.store(true);
+    failed(word, kExitProgram);
+  }
   if (has_failure_.exchange(false)) {
     Failed m;
     {
@@ -58,35 +69,35 @@ void EndOfRun::turn(Clock::time_point now) {
     if (leads()) {
       on(Rank{0}, std::move(m));
     } else {
-      node_.comm.send(Rank{0}, m);
+      comm_.send(Rank{0}, m);
     }
     return;
   }
   if (!leads()) return;
   if (root_finished_.load()) return stop_all(kExitOk);
-  if (waves_.running || asked_waiting_ || now < next_wave_ || !node_.idle()) return;
+  if (waves_.running || asked_waiting_ || now < next_wave_ || !crew_.idle()) return;
   const std::uint64_t number = waves_.begin();
-  for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, Wave{number});
+  for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, Wave{number});
   on(Rank{0}, wave_answer(number));
 }
 
 Clock::time_point EndOfRun::next(Clock::time_point now) const {
   if (!leads() || waves_.running || asked_waiting_) return now + std::chrono::hours(1);
-  if (node_.sleepers.count() < static_cast<std::int32_t>(node_.workers.size())) {
+  if (!crew_.all_idle()) {
     return now + std::chrono::hours(1);  // the last worker to fall asleep wakes us
   }
   // With loops left to go on with (Lead) nothing is quiet.
-  return node_.idle() ? next_wave_ : std::max(next_wave_, now + std::chrono::milliseconds(1));
+  return crew_.idle() ? next_wave_ : std::max(next_wave_, now + std::chrono::milliseconds(1));
 }
 
 WaveAnswer EndOfRun::wave_answer(std::uint64_t number) {
   // Idle first: whatever happens after it only makes the sums grow, and the second wave sees that.
-  const bool idle = node_.idle();
-  const std::uint64_t received = node_.comm.received();
-  return {number, idle, node_.comm.sent(), received};
+  const bool idle = crew_.idle();
+  const std::uint64_t received = comm_.received();
+  return {number, idle, comm_.sent(), received};
 }
 
-void EndOfRun::on(Rank from, Wave&& m) { node_.comm.send(from, wave_answer(m.number)); }
+void EndOfRun::on(Rank from, Wave&& m) { comm_.send(from, wave_answer(m.number)); }
 
 void EndOfRun::on(Rank, WaveAnswer&& m) {
   switch (waves_.answer(m.number, {m.idle, m.sent, m.received})) {
@@ -102,19 +113,19 @@ void EndOfRun::on(Rank, WaveAnswer&& m) {
     case protocol::Waves::Verdict::quiet:
       if (root_finished_.load()) return;
       asked_waiting_ = true;
-      stuck_ = std::make_unique<StuckReport>(node_.program);
-      waiting_answers_ = static_cast<std::size_t>(node_.ranks());
-      for (std::int32_t r = 1; r < node_.ranks(); ++r) node_.comm.send(Rank{r}, AskWaiting{});
+      stuck_ = std::make_unique<StuckReport>(facts_.program);
+      waiting_answers_ = static_cast<std::size_t>(facts_.ranks);
+      for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, AskWaiting{});
       on(Rank{0}, waiting_answer({}));
   }
 }
 
 Waiting EndOfRun::waiting_answer(const AskWaiting& asked) {
-  if (waiting_here_ == nullptr) waiting_here_ = std::make_unique<WaitingHere>(node_);
+  if (waiting_here_ == nullptr) waiting_here_ = std::make_unique<WaitingHere>(look_());
   return asked.describe.empty() ? waiting_here_->list() : waiting_here_->describe(asked);
 }
 
-void EndOfRun::on(Rank from, AskWaiting&& m) { node_.comm.send(from, waiting_answer(m)); }
+void EndOfRun::on(Rank from, AskWaiting&& m) { comm_.send(from, waiting_answer(m)); }
 
 void EndOfRun::on(Rank from, Waiting&& m) {
   listed_ ? stuck_->described(from, m) : stuck_->listed(from, m);
@@ -123,7 +134,7 @@ void EndOfRun::on(Rank from, Waiting&& m) {
     const std::map<Rank, AskWaiting> questions = stuck_->questions();
     waiting_answers_ = questions.size();
     for (const auto& [rank, question] : questions) {
-      if (rank != Rank{0}) node_.comm.send(rank, question);
+      if (rank != Rank{0}) comm_.send(rank, question);
     }
     if (questions.contains(Rank{0})) return on(Rank{0}, waiting_answer(questions.at(Rank{0})));
     if (waiting_answers_ > 0) return;
@@ -137,7 +148,7 @@ void EndOfRun::on(Rank, Failed&& m) {
   if (stopped_) return;
   flush_output();
   std::fprintf(stderr, "%s\n", m.text.c_str());
-  node_.failed.store(true);
+  run_failed_.store(true);
   stop_all(m.exit_code);
 }
 

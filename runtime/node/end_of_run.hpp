@@ -8,23 +8,28 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/protocol/waves.hpp"
+#include "runtime/start/facts.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
 
-class Node;
 class StuckReport;
 class WaitingHere;
 
 class EndOfRun {
  public:
-  explicit EndOfRun(Node& node);
+  // `look`: at what waits here, when the run is stuck. `failed`: nothing more is to run here.
+  EndOfRun(const RunFacts&, Communicator&, Crew&, Transport&, std::atomic<bool>& failed,
+           std::function<WaitingHere()> look);
   ~EndOfRun();
 
   void root_finished();                                 // rank 0
@@ -52,7 +57,12 @@ class EndOfRun {
   Waiting waiting_answer(const AskWaiting&);
   WaveAnswer wave_answer(std::uint64_t number);
 
-  Node& node_;
+  const RunFacts& facts_;
+  Communicator& comm_;
+  Crew& crew_;
+  Transport& transport_;
+  std::atomic<bool>& run_failed_;
+  const std::function<WaitingHere()> look_;
   protocol::Waves waves_;
   Clock::time_point next_wave_;
   Clock::duration pace_;

@@ -78,24 +78,22 @@ void Evacuation::end() {
   since_ = Clock::now();
   swept_ = false;
   parked_.store(false);
-  node_.sleepers.wake_all();
+  node_.crew.sleepers.wake_all();
   node_.wake_communication();
 }
 
 void Evacuation::turn() {
   if (!parked() || node_.stopping.load() || node_.failed.load()) return;
   ship_ready();
-  if (swept_ || node_.sleepers.count() != static_cast<std::int32_t>(node_.workers.size())) return;
+  if (swept_ || !node_.crew.all_idle()) return;
   ship_ready();  // what the last worker queued before it came to rest
   sweep();
 }
 
 void Evacuation::ship_ready() {
-  if (std::all_of(node_.workers.begin(), node_.workers.end(), [](const auto& w) { return w->queue.looks_empty(); })) {
-    return;
-  }
-  std::vector<std::int64_t> ready(node_.program.block_count), bytes(ready.size());
-  for (auto& w : node_.workers) w->queue.count(ready, bytes, true);
+  if (node_.crew.nothing_queued()) return;
+  std::vector<std::int64_t> ready(node_.facts.program.block_count), bytes(ready.size());
+  for (auto& w : node_.crew.workers) w->queue.count(ready, bytes, true);
   const std::vector<Rank> others = node_.members.others(node_.self());
   std::deque<Consignment> to;
   for (const Rank r : others) to.emplace_back(node_, r);
@@ -107,13 +105,13 @@ void Evacuation::ship_ready() {
       std::vector<Cf*> taken, exhausted;
       std::int64_t got = 0;
       const std::size_t turn = turn_of_++ % to.size();
-      for (auto& w : node_.workers) got += w->queue.take(g, part - got, others[turn], taken, exhausted);
+      for (auto& w : node_.crew.workers) got += w->queue.take(g, part - got, others[turn], taken, exhausted);
       Consignment& target = to[turn];
       for (Cf* c : taken) target.add(c);
       for (Cf* range : exhausted) {
         auto* scope = static_cast<ScopeRecord*>(range->scope);
         free_cf(range);
-        node_.leave_scope(*node_.outside, scope);
+        node_.leave_scope(*node_.crew.outside, scope);
       }
       moved_ += got;
       left -= part;
@@ -152,7 +150,7 @@ void Evacuation::forward(Rank from, Ship&& m) {
   }
   for (const auto& [scope, count] : owed) node_.comm.send(from, ScopeReturn{scope, count});
   if (m.by_policy) {
-    if (node_.policy != nullptr) node_.policy->arrived(from, counts_of(node_.program, m), m.ticket);
+    if (node_.policy != nullptr) node_.policy->arrived(from, counts_of(node_.facts.program, m), m.ticket);
     m.by_policy = false;
     m.ticket = 0;
   }

@@ -52,7 +52,7 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 
 [[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
   if (simulation != nullptr) simulation->runs(c);
-  if (!w.node.options.check_inputs) return run_kept(w, c, run_recorded);
+  if (!w.node.facts.options.check_inputs) return run_kept(w, c, run_recorded);
   InputSums inputs;
   inputs.note(c);
   // What it assigns may have others run in place, inside this.
@@ -117,7 +117,8 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
         }
         w.sent = w.sent || ranks() > 1;
       } catch (const ProgramError& e) {
-        return fail(fmt::format("{}: error: {}", runtime::place(program, program.blocks[at_end.block]->pos), e.what()),
+        return fail(fmt::format("{}: error: {}", runtime::place(facts.program, facts.program.blocks[at_end.block]->pos),
+                                e.what()),
                     kExitProgram);
       }
     }
@@ -171,8 +172,8 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
-  return structured(c) && w.depth < kMaxDepth && w.queue.atomics() < std::max(visible, kEnoughReady) &&
-         !(sleepers.any() && workers.size() > 1);
+  return structured(c) && w.depth < kMaxDepth && w.queue.atomics() < std::max(visible_, kEnoughReady) &&
+         !(crew.sleepers.any() && crew.workers.size() > 1);
 }
 
 void Node::ready(Worker& w, Cf* c, bool may_run_now) {
@@ -184,18 +185,13 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
     }
   }
   enroll(c);
-  Worker& to = w.number >= 0 ? w : any_worker();
+  Worker& to = w.number >= 0 ? w : crew.any_worker();
   to.queue.push(c);
   ++w.queued;
   // A worker tells the policy when it has run something. What a message makes ready while all of them run would
   // wait for that, unseen, while others have nothing.
-  if (w.number < 0 && policy != nullptr && !sleepers.any()) policy->changed();
+  if (w.number < 0 && policy != nullptr && !crew.sleepers.any()) policy->changed();
   wake_worker();
-}
-
-Worker& Node::any_worker() {
-  const std::uint32_t n = next_worker_.fetch_add(1, std::memory_order_relaxed);
-  return *workers[n % workers.size()];
 }
 
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
@@ -230,7 +226,7 @@ void Node::execute(Worker& w, Cf* c) {
       no_child();
       if (timed && !w.recalled) w.stats.timed(block->group, from, ticks());
       if ((c->flags & kGathered) != 0) {
-        if (balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
+        if (facts.balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         release_inputs(c, *block);  // of the block that ran, which may not be c->block any more
       }
       if (next == abi::Next::finished) {
@@ -311,7 +307,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   }
   --w.depth;
   set_current(w, outer);
-  if (w.lead.held()) beside_.fetch_add(w.waits.load() - waits, std::memory_order_relaxed);
+  if (w.lead.held()) crew.made_beside(w.waits.load() - waits);
   if (work.hold != nullptr) Horizon::release(work.hold);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
@@ -324,8 +320,10 @@ void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_
   // Never given back: whatever runs above or beside it, this scope does not end any more, and so
   // neither does the program before the failure is known to rank 0.
   static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
-  const std::string where = pos == 0 ? runtime::place(program, c->block->pos) : runtime::place(program, pos);
-  fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(program, c), on_which_host(self(), hosts)),
+  const std::string where =
+      pos == 0 ? runtime::place(facts.program, c->block->pos) : runtime::place(facts.program, pos);
+  fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(facts.program, c),
+                   on_which_host(self(), facts.hosts)),
        exit_code);
 }
 

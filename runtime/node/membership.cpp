@@ -58,15 +58,15 @@ Membership::~Membership() = default;
 
 void Membership::listen() {
   control_ = std::make_unique<ControlPoint>(
-      fmt::format("{} on {} ranks", node_.program.name, node_.ranks()),
-      [](void* node) { static_cast<Node*>(node)->wake_communication(); }, &node_);
+      fmt::format("{} on {} ranks", node_.facts.program.name, node_.ranks()),
+      [](void* transport) { static_cast<Transport*>(transport)->wake(); }, &node_.transport);
 }
 
 void Membership::stop_listening() { control_.reset(); }
 
 Membership::Membership(Node& node) : node_(node), start_(Clock::now()) {
   if (node_.self() != Rank{0}) return;
-  plan_ = node_.options.member_plan;
+  plan_ = node_.facts.options.member_plan;
   std::stable_sort(plan_.begin(), plan_.end(), [](const MemberPlan& a, const MemberPlan& b) { return a.at > b.at; });
 }
 
@@ -77,12 +77,12 @@ std::string Membership::refusal(Rank rank, bool joins) const {
   if (r < 0 || r >= node_.ranks()) {
     return fmt::format("there is no rank {}: this run has ranks 0 to {}", r, node_.ranks() - 1);
   }
-  const std::string name = rank_name(rank, node_.hosts);
+  const std::string name = rank_name(rank, node_.facts.hosts);
   if (r >= members.workers()) {
     return fmt::format(
         "{} coordinates ({}) and runs no fragments, so it can neither leave nor "
         "join; with --set coordinator=colocated the last rank works as well and can leave",
-        name, node_.policy_info->name);
+        name, node_.facts.policy.name);
   }
   if (joins) return members.takes_part(rank) ? name + " takes part already" : "";
   if (!members.takes_part(rank)) return name + " takes no part now";
@@ -100,17 +100,17 @@ void Membership::request(Rank rank, bool joins, const Answer& to) {
   if (const std::string why = refusal(rank, joins); !why.empty()) return to(why, false, true);
   if (joins) {
     // Whoever still waits for it to have left waits in vain.
-    answer_all(rank, rank_name(rank, node_.hosts) + " was asked to join again before it had left", false);
+    answer_all(rank, rank_name(rank, node_.facts.hosts) + " was asked to join again before it had left", false);
     change(rank, true);
-    return to(rank_name(rank, node_.hosts) + " joins", true, true);
+    return to(rank_name(rank, node_.facts.hosts) + " joins", true, true);
   }
   // A spare takes the place of the rank: first, so that there is always somebody to send to.
-  std::string text = rank_name(rank, node_.hosts) + " leaves";
+  std::string text = rank_name(rank, node_.facts.hosts) + " leaves";
   const Members& members = node_.members;
   for (std::int32_t s = members.placed(); s < members.workers(); ++s) {
     if (Rank{s} == rank || members.takes_part(Rank{s})) continue;
     change(Rank{s}, true);
-    text += ", spare " + rank_name(Rank{s}, node_.hosts) + " joins";
+    text += ", spare " + rank_name(Rank{s}, node_.facts.hosts) + " joins";
     break;
   }
   waiting_.emplace(rank, to);
@@ -144,7 +144,7 @@ void Membership::on(Rank from, Left&& m) {
       "{} has left: {} fragments and {} values ({} bytes) went to others; {} names stay in "
       "its "
       "directory, with {} bytes of small values",
-      rank_name(from, node_.hosts), m.fragments, m.values, m.bytes, m.names_kept, m.bytes_kept);
+      rank_name(from, node_.facts.hosts), m.fragments, m.values, m.bytes, m.names_kept, m.bytes_kept);
   answer_all(from, text, true);
 }
 
@@ -155,7 +155,7 @@ void Membership::answer_all(Rank rank, const std::string& text, bool accepted) {
 }
 
 void Membership::announce(const std::string& text) const {
-  if (!node_.options.quiet) std::fprintf(stderr, "tessera: %s\n", text.c_str());
+  if (!node_.facts.options.quiet) std::fprintf(stderr, "tessera: %s\n", text.c_str());
 }
 
 void Membership::turn(Clock::time_point now) {

@@ -113,13 +113,13 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     // From the fullest queue first, so that no worker of this rank is stripped bare. Read once: the
     // workers go on meanwhile, and an order that changes is none.
     std::vector<std::pair<std::int64_t, std::size_t>> order;
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-      order.emplace_back(-workers[i]->queue.atomics(), i);
+    for (std::size_t i = 0; i < crew.workers.size(); ++i) {
+      order.emplace_back(-crew.workers[i]->queue.atomics(), i);
     }
     std::sort(order.begin(), order.end());
     for (const auto& [fill, i] : order) {
       if (left == 0) break;
-      left -= workers[i]->queue.take(balancer::index(group), left, to, taken, exhausted);
+      left -= crew.workers[i]->queue.take(balancer::index(group), left, to, taken, exhausted);
     }
     if (left != count) {
       moved.push_back({group, count - left});
@@ -137,13 +137,13 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     }
     for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
     ++shipments_out;
-    for (const balancer::GroupCount& g : counts_of(program, ship)) moved_out += g.count;  // as who gets it counts
+    for (const balancer::GroupCount& g : counts_of(facts.program, ship)) moved_out += g.count;  // as who gets it counts
     comm.send(to, std::move(ship));
   }
   for (Cf* range : exhausted) {
     auto* scope = static_cast<ScopeRecord*>(range->scope);
     free_cf(range);
-    leave_scope(*outside, scope);
+    leave_scope(*crew.outside, scope);
   }
   return moved;
 }
@@ -160,8 +160,7 @@ void Node::resettle(const Cf* c, Rank to) {
 
 // The next ones would be shipped one by one, and that is more work for the two ranks.
 bool Node::too_light_to_settle(std::uint32_t group) const {
-  GroupStats::Snapshot s;
-  for (const auto& w : workers) s += w->stats.read(group);
+  const GroupStats::Snapshot s = crew.stats(group);
   return s.known > 0 && s.sum * ns_per_tick() < 2.0 * kShipCost * static_cast<double>(s.known);
 }
 
@@ -175,7 +174,7 @@ void Node::on_ship(Rank from, Ship&& m) {
   if (evacuation->parked()) return evacuation->forward(from, std::move(m));
   std::vector<balancer::GroupCount> groups;
   if (m.by_policy) {
-    groups = counts_of(program, m);
+    groups = counts_of(facts.program, m);
     for (const balancer::GroupCount& g : groups) moved_in += g.count;  // a part of a loop is many
   }
   Scopes::Debts owed;
@@ -184,7 +183,7 @@ void Node::on_ship(Rank from, Ship&& m) {
   for (PackedCf& p : m.fragments) {
     // What was given to a rank that had left meanwhile may be gone: then it is asked for.
     const auto promised = evacuation->ever() ? 0 : p.promised;
-    Cf* c = unpack(program, std::move(p), scopes.arrive(p.scope, from, owed));
+    Cf* c = unpack(facts.program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
     if (events != nullptr) events->arrived(*c, from, m.by_policy);
     if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
@@ -197,7 +196,7 @@ void Node::on_ship(Rank from, Ship&& m) {
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
   for (const auto& [c, promised] : arrived_here) {
     try {
-      start(*outside, c, promised);
+      start(*crew.outside, c, promised);
     } catch (const std::exception& e) {
       fail_in(c, 0, e.what());
     }

@@ -14,7 +14,6 @@
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
-#include "runtime/cores/share.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/node/arguments.hpp"
@@ -28,6 +27,7 @@
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/report/status_board.hpp"
+#include "runtime/report/stuck.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/report/unread.hpp"
@@ -54,69 +54,44 @@ constexpr std::uint64_t kWorthStealing = 1000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
 
-// Policy and settings as the options say, and how many of the ranks may execute.
-const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
-  if (options.policy != nullptr) return *options.policy;
-  const std::string name = !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
-  const balancer::PolicyInfo* found = balancer::find_policy(name);
-  if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
-  return *found;
-}
-std::int32_t spares_of(const RunOptions& options, std::int32_t workers) {
-  if (options.spares < workers || options.spares == 0) return options.spares;
-  throw std::invalid_argument(
-      fmt::format("--spare {}: of {} ranks that can run fragments at least one must do so from the start",
-                  options.spares, workers));
+// What of the host's cores is for this rank.
+cores::Share share_of(const RunFacts& facts, const Members& members, const Transport& transport) {
+  std::vector<cores::HostRank> host;
+  for (const OnHost& r : transport.host()) host.push_back({r.allowed, balancer::index(r.rank) < members.placed()});
+  return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
 }
 
 }  // namespace
 
-thread_local Worker* thread_worker = nullptr;
-
 Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& transport_,
            std::vector<std::string> arguments_)
-    : program(program_),
-      options(options_),
+    : facts(program_, options_, transport_, std::move(arguments_)),
       transport(transport_),
-      arguments(std::move(arguments_)),
-      policy_info(&policy_of(options_, transport_.size())),
-      settings(options_.settings),
-      worker_ranks(balancer::executing_ranks(*policy_info, settings, transport_.size())),
-      members(worker_ranks, spares_of(options_, worker_ranks)),
-      balancing(policy_info->name != "none" && transport_.size() > 1),
+      members(facts.worker_ranks, options_.spares),
       comm(transport_),
       scopes(transport_.rank()),
       data(*this),
-      holds(*this),
+      holds(comm, scopes, data, facts.ranks),
+      share_(share_of(facts, members, transport_)),
+      crew(*this, facts.executes() ? share_.threads : 0, program_.block_count,
+           facts.balancing ? balancer::kPlenty * facts.ranks : 0),
       moved_by_group(program_.block_count),
       follow_by_group(program_.block_count),
-      block_count_(program_.block_count) {
-  visible = ranks() > 1 ? balancer::kVisible : 0;
+      several_(facts.ranks > 1),
+      looks_on_(share_.threads > 1 && share_.core_for_each),
+      looks_ahead_((several_ || share_.threads > 1) && share_.core_for_each),
+      visible_(several_ ? balancer::kVisible : 0) {
   set_placed_ranks(members.placed());
-
-  std::vector<cores::HostRank> host;
-  for (const OnHost& r : transport.host()) host.push_back({r.allowed, balancer::index(r.rank) < members.placed()});
-  const cores::Share share = cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), options.threads);
-  std::int32_t threads = share.threads;
-  several_ = ranks() > 1;
-  looks_on_ = threads > 1 && share.core_for_each;
-  spare_core_ = share.spare_core;
-  looks_ahead_ = (several_ || threads > 1) && share.core_for_each;
-  if (balancer::index(self()) >= worker_ranks) threads = 0;
-  for (std::int32_t i = 0; i < threads; ++i) {
-    workers.push_back(std::make_unique<Worker>(*this, i, block_count_, balancing ? balancer::kPlenty * ranks() : 0));
-    workers.back()->watched = options.check_inputs || !options.record.empty() || simulation != nullptr;
-    if (simulation != nullptr) workers.back()->held.often();
-    if (options.record.empty()) continue;
-    workers.back()->trace = std::make_unique<TraceBuffer>(
-        program, members.placed(), static_cast<std::size_t>(options.record_limit_mb / threads) << 20);
+  for (auto& w : crew.workers) {
+    w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
+    if (facts.options.record.empty()) continue;
+    traces_.push_back(
+        std::make_unique<TraceBuffer>(facts.program, members.placed(),
+                                      static_cast<std::size_t>(facts.options.record_limit_mb / share_.threads) << 20));
+    w->trace = traces_.back().get();
   }
-  for (std::int32_t i = 0; i < threads; ++i) sleepers.announce();  // until its thread has started
-  outside = std::make_unique<Worker>(*this, -1, 0, 0);
-  const auto step = WaitCounts::step(workers.size());
-  for (auto& w : workers) waiting_.join(w->waits, w->wakes, step);
-  waiting_.join(outside->waits, outside->wakes, step);
-  end = std::make_unique<EndOfRun>(*this);
+  end = std::make_unique<EndOfRun>(facts, comm, crew, transport, failed,
+                                   [this] { return WaitingHere(facts.program, facts.ranks, data, scopes); });
   evacuation = std::make_unique<Evacuation>(*this);
   membership = std::make_unique<Membership>(*this);
   if (members.spare(self())) evacuation->rest();
@@ -126,36 +101,11 @@ Node::~Node() = default;
 
 void Node::keep_journal(std::unique_ptr<journal::Journal> j) {
   journal = std::move(j);
-  for (std::size_t k = 0; k < workers.size(); ++k) {
-    workers[k]->watched = true;
-    workers[k]->page = &journal->page(k);
+  for (std::size_t k = 0; k < crew.workers.size(); ++k) {
+    crew.workers[k]->watched = true;
+    crew.workers[k]->page = &journal->page(k);
   }
 }
-
-void Node::publish(Worker& w) {
-  w.waits.publish();
-  w.wakes.publish();
-}
-
-// Of these many the ones that loops wait for, or will: not those that were made beside what is held.
-std::int64_t Node::waiting_ahead(std::int64_t waiting) {
-  std::int64_t beside = beside_.load(std::memory_order_relaxed);
-  if (beside > waiting) beside_.store(beside = waiting, std::memory_order_relaxed);
-  return waiting - beside;
-}
-
-bool Node::idle() {
-  // Called by the communication thread, which is also the only one besides the workers that brings
-  // work: if nobody woke between the two readings and the queues were empty, nothing runs.
-  const std::uint64_t before = sleepers.transitions();
-  if (!all_workers_idle()) return false;
-  for (auto& w : workers) {
-    if (!w->queue.empty()) return false;
-  }
-  return sleepers.transitions() == before;
-}
-
-bool Node::all_workers_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }
 
 void Node::fail(const std::string& text, int exit_code) {
   failed.store(true);
@@ -175,38 +125,38 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.chained = nullptr;
     return true;
   }
-  const WaitCounts::Seen seen = looks_ahead_ || visible != 0 ? waiting_.look(w.waits, w.wakes) : WaitCounts::Seen{};
-  const std::int64_t ahead = waiting_ahead(seen.waiting);
+  const WaitCounts::Seen seen = looks_ahead_ || visible_ != 0 ? crew.look(w) : WaitCounts::Seen{};
+  const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
   if (looks_ahead_) {
     const std::uint64_t now = ticks();
     w.lead.enough(ahead, seen.ceased, now);
     if (now - w.published > kPublishes) {
       w.published = now;
-      publish(w);
+      Crew::publish(w);
     }
   }
-  const Making first = w.queue.atomics() >= visible || ahead >= kManyWaiting ? Making::nothing
-                       : ahead >= Lead::kAhead                               ? Making::movable
-                                                                             : Making::all;
+  const Making first = w.queue.atomics() >= visible_ || ahead >= kManyWaiting ? Making::nothing
+                       : ahead >= Lead::kAhead                                ? Making::movable
+                                                                              : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) {
     w.lead.found();
   } else {
-    publish(w);
+    Crew::publish(w);
   }
   return found;
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held()                                                       ? Making::all
-         : several_ && waiting_.look(w.waits, w.wakes).waiting < kManyWaiting ? Making::movable
-                                                                              : Making::subs;
+  return !w.lead.held()                                    ? Making::all
+         : several_ && crew.look(w).waiting < kManyWaiting ? Making::movable
+                                                           : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work) {
   if (w.steals_from > ticks()) return false;
-  for (std::size_t i = 1; i < workers.size(); ++i) {
-    Worker& victim = *workers[(static_cast<std::size_t>(w.number) + i) % workers.size()];
+  for (std::size_t i = 1; i < crew.workers.size(); ++i) {
+    Worker& victim = *crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()];
     work.stolen = !victim.queue.looks_empty() && victim.queue.steal(work, may_make(w), w.chunk);
     if (work.stolen) return true;
   }
@@ -216,7 +166,7 @@ bool Node::steal(Worker& w, Work& work) {
 bool Node::work_in_sight(const Worker& w) const {
   if (evacuation->parked()) return false;
   if (w.chained != nullptr) return true;
-  for (const auto& other : workers) {
+  for (const auto& other : crew.workers) {
     if (other->queue.has(may_make(w))) return true;
   }
   return false;
@@ -228,7 +178,7 @@ bool Node::look_on(const Worker& w) const {
   if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {
-    for (const auto& other : workers) {
+    for (const auto& other : crew.workers) {
       if ((now >= w.steals_from || other.get() == &w) &&
           (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.looks_empty()))
         return true;
@@ -257,7 +207,7 @@ void Node::worker_loop(Worker& w) {
   mark_own_thread();
   w.tid.store(gettid());
   const CrashStack stack;
-  sleepers.cancel();
+  crew.sleepers.cancel();
   bool was_idle = true;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
@@ -265,15 +215,15 @@ void Node::worker_loop(Worker& w) {
       w.stats.pause();
       if (look_on(w)) continue;
       w.steals_from = 0;
-      const std::uint32_t ticket = sleepers.announce();
+      const std::uint32_t ticket = crew.sleepers.announce();
       if (stopping.load() || failed.load()) {
-        sleepers.cancel();
+        crew.sleepers.cancel();
         break;
       }
       // Only looked for: what is popped while announced as idle is in no queue, and idle() would
       // take the rank for quiet.
       if (work_in_sight(w)) {
-        sleepers.cancel();
+        crew.sleepers.cancel();
         was_idle = true;
         continue;
       }
@@ -284,11 +234,11 @@ void Node::worker_loop(Worker& w) {
           continue;
         }
       } else {
-        const bool all = all_workers_idle();
+        const bool all = crew.all_idle();
         if (all && policy != nullptr) policy->changed();
         // Who is held has to look again soon: the communication thread hands it the role.
         if (all || w.lead.held()) wake_communication();
-        sleepers.sleep(ticket);
+        crew.sleepers.sleep(ticket);
         was_idle = true;
         continue;
       }
@@ -312,11 +262,11 @@ void Node::worker_loop(Worker& w) {
 void Node::start_main() {
   // The root scope is what main runs under; the program ends when it does.
   ScopeRecord* root = scopes.open(nullptr, abi::Id{0x7465737365726121u, 0x6D61696E2E726F6Fu});
-  Cf* main = allocate_cf(*program.main, root, abi::mix(root->id, 0));
-  set_main_arguments(program, arguments, main);
+  Cf* main = allocate_cf(*facts.program.main, root, abi::mix(root->id, 0));
+  set_main_arguments(facts.program, facts.arguments, main);
   enroll(main);
-  leave_scope(*outside, root);
-  any_worker().queue.push(main);
+  leave_scope(*crew.outside, root);
+  crew.any_worker().queue.push(main);
   wake_worker();
 }
 
@@ -327,47 +277,54 @@ int Node::run() {
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
     if (policy != nullptr) policy->measured(peer, l, b);
   });
+  if (!facts.options.record.empty()) {
+    events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
+                                          static_cast<std::size_t>(facts.options.record_limit_mb) << 18);
+  }
   // A recording is made of `none` as well: it shows what would have been told.
-  if (balancing || !options.record_policy.empty()) {
+  if (facts.balancing || !facts.options.record_policy.empty()) {
     balancer::Setup setup;
     setup.rank = self();
     setup.ranks = ranks();
-    setup.powers = options.powers;
-    setup.hosts = host_numbers(hosts);
-    setup.workers = static_cast<std::int32_t>(workers.size());
+    setup.powers = facts.options.powers;
+    setup.hosts = host_numbers(facts.hosts);
+    setup.workers = static_cast<std::int32_t>(crew.workers.size());
     setup.ship_cost = kShipCost;
-    setup.groups = infos;
-    setup.settings = settings;
-    policy = std::make_unique<PolicyHost>(*this, *policy_info, std::move(setup));
-    for (std::int32_t r = 0; r < worker_ranks; ++r) {
+    setup.groups = facts.infos;
+    setup.settings = facts.settings;
+    policy = std::make_unique<PolicyHost>(
+        PolicyHost::Parts{facts, comm, transport, members, crew, events.get(),
+                          [this](Rank to, const auto& wanted, std::uint64_t ticket, std::int64_t& bytes) {
+                            return ship(to, wanted, ticket, bytes);
+                          }},
+        setup);
+    for (std::int32_t r = 0; r < facts.worker_ranks; ++r) {
       if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);
     }
-    links->start(worker_ranks, [this](Rank r) { return transport.shares_memory(r); });
+    links->start(facts.worker_ranks, [this](Rank r) { return transport.shares_memory(r); });
   }
-  if (policy != nullptr && executes() && simulation == nullptr) {
+  if (policy != nullptr && crew.size() > 0 && simulation == nullptr) {
     outside_load = std::make_unique<OutsideLoad>(
-        static_cast<std::int32_t>(workers.size()),
+        static_cast<std::int32_t>(crew.workers.size()),
         [this] {
           std::vector<std::int32_t> tids;
-          for (const auto& w : workers) tids.push_back(w->tid.load());
+          for (const auto& w : crew.workers) tids.push_back(w->tid.load());
           return tids;
         },
         [this](double tasks) { policy->outside_load(tasks); });
   }
-  progress = std::make_unique<Progress>(*this);
-  if (!hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(*this, started);
-  running = std::make_unique<RunningNow>(*this);
-  if (!options.record.empty()) {
-    events = std::make_unique<RankEvents>(*this, static_cast<std::size_t>(options.record_limit_mb) << 18);
-  }
-  if (self() == Rank{0} && ranks() > 1 && simulation == nullptr) {
-    status = std::make_unique<StatusBoard>(*this);
+  const auto own = [this] { return own_totals(false); };
+  progress = std::make_unique<Progress>(facts, comm, *totals, own);
+  if (!facts.hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(facts, comm, transport, started);
+  running = std::make_unique<RunningNow>(facts, crew);
+  if (facts.first() && ranks() > 1 && simulation == nullptr) {
+    status = std::make_unique<StatusBoard>(facts, comm, *totals, own);
     membership->listen();
   }
   if (journal != nullptr) journal->start();
-  if (self() == Rank{0}) start_main();
+  if (facts.first()) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
-  for (auto& w : workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });
+  for (auto& w : crew.workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });
   communication_loop();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
@@ -377,14 +334,14 @@ int Node::finish(int exit_code) {
   if (exit_code == 0) await_children();
   stopping.store(true);
   if (exit_code != 0) failed.store(true);
-  sleepers.wake_all();
+  crew.sleepers.wake_all();
   transport.wake();
   const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
   if (exit_code != 0) {
     const auto deadline = Clock::now() + kGrace;
     while (!all_workers_left() && Clock::now() < deadline) {
       sleep_for(std::chrono::milliseconds(1));
-      sleepers.wake_all();
+      crew.sleepers.wake_all();
       transport.wake();
     }
     if (!all_workers_left()) {
@@ -392,26 +349,30 @@ int Node::finish(int exit_code) {
       transport.abort(exit_code);
     }
   }
-  for (auto& w : workers) w->thread.join();
+  for (auto& w : crew.workers) w->thread.join();
   // A run that has come to its end is not gone on with; but where tests look at what such a one would find.
   if (journal != nullptr) journal->stop(exit_code != 0 || simulation != nullptr);
   // Only now: a worker may have held the communication role, and been in the middle of a turn.
   membership->stop_listening();
   progress->clear();
   running.reset();
-  if (self() == Rank{0}) {
-    totals->take(Rank{0}, own_totals(*this, true));
+  if (facts.first()) {
+    totals->take(Rank{0}, own_totals(true));
   } else {
-    comm.send(Rank{0}, own_totals(*this, true));
+    comm.send(Rank{0}, own_totals(true));
   }
-  if (exit_code == 0 && !options.record.empty()) send_trace(*this);
+  if (exit_code == 0 && !facts.options.record.empty()) {
+    send_trace(crew, *events, [this](TracePart part) {
+      facts.first() ? void(trace_parts.emplace_back(Rank{0}, std::move(part))) : comm.send(Rank{0}, part);
+    });
+  }
   // A failed run must not wait for a kernel that never returns, on whichever rank it is; and none for a rank that has
   // died or stands still just before the end, if it may not be silent for ever. Rank 0 is the first to say so.
   Clock::duration patience = 3 * kGrace;
-  if (exit_code == 0) patience = std::chrono::seconds(options.silence_limit + (self() == Rank{0} ? 0 : 1));
+  if (exit_code == 0) patience = std::chrono::seconds(facts.options.silence_limit + (facts.first() ? 0 : 1));
   std::atomic<bool> passed{false};
   Thread guard;
-  if (exit_code != 0 || (options.silence_limit > 0 && watch != nullptr)) {
+  if (exit_code != 0 || (facts.options.silence_limit > 0 && watch != nullptr)) {
     guard = Thread([&] {
       const auto deadline = Clock::now() + patience;
       while (!passed.load() && Clock::now() < deadline) {
@@ -419,12 +380,12 @@ int Node::finish(int exit_code) {
       }
       if (passed.load()) return;
       if (exit_code == 0) {
-        std::vector<Rank> missing = self() == Rank{0} ? totals->missing() : std::vector{Rank{0}};
+        std::vector<Rank> missing = facts.first() ? totals->missing() : std::vector{Rank{0}};
         std::fprintf(stderr,
                      "tessera: error: the program has come to its end, but %s %s silent since then: the run ends "
                      "(--silence-limit %ld)\n",
-                     missing.empty() ? "a rank" : rank_names(missing, hosts).c_str(),
-                     missing.size() > 1 ? "have been" : "has been", static_cast<long>(options.silence_limit));
+                     missing.empty() ? "a rank" : rank_names(missing, facts.hosts).c_str(),
+                     missing.size() > 1 ? "have been" : "has been", static_cast<long>(facts.options.silence_limit));
       }
       flush_all();
       transport.abort(exit_code == 0 ? kExitEnvironment : exit_code);
@@ -433,15 +394,15 @@ int Node::finish(int exit_code) {
   transport.barrier(sink);
   passed.store(true);
   if (guard.joinable()) guard.join();
-  if (flush_at_end() && !options.quiet) {
+  if (flush_at_end() && !facts.options.quiet) {
     std::fputs("tessera: warning: a kernel has locked stdout or stderr (flockfile) and not unlocked it\n", stderr);
   }
   int code = exit_code;
-  if (self() == Rank{0} && exit_code == 0) {
-    if (!options.quiet) {
-      std::fputs(unread_report(program, totals->by_rank()).c_str(), stderr);
+  if (facts.first() && exit_code == 0) {
+    if (!facts.options.quiet) {
+      std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
     }
-    code = write_results(*this);
+    code = write_results({facts, elapsed, totals->by_rank(), *links, events.get(), trace_parts});
   }
   if (policy == nullptr) return code;
   const std::string wrong = policy->close();
@@ -450,6 +411,6 @@ int Node::finish(int exit_code) {
   return code == kExitOk ? kExitEnvironment : code;
 }
 
-bool Node::all_workers_left() const { return left_.load() == static_cast<std::int32_t>(workers.size()); }
+bool Node::all_workers_left() const { return left_.load() == static_cast<std::int32_t>(crew.workers.size()); }
 
 }  // namespace tessera::runtime

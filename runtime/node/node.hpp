@@ -15,20 +15,17 @@
 #include <vector>
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/cores/share.hpp"
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/data/holds.hpp"
 #include "runtime/fragment/scopes.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/node/members.hpp"
 #include "runtime/node/retained.hpp"
-#include "runtime/run.hpp"
+#include "runtime/start/facts.hpp"
 #include "runtime/threads/threads.hpp"
 #include "runtime/trace/trace_buffer.hpp"
-#include "runtime/work/group_stats.hpp"
-#include "runtime/work/lead.hpp"
-#include "runtime/work/ready_queue.hpp"
-#include "runtime/work/sleepers.hpp"
-#include "runtime/work/wait_counts.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
 class Node;
@@ -43,69 +40,13 @@ class Progress;
 class StatusBoard;
 class Watch;
 class RunningNow;
-class InputSums;
 class RankEvents;
 namespace journal {
-class Doing;
 class Journal;
-class Page;
 }  // namespace journal
 }  // namespace tessera::runtime
 
-namespace tessera::abi {
-
-// One worker thread (or, with number -1, the communication thread where it acts as one).
-struct Worker {
-  // `plenty`: as ReadyQueue has it; 0: there is no balancer.
-  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
-      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty) {}
-  runtime::Node& node;
-  std::int32_t number;
-  runtime::GroupStats stats;
-  alignas(runtime::kLine) runtime::ReadyQueue queue;  // others look at it; not at what follows
-  alignas(runtime::kLine) Cf* chained = nullptr;      // to run right after the current fragment, before the queue
-  Cf* current = nullptr;  // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
-  int depth = 0;          // structured fragments being run inside one another
-  static constexpr std::int64_t kStays = INT64_MIN;
-  std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
-  bool drives = false;              // it holds the communication role
-  std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
-  runtime::Lead lead;               // where looks_ahead_
-  std::uint64_t steals_from = 0;    // ticks; until then it leaves the other workers' queues alone
-  struct Boarding {
-    runtime::Rank to;
-    runtime::Ship ship;
-    std::vector<Name> promised;
-  };
-  std::vector<Boarding> boarding;               // fragments it has placed elsewhere
-  std::uint64_t departs_by = 0;                 // ticks; when these have to leave
-  Places places;                                // of readers of what it is assigning
-  std::vector<Name> taken_back;                 // of other homes: not told yet
-  std::vector<Id> dead;                         // of swept names: to be freed
-  runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
-  bool sent = false;                            // something went to the outbox since the last flush
-  std::int64_t chunk = 1;                       // iterations to claim of a range
-  std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
-  runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait
-  std::uint64_t published = 0;                  // ticks; when these were last
-  std::atomic<std::int32_t> tid{0};             // of its thread, when that has started
-  std::unique_ptr<runtime::TraceBuffer> trace;  // --record; null: not asked for
-  bool watched = false;                         // there is a trace or a journal, or inputs are checked
-  runtime::journal::Page* page = nullptr;       // --journal; null: there is none
-  runtime::journal::Doing* doing = nullptr;     // the fragment that runs, for that
-  bool recalled = false;                        // the last one's kernel was not called
-  runtime::InputSums* inputs = nullptr;         // of the current fragment, where they are checked
-  runtime::Thread thread;
-};
-
-}  // namespace tessera::abi
-
 namespace tessera::runtime {
-
-using abi::Worker;
-
-// The worker this thread is; null on other threads.
-extern thread_local Worker* thread_worker;
 
 // What abi::ranks() says; all ranks of a process are of one run.
 void set_placed_ranks(std::int32_t n);
@@ -155,40 +96,25 @@ class Node {
   void fail(const std::string& text, int exit_code);
   void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code = kExitProgram);
 
-  // True when nothing here can run, nothing is being run, and all that was sent is counted.
-  bool idle();
-  bool all_workers_idle() const;  // though there may be something for them
   void wake_communication();
   void wake_worker();  // after a push: somebody idle, if anybody is
-  std::int64_t waiting_ahead(std::int64_t waiting);
-  // How many lack inputs, about. Communication thread.
-  std::int64_t waiting_now() const { return waiting_.look(outside->waits, outside->wakes).waiting; }
-  Worker& any_worker();  // for work that comes from outside
+  Totals own_totals(bool final);
 
-  std::int32_t ranks() const { return transport.size(); }
+  std::int32_t ranks() const { return facts.ranks; }
   Rank self() const { return scopes.self(); }
-  bool executes() const { return !workers.empty(); }
 
-  const abi::Program& program;
-  const RunOptions& options;
+  RunFacts facts;
   Transport& transport;
-  const std::vector<std::string> arguments;
-  const balancer::PolicyInfo* policy_info = nullptr;
-  balancer::Settings settings;
-  std::int32_t worker_ranks = 1;  // ranks that execute: 0 .. n-1; the others balance
-  Members members;                // which of these take part
-  Retained retained;              // series that belong here and run elsewhere
-  const bool balancing;           // a policy other than none, and somebody to ship to
-  std::int64_t visible = 0;       // fragments to have ready before running any, per worker
+  Members members;    // which of these take part
+  Retained retained;  // series that belong here and run elsewhere
 
   Communicator comm;
   Scopes scopes;
   DataFragments data;
   Holds holds;
   const std::shared_ptr<Held> held = std::make_shared<Held>();
-  alignas(kLine) Sleepers sleepers;
-  alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
-  std::unique_ptr<Worker> outside;  // the communication thread's
+  const cores::Share share_;
+  Crew crew;
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<EndOfRun> end;
   std::unique_ptr<Evacuation> evacuation;
@@ -203,8 +129,6 @@ class Node {
   std::unique_ptr<RankEvents> events;  // --record
   std::unique_ptr<journal::Journal> journal;
   // Set before run().
-  std::vector<balancer::GroupInfo> infos;               // with what a profile knows
-  std::vector<std::string> hosts;                       // by rank; empty: this one
   std::vector<std::pair<Rank, Parcel>> early;           // came before this rank knew that the run begins
   std::vector<std::pair<Rank, TracePart>> trace_parts;  // rank 0, after a run with --record
   double elapsed = 0;                                   // s, of the finished run
@@ -219,7 +143,6 @@ class Node {
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
-  void publish(Worker&);                 // what it has counted of fragments that wait
   Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
@@ -243,24 +166,19 @@ class Node {
   bool all_workers_left() const;
 
   // Each fragment reads these; what is written meanwhile is on other lines.
-  std::uint32_t block_count_;
-  bool looks_on_ = false;          // there is a core for each worker of this host
-  bool spare_core_ = false;        // ... and one more
-  bool looks_ahead_ = false;       // ... and there are several workers, of one rank or several: Lead
-  bool several_ = false;           // ranks
+  const bool several_;             // ranks
+  const bool looks_on_;            // there is a core for each worker of this host
+  const bool looks_ahead_;         // ... and there are several workers, of one rank or several: Lead
+  const std::int64_t visible_;     // fragments to have ready before running any, per worker
   alignas(kLine) SpinMutex role_;  // held by who drives communication
   std::atomic<bool> role_held_{false};
   std::uint64_t next_chores_ = 0;  // ticks; role held
   Clock::time_point next_look_{};  // likewise
   Clock::duration look_every_ = std::chrono::milliseconds(1);
-  std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
-  std::atomic<std::uint32_t> baton_{1};   // 1: the communication thread is to take the role
-  std::atomic<std::int32_t> left_{0};     // workers whose loop has ended
-  std::atomic<std::uint32_t> next_worker_{0};
-  WaitCounts waiting_;
-  // Written only while somebody is held (Lead).
-  alignas(kLine) std::atomic<std::int64_t> beside_{
-      0};  // fragments that wait and were made by who may make no loops that stay; rather more
+  std::atomic<bool> driver_idle_{false};              // the driver is an idle worker: wake it by the transport
+  std::atomic<std::uint32_t> baton_{1};               // 1: the communication thread is to take the role
+  std::atomic<std::int32_t> left_{0};                 // workers whose loop has ended
+  std::vector<std::unique_ptr<TraceBuffer>> traces_;  // by worker
 };
 
 }  // namespace tessera::runtime

@@ -4,16 +4,16 @@
 
 #include <string>
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/silence.hpp"
+#include "runtime/start/facts.hpp"
 
 namespace tessera::runtime {
 
-class Node;
-
 class Watch {
  public:
-  Watch(Node& node, Clock::time_point now);
+  Watch(const RunFacts&, Communicator&, Transport&, Clock::time_point now);
 
   void turn(Clock::time_point now);
   Clock::time_point next() const;
@@ -22,7 +22,9 @@ class Watch {
  private:
   void carry_out(const Silence::Actions&);
 
-  Node& node_;
+  const RunFacts& facts_;
+  Communicator& comm_;
+  Transport& transport_;
   Silence silence_;
 };
 

@@ -152,7 +152,7 @@ void on_report() {
     const abi::Cf* c = thread_worker->current;
     text = place(*running_program, c->block->pos) +
            ": error: the sanitizer's report above is about this kernel [T410]\n  in " + describe(*running_program, c) +
-           on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
+           on_which_host(thread_worker->node.facts.self, thread_worker->node.facts.hosts) + "\n";
   } else {
     text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n"
                          : " a thread that a kernel has started [T410]\n";
@@ -176,7 +176,8 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
   if (in_fragment() && running_program != nullptr) {
     const abi::Cf* c = w->current;
     text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " +
-           describe(*running_program, c) + on_which_host(thread_worker->node.self(), thread_worker->node.hosts) + "\n";
+           describe(*running_program, c) +
+           on_which_host(thread_worker->node.facts.self, thread_worker->node.facts.hosts) + "\n";
     code = kExitProgram;
   }
   put(text.c_str());

@@ -10,10 +10,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/transport/process_environment.hpp"
+#include "runtime/work/worker.hpp"
 
 namespace tessera::runtime {
 namespace {

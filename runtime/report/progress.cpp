@@ -6,8 +6,6 @@
 
 #include <cstdio>
 
-#include "runtime/node/node.hpp"
-#include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
@@ -31,9 +29,12 @@ std::size_t columns() {
 
 }  // namespace
 
-Progress::Progress(Node& node)
-    : node_(node),
-      on_(node.options.progress && !node.options.quiet),
+Progress::Progress(const RunFacts& facts, Communicator& comm, TotalsOfAll& totals, std::function<Totals()> own)
+    : facts_(facts),
+      comm_(comm),
+      totals_(totals),
+      own_(std::move(own)),
+      on_(facts.options.progress && !facts.options.quiet),
       start_(Clock::now()),
       next_(start_ + kProgressEvery) {}
 
@@ -42,11 +43,11 @@ Clock::time_point Progress::next(Clock::time_point now) const { return on_ ? nex
 void Progress::turn(Clock::time_point now) {
   if (!on_ || now < next_) return;
   next_ = now + kProgressEvery;
-  if (node_.self() != Rank{0}) return node_.comm.send(Rank{0}, own_totals(node_, false));
-  node_.totals->take(Rank{0}, own_totals(node_, false));
+  if (!facts_.first()) return comm_.send(Rank{0}, own_());
+  totals_.take(Rank{0}, own_());
   std::int64_t finished = 0, ready = 0, moved = 0;
   std::int32_t longest = 0;
-  const auto& all = node_.totals->by_rank();
+  const auto& all = totals_.by_rank();
   for (std::size_t r = 0; r < all.size(); ++r) {
     const Totals& t = all[r];
     if (longest_of(t).seconds > longest_of(all[static_cast<std::size_t>(longest)]).seconds)
@@ -59,7 +60,7 @@ void Progress::turn(Clock::time_point now) {
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
   const RunningFragment slow = longest_of(all[static_cast<std::size_t>(longest)]);
   if (slow.seconds >= kLongForAProgressLine)
-    line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, node_.hosts), slow.seconds, slow.text);
+    line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, facts_.hosts), slow.seconds, slow.text);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
   std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, line.substr(0, columns())).c_str(), stderr);

@@ -2,21 +2,27 @@
 // the cursor on stderr. Only when asked for (the command asks when stderr is a terminal).
 #pragma once
 
-#include "runtime/transport/transport.hpp"
+#include <functional>
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/report/totals.hpp"
+#include "runtime/start/facts.hpp"
 
 namespace tessera::runtime {
 
-class Node;
-
 class Progress {
  public:
-  explicit Progress(Node& node);
+  // `own`: the numbers of this rank.
+  Progress(const RunFacts&, Communicator&, TotalsOfAll&, std::function<Totals()> own);
   void turn(Clock::time_point now);
   Clock::time_point next(Clock::time_point now) const;
   void clear();  // wipes the line
 
  private:
-  Node& node_;
+  const RunFacts& facts_;
+  Communicator& comm_;
+  TotalsOfAll& totals_;
+  const std::function<Totals()> own_;
   bool on_;
   bool shown_ = false;
   Clock::time_point start_, next_;

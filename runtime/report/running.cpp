@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 
 namespace tessera::runtime {
@@ -58,7 +57,8 @@ std::string own_host() {
 
 }  // namespace
 
-RunningNow::RunningNow(Node& node) : node_(node), next_(Clock::now() + kLookInterval), looks_(node.workers.size()) {
+RunningNow::RunningNow(const RunFacts& facts, const Crew& crew)
+    : facts_(facts), crew_(crew), next_(Clock::now() + kLookInterval), looks_(crew.size()) {
   const std::lock_guard hold(nodes_mutex);
   nodes.push_back(this);
 }
@@ -72,7 +72,7 @@ void RunningNow::turn(Clock::time_point now) {
   next_ = now + kLookInterval;
   const std::lock_guard hold(mutex_);
   for (std::size_t i = 0; i < looks_.size(); ++i) {
-    const Worker& w = *node_.workers[i];
+    const Worker& w = *crew_.workers[i];
     const bool ran = current_of(w) != nullptr;
     const std::uint64_t count = calls_begun(w);
     if (!looks_[i].ran || !ran || looks_[i].runs != count) looks_[i].since = now;
@@ -86,10 +86,10 @@ std::vector<RunningNow::Fragment> RunningNow::fragments() {
   std::vector<Fragment> found;
   const std::lock_guard hold(mutex_);
   for (std::size_t i = 0; i < looks_.size(); ++i) {
-    const Worker& w = *node_.workers[i];
+    const Worker& w = *crew_.workers[i];
     const bool same = looks_[i].ran && looks_[i].runs == calls_begun(w);
     std::uint32_t group = 0;
-    std::string text = text_of(node_.program, w, group);
+    std::string text = text_of(facts_.program, w, group);
     if (text.empty()) continue;
     found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0, group});
   }
@@ -105,7 +105,7 @@ std::string RunningNow::all() {
     std::vector<Fragment> found = n->fragments();
     std::erase_if(found, [](const Fragment& f) { return f.seconds < kWorthAWord; });
     for (std::size_t i = 0; i < std::min(found.size(), kMostOfRank); ++i) {
-      text += fmt::format("  rank {} ({}) has run {} for {:.1f} s\n", balancer::index(n->node_.self()), own_host(),
+      text += fmt::format("  rank {} ({}) has run {} for {:.1f} s\n", balancer::index(n->facts_.self), own_host(),
                           found[i].text, found[i].seconds);
     }
     if (found.size() > kMostOfRank) text += fmt::format("  ... and {} more there\n", found.size() - kMostOfRank);

@@ -8,15 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/transport/transport.hpp"
+#include "runtime/start/facts.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
 
-class Node;
-
 class RunningNow {
  public:
-  explicit RunningNow(Node& node);
+  RunningNow(const RunFacts&, const Crew&);
   ~RunningNow();
   void turn(Clock::time_point now);
   Clock::time_point next() const { return next_; }
@@ -37,7 +36,8 @@ class RunningNow {
     bool ran = false;
     Clock::time_point since{};
   };
-  Node& node_;
+  const RunFacts& facts_;
+  const Crew& crew_;
   Clock::time_point next_;
   std::mutex mutex_;
   std::vector<Look> looks_;  // by worker

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
-#include "runtime/report/totals.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -18,18 +16,23 @@ using StatusJson = nlohmann::ordered_json;
 
 }  // namespace
 
-StatusBoard::StatusBoard(Node& node)
-    : node_(node), start_(Clock::now()), missing_(static_cast<std::size_t>(node.ranks())) {}
+StatusBoard::StatusBoard(const RunFacts& facts, Communicator& comm, TotalsOfAll& totals, std::function<Totals()> own)
+    : facts_(facts),
+      comm_(comm),
+      totals_(totals),
+      own_(std::move(own)),
+      start_(Clock::now()),
+      missing_(static_cast<std::size_t>(facts.ranks)) {}
 
 void StatusBoard::ask(Answer to) {
   const bool first = asked_.empty();
   asked_.push_back(std::move(to));
   if (!first) return;  // they are asked already
   deadline_ = Clock::now() + kStatusPatience;
-  node_.totals->take(Rank{0}, own_totals(node_, false));
+  totals_.take(Rank{0}, own_());
   for (std::size_t r = 1; r < missing_.size(); ++r) {
     missing_[r] = true;
-    node_.comm.send(Rank{static_cast<std::int32_t>(r)}, AskTotals{});
+    comm_.send(Rank{static_cast<std::int32_t>(r)}, AskTotals{});
   }
   if (missing_.size() == 1) answer_all();
 }
@@ -53,7 +56,7 @@ void StatusBoard::answer_all() {
 }
 
 std::string StatusBoard::text() const {
-  const auto& ranks = node_.totals->by_rank();
+  const auto& ranks = totals_.by_rank();
   const std::vector<GroupTotals> groups = merge_groups(ranks);
   const auto mean_of = [&](std::uint32_t group) {
     const auto g = std::find_if(groups.begin(), groups.end(), [&](const GroupTotals& x) { return x.group == group; });
@@ -61,8 +64,8 @@ std::string StatusBoard::text() const {
   };
   StatusJson j;
   j["format"] = "tessera-status-1";
-  j["program"] = node_.program.name;
-  j["balancer"] = node_.policy_info->name;
+  j["program"] = facts_.program.name;
+  j["balancer"] = facts_.policy.name;
   j["seconds"] = std::chrono::duration<double>(Clock::now() - start_).count();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const Totals& t = ranks[r];
@@ -74,7 +77,7 @@ std::string StatusBoard::text() const {
       running.push_back(std::move(x));
     }
     j["ranks"].push_back({{"rank", r},
-                          {"host", node_.hosts.empty() ? "" : node_.hosts[r]},
+                          {"host", facts_.hosts.empty() ? "" : facts_.hosts[r]},
                           {"answered", !missing_[r]},
                           {"workers", t.threads},
                           {"busy_seconds", t.busy},
@@ -89,10 +92,10 @@ std::string StatusBoard::text() const {
   }
   j["groups"] = StatusJson::array();
   for (const GroupTotals& g : groups) {
-    const abi::Block& b = *node_.program.blocks[g.group];
-    if (!calls_kernel(node_.program, g.group)) continue;
+    const abi::Block& b = *facts_.program.blocks[g.group];
+    if (!calls_kernel(facts_.program, g.group)) continue;
     j["groups"].push_back({{"label", b.label},
-                           {"at", place(node_.program, b.pos)},
+                           {"at", place(facts_.program, b.pos)},
                            {"count", g.count},
                            {"mean_ns", g.weight},
                            {"moved", g.moved_away}});

@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "runtime/transport/transport.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/report/totals.hpp"
+#include "runtime/start/facts.hpp"
 
 namespace tessera::runtime {
 
-class Node;
-
 class StatusBoard {
  public:
-  explicit StatusBoard(Node& node);
+  // `own`: the numbers of this rank.
+  StatusBoard(const RunFacts&, Communicator&, TotalsOfAll&, std::function<Totals()> own);
   // JSON in one line.
   using Answer = std::function<void(const std::string& text)>;
   void ask(Answer);
@@ -28,7 +29,10 @@ class StatusBoard {
   void answer_all();
   std::string text() const;
 
-  Node& node_;
+  const RunFacts& facts_;
+  Communicator& comm_;
+  TotalsOfAll& totals_;
+  const std::function<Totals()> own_;
   const Clock::time_point start_;
   Clock::time_point deadline_{};
   std::vector<bool> missing_;  // by rank: asked, and has not answered

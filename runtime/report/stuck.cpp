@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "runtime/fragment/input_slot.hpp"
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/waits.hpp"
 
@@ -55,8 +54,9 @@ std::string behind_text(std::int64_t others) {
 
 }  // namespace
 
-WaitingHere::WaitingHere(Node& node) : node_(node) {
-  for (Shard& shard : node.data.table().shards()) {
+WaitingHere::WaitingHere(const abi::Program& program, std::int32_t ranks, DataFragments& data, Scopes& scopes)
+    : program_(program), ranks_(ranks), scopes_(scopes) {
+  for (Shard& shard : data.table().shards()) {
     const std::lock_guard hold(shard.mutex);
     shard.for_each([&](DfEntry& e) {
       for (std::uint64_t link = e.waiters; link != 0;) {
@@ -76,15 +76,15 @@ WaitingHere::WaitingHere(Node& node) : node_(node) {
 Waiting WaitingHere::list() const {
   Waiting m;
   m.count = static_cast<std::int64_t>(first_.size());
-  const std::size_t most = kMostWords / static_cast<std::size_t>(node_.ranks());
+  const std::size_t most = kMostWords / static_cast<std::size_t>(ranks_);
   for (std::size_t f = 0; f < first_.size() && m.words.size() < most; ++f) {
     const std::size_t end = f + 1 < first_.size() ? first_[f + 1] : links_.size();
     std::vector<unsigned> slots;
     for (std::size_t k = first_[f]; k < end; ++k) slots.push_back(links_[k].slot);
-    waits_of(node_.program, links_[first_[f]].cf, slots).write(m.words);
+    waits_of(program_, links_[first_[f]].cf, slots).write(m.words);
     ++m.listed;
   }
-  node_.scopes.for_each_home([&](const ScopeRecord& scope) {
+  scopes_.for_each_home([&](const ScopeRecord& scope) {
     for (const AtEnd& at_end : scope.at_end) {
       if (at_end.does == AtEnd::Does::assigns) m.ends.push_back(at_end.name.id.lo);
     }
@@ -103,8 +103,8 @@ Waiting WaitingHere::describe(const AskWaiting& asked) const {
       if (name_of_input(c, links_[l].slot) == asked.describe[k + 1]) slot = links_[l].slot;
     }
     const char* producers = c->block->slots[slot].producers;
-    m.lines.push_back(fmt::format("  {}\n      waits for `{}` ({})", runtime::describe(node_.program, c),
-                                  slot_text(c, slot), producers == nullptr ? "nothing assigns it" : producers));
+    m.lines.push_back(fmt::format("  {}\n      waits for `{}` ({})", runtime::describe(program_, c), slot_text(c, slot),
+                                  producers == nullptr ? "nothing assigns it" : producers));
   }
   return m;
 }

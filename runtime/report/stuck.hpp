@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/data/data_fragments.hpp"
+#include "runtime/fragment/scopes.hpp"
 #include "runtime/report/wait_graph.hpp"
 
 namespace tessera::runtime {
 
-class Node;
-
 // What waits on this rank. Nothing runs any more, so it stays as it is.
 class WaitingHere {
  public:
-  explicit WaitingHere(Node& node);
+  WaitingHere(const abi::Program&, std::int32_t ranks, DataFragments&, Scopes&);
   Waiting list() const;
   // A line for each pair (fragment, name).
   Waiting describe(const AskWaiting&) const;
@@ -30,7 +30,9 @@ class WaitingHere {
     abi::Cf* cf;
     unsigned slot;
   };
-  Node& node_;
+  const abi::Program& program_;
+  const std::int32_t ranks_;
+  Scopes& scopes_;
   std::vector<Link> links_;         // sorted: those of a fragment one after the other
   std::vector<std::size_t> first_;  // link of each fragment
 };

@@ -10,7 +10,6 @@
 
 #include "balancer/profile.hpp"
 #include "balancer/settings.hpp"
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
@@ -184,18 +183,19 @@ std::vector<std::pair<std::string, double>> Summary::held() const {
   return most;
 }
 
-Summary summarise(Node& node) {
+Summary summarise(const RunOver& over) {
+  const RunFacts& facts = over.facts;
   Summary s;
-  s.program = &node.program;
-  s.balancer = std::string(node.policy_info->name);
-  s.worker_ranks = node.worker_ranks;
-  s.seconds = node.elapsed;
-  s.ranks = node.totals->by_rank();
-  if (several_hosts(node.hosts)) s.hosts = node.hosts;
+  s.program = &facts.program;
+  s.balancer = std::string(facts.policy.name);
+  s.worker_ranks = facts.worker_ranks;
+  s.seconds = over.seconds;
+  s.ranks = over.totals;
+  if (several_hosts(facts.hosts)) s.hosts = facts.hosts;
   s.groups = merge_groups(s.ranks);
-  for (const balancer::Parameter& p : node.policy_info->parameters) {
+  for (const balancer::Parameter& p : facts.policy.parameters) {
     if (p.name != "powers") continue;
-    s.powers = balancer::SettingsReader(*node.policy_info, node.settings).numbers("powers");
+    s.powers = balancer::SettingsReader(facts.policy, facts.settings).numbers("powers");
   }
   std::stable_sort(s.groups.begin(), s.groups.end(),
                    [](const auto& a, const auto& b) { return kernel_seconds(a) > kernel_seconds(b); });

@@ -6,10 +6,22 @@
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/start/facts.hpp"
 
 namespace tessera::runtime {
 
-class Node;
+class LinkMeter;
+class RankEvents;
+
+// What rank 0 knows when a run is over.
+struct RunOver {
+  const RunFacts& facts;
+  const double seconds;
+  const std::vector<Totals>& totals;  // by rank
+  const LinkMeter& links;
+  const RankEvents* events;  // --record; null: not asked for
+  std::vector<std::pair<Rank, TracePart>>& trace_parts;
+};
 
 struct Summary {
   const abi::Program* program = nullptr;
@@ -36,11 +48,11 @@ struct Summary {
   std::string decision() const;  // the balancer's verdict in one line, may be empty
 };
 
-Summary summarise(Node&);
+Summary summarise(const RunOver&);
 std::string text_of(const Summary&);
 std::string json_of(const Summary&);
 
 // Rank 0 at the end of a good run: prints and writes what the options ask for; the exit code.
-int write_results(Node&);
+int write_results(const RunOver&);
 
 }  // namespace tessera::runtime

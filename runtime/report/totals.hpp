@@ -8,10 +8,6 @@
 
 namespace tessera::runtime {
 
-class Node;
-
-Totals own_totals(Node&, bool final);
-
 // Rank 0: the latest word of every rank.
 class TotalsOfAll {
  public:

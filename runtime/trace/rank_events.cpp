@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/node/end_of_run.hpp"
-#include "runtime/node/node.hpp"
 #include "runtime/report/resident.hpp"
 
 namespace tessera::runtime {
@@ -17,13 +15,15 @@ std::int64_t clock_ns(Clock::time_point t) {
 
 }  // namespace
 
-RankEvents::RankEvents(Node& node, std::size_t limit)
-    : node_(node),
+RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool same_host, std::size_t limit)
+    : comm_(comm),
+      held_(held),
+      leads_(leads),
       most_(limit / sizeof(std::uint64_t)),
       began_ticks_(ticks()),
       began_ns_(clock_ns(Clock::now())),
-      same_host_(node.self() == Rank{0} || node.transport.shares_memory(Rank{0})),
-      sync_([this](std::int64_t here) { node_.comm.send(Rank{0}, ClockAsk{here}); }) {}
+      same_host_(same_host),
+      sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }) {}
 
 void RankEvents::put(EventWord w, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b) {
   if (full_) return;
@@ -65,19 +65,15 @@ void RankEvents::decided(const balancer::Decide& d) {
 }
 
 void RankEvents::turn(Clock::time_point now) {
-  if (node_.self() != Rank{0}) sync_.turn(now);
+  if (!leads_) sync_.turn(now);
   if (now < next_) return;
   next_ = now + kMemoryEvery;
   put(EventWord::memory, 0, ticks(), static_cast<std::uint64_t>(resident_bytes()),
-      static_cast<std::uint64_t>(node_.held->now()));
+      static_cast<std::uint64_t>(held_.now()));
 }
 
-void RankEvents::on(Rank from, const ClockAsk& m) {
-  if (!node_.end->stopped()) node_.comm.send(from, ClockAnswer{m.here, clock_ns(Clock::now())});
-}
-void RankEvents::on(Rank, const ClockAnswer& m) {
-  if (!node_.end->stopped()) sync_.answered(m.here, m.there, Clock::now());
-}
+void RankEvents::on(Rank from, const ClockAsk& m) { comm_.send(from, ClockAnswer{m.here, clock_ns(Clock::now())}); }
+void RankEvents::on(Rank, const ClockAnswer& m) { sync_.answered(m.here, m.there, Clock::now()); }
 
 RankEvents::Scale RankEvents::scale() {
   const std::uint64_t now_ticks = ticks();

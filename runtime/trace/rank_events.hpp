@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "balancer/event.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
+#include "runtime/memory/held.hpp"
 #include "runtime/trace/clock_sync.hpp"
 
 namespace tessera::runtime {
-
-class Node;
 
 // A record is four words.
 enum class EventWord : std::uint8_t {  // low bits of the first word; then the rank it came from, from kEventShift on
@@ -30,7 +30,8 @@ inline constexpr std::size_t kEventWords = 4;
 
 class RankEvents {
  public:
-  RankEvents(Node& node, std::size_t limit);
+  // `leads`: on rank 0. `same_host`: as rank 0, with its clock.
+  RankEvents(Communicator&, const Held&, bool leads, bool same_host, std::size_t limit);
   void came(Rank from, const Message&, std::size_t bytes);
   void arrived(const abi::Cf&, Rank from, bool by_policy);
   void decided(const balancer::Decide&);
@@ -53,7 +54,9 @@ class RankEvents {
  private:
   void put(EventWord, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b);
 
-  Node& node_;
+  Communicator& comm_;
+  const Held& held_;
+  const bool leads_;
   const std::size_t most_;  // words
   const std::uint64_t began_ticks_;
   const std::int64_t began_ns_;

@@ -6,7 +6,7 @@
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
-#include "runtime/node/node.hpp"
+#include "runtime/work/worker.hpp"
 
 namespace tessera::runtime {
 

@@ -8,7 +8,6 @@
 
 #include "balancer/simulator/trace.hpp"
 #include "balancer/units.hpp"
-#include "runtime/node/node.hpp"
 #include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
@@ -23,14 +22,14 @@ namespace simulator = balancer::simulator;
 
 // The groups of the trace: those of the program, and those of joins.
 struct Groups {
-  explicit Groups(const Node& node_) : node(node_), of(node.program.block_count) {
-    const abi::Program& p = node.program;
+  explicit Groups(const RunFacts& facts_) : facts(facts_), of(facts.program.block_count) {
+    const abi::Program& p = facts.program;
     std::vector<bool> queued(p.block_count);
     for (std::uint32_t b = 0; b < p.block_count; ++b) {
       if (p.blocks[b]->kind == abi::Kind::atomic) queued[p.blocks[b]->group] = true;
     }
     for (std::uint32_t b = 0; b < p.block_count; ++b) {
-      if (p.blocks[b]->group == b) of[b] = add(node.infos[b], !queued[b] && !node.infos[b].range);
+      if (p.blocks[b]->group == b) of[b] = add(facts.infos[b], !queued[b] && !facts.infos[b].range);
     }
     for (std::uint32_t b = 0; b < p.block_count; ++b) of[b] = of[p.blocks[b]->group];
     for (balancer::GroupInfo& g : list) {
@@ -38,11 +37,11 @@ struct Groups {
     }
   }
   balancer::Group join(std::uint32_t block) {
-    block = node.program.blocks[block]->group;
+    block = facts.program.blocks[block]->group;
     const auto [at, fresh] = joins.try_emplace(block);
     if (fresh) {
       balancer::GroupInfo info;
-      info.label = "end of " + node.infos[block].label;
+      info.label = "end of " + facts.infos[block].label;
       at->second = add(std::move(info), true);
     }
     return at->second;
@@ -55,7 +54,7 @@ struct Groups {
     return g;
   }
 
-  const Node& node;
+  const RunFacts& facts;
   std::vector<balancer::Group> of;  // by block
   std::map<std::uint32_t, balancer::Group> joins;
   std::vector<balancer::GroupInfo> list;
@@ -102,16 +101,17 @@ std::vector<simulator::SourceText> sources(const abi::Program& p) {
   return all;
 }
 
-simulator::Times about_run(const Node& node, const std::vector<balancer::Group>& group_of) {
+simulator::Times about_run(const RunOver& over, const std::vector<balancer::Group>& group_of) {
   simulator::Times t;
-  const abi::Program& p = node.program;
-  t.finished = std::max<balancer::Time>(1, static_cast<balancer::Time>(node.elapsed * 1e9));
-  t.balancer = node.policy_info->name;
-  for (std::int32_t r = 0; r < node.ranks(); ++r) {
-    const auto& totals = node.totals->by_rank()[static_cast<std::size_t>(r)];
+  const RunFacts& facts = over.facts;
+  const abi::Program& p = facts.program;
+  t.finished = std::max<balancer::Time>(1, static_cast<balancer::Time>(over.seconds * 1e9));
+  t.balancer = facts.policy.name;
+  for (std::int32_t r = 0; r < facts.ranks; ++r) {
+    const auto& totals = over.totals[static_cast<std::size_t>(r)];
     simulator::RankInfo info;
     info.workers = static_cast<std::int32_t>(totals.threads);
-    if (!node.hosts.empty()) info.host = node.hosts[static_cast<std::size_t>(r)];
+    if (!facts.hosts.empty()) info.host = facts.hosts[static_cast<std::size_t>(r)];
     t.ranks.push_back(info);
   }
   for (std::uint32_t b = 0; b < p.block_count; ++b) t.blocks.push_back(text_of(p, *p.blocks[b], group_of[b]));
@@ -128,7 +128,7 @@ struct Cut {
 // Leaves what was before, on all ranks: so nothing is there without what made it. Clocks agree within less than
 // kClocks, or as far as is known.
 constexpr balancer::Time kClocks = 1'000'000;
-bool cut_all(const Node& node, const Cut& cut, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
+bool cut_all(const RunFacts& facts, const Cut& cut, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
   balancer::Time apart = kClocks;
   for (const simulator::RankInfo& r : t.ranks) apart = std::max(apart, r.same_host ? 0 : 2 * r.error);
   const balancer::Time end = cut.at - zero - apart;
@@ -140,24 +140,17 @@ bool cut_all(const Node& node, const Cut& cut, balancer::Time zero, TraceGraph& 
   std::erase_if(t.memory, later);
   t.notes.push_back(
       fmt::format("this is only the first {} of {}: {} had no room for more in the {} MB of --record-limit-mb",
-                  balancer::duration_text(end), balancer::duration_text(t.finished), rank_name(cut.rank, node.hosts),
-                  node.options.record_limit_mb));
+                  balancer::duration_text(end), balancer::duration_text(t.finished), rank_name(cut.rank, facts.hosts),
+                  facts.options.record_limit_mb));
   t.finished = end;
   return true;
 }
 
 }  // namespace
 
-void send_trace(Node& node) {
-  const RankEvents::Scale scale = node.events->scale();
-  const auto give = [&](TracePart part) {
-    if (node.self() == Rank{0}) {
-      node.trace_parts.emplace_back(Rank{0}, std::move(part));
-    } else {
-      node.comm.send(Rank{0}, part);
-    }
-  };
-  for (auto& w : node.workers) {
+void send_trace(const Crew& crew, RankEvents& events, const std::function<void(TracePart)>& give) {
+  const RankEvents::Scale scale = events.scale();
+  for (const auto& w : crew.workers) {
     if (const std::uint64_t since = w->trace->full_since(); since != 0) {
       const auto after = static_cast<double>(static_cast<std::int64_t>(since - scale.ticks)) * scale.ns_per_tick;
       give({.worker = w->number, .full = true, .base_ns = scale.ns + static_cast<std::int64_t>(after), .words = {}});
@@ -170,18 +163,19 @@ void send_trace(Node& node) {
             .words = std::move(words)});
     }
   }
-  give(node.events->take(scale));
+  give(events.take(scale));
 }
 
-std::string write_trace(Node& node, std::string& missing) {
-  Groups groups(node);
+std::string write_trace(const RunOver& over, std::string& missing) {
+  const RunFacts& facts = over.facts;
+  Groups groups(facts);
   simulator::Trace trace;
   TraceGraph graph;
-  graph.spreads(spreads(node.program));
-  TraceEvents events(node.events->began());
-  trace.times = about_run(node, groups.of);
+  graph.spreads(spreads(facts.program));
+  TraceEvents events(over.events->began());
+  trace.times = about_run(over, groups.of);
   std::optional<Cut> cut;
-  for (auto& [rank, part] : node.trace_parts) {
+  for (auto& [rank, part] : over.trace_parts) {
     if (part.full && (!cut || part.base_ns < cut->at)) cut = {part.base_ns, rank};
     if (part.full) continue;
     if (part.worker < 0) {
@@ -192,27 +186,27 @@ std::string write_trace(Node& node, std::string& missing) {
     }
     part.words = {};
   }
-  if (cut && !cut_all(node, *cut, events.zero(), graph, trace.times)) {
+  if (cut && !cut_all(facts, *cut, events.zero(), graph, trace.times)) {
     return fmt::format(
         "--record: the trace of this run is not written: the {} MB that {} may use for it are too little for "
         "anything; give it more with --record-limit-mb",
-        node.options.record_limit_mb, rank_name(cut->rank, node.hosts));
+        facts.options.record_limit_mb, rank_name(cut->rank, facts.hosts));
   }
   if (cut) missing = trace.times.notes.back();
-  trace.program = node.program.name;
-  trace.hash = fmt::format("{:016x}{:016x}", node.program.hash[0], node.program.hash[1]);
+  trace.program = facts.program.name;
+  trace.hash = fmt::format("{:016x}{:016x}", facts.program.hash[0], facts.program.hash[1]);
   if (!graph.build(
           groups.of, [&](std::uint32_t b) { return groups.join(b); }, trace.work)) {
     return "--record: internal error: what the ranks wrote down does not fit together; the trace is "
            "not written. Please report it";
   }
-  graph.times(events.came(), node.events->began(), trace.times);
+  graph.times(events.came(), over.events->began(), trace.times);
   events.moves(graph, trace.times);
   if (cut) std::erase_if(trace.times.moves, [&](const auto& m) { return m.at >= trace.times.finished; });
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {
-    simulator::write_trace(node.options.record, trace);
+    simulator::write_trace(facts.options.record, trace);
     return {};
   } catch (const std::exception& e) {
     return std::string("--record: ") + e.what();

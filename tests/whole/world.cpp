@@ -249,7 +249,7 @@ void World::runs(const abi::Cf* c) {
   if (settings_.told) {
     const runtime::Node& node = runtime::thread_worker->node;
     note(fmt::format("rank {}.{} runs {}", current_->rank, runtime::thread_worker->number,
-                     runtime::describe(node.program, c)));
+                     runtime::describe(node.facts.program, c)));
   }
   if (takes == 0) return;
   Fiber* self = current_;

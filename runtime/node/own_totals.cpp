@@ -1,0 +1,87 @@
+// What a rank tells of itself.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "runtime/balance/policy_host.hpp"
+#include "runtime/node/evacuation.hpp"
+#include "runtime/node/node.hpp"
+#include "runtime/report/describe.hpp"
+#include "runtime/report/resident.hpp"
+#include "runtime/report/running.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// Of a simulation nothing: it would not be the same twice.
+rusage used() {
+  rusage u{};
+  if (simulation == nullptr) getrusage(RUSAGE_SELF, &u);
+  return u;
+}
+
+double cpu_seconds() {
+  const rusage u = used();
+  return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+std::int64_t peak_kb() { return used().ru_maxrss; }
+
+}  // namespace
+
+Totals Node::own_totals(bool final) {
+  Totals t;
+  t.final = final;
+  t.threads = static_cast<std::int64_t>(crew.size());
+  const double ns = ns_per_tick();
+  for (std::uint32_t g = 0; g < facts.program.block_count; ++g) {
+    const GroupStats::Snapshot all = crew.stats(g);
+    if (all.count == 0) continue;
+    const bool atomic = calls_kernel(facts.program, g);
+    GroupTotals x;
+    x.group = g;
+    x.count = static_cast<std::int64_t>(all.count);
+    x.bytes = all.bytes;
+    x.moved_away = moved_by_group[g];
+    x.followed = follow_by_group[g].load(std::memory_order_relaxed);
+    // The time of a structured fragment is that of the fragments it ran on the spot.
+    if (atomic && all.known > 0) {
+      const auto n = static_cast<double>(all.known);
+      x.weight = all.sum / n * ns;
+      x.variance = std::max(0.0, (all.squares / n) * ns * ns - x.weight * x.weight);
+      t.busy += all.sum * ns * 1e-9;
+    }
+    t.finished += x.count;
+    t.groups.push_back(x);
+  }
+  t.ready = crew.ready();
+  t.moved_in = this->moved_in;
+  t.moved_out = moved_out;
+  t.shipments_out = shipments_out;
+  t.bytes_sent = comm.bytes();
+  t.messages_sent = comm.messages();
+  t.here = evacuation->seconds_here();
+  t.partly = evacuation->ever();
+  t.left = evacuation->moved();
+  t.peak_memory_kb = peak_kb();
+  t.cpu = cpu_seconds();
+  if (policy != nullptr) {
+    for (const auto& [why, times] : policy->decisions()) {
+      t.decisions.push_back(fmt::format("{}|{}", why, times));
+    }
+  }
+  if (final) {
+    t.unread = data.unread();
+    t.held = held->most();
+    return t;
+  }
+  for (RunningNow::Fragment& f : running->fragments()) {
+    t.now.running.push_back({std::move(f.text), f.seconds, f.group});
+  }
+  t.waiting = crew.waiting_now();
+  t.now.memory_bytes = resident_bytes();
+  t.now.data_bytes = held->now();
+  return t;
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,61 @@
+#include "runtime/work/crew.hpp"
+
+#include <algorithm>
+
+namespace tessera::runtime {
+
+thread_local Worker* thread_worker = nullptr;
+
+Crew::Crew(Node& node, std::int32_t threads, std::uint32_t groups, std::int64_t plenty) {
+  for (std::int32_t i = 0; i < threads; ++i) {
+    workers.push_back(std::make_unique<Worker>(node, i, groups, plenty));
+    if (simulation != nullptr) workers.back()->held.often();
+    sleepers.announce();  // until its thread has started
+  }
+  outside = std::make_unique<Worker>(node, -1, 0, 0);
+  const auto step = WaitCounts::step(workers.size());
+  for (auto& w : workers) waiting_.join(w->waits, w->wakes, step);
+  waiting_.join(outside->waits, outside->wakes, step);
+}
+
+bool Crew::idle() {
+  // Called by the communication thread, which is also the only one besides the workers that brings
+  // work: if nobody woke between the two readings and the queues were empty, nothing runs.
+  const std::uint64_t before = sleepers.transitions();
+  if (!all_idle()) return false;
+  for (auto& w : workers) {
+    if (!w->queue.empty()) return false;
+  }
+  return sleepers.transitions() == before;
+}
+
+bool Crew::all_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }
+
+bool Crew::nothing_queued() const {
+  return std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->queue.looks_empty(); });
+}
+
+Worker& Crew::any_worker() {
+  const std::uint32_t n = next_worker_.fetch_add(1, std::memory_order_relaxed);
+  return *workers[n % workers.size()];
+}
+
+GroupStats::Snapshot Crew::stats(std::uint32_t group) const {
+  GroupStats::Snapshot sum;
+  for (const auto& w : workers) sum += w->stats.read(group);
+  return sum;
+}
+
+std::int64_t Crew::ready() const {
+  std::int64_t n = 0;
+  for (const auto& w : workers) n += w->queue.atomics();
+  return n;
+}
+
+std::int64_t Crew::waiting_ahead(std::int64_t waiting) {
+  std::int64_t beside = beside_.load(std::memory_order_relaxed);
+  if (beside > waiting) beside_.store(beside = waiting, std::memory_order_relaxed);
+  return waiting - beside;
+}
+
+}  // namespace tessera::runtime

@@ -1,0 +1,55 @@
+// Crew: the workers of a rank, who of them is idle, and what is to be seen of all of them together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/work/sleepers.hpp"
+#include "runtime/work/worker.hpp"
+
+namespace tessera::runtime {
+
+class Crew {
+ public:
+  // `plenty`: as Worker has it.
+  Crew(Node&, std::int32_t threads, std::uint32_t groups, std::int64_t plenty);
+  Crew(const Crew&) = delete;
+
+  std::size_t size() const { return workers.size(); }
+  // True when nothing here can run, and nothing is being run.
+  bool idle();
+  bool all_idle() const;        // though there may be something for them
+  bool nothing_queued() const;  // about
+  Worker& any_worker();         // for work that comes from outside
+  // What is known of a group's fragments that have run here.
+  GroupStats::Snapshot stats(std::uint32_t group) const;
+  std::int64_t ready() const;
+
+  // ---- fragments that wait for inputs
+  WaitCounts::Seen look(const Worker& w) const { return waiting_.look(w.waits, w.wakes); }
+  // Communication thread; about.
+  std::int64_t waiting_now() const { return look(*outside).waiting; }
+  // Of so many the ones that loops wait for, or will: not those that were made beside what is held.
+  std::int64_t waiting_ahead(std::int64_t waiting);
+  void made_beside(std::int64_t n) { beside_.fetch_add(n, std::memory_order_relaxed); }
+  // What it has counted of them.
+  static void publish(Worker& w) {
+    w.waits.publish();
+    w.wakes.publish();
+  }
+
+  alignas(kLine) Sleepers sleepers;
+  alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<Worker> outside;  // the communication thread's
+
+ private:
+  std::atomic<std::uint32_t> next_worker_{0};
+  WaitCounts waiting_;
+  // Written only while somebody is held (Lead).
+  alignas(kLine) std::atomic<std::int64_t> beside_{
+      0};  // fragments that wait and were made by who may make no loops that stay; rather more
+};
+
+}  // namespace tessera::runtime

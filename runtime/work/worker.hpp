@@ -1,0 +1,83 @@
+// Worker: one worker thread (or, with number -1, the communication thread where it acts as one), and what it has at
+// hand while it runs fragments.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/comm/messages.hpp"
+#include "runtime/memory/held.hpp"
+#include "runtime/threads/threads.hpp"
+#include "runtime/work/group_stats.hpp"
+#include "runtime/work/lead.hpp"
+#include "runtime/work/ready_queue.hpp"
+#include "runtime/work/wait_counts.hpp"
+
+namespace tessera::runtime {
+class InputSums;
+class Node;
+class TraceBuffer;
+namespace journal {
+class Doing;
+class Page;
+}  // namespace journal
+}  // namespace tessera::runtime
+
+namespace tessera::abi {
+
+struct Worker {
+  // `plenty`: as ReadyQueue has it; 0: there is no balancer.
+  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
+      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty) {}
+  runtime::Node& node;
+  std::int32_t number;
+  runtime::GroupStats stats;
+  alignas(runtime::kLine) runtime::ReadyQueue queue;  // others look at it; not at what follows
+  alignas(runtime::kLine) Cf* chained = nullptr;      // to run right after the current fragment, before the queue
+  Cf* current = nullptr;  // for reports of crashes, and of what runs (other threads: read and set by atomic operations)
+  int depth = 0;          // structured fragments being run inside one another
+  static constexpr std::int64_t kStays = INT64_MIN;
+  std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
+  bool drives = false;              // it holds the communication role
+  std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
+  runtime::Lead lead;               // where looks_ahead_
+  std::uint64_t steals_from = 0;    // ticks; until then it leaves the other workers' queues alone
+  struct Boarding {
+    runtime::Rank to;
+    runtime::Ship ship;
+    std::vector<Name> promised;
+  };
+  std::vector<Boarding> boarding;             // fragments it has placed elsewhere
+  std::uint64_t departs_by = 0;               // ticks; when these have to leave
+  Places places;                              // of readers of what it is assigning
+  std::vector<Name> taken_back;               // of other homes: not told yet
+  std::vector<Id> dead;                       // of swept names: to be freed
+  runtime::HeldCountdown held;                // to the next of its outputs by which held bytes are counted
+  bool sent = false;                          // something went to the outbox since the last flush
+  std::int64_t chunk = 1;                     // iterations to claim of a range
+  std::uint64_t queued = 0;                   // fragments this worker has put into queues (chunk control)
+  runtime::WaitCounts::Counter waits, wakes;  // fragments that began / ceased to wait
+  std::uint64_t published = 0;                // ticks; when these were last
+  std::atomic<std::int32_t> tid{0};           // of its thread, when that has started
+  runtime::TraceBuffer* trace = nullptr;      // --record; null: not asked for
+  bool watched = false;                       // there is a trace or a journal, or inputs are checked
+  runtime::journal::Page* page = nullptr;     // --journal; null: there is none
+  runtime::journal::Doing* doing = nullptr;   // the fragment that runs, for that
+  bool recalled = false;                      // the last one's kernel was not called
+  runtime::InputSums* inputs = nullptr;       // of the current fragment, where they are checked
+  runtime::Thread thread;
+};
+
+}  // namespace tessera::abi
+
+namespace tessera::runtime {
+
+using abi::Worker;
+
+// The worker this thread is; null on other threads.
+extern thread_local Worker* thread_worker;
+
+}  // namespace tessera::runtime
