@@ -71,12 +71,13 @@ void check(const RunCommand& c) {
                       ": already started by mpirun, which says how many ranks there are:"
                       " leave out -n");
   }
-  if (c.restarts && (c.options.journal.empty() || !c.ranks)) {
-    throw usage_error(fmt::format("--restarts {}: {}", *c.restarts,
-                                  c.ranks ? "without a journal all would be done again; add --journal DIR"
-                                          : "nobody is there to start it again but with -n N"));
-  }
   const bool launched = runtime::started_by_launcher() || c.options.transport == "mpi";
+  if (c.restarts && (c.options.journal.empty() || (!c.ranks && launched))) {
+    throw usage_error(fmt::format("--restarts {}: {}", *c.restarts,
+                                  c.options.journal.empty()
+                                      ? "without a journal all would be done again; add --journal DIR"
+                                      : "whoever has started the ranks would have to start them again"));
+  }
   if (c.options.spares > 0 && !c.ranks && !launched && c.options.transport != "inproc") {
     throw usage_error("--spare " + std::to_string(c.options.spares) +
                       ": there is one rank and nobody to stand in for; add -n N");
@@ -131,6 +132,7 @@ int run(RunCommand& c, const Arguments& arguments) {
     c.launch.restarts = c.options.journal.empty() ? 0 : c.restarts.value_or(kRestarts);
     return run_on_ranks(program.file, c.launch, c.options, arguments);
   }
+  if (c.restarts.value_or(0) > 0 && !preload) return run_again(program.file, *c.restarts, c.options, arguments);
   return preload ? run_sanitized(program.file, c.options, arguments, c.launch.sanitizer)
                  : run_here(program.file, c.options, arguments);
 }
@@ -160,8 +162,8 @@ void add_run(CLI::App& app, Action& action) {
   launch::add_run_options(*sub, command->options);
   sub->add_option(
          "--restarts", command->restarts,
-         "with --journal and -n: start the ranks again when one was killed or a host is lost, at most K times; "
-         "default 3")
+         "with --journal: start the run again when it was killed, or one of its ranks, or a host is lost, at most K "
+         "times; with -n 3 unless said otherwise")
       ->option_text("K")
       ->check(CLI::Range(0, 1000))
       ->group("Recovery");

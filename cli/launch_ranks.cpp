@@ -166,6 +166,7 @@ namespace {
 struct Ended {
   MpirunNotes::Meaning meaning;
   bool begun = false;
+  bool in_time = false;  // by SIGTERM or SIGHUP to us
   // Something outside the program has ended them: a rank was killed, or a host is lost.
   bool from_outside() const {
     return begun && (meaning.exit_code == 128 + SIGKILL || meaning.exit_code == runtime::kExitEnvironment);
@@ -210,10 +211,28 @@ Ended run_once(const Command& command) {
         "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
         "and what runs there may go on until it is back");
   }
-  return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0}), said[1] != 0};
+  return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0}), said[1] != 0,
+          ended.got == SIGTERM || ended.got == SIGHUP};
 }
 
 }  // namespace
+
+int run_again(const fs::path& program, std::int32_t restarts, const runtime::RunOptions& options,
+              const std::vector<std::string>& arguments) {
+  std::error_code ignored;
+  Command command = {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
+  for (std::int32_t again = 1;; ++again) {
+    const Foreground ended = run_foreground(command);
+    if (ended.unwritten != 0) {
+      throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
+    }
+    if (ended.got == SIGTERM || ended.got == SIGHUP) return runtime::kExitContinue;
+    if (!ended.signalled || ended.exit_code != 128 + SIGKILL || again > restarts) return ended.exit_code;
+    fmt::print(stderr, "tessera: the run was killed; it is started again ({} of {})\n", again, restarts);
+  }
+}
 
 int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunOptions& options,
                  const std::vector<std::string>& arguments) {
@@ -231,6 +250,10 @@ int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunO
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   for (std::int32_t again = 1;; ++again) {
     const Ended e = run_once(command);
+    if (e.in_time && e.begun && !options.journal.empty()) {
+      if (!options.quiet) fmt::print(stderr, "tessera: ended by a signal; the same command goes on from the journal\n");
+      return runtime::kExitContinue;
+    }
     if (!e.from_outside() || again > how.restarts) {
       if (!e.meaning.text.empty()) throw Failure(e.meaning.exit_code, "tessera: error: " + e.meaning.text);
       return e.meaning.exit_code;

@@ -31,6 +31,10 @@ struct Launch {
   std::int32_t restarts = 0;              // how often it starts them again, when one was killed or a host is lost
 };
 
+// run_again runs a program without ranks, in a process of its own, and once more when that was killed.
+int run_again(const std::filesystem::path& program, std::int32_t restarts, const runtime::RunOptions& options,
+              const std::vector<std::string>& arguments);
+
 // run_on_ranks starts processes of `tessera exec-program` under mpirun and returns the first exit code that is not
 // zero. A signal to this process ends them all; so does its death.
 int run_on_ranks(const std::filesystem::path& program, const Launch& how, const runtime::RunOptions& options,

@@ -303,6 +303,7 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter, c
 
   using Clock = std::chrono::steady_clock;
   bool interrupted = false, ending = false, late = false;
+  int got = 0;
   Clock::time_point deadline;
   Clock::time_point next_question = Clock::now(), over_since = Clock::time_point::max();
   const auto end = [&](bool told) {
@@ -336,11 +337,16 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter, c
     // mpirun give up on its ranks instead of ending them.
     end(witness.got(info.ssi_signo));
     interrupted = true;
+    if (got == 0) got = static_cast<int>(info.ssi_signo);
   }
   for (const int fd : {output[0], errors[0], signals}) close(fd);
   sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
-  return {interrupted ? runtime::kExitInterrupted : exit_code(status), !interrupted && WIFSIGNALED(status),
-          passed[1].spoke, late && !interrupted, passed[0].error};
+  return {interrupted ? runtime::kExitInterrupted : exit_code(status),
+          !interrupted && WIFSIGNALED(status),
+          got,
+          passed[1].spoke,
+          late && !interrupted,
+          passed[0].error};
 }
 
 }  // namespace tessera::cli

@@ -34,6 +34,7 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
 struct Foreground {
   int exit_code = 0;       // as in Finished; kExitInterrupted
   bool signalled = false;  // a signal ended it
+  int got = 0;             // the signal that we got, which ended it
   bool spoke = false;      // it wrote something to stderr, and the filter showed it
   bool late = false;       // it was ended because all that it was there for was over
   int unwritten = 0;       // errno of our stdout when that did not take all; then it was ended

@@ -168,7 +168,7 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     Begin b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
     if (b.exit_code != kExitOk) return b.exit_code;
     const LastWords last_words(program);
-    const Interrupts interrupts(options.quiet);
+    const Interrupts interrupts(options.quiet, !b.options.journal.empty());
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
       end_children();

@@ -17,6 +17,7 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitProgram = 1;      // the program is wrong: diagnostics, deadlock, kernel failure
 inline constexpr int kExitUsage = 2;        // bad flags, files, profiles, arguments
 inline constexpr int kExitEnvironment = 3;  // no compiler, no mpirun, MPI failure
+inline constexpr int kExitContinue = 75;    // ended by a signal, and its journal has what is done
 inline constexpr int kExitInternal = 70;    // a bug of ours
 inline constexpr int kExitInterrupted = 130;
 

@@ -23,6 +23,10 @@ Clock::duration in_seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
 
+// Of this process.
+std::mutex running_mutex;
+std::vector<Journal*> running;
+
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
 std::span<const std::byte> payload_of(const abi::Value* v) {
@@ -149,14 +153,27 @@ Journal::Journal(Settings settings, std::shared_ptr<const Known> known, std::siz
   for (std::size_t k = 0; k < workers; ++k) pages_.push_back(std::make_unique<Page>(*this));
 }
 
-Journal::~Journal() = default;
+Journal::~Journal() {
+  const std::lock_guard hold(running_mutex);
+  std::erase(running, this);
+}
 
 void Journal::start() {
+  {
+    const std::lock_guard hold(running_mutex);
+    running.push_back(this);
+  }
   began_ = swept_ = Clock::now();
   thread_ = Thread([this] { write_loop(); });
 }
 
+void Journal::write_all() {
+  const std::lock_guard hold(running_mutex);
+  for (Journal* j : running) j->stop(true);
+}
+
 void Journal::stop(bool last_sweep) {
+  const std::lock_guard alone(ending_);
   {
     const std::lock_guard hold(mutex_);
     last_sweep_.store(last_sweep);

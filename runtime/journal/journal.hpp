@@ -87,6 +87,8 @@ class Journal {
 
   void start();
   void stop(bool last_sweep);
+  // The process is about to end: what those of all its ranks have is written.
+  static void write_all();
 
  private:
   friend class Page;
@@ -108,6 +110,7 @@ class Journal {
   std::atomic<bool> on_{true}, stopping_{false}, hurried_{false}, last_sweep_{true};
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::mutex ending_;  // whoever stops it
   Thread thread_;
 };
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <system_error>
 
+#include "runtime/journal/journal.hpp"
 #include "runtime/report/running.hpp"
+#include "runtime/run.hpp"
 #include "runtime/transport/doorbell.hpp"
 
 namespace tessera::runtime {
@@ -31,8 +33,8 @@ void give_back() {
 
 }  // namespace
 
-Interrupts::Interrupts(bool quiet) {
-  if (quiet) return;
+Interrupts::Interrupts(bool quiet, bool journalled) : quiet_(quiet), journalled_(journalled) {
+  if (quiet && !journalled) return;
   came = 0;
   try {
     thread_ = std::thread([this] { watch(); });
@@ -59,17 +61,20 @@ Interrupts::~Interrupts() {
   thread_.join();
 }
 
-void Interrupts::watch() {
+void Interrupts::watch() const {
   for (;;) {
     const std::uint32_t rings = bell.count();
     const int signal = came.load();
     if (signal == kEnd) return;
     if (signal != 0) {
-      const std::string running = RunningNow::all();
+      const std::string running = quiet_ ? "" : RunningNow::all();
       if (!running.empty()) {
         const std::string text = "\ntessera: ended by a signal\n" + running;
         (void)!write(STDERR_FILENO, text.data(), text.size());
       }
+      // mpirun gives its ranks a second.
+      if (journalled_) journal::Journal::write_all();
+      if (journalled_ && signal == SIGTERM) _exit(kExitContinue);
       give_back();
       kill(getpid(), signal);
       came = kEnd;  // a handler that goes on

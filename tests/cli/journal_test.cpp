@@ -114,7 +114,15 @@ TEST_F(Journal, WhoeverStartsTheRanksStartsThemAgain) {
   EXPECT_TRUE(ended(wrong, 1, {"T409"}));
   EXPECT_EQ(wrong.err.find("started again"), std::string::npos);
   EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "-n", "2", "--restarts", "1"}), 2, {"add --journal DIR"}));
-  EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "--journal", "W", "--restarts", "1"}), 2, {"but with -n N"}));
+  EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "--journal", "W2", "--restarts", "1"}), 1, {"T409"}));
+}
+
+TEST_F(Journal, ARunWithoutRanksIsStartedAgain) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  deadly();
+  const Outcome o = journalled({"-t", "1", "--restarts", "2"});
+  EXPECT_TRUE(ended(o, 0, {"the run was killed; it is started again (1 of 2)", "goes on from the journal"}));
+  EXPECT_EQ(lines(o.out), lines(all.out));
 }
 
 TEST_F(Journal, IsShownAndCompacted) {
@@ -144,6 +152,31 @@ TEST_F(Journal, IsShownAndCompacted) {
   EXPECT_NE(verified.out.find("bytes can't be read"), std::string::npos) << verified.out;
   EXPECT_TRUE(ended(tessera({"journal", "nosuch"}), 2, {"no such folder"}));
   EXPECT_TRUE(ended(tessera({"journal", "."}), 2, {"there is no journal"}));
+}
+
+// What was done is written before it ends, and not done again.
+TEST_F(Journal, AtATimeLimitWhatIsDoneIsWritten) {
+  write("slow.fa",
+        "C++ sub f(int i, int before, name x) ${{\n"
+        "  if (FILE* ran = fopen(\"ran\", \"a\")) { fprintf(ran, \"%d\\n\", i); fclose(ran); }\n"
+        "  usleep(i < 30 || access(\"end\", F_OK) == 0 ? 1000 : 100000); x = before + i;\n"
+        "$}}\n"
+        "C++ sub start(name x) ${{ x = 0; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() { df x; start(x[0]); for i = 1..100 f(i, x[i - 1], x[i]); show(x[100]); }\n");
+  for (const std::string ranks : {"", "-n 2 "}) {
+    fs::remove(path("ran"));
+    fs::remove(path("end"));
+    const std::string begin = TESSERA_COMMAND " run slow.fa -q --journal T --journal-interval 100 " + ranks;
+    const Outcome o = run({"sh", "-c",
+                           begin + "& p=$!; until test $(cat ran 2>/dev/null | wc -l) -gt 32; do sleep 0.05; done; "
+                                   "kill -TERM $p; wait $p"});
+    EXPECT_TRUE(ended(o, 75));
+    write("end", "");
+    EXPECT_TRUE(ended(run({"sh", "-c", begin}), 0));
+    const std::string ran = read("ran");
+    EXPECT_LT(std::count(ran.begin(), ran.end(), '\n'), 120) << "what was done is done again";
+  }
 }
 
 TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
