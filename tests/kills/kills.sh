@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# kills.sh TESSERA ROOT ROUNDS [PROGRAM...]: programs on four ranks are killed at random moments (one rank, all of them, the
+# launcher, or two kills in a row) and go on, on another number of ranks, until they come to their end. What all attempts have
+# printed together must be what a run without a journal prints. The seed is $SEED; one that has failed can be tried again.
+set -u
+tessera=$1 root=$2 rounds=$3
+shift 3
+here=$(cd "$(dirname "$0")" && pwd)
+RANDOM=${SEED:-1}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+words_of() {
+  case $1 in
+    matmul) echo "$root/examples/matmul/matmul.fa -D BLOCKS=8 -D BLOCK_SIZE=200" ;;
+    cholesky) echo "$root/examples/cholesky/cholesky.fa -D TILES=20 -D TILE=96" ;;
+    rowreduce) echo "$root/examples/rowreduce/rowreduce.fa -D ROWS=60 -D COLUMNS=20000" ;;
+    heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=150" ;;
+    search) echo "$here/search.fa -D N=11" ;;
+    until) echo "$here/until.fa -D LIMIT=0.02" ;;
+    *) echo "kills.sh: no such program: $1" >&2; exit 2 ;;
+  esac
+}
+
+# The processes below this one that are a rank ($2), or that all are ("").
+ranks_below() {
+  local p
+  for p in $(pgrep -P "$1"); do
+    if tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -q "^OMPI_COMM_WORLD_RANK=$2"; then echo "$p"; else ranks_below "$p" "$2"; fi
+  done
+}
+
+failed=0
+fail() { echo "FAILED $*" >&2; failed=$((failed + 1)); }
+
+# one PROGRAM WHO: a story.
+one() {
+  local program=$1 who=$2 words attempt kills code pid took seconds
+  words=$(words_of "$program")
+  if [ ! -f "$program.expected" ]; then
+    timeout 120 "$tessera" run -q -n 4 $words >"$program.expected" || { fail "$program without a journal"; return; }
+    took=$(date +%s%N)  # it is compiled now
+    timeout 120 "$tessera" run -q -n 4 $words >again || { fail "$program without a journal"; return; }
+    echo $(((($(date +%s%N) - took)) / 1000000)) >"$program.ms"
+    sort -u -o "$program.expected" "$program.expected"
+  fi
+  seconds=$(cat "$program.ms")
+  rm -rf J
+  : >out
+  kills=1
+  [ "$who" != twice ] || kills=2
+  for attempt in 1 2 3 4; do
+    local n=4
+    [ "$attempt" = 1 ] || n=$((1 + RANDOM % 5))
+    timeout -s KILL 120 "$tessera" run -n "$n" --journal J --journal-interval 0.1 --restarts 0 $words >>out 2>err &
+    pid=$!
+    if [ "$attempt" -le "$kills" ]; then
+      sleep "$(printf '%d.%03d' $((m = 100 + RANDOM % (seconds + 1), m / 1000)) $((m % 1000)))"
+      local run
+      run=$(pgrep -P "$pid" -x tessera | head -1)
+      case $who in
+        launcher) [ -z "$run" ] || kill -9 "$run" 2>/dev/null ;;
+        all) [ -z "$run" ] || kill -9 $(ranks_below "$run" "") 2>/dev/null ;;
+        twice) [ -z "$run" ] || kill -9 $(ranks_below "$run" "" | shuf -n 1 --random-source=<(yes $RANDOM)) 2>/dev/null ;;
+        *) [ -z "$run" ] || kill -9 $(ranks_below "$run" "$who") 2>/dev/null ;;
+      esac
+    fi
+    wait "$pid" 2>/dev/null
+    code=$?
+    [ "$code" -ne 0 ] || break
+    [ "$attempt" -le "$kills" ] || break
+    # Ranks whose launcher was killed end a moment later, and hold the folder until then.
+    for _ in $(seq 60); do pgrep -f "journal J .*$work" >/dev/null || flock -n J/lock true 2>/dev/null && break; sleep 0.1; done
+  done
+  local story="$program, killed: $who, attempts: $attempt, seed ${SEED:-1}"
+  if [ "$code" -ne 0 ]; then fail "$story: exit code $code: $(tail -3 err)"; return; fi
+  sort -u out >lines
+  if ! cmp -s lines "$program.expected"; then fail "$story: $(diff lines "$program.expected" | head -5)"; return; fi
+  echo "right: $story; $(grep -o 'goes on.*done' err | tail -1 | sed 's/.*: //')"
+}
+
+programs=("$@")
+[ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until)
+ways=(0 1 2 3 all launcher twice)
+number=0
+for ((round = 0; round < rounds; ++round)); do
+  for program in "${programs[@]}"; do
+    if [ "${EACH_WAY:-}" = yes ]; then for who in "${ways[@]}"; do one "$program" "$who"; done; else one "$program" "${ways[$((number % ${#ways[@]}))]}"; fi
+    number=$((number + 1))
+  done
+done
+exit $((failed > 0))
