@@ -41,13 +41,7 @@ void find_balancers(const SimulateCommand& c, Study& study) {
   std::vector<std::string> names = c.balancers;
   if (names.empty()) names = {"none", "steal", "central", "auto"};
   if (names.size() == 1 && names[0] == "all") names = known;
-  for (const std::string& name : names) {
-    const balancer::PolicyInfo* policy = balancer::find_policy(name);
-    if (policy == nullptr) {
-      throw usage_error("unknown balancer `" + name + "`" + guess(name, known, "`tessera policies` lists them"));
-    }
-    study.balancers.push_back({policy, {}});
-  }
+  for (const std::string& name : names) study.balancers.push_back(find_balancer(name));
   // A parameter goes to every balancer that has it; somebody must.
   for (const std::string& pair : c.set) {
     const std::size_t equals = pair.find('=');
@@ -200,7 +194,7 @@ void add_simulate(CLI::App& app, Action& action) {
       ->option_text("WORKLOAD");
   sub->add_option("-c,--cluster", c->cluster, "where: a name of --list, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
-  sub->add_option("-b,--balancer", c->balancers, "one or more, with commas, or `all` (none,steal,central,auto)")
+  sub->add_option("-b,--balancer", c->balancers, "one or more, with commas, or `all` (none,steal,central,auto); also those of configs/balancer: central-faithful")
       ->delimiter(',')
       ->option_text("NAME,...");
   sub->add_option("--set", c->set, "a parameter of the balancers, for each that has it; may be repeated")

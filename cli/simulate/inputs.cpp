@@ -8,6 +8,7 @@
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
 #include "files/whole_file.hpp"
+#include "runtime/launch/config_file.hpp"
 #include "runtime/launch/options.hpp"
 
 namespace fs = std::filesystem;
@@ -18,6 +19,24 @@ namespace {
 namespace sim = balancer::simulator;
 constexpr std::int32_t kMostRanks = 1 << 20;
 
+// Beside the executable when installed, in the source tree otherwise.
+fs::path configs_folder() {
+  std::error_code ignored;
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path installed = prefix / "share" / "tessera" / "configs";
+  return fs::is_directory(installed, ignored) ? installed : fs::path(TESSERA_BUILD_CONFIGS);
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 std::string guess(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
@@ -25,23 +44,8 @@ std::string guess(const std::string& word, const std::vector<std::string>& known
   return nearest.empty() ? "; " + otherwise : "; did you mean `" + nearest + "`?";
 }
 
-// Beside the executable when installed, in the source tree otherwise.
-fs::path clusters_folder() {
-  std::error_code ignored;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-  const fs::path installed = prefix / "share" / "tessera" / "configs" / "clusters";
-  return fs::is_directory(installed, ignored) ? installed : fs::path(TESSERA_BUILD_CONFIGS) / "clusters";
-}
-
-std::vector<std::string> cluster_names() {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(clusters_folder(), ignored)) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+fs::path clusters_folder() { return configs_folder() / "clusters"; }
+std::vector<std::string> cluster_names() { return names_in(clusters_folder()); }
 
 sim::ClusterModel find_cluster(const std::string& name, const sim::ClusterChanges& changes) {
   const std::vector<std::string> known = cluster_names();
@@ -58,6 +62,32 @@ sim::ClusterModel find_cluster(const std::string& name, const sim::ClusterChange
                     guess(name, known,
                           "`tessera simulate --list` lists them; a file of your own is "
                           "given as FILE.toml"));
+}
+
+Study::Balancer find_balancer(const std::string& name) {
+  Study::Balancer found;
+  found.policy = balancer::find_policy(name);
+  if (found.policy != nullptr) return found;
+  const fs::path folder = configs_folder() / "balancer";
+  std::vector<std::string> known = names_in(folder);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    for (const balancer::PolicyInfo& p : balancer::policies()) known.emplace_back(p.name);
+    throw usage_error("unknown balancer `" + name + "`" + guess(name, known, "`tessera policies` lists them"));
+  }
+  try {
+    const launch::ConfigFile file = launch::read_config((folder / (name + ".toml")).string());
+    found.policy = balancer::find_policy(file.balancer.value_or(""));
+    found.settings = file.settings;
+    found.configuration = name;
+    std::string wrong = found.policy == nullptr ? "it names no balancer" : "";
+    if (found.policy != nullptr) {
+      for (const std::string& each : balancer::check_settings(*found.policy, found.settings)) wrong = each;
+    }
+    if (!wrong.empty()) throw usage_error(file.path + ": " + wrong);
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
+  return found;
 }
 
 void find_workload(const std::string& asked, Study& study) {

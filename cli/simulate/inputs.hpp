@@ -20,6 +20,9 @@ std::vector<std::string> cluster_names();
 balancer::simulator::ClusterModel find_cluster(const std::string& name,
                                                const balancer::simulator::ClusterChanges& changes = {});
 
+// A policy, or a file of configs/balancer by its name (`central-faithful`). Throws a usage error.
+Study::Balancer find_balancer(const std::string& name);
+
 // A trace's file, or NAME:parameter=value,... of a generated workload.
 void find_workload(const std::string& asked, Study& study);
 

@@ -64,7 +64,7 @@ double StudyRow::coordinator_load() const {
 StudyRow run_row(const Study& study, const Study::Balancer& b, std::int32_t count, std::int64_t most_events,
                  const std::function<void(sim::Options&)>& change) {
   StudyRow row;
-  row.balancer = std::string(b.policy->name);
+  row.balancer = b.name();
   row.seed = study.seed;
   const Ranks ranks = ranks_for(study, b, count);
   row.ranks = ranks.all;

@@ -21,8 +21,10 @@ struct Study {
   std::string cluster_name, cluster_asked;  // its own, and what was asked for, maybe a file
   balancer::simulator::ClusterModel cluster;
   struct Balancer {
-    const balancer::PolicyInfo* policy;
+    const balancer::PolicyInfo* policy = nullptr;
     balancer::Settings settings;
+    std::string configuration{};  // of configs/balancer that it is, rather than the policy as such
+    std::string name() const { return configuration.empty() ? std::string(policy->name) : configuration; }
   };
   std::vector<Balancer> balancers;
   std::vector<std::int32_t> counts;  // of ranks, or of those that execute
