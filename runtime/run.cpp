@@ -86,6 +86,24 @@ struct Begin {
   journal::OfRun journal;
 };
 
+// With a journal, after the ranks have agreed: nobody begins, and writes, before all have read it and see the same.
+int agree_on_journal(const abi::Program& program, const std::vector<std::string>& arguments, Begin& b,
+                     Transport& transport) {
+  const bool first = transport.rank() == Rank{0};
+  const Verdict& all = b.agreed.verdict;
+  Card card;
+  card.version = exchange_version();
+  card.host = host_name();
+  if (!first) {
+    card.refusal = b.journal.join(program, arguments, b.options, all.journal);
+    card.refusal_code = card.refusal.empty() ? kExitOk : kExitEnvironment;
+  }
+  Agreed again = agree(transport, std::move(card), {}, true);
+  b.agreed.early = std::move(again.early);
+  const Verdict& v = again.verdict;
+  return v.exit_code == kExitOk ? kExitOk : complain(v.exit_code, v.text, first);
+}
+
 Begin agreed_begin(const abi::Program& program, const RunOptions& given, const std::vector<std::string>& arguments,
                    const std::string& wrong, Transport& transport, bool alone) {
   const bool first = transport.rank() == Rank{0};
@@ -104,8 +122,7 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   if (first) {
     mine.options = launch::format_options(given);
     mine.profile = b.profile;
-    mine.journal_attempt = b.journal.attempt();
-    mine.journal_digest = b.journal.digest();
+    mine.journal = b.journal.seen();
   }
   b.agreed = agree(transport, std::move(card), std::move(mine), given.quiet);
   const Verdict& v = b.agreed.verdict;
@@ -113,11 +130,12 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
     b.exit_code = complain(v.exit_code, v.text, first);
     return b;
   }
-  if (first) return b;
-  b.options = launch::parse_options(v.options, launch::Files::of_others);
-  b.profile = v.profile;
-  set_up_logging(b.options);
-  if (!b.options.journal.empty()) b.journal.join(program, arguments, b.options, v.journal_attempt, v.journal_digest);
+  if (!first) {
+    b.options = launch::parse_options(v.options, launch::Files::of_others);
+    b.profile = v.profile;
+    set_up_logging(b.options);
+  }
+  if (!b.options.journal.empty()) b.exit_code = agree_on_journal(program, arguments, b, transport);
   return b;
 }
 
@@ -165,7 +183,18 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     guard_new_descriptors();
     first = transports.front()->rank() == Rank{0};
     const bool alone = transports.size() > 1 || transports.front()->size() == 1;
-    Begin b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
+    // The other ranks know nothing of what is wrong on this one alone, and would wait for it.
+    const auto end_all = [&transport = *transports.front()](const std::exception& e) {
+      complain(kExitEnvironment, fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
+      if (transport.size() > 1) transport.abort(kExitEnvironment);
+      return kExitEnvironment;
+    };
+    Begin b;
+    try {
+      b = agreed_begin(program, options, arguments, wrong, *transports.front(), alone);
+    } catch (const std::exception& e) {
+      return end_all(e);
+    }
     if (b.exit_code != kExitOk) return b.exit_code;
     const LastWords last_words(program);
     const Interrupts interrupts(options.quiet, !b.options.journal.empty());
@@ -182,11 +211,7 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     } catch (const std::invalid_argument&) {
       throw;  // all ranks see it
     } catch (const std::exception& e) {
-      // The other ranks know nothing of it, and would wait for this one.
-      Transport& transport = *transports.front();
-      complain(kExitEnvironment, fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
-      if (transport.size() > 1) transport.abort(kExitEnvironment);
-      return kExitEnvironment;
+      return end_all(e);
     }
   } catch (const std::invalid_argument& e) {
     return complain(kExitUsage, e.what(), first);

@@ -8,16 +8,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "files/whole_file.hpp"
+#include "runtime/threads/threads.hpp"
 
 namespace tessera::runtime::journal {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kEnding = ".tsj";
+constexpr const char* kLock = "lock";        // held by rank 0
+constexpr const char* kWriting = "writing";  // ... by the others, together
+constexpr auto kPatience = std::chrono::seconds(3);
+constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
 std::string words_of(const std::vector<std::string>& words) {
   if (words.empty()) return "no arguments";
@@ -68,21 +76,47 @@ std::int64_t written_at(const fs::path& file) {
   return stat(file.c_str(), &s) == 0 ? static_cast<std::int64_t>(s.st_mtime) : 0;
 }
 
-Folder::Folder(fs::path path, const Origin& origin, Finished finished) : path_(std::move(path)) {
+Folder::Folder(fs::path path, const Origin& origin, Finished finished, std::function<void()> waits)
+    : path_(std::move(path)) {
   std::error_code failed;
   fs::create_directories(path_, failed);
   if (failed) {
     wrong = fmt::format("--journal: can't make the folder {}: {}", path_.string(), failed.message());
     return;
   }
-  lock_ = open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  lock_ = open((path_ / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) {
     wrong = fmt::format("--journal: can't write into {}: {}", path_.string(), std::strerror(errno));
-  } else if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  } else if (!take(waits)) {
     wrong = fmt::format("--journal: another run is using {}: wait for its end, or give another folder", path_.string());
   } else {
+    put_token();
     look(origin, finished);
   }
+}
+
+// The ranks of a run whose `tessera` was killed live on for a moment, and write.
+bool Folder::take(const std::function<void()>& waits) {
+  const int writing = open((path_ / kWriting).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const auto until = Clock::now() + kPatience;
+  // A file system without locks is taken as it is.
+  const auto held = [](int file, int how) { return flock(file, how | LOCK_NB) != 0 && errno == EWOULDBLOCK; };
+  bool mine = !held(lock_, LOCK_EX), told = false;
+  while (!mine || held(writing, LOCK_EX)) {
+    if (Clock::now() >= until) break;
+    if (!std::exchange(told, true) && waits) waits();
+    sleep_for(kBetweenTries);
+    mine = mine || !held(lock_, LOCK_EX);
+  }
+  mine = mine && !held(writing, LOCK_EX);
+  if (writing >= 0) close(writing);
+  return mine;
+}
+
+void Folder::put_token() {
+  token = fmt::format("{} {}\n", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
+  if (ftruncate(lock_, 0) == 0 && pwrite(lock_, token.data(), token.size(), 0) == static_cast<ssize_t>(token.size()))
+    fsync(lock_);
 }
 
 Folder::~Folder() {
@@ -105,6 +139,20 @@ void Folder::look(const Origin& origin, Finished finished) {
   std::error_code ignored;
   for (const fs::path& file : files) fs::remove(file, ignored);
   fs::remove(path_ / kFinished, ignored);
+}
+
+std::string token_of(const fs::path& folder) {
+  std::ifstream in(folder / kLock);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Writing::Writing(const fs::path& folder)
+    : lock_(open((folder / kWriting).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (lock_ >= 0) flock(lock_, LOCK_SH | LOCK_NB);
+}
+
+Writing::~Writing() {
+  if (lock_ >= 0) close(lock_);
 }
 
 void Folder::finished() const { files::write_here(path_ / kFinished, "\n"); }

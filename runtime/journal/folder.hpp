@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class Folder {
   enum class Finished : std::uint8_t { goes, stays };
   // Makes the folder if there is none. What is wrong is in `wrong`, for a person; then nothing in it was touched.
   // A journal whose program came to its end goes: the run begins anew.
-  Folder(std::filesystem::path path, const Origin& origin, Finished = Finished::goes);
+  // Where another run is using it, or its ranks live on after it, waits for some seconds, and calls `waits` before.
+  Folder(std::filesystem::path path, const Origin& origin, Finished = Finished::goes, std::function<void()> waits = {});
   ~Folder();
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
@@ -35,11 +37,29 @@ class Folder {
   std::string wrong;
   bool was_finished = false;
   std::uint64_t attempt = 1;  // of this run
+  std::string token;          // is in the folder while it is held
 
  private:
+  bool take(const std::function<void()>& waits);
+  void put_token();
   void look(const Origin& origin, Finished);
   std::filesystem::path path_;
   int lock_ = -1;
+};
+
+// Of whoever holds the folder, as it is seen here.
+std::string token_of(const std::filesystem::path& folder);
+
+// Writing: a rank other than rank 0 that may write into the folder. The next run begins when there is none left.
+class Writing {
+ public:
+  explicit Writing(const std::filesystem::path& folder);
+  ~Writing();
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+ private:
+  int lock_;
 };
 
 }  // namespace tessera::runtime::journal

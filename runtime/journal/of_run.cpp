@@ -13,6 +13,14 @@
 
 namespace tessera::runtime::journal {
 
+namespace {
+
+// A file system of several hosts may show what another one has written only after a while.
+constexpr auto kUntilSeen = std::chrono::seconds(5);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+
+}  // namespace
+
 std::uint64_t digest_of_blocks(const abi::Program& program) {
   std::uint64_t digest = program.block_count;
   const auto text = [&](const char* t) {
@@ -39,24 +47,48 @@ void OfRun::read(const abi::Program& program, const std::vector<std::string>& ar
 }
 
 std::string OfRun::open(const abi::Program& program, const std::vector<std::string>& arguments,
-                        const RunOptions& options) {
+                        const RunOptions& options) try {
   Origin origin{{program.hash[0], program.hash[1]}, program.name, arguments};
-  folder_ = std::make_unique<Folder>(options.journal, origin);
+  folder_ = std::make_unique<Folder>(options.journal, origin, Folder::Finished::goes, [&] {
+    if (options.quiet) return;
+    std::fprintf(stderr, "tessera: waits for a run that is using the journal %s\n", options.journal.c_str());
+  });
   if (!folder_->wrong.empty()) return folder_->wrong;
   header_.attempt = folder_->attempt;
   read(program, arguments, options);
   if (!options.quiet) say(options);
   return "";
+} catch (const std::exception& e) {
+  return fmt::format("--journal: {}", e.what());
 }
 
-void OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments, const RunOptions& options,
-                 std::uint64_t attempt, std::uint64_t digest) {
-  header_.attempt = attempt;
-  read(program, arguments, options);
-  if (this->digest() == digest) return;
-  throw std::runtime_error(
-      fmt::format("--journal: what is in {} here is not what rank 0 sees: it must be a folder that all hosts share",
-                  options.journal));
+JournalSeen OfRun::seen() const {
+  if (folder_ == nullptr) return {};
+  return {header_.attempt, known_ == nullptr ? 0 : known_->digest, folder_->token};
+}
+
+std::string OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments,
+                        const RunOptions& options, const JournalSeen& by_rank_0) try {
+  header_.attempt = by_rank_0.attempt;
+  const auto until = Clock::now() + kUntilSeen;
+  bool same = false;
+  while (!(same = token_of(options.journal) == by_rank_0.token) && Clock::now() < until) sleep_for(kBetweenLooks);
+  if (!same) {
+    return fmt::format("--journal: {} is not the folder that rank 0 sees there: it must be one that all hosts share",
+                       options.journal);
+  }
+  writing_ = std::make_unique<Writing>(options.journal);
+  for (;;) {
+    read(program, arguments, options);
+    if ((known_ == nullptr ? 0 : known_->digest) == by_rank_0.digest) return "";
+    if (Clock::now() >= until) break;
+    sleep_for(kBetweenLooks);
+  }
+  return fmt::format(
+      "--journal: what is in {} is not what rank 0 reads there: is its disk in order? Give another folder",
+      options.journal);
+} catch (const std::exception& e) {
+  return fmt::format("--journal: {}", e.what());
 }
 
 void OfRun::say(const RunOptions& options) const {

@@ -9,6 +9,7 @@
 #include "runtime/journal/folder.hpp"
 #include "runtime/journal/known.hpp"
 #include "runtime/run.hpp"
+#include "runtime/start/card.hpp"
 
 namespace tessera::runtime {
 class Node;
@@ -23,12 +24,10 @@ class OfRun {
  public:
   // Rank 0: takes the folder, reads what is there, and says so. Returns why there can be no run, for a person, or "".
   std::string open(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&);
-  // Another rank: reads it too. Throws when it is not what rank 0 sees.
-  void join(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&, std::uint64_t attempt,
-            std::uint64_t digest);
-
-  std::uint64_t attempt() const { return header_.attempt; }
-  std::uint64_t digest() const { return known_ == nullptr ? 0 : known_->digest; }
+  JournalSeen seen() const;
+  // Another rank: reads it too. Returns why it can't take part: it is not what rank 0 sees.
+  std::string join(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&,
+                   const JournalSeen& by_rank_0);
 
   // Each rank of this process; before it runs.
   void keep(Node&);
@@ -38,7 +37,8 @@ class OfRun {
   void read(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&);
   void say(const RunOptions&) const;
   Header header_;
-  std::unique_ptr<Folder> folder_;
+  std::unique_ptr<Folder> folder_;    // rank 0
+  std::unique_ptr<Writing> writing_;  // others
   std::shared_ptr<const Known> known_;
 };
 

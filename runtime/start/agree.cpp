@@ -29,8 +29,7 @@ class Start {
     Verdict v = agreement.verdict();
     v.options = std::move(mine.options);
     v.profile = std::move(mine.profile);
-    v.journal_attempt = mine.journal_attempt;
-    v.journal_digest = mine.journal_digest;
+    v.journal = std::move(mine.journal);
     for (std::int32_t r = 1; r < transport_.size(); ++r) transport_.send(Rank{r}, encode(v));
     if (const std::string ignored = agreement.ignored_options(); v.exit_code == 0 && !quiet && !ignored.empty()) {
       std::fprintf(stderr, "tessera: warning: %s\n", ignored.c_str());

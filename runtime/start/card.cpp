@@ -42,7 +42,7 @@ Card decode_card(const Parcel& parcel) {
 Parcel encode(const Verdict& v) {
   Parcel parcel;
   WireWriter out(parcel.bytes);
-  out(v.exit_code, v.text, v.options, v.profile, v.hosts, v.journal_attempt, v.journal_digest);
+  out(v.exit_code, v.text, v.options, v.profile, v.hosts, v.journal.attempt, v.journal.digest, v.journal.token);
   return parcel;
 }
 
@@ -50,7 +50,7 @@ Verdict decode_verdict(const Parcel& parcel) {
   Verdict v;
   WireReader in(parcel.bytes.data(), parcel.bytes.size());
   in(v.exit_code, v.text);
-  if (v.exit_code == 0) in(v.options, v.profile, v.hosts, v.journal_attempt, v.journal_digest);
+  if (v.exit_code == 0) in(v.options, v.profile, v.hosts, v.journal.attempt, v.journal.digest, v.journal.token);
   return v;
 }
 

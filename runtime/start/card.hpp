@@ -23,14 +23,20 @@ struct Card {
   std::string refusal;            // ... for this reason
 };
 
+// What rank 0 sees of the folder of --journal.
+struct JournalSeen {
+  std::uint64_t attempt = 0;  // the number of this run
+  std::uint64_t digest = 0;   // of what the runs before have written
+  std::string token;          // of the folder
+};
+
 struct Verdict {
   std::int32_t exit_code = 0;
-  std::string text;                   // why not; rank 0 says it
-  std::string options;                // of the run, for all ranks
-  balancer::Profile profile;          // of --load-groups
-  std::vector<std::string> hosts;     // by rank
-  std::uint64_t journal_attempt = 0;  // of --journal: the number of this run,
-  std::uint64_t journal_digest = 0;   // and what rank 0 sees of those before
+  std::string text;                // why not; rank 0 says it
+  std::string options;             // of the run, for all ranks
+  balancer::Profile profile;       // of --load-groups
+  std::vector<std::string> hosts;  // by rank
+  JournalSeen journal;
 };
 
 // The version of this build.
