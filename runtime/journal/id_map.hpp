@@ -35,6 +35,11 @@ class IdMap {
     }
   }
   std::size_t size() const { return used_; }
+  // Before so many are put in the order of another table: one that grew meanwhile would be full in front, and each
+  // that comes would look through all of these.
+  void reserve(std::size_t count) {
+    while (count * 4 > slots_.size() * 3) grow();
+  }
   template <class F>
   void for_each(F f) const {
     for (const Slot& s : slots_) {

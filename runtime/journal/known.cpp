@@ -66,6 +66,7 @@ class Loading {
       });
     }
     // What is there but not needed need not be written again.
+    known_.values_.reserve(places_.size());
     names_.for_each([&](const Id& id, const Name& n) {
       if (n.value != kNone) known_.values_.put(id, places_[n.value]);
     });
