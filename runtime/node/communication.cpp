@@ -9,6 +9,8 @@
 // Nobody may be left to believe that somebody else drives. Who takes the role: the communication
 // thread after each pass_baton(), and a worker that finds nothing to do and the role free. Who lets go:
 //   worker, in drive():  always passes the baton.
+//   communication thread, while it sleeps: so a worker that has become idle takes the role, and sends what it has made
+//     itself, without anybody being woken for that. Whoever passes the baton wakes it wherever it sleeps.
 //   communication thread, giving up to an idle worker: it lets go, then looks whether a worker is
 //     still idle, and takes the role back if not. A worker that stops being idle looks afterwards
 //     whether the role is held, and passes the baton if not (worker_loop). Both orders are sequentially
@@ -67,6 +69,7 @@ void Node::wake_worker() {
 void Node::pass_baton() {
   baton_.store(1);
   notify_one(baton_);
+  if (asleep_.load()) transport.wake();
 }
 
 void Node::handle(Rank from, Message&& m) {
@@ -167,8 +170,7 @@ void Node::look_at_workers(Clock::time_point now) {
   next_look_ = now + look_every_;
 }
 
-void Node::wait_for_traffic(bool idle, Clock::time_point until) {
-  const auto now = Clock::now();
+Clock::time_point Node::next_turn(Clock::time_point now, Clock::time_point until) {
   until =
       std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
   if (status != nullptr) until = std::min(until, status->next(now));
@@ -177,8 +179,24 @@ void Node::wait_for_traffic(bool idle, Clock::time_point until) {
   if (!crew.workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
-  until = std::min(until, data.untold.next(until));
+  return std::min(until, data.untold.next(until));
+}
+
+void Node::wait_for_traffic(bool idle, Clock::time_point latest) {
+  const auto now = Clock::now();
+  const auto until = next_turn(now, latest);
   if (until > now) transport.wait(until, idle);
+}
+
+bool Node::sleep_without_role() {
+  const auto now = Clock::now();
+  const auto until = next_turn(now, Clock::time_point::max());
+  if (until <= now) return true;
+  asleep_.store(true);
+  role_.unlock();
+  transport.wait(until);
+  asleep_.store(false);
+  return role_.try_lock();
 }
 
 // Short enough to keep the role meanwhile: only making other fragments (many by a loop, unless it is to look at the
@@ -261,7 +279,7 @@ void Node::communication_loop() {
         if (mine) role_held_.store(true);
         continue;
       }
-      wait_for_traffic(false);
+      mine = sleep_without_role();
     }
     if (mine) {
       role_held_.store(false);

@@ -148,7 +148,9 @@ class Node {
   void run_work(Worker&, const Work&);
   // The communication role (node/communication.cpp).
   bool turn(bool busy);  // one round of all that communication does, or what is due if there is work; role held
-  void wait_for_traffic(bool idle, Clock::time_point until = Clock::time_point::max());
+  Clock::time_point next_turn(Clock::time_point now, Clock::time_point until);  // when one is due, though nothing comes
+  void wait_for_traffic(bool idle, Clock::time_point latest = Clock::time_point::max());
+  bool sleep_without_role();  // communication thread; whether it has the role again
   void look_at_workers(Clock::time_point now);
   bool drive(Worker&, Work&);  // by an idle worker: until there is work worth leaving for
   void communication_loop();
@@ -166,14 +168,15 @@ class Node {
   bool all_workers_left() const;
 
   // Each fragment reads these; what is written meanwhile is on other lines.
-  const bool several_;             // ranks
-  const bool looks_on_;            // there is a core for each worker of this host
-  const bool looks_ahead_;         // ... and there are several workers, of one rank or several: Lead
-  const std::int64_t visible_;     // fragments to have ready before running any, per worker
-  alignas(kLine) SpinMutex role_;  // held by who drives communication
-  std::atomic<bool> role_held_{false};
-  std::uint64_t next_chores_ = 0;  // ticks; role held
-  Clock::time_point next_look_{};  // likewise
+  const bool several_;                  // ranks
+  const bool looks_on_;                 // there is a core for each worker of this host
+  const bool looks_ahead_;              // ... and there are several workers, of one rank or several: Lead
+  const std::int64_t visible_;          // fragments to have ready before running any, per worker
+  alignas(kLine) SpinMutex role_;       // held by who drives communication
+  std::atomic<bool> role_held_{false};  // or the communication thread sleeps, and will take it for what comes
+  std::atomic<bool> asleep_{false};     // it does, in the transport
+  std::uint64_t next_chores_ = 0;       // ticks; role held
+  Clock::time_point next_look_{};       // likewise
   Clock::duration look_every_ = std::chrono::milliseconds(1);
   std::atomic<bool> driver_idle_{false};              // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};               // 1: the communication thread is to take the role

@@ -207,8 +207,8 @@ class MpiTransport final : public Transport {
   std::atomic<bool> unfinished_{false};    // MPI must be progressed though nobody rings
   std::atomic<bool> moved_{false};         // by the last progress(): there may be more
   std::atomic<bool> traffic_{false};       // since the last wait
-  Clock::time_point latest_traffic_{};     // as a waiting thread saw it; waiting is exclusive like progress
-  bool unrung_ = false;                    // the latest sleep ended by itself; exclusive, too
+  Clock::time_point latest_traffic_{};     // as a waiting thread saw it; who may poll waits with the role
+  std::atomic<bool> unrung_{false};        // the latest sleep ended by itself
   std::atomic<std::int64_t> back_off_{0};  // the next short sleep, ns; 0: start again
   std::atomic<std::thread::id> driver_{};  // the thread that was inside progress() last
   std::timed_mutex mpi_mutex_;

@@ -85,7 +85,7 @@ void SocketWatch::find() {
     if (!control(EPOLL_CTL_ADD, readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) continue;
     if (option(fd, SO_ACCEPTCONN) == 1) continue;
     control(EPOLL_CTL_ADD, writable_.fd, fd, EPOLLOUT | EPOLLET);
-    watches_ = true;
+    watches_.store(true, std::memory_order_relaxed);
   }
   closedir(files);
 }

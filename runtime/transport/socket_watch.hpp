@@ -14,6 +14,7 @@
 // until);
 #pragma once
 
+#include <atomic>
 #include <thread>
 
 #include "runtime/transport/doorbell.hpp"
@@ -32,7 +33,7 @@ class SocketWatch {
   // at a time.
   void find();
   // Some socket is watched that is connected to another one.
-  bool watches() const { return watches_; }
+  bool watches() const { return watches_.load(std::memory_order_relaxed); }
 
  private:
   struct File {
@@ -48,7 +49,7 @@ class SocketWatch {
   File writable_;  // ... for room to write
   File either_;    // epoll of both: what the thread waits for
   File stop_;
-  bool watches_ = false;  // who calls find()
+  std::atomic<bool> watches_{false};  // set by who calls find()
   std::thread thread_;
 };
 
