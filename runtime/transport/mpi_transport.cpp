@@ -199,15 +199,19 @@ void MpiTransport::meet_host() {
   envelopes_ = neighbours_.size() + 1 < peers_.size();
   if (other_hosts_) watch_ = watch_sockets(*bell_);
   in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
-  OutputPlace first = host_rank_ == 0 ? output_place() : OutputPlace{};
-  check(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host), "MPI_Bcast");
-  print_into(first);
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    OutputPlace first = host_rank_ == 0 ? output_place(descriptor) : OutputPlace{};
+    check(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host), "MPI_Bcast");
+    int joined = print_into(first, descriptor) ? 1 : 0;
+    check(MPI_Allreduce(MPI_IN_PLACE, &joined, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
+    if (joined != 0 && !other_hosts_) print_in_one_stream(descriptor);
+  }
   MPI_Comm_free(&host);
 }
 
 // Where one launcher reads what all print. Whoever does not reach rank 0 prints where it has.
 void MpiTransport::print_through_rank_0() {
-  const bool read = output_place().reader != 0;
+  const bool read = output_place(STDOUT_FILENO).reader != 0;
   text::TextAddress address;
   if (rank_ == 0 && read) {
     try {
@@ -299,8 +303,9 @@ bool MpiTransport::progress(const Sink& sink) {
     moved |= send_outbox();
   }
   // Something came over a connection that is not watched yet, or may have.
-  if (watch_ && (std::exchange(connected_, false) || (moved && unrung_))) watch_->find();
-  unrung_ = false;
+  if (watch_ && (std::exchange(connected_, false) || (moved && unrung_.load(std::memory_order_relaxed))))
+    watch_->find();
+  unrung_.store(false, std::memory_order_relaxed);
   // To ourselves, and for the next call.
   if (!whole_.empty()) bell_->ring();
   publish(moved);
@@ -365,7 +370,7 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
   // each.
   if (watch_ && !unfinished) watch_->arm();
   bell_->sleep(seen, std::min(until, end));
-  unrung_ = bell_->count() == seen;
+  unrung_.store(bell_->count() == seen, std::memory_order_relaxed);
 }
 
 void MpiTransport::wake() {

@@ -128,29 +128,39 @@ void print_whole_lines() {
   through(std::wclog, stderr);
 }
 
-OutputPlace output_place() {
+OutputPlace output_place(int descriptor) {
   OutputPlace place;
   place.process = getpid();
   struct stat s {};
-  if (launcher_tells_ranks_apart() || fstat(STDOUT_FILENO, &s) != 0) return place;
-  place.reader = reader_of(STDOUT_FILENO);
+  if (launcher_tells_ranks_apart() || fstat(descriptor, &s) != 0) return place;
+  place.reader = reader_of(descriptor);
   place.device = s.st_dev;
   place.file = s.st_ino;
   return place;
 }
 
-void print_into(const OutputPlace& first) {
-  if (first.reader == 0 || first.process == getpid() || output_place().reader != first.reader) return;
-  const std::string path = "/proc/" + std::to_string(first.process) + "/fd/1";
+bool print_into(const OutputPlace& first, int descriptor) {
+  if (first.reader == 0) return false;
+  if (first.process == getpid()) return true;
+  if (output_place(descriptor).reader != first.reader) return false;
+  const std::string path = "/proc/" + std::to_string(first.process) + "/fd/" + std::to_string(descriptor);
   const int fd = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   struct stat s {};
-  if (fstat(fd, &s) == 0 && s.st_dev == first.device && s.st_ino == first.file) {
-    std::fflush(stdout);
-    dup2(fd, STDOUT_FILENO);
-    if (several_hosts()) one_line_at_a_time(STDOUT_FILENO);
+  const bool same = fstat(fd, &s) == 0 && s.st_dev == first.device && s.st_ino == first.file;
+  if (same) {
+    std::fflush(descriptor == STDOUT_FILENO ? stdout : stderr);
+    dup2(fd, descriptor);
+    if (descriptor == STDERR_FILENO || several_hosts()) one_line_at_a_time(descriptor);
   }
   close(fd);
+  return same;
+}
+
+// A packet takes a page however small it is, and more than there is room for is written in parts.
+void print_in_one_stream(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags >= 0) fcntl(descriptor, F_SETFL, flags & ~O_DIRECT);
 }
 
 }  // namespace tessera::runtime

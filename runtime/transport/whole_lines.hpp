@@ -14,17 +14,20 @@ namespace tessera::runtime {
 // a megabyte; also std::cout without synchronisation.
 void print_whole_lines();
 
-// OutputPlace is where a process prints, for the others of its host.
+// OutputPlace is where a process prints, for the others of its host: of stdout or stderr.
 struct OutputPlace {
   pid_t process = 0;
   pid_t reader = 0;  // the ancestor that reads it; 0: none does, or it tells ranks apart (mpirun --tag-output)
   dev_t device = 0;
   ino_t file = 0;
 };
-OutputPlace output_place();
+OutputPlace output_place(int descriptor);
 
-// print_into has this process print where `first` does, if one launcher reads what both print. Otherwise, as when each
-// rank prints into a file or a filter of its own, everything stays as it is.
-void print_into(const OutputPlace& first);
+// print_into has this process print where `first` does, if one launcher reads what both print; whether it does now.
+// Otherwise, as when each rank prints into a file or a filter of its own, everything stays as it is.
+bool print_into(const OutputPlace& first, int descriptor);
+
+// print_in_one_stream: all ranks of the run print there, so pieces come in the order written, wherever they end.
+void print_in_one_stream(int descriptor);
 
 }  // namespace tessera::runtime

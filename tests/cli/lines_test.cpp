@@ -127,6 +127,26 @@ TEST_F(Lines, OfStderrAreWholeToo) {
   EXPECT_EQ(whole, 4000);
 }
 
+// Longer than what goes through a pipe in one piece; less than what it holds.
+TEST_F(Lines, OfStderrAreWholeHoweverTheyAreWritten) {
+  write("p.fa",
+        "C++ sub say(int i) ${{\n"
+        "  const std::string line(4000 + 90 * (i % 40), static_cast<char>('a' + i % 26));\n"
+        "  if (i % 2 == 0) fprintf(stderr, \"%s end\\n\", line.c_str());\n"
+        "  const std::string text = line + line + \" end\\n\";\n"
+        "  if (i % 2 == 1 && write(2, text.data(), text.size()) < 0) abort();\n$}}\n"
+        "sub main() { for i = 1..90 say(i) @ { locator_cyclic: i / 2; }; }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa", "-n", "3", "-t", "1"});
+  ASSERT_TRUE(ended(o, 0));
+  std::istringstream in(o.err);
+  int whole = 0;
+  for (std::string line; std::getline(in, line); ++whole) {
+    ASSERT_TRUE(line.ends_with(" end"));
+    EXPECT_EQ(line.find_first_not_of(line[0]), line.size() - 4);
+  }
+  EXPECT_EQ(whole, 90);
+}
+
 TEST_F(Lines, AreNotLostWithTheirRank) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer ends the rank";
