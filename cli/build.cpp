@@ -29,6 +29,14 @@ constexpr const char* kMain =
     "  return tessera_program_main(tessera_program(), argc, argv);\n"
     "}\n";
 
+// The program of a library by a name of its own: several may be linked into one program.
+std::string library_text(const std::string& name) {
+  return "#include \"tessera/abi.hpp\"\n"
+         "extern \"C\" const tessera::abi::Program* tessera_program();\n"
+         "extern \"C\" const tessera::abi::Program* tessera_program_" +
+         name + "() { return tessera_program(); }\n";
+}
+
 fs::path folder_of(const fs::path& program) {
   return program.has_parent_path() ? program.parent_path() : fs::path(".");
 }
@@ -46,7 +54,9 @@ std::string key_of(const BuildRequest& r, const CompileSetup& s) {
   for (const std::string& name : r.translation.without) key.add("without").add(name);
   key.add(r.translation.library.string());
   key.add("flags").add(base_flags()).add(s.flags).add(environment_ldflags()).add(r.ldflags);
-  key.add(r.libraries).add(r.target == Target::executable ? "executable" : "shared object");
+  key.add(r.libraries);
+  key.add(r.target == Target::executable ? "executable" : r.target == Target::library ? "library" : "shared object");
+  key.add(r.library_name);
   key.add(s.colour ? "colour" : "plain").add(s.compiler.command).add_identity(s.compiler.program);
   key.add(s.installation.headers.string()).add_identity(s.installation.library);
   // The translator is part of this very program.
@@ -61,6 +71,7 @@ std::vector<Unit> units_of(const BuildRequest& r, const compiler::Output& progra
   if (!program.kernels_cpp.empty()) units.push_back({Unit::Kind::in_place, name, {}, program.kernels_cpp});
   for (const fs::path& k : kernels) units.push_back({Unit::Kind::kernel, k.string(), k, {}});
   if (r.target == Target::executable) units.push_back({Unit::Kind::main, name, {}, kMain});
+  if (r.target == Target::library) units.push_back({Unit::Kind::main, name, {}, library_text(r.library_name)});
   return units;
 }
 

@@ -13,6 +13,7 @@ namespace tessera::cli {
 enum class Target {
   shared_object,  // loaded by `tessera run`
   executable,     // starts by itself, also under mpirun and srun
+  library,        // called by other programs (tessera/library.hpp)
 };
 
 struct BuildRequest {
@@ -26,6 +27,7 @@ struct BuildRequest {
   bool debug = false;                  // for finding mistakes in kernels
   std::string sanitize;                // "address", or nothing
   Target target = Target::shared_object;
+  std::string library_name;  // with Target::library: of the function that gives the program
   bool colour = false;
   bool quiet = false;  // what fails tells errors only
 };

@@ -48,6 +48,8 @@ void add_check(CLI::App& app, Action& action) {
   sub->add_option("--format", command->format, "text on stderr (the default), or json or sarif (2.1.0) on stdout")
       ->option_text("FORMAT")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
+  sub->add_flag("--library", command->translation.called,
+                "another program calls it (docs/library.md): `main` may have values and names");
   sub->add_option("--dump-after", command->translation.dump_after,
                   "print the block program after this pass of the translator")
       ->option_text("PASS")

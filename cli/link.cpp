@@ -8,6 +8,7 @@
 #include "cli/process.hpp"
 #include "cli/symbols.hpp"
 #include "files/nearest.hpp"
+#include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;
 
@@ -112,6 +113,17 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
     // Undefined symbols are found now, not when it is loaded; and a kernel called `index` or `send`
     // is the program's own, not libc's.
     command.insert(command.end(), {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic-functions"});
+  }
+  if (request.target == Target::library) {
+    // Nothing but the program is seen from outside: kernels of several libraries may have the same names.
+    const fs::path exported = s.workspace / "exported";
+    const std::string text = "{ global: tessera_program; tessera_program_" + request.library_name + "; local: *; };\n";
+    if (const std::string error = files::write_here(exported, text); !error.empty()) {
+      throw Failure(runtime::kExitEnvironment, "tessera: error: can't write " + exported.string() + ": " + error);
+    }
+    command.insert(command.end(),
+                   {"-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,--version-script," + exported.string(),
+                    "-Wl,-soname,lib" + request.library_name + ".so"});
   }
   for (const Object& o : objects) command.push_back(o.file.string());
   command.insert(command.end(), {s.installation.library.string(), "-Xlinker", "-rpath", "-Xlinker",

@@ -43,9 +43,10 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> defines;  // -D NAME[=VALUE]
   std::vector<std::filesystem::path> include_path;           // --path
   std::filesystem::path library;                             // where #include <...> looks; empty: none
-  Warnings warnings;                                         // -W, --strict
-  std::string dump_after;                                    // pass name: fill Output::dump
-  std::set<std::string> without;                             // --without: passes that only optimise
+  bool called = false;     // as a library, by another program (docs/library.md): `main` may have values and names
+  Warnings warnings;       // -W, --strict
+  std::string dump_after;  // pass name: fill Output::dump
+  std::set<std::string> without;  // --without: passes that only optimise
   // For editors: texts that stand for files, by canonical path, and whether Output::index is wanted.
   std::map<std::filesystem::path, std::string> unsaved;
   bool index = false;

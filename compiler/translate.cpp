@@ -98,7 +98,7 @@ void list_imports(const block::Program& program, const Diagnostics& diagnostics,
   std::set<std::string> seen;
   for (const block::Chain* chain : program.chains) {
     for (const auto& b : chain->blocks) {
-      if (!b->call || b->call->kernel->in_place) continue;
+      if (!b->call || b->call->kernel->in_place || b->call->kernel->of_runtime) continue;
       const semantics::Kernel& k = *b->call->kernel;
       if (!seen.insert(k.symbol).second) continue;
       Import import{k.symbol, diagnostics.span(k.at), {}, {}};
@@ -132,7 +132,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics, co
   if (broken && tree.subs.empty()) return make_index();  // nothing left worth looking at
   semantics::Model model = semantics::Resolver(
                                diagnostics, [&](const std::string& n) { return preprocessor.is_macro(n); },
-                               options.index ? &recorder : nullptr)
+                               options.called, options.index ? &recorder : nullptr)
                                .run(tree);
   if (!diagnostics.only_mistyped()) return make_index();
   if (!diagnostics.failed()) {  // else there is more important to be told

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "files/whole_file.hpp"
@@ -14,6 +15,7 @@
 #include "runtime/balance/profiles.hpp"
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/library/caller.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
@@ -33,13 +35,26 @@ int complain(int code, const std::string& text, bool first_rank) {
   if (first_rank) std::fprintf(stderr, "tessera: error: %s\n", text.c_str());
   return code;
 }
+// The same to who has called this run.
+int complain(const RunOptions& options, int code, const std::string& text, bool first_rank) {
+  if (options.caller != nullptr) {
+    options.caller->say(text);
+    return code;
+  }
+  return complain(code, text, first_rank);
+}
 
 // Several processes were started together: they are the ranks, whatever the options say.
 bool side_by_side() { return launcher_size() > 1; }
 
 std::vector<std::unique_ptr<Transport>> make_transports(const RunOptions& o) {
   std::vector<std::unique_ptr<Transport>> all;
-  if (o.transport == "mpi" || (o.transport == "auto" && started_by_launcher()) || side_by_side()) {
+  if (o.caller != nullptr) {
+    if (o.caller->communicator) {
+      all.push_back(make_mpi_transport(o.caller->communicator));
+      return all;
+    }
+  } else if (o.transport == "mpi" || (o.transport == "auto" && started_by_launcher()) || side_by_side()) {
     all.push_back(make_mpi_transport());
     return all;
   }
@@ -56,19 +71,21 @@ void set_up_logging(const RunOptions& o) {
   auto logger = spdlog::get("tessera");
   if (logger == nullptr) logger = spdlog::stderr_logger_mt("tessera");
   spdlog::set_default_logger(logger);
-  spdlog::set_pattern("tessera: %l: %v");
-  spdlog::set_level(o.quiet ? spdlog::level::err : spdlog::level::from_str(o.log_level));
+  logger->set_pattern("tessera: %l: %v");
+  logger->set_level(o.quiet ? spdlog::level::err : spdlog::level::from_str(o.log_level));
 }
 
 // What is wrong with options and arguments on so many ranks, for a person; empty: nothing. Reads the profile.
 std::string refusal(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
                     std::int32_t ranks, balancer::Profile& profile) {
-  if (side_by_side() && options.transport == "inproc") {
+  if (options.caller == nullptr && side_by_side() && options.transport == "inproc") {
     return fmt::format(
         "--inproc-ranks, --transport inproc: {} processes were started together, and each of them is a rank",
         launcher_size());
   }
-  if (std::string wrong = check_arguments(program, arguments); !wrong.empty()) return wrong;
+  if (options.caller == nullptr) {
+    if (std::string wrong = check_arguments(program, arguments); !wrong.empty()) return wrong;
+  }
   try {
     if (options.policy == nullptr) launch::check_ranks(options, ranks - options.spares);
   } catch (const launch::OptionsError& e) {
@@ -108,14 +125,15 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
                    const std::string& wrong, Transport& transport, bool alone) {
   const bool first = transport.rank() == Rank{0};
   Begin b{kExitOk, given, {}, {}, {}};
-  Card card = card_of(program, arguments);
+  // Who calls it may have them on rank 0 only.
+  Card card = card_of(program, given.caller == nullptr ? arguments : std::vector<std::string>{});
   if (first && card.refusal_code == 0) {
     card.refusal = !wrong.empty() ? wrong : refusal(program, given, arguments, transport.size(), b.profile);
     if (card.refusal.empty() && !given.journal.empty()) card.refusal = b.journal.open(program, arguments, given);
     card.refusal_code = card.refusal.empty() ? kExitOk : kExitUsage;
   }
   if (alone) {
-    b.exit_code = card.refusal_code == kExitOk ? kExitOk : complain(card.refusal_code, card.refusal, true);
+    b.exit_code = card.refusal_code == kExitOk ? kExitOk : complain(given, card.refusal_code, card.refusal, true);
     return b;
   }
   Verdict mine;
@@ -127,11 +145,12 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   b.agreed = agree(transport, std::move(card), std::move(mine), given.quiet);
   const Verdict& v = b.agreed.verdict;
   if (v.exit_code != kExitOk) {
-    b.exit_code = complain(v.exit_code, v.text, first);
+    b.exit_code = complain(given, v.exit_code, v.text, first);
     return b;
   }
   if (!first) {
     b.options = launch::parse_options(v.options, launch::Files::of_others);
+    b.options.caller = given.caller;
     b.profile = v.profile;
     set_up_logging(b.options);
   }
@@ -153,10 +172,10 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     b.journal.keep(*nodes.back());
   }
   if (nodes.front()->facts.worker_ranks < 1) {
-    return complain(kExitUsage, "this balancer needs more ranks: the last one coordinates", first);
+    return complain(options, kExitUsage, "this balancer needs more ranks: the last one coordinates", first);
   }
   // With several ranks in one process nobody could tell which one a signal means.
-  const bool signals = nodes.size() == 1 && nodes.front()->ranks() > 1;
+  const bool signals = options.caller == nullptr && nodes.size() == 1 && nodes.front()->ranks() > 1;
   if (signals) catch_member_signals(*transports.front());
   // The ranks of this process: each gets a thread, the first one runs here.
   std::vector<Thread> others;
@@ -172,22 +191,57 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
 
 }  // namespace
 
+namespace {
+
+// A caller goes on with its own when the run is over.
+class OthersLogger {
+ public:
+  OthersLogger() : before_(spdlog::default_logger()) {}
+  ~OthersLogger() { spdlog::set_default_logger(before_); }
+  OthersLogger(const OthersLogger&) = delete;
+  OthersLogger& operator=(const OthersLogger&) = delete;
+
+ private:
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+// What is left to do in a process of the run's own; the exit code.
+int leave(int code) {
+  end_children();
+  guard_no_descriptors();
+  if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
+    std::fprintf(stderr, "%s\n", word.c_str());
+    return kExitProgram;
+  }
+  const std::string lost = files::stdout_error();
+  return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
+}
+
+}  // namespace
+
 int run(const abi::Program& program, const RunOptions& options, const std::vector<std::string>& arguments,
         const std::string& wrong) {
   bool first = true;
+  const bool own = options.caller == nullptr;  // the process
   try {
-    print_whole_lines();
+    std::optional<OthersLogger> logger;
+    if (own) {
+      print_whole_lines();
+      note_open_descriptors();
+    } else {
+      logger.emplace();
+    }
     set_up_logging(options);
-    note_open_descriptors();
     auto transports = make_transports(options);
-    guard_new_descriptors();
+    if (own) guard_new_descriptors();
     first = transports.front()->rank() == Rank{0};
     const bool alone = transports.size() > 1 || transports.front()->size() == 1;
     // The other ranks know nothing of what is wrong on this one alone, and would wait for it.
-    const auto end_all = [&transport = *transports.front()](const std::exception& e) {
-      complain(kExitEnvironment, fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what()), true);
-      if (transport.size() > 1) transport.abort(kExitEnvironment);
-      return kExitEnvironment;
+    const auto end_all = [&options, &transport = *transports.front()](const std::exception& e) {
+      const std::string text = fmt::format("rank {}: {}", balancer::index(transport.rank()), e.what());
+      if (transport.size() == 1) return complain(options, kExitEnvironment, text, true);
+      complain(kExitEnvironment, text, true);
+      transport.abort(kExitEnvironment);
     };
     Begin b;
     try {
@@ -196,30 +250,24 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
       return end_all(e);
     }
     if (b.exit_code != kExitOk) return b.exit_code;
-    const LastWords last_words(program);
-    const Interrupts interrupts(options.quiet, !b.options.journal.empty());
+    const LastWords last_words(program, own);
+    const Interrupts interrupts(options.quiet || !own, own && !b.options.journal.empty());
     try {
       const int code = run_ranks(program, std::move(b), arguments, transports, first);
-      end_children();
-      guard_no_descriptors();
-      if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
-        std::fprintf(stderr, "%s\n", word.c_str());
-        return kExitProgram;
-      }
-      const std::string lost = files::stdout_error();
-      return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
+      if (own) return leave(code);
+      return alone ? code : share_end(*transports.front(), *options.caller, code);
     } catch (const std::invalid_argument&) {
       throw;  // all ranks see it
     } catch (const std::exception& e) {
       return end_all(e);
     }
   } catch (const std::invalid_argument& e) {
-    return complain(kExitUsage, e.what(), first);
+    return complain(options, kExitUsage, e.what(), first);
   } catch (const SameOnAllRanks& e) {
     let_rank_0_speak();
-    return complain(kExitEnvironment, e.what(), launcher_rank() == 0);
+    return complain(options, kExitEnvironment, e.what(), launcher_rank() == 0);
   } catch (const std::exception& e) {
-    return complain(kExitEnvironment, e.what(), first);
+    return complain(options, kExitEnvironment, e.what(), first);
   }
 }
 

@@ -91,6 +91,7 @@ std::string Workspace::uri(const fs::path& path) const {
 
 compiler::Options Workspace::options() const {
   compiler::Options options = options_;
+  options.called = true;  // nobody says whether it is one
   for (const auto& [path, document] : documents_) options.unsaved[path] = document.text;
   return options;
 }

@@ -41,7 +41,8 @@ sub main() { f(1); f(0.5); })"},
 only with a program that includes it.)",
      R"(sub mian() { show(1); })", R"(sub main() { show(1); })"},
     {"T205", "main-parameter", Severity::error, "a parameter of `main` that can't come from the command line",
-     R"(The parameters of `main` are the program's arguments: `int`, `real` or `string`.)",
+     R"(The parameters of `main` are the program's arguments: `int`, `long`, `real` or `string`. Where another program calls this one
+(docs/library.md), `main` may have values and names as well: `tessera build --library`, `tessera check --library`.)",
      R"(sub main(name x) { init(1, x); })", R"(sub main(int n) { show(n); })"},
     {"T206", "unknown-name", Severity::error, "a name is not declared",
      R"(Data fragments are declared with `df` at the start of a block, values by `let`, loops and parameters. A name is

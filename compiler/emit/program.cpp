@@ -91,7 +91,7 @@ std::string table_of(const Context& context, const semantics::Model& model, cons
   }
   std::string layout;
   std::vector<std::string> names;
-  for (const semantics::Variable* v : model.main->parameters) {
+  for (const semantics::Variable* v : model.main_parameters) {
     layout += v->letter;
     names.push_back(literal(v->name));
   }

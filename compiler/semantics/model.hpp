@@ -83,6 +83,7 @@ struct Kernel {
   std::vector<ParameterType> parameters;
   std::vector<std::string> parameter_names;
   bool in_place = false;
+  bool of_runtime = false;  // libtessera has it
   Extent at;
 };
 
@@ -171,6 +172,8 @@ struct Model {
   std::vector<InPlaceKernel> in_place;
   std::vector<ForeignText> heads;
   const Sub* main = nullptr;
+  // The parameters of the user's `main` as they were written: with results `main` above is a sub around it.
+  std::vector<const Variable*> main_parameters;
   const Variable* ranks = nullptr;  // if it is mentioned
 };
 

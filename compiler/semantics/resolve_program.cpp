@@ -155,13 +155,64 @@ void Resolver::check_main(const syntax::Program& program) {
                            (meant.empty() ? "" : "; should " + quote(meant) + " be `main`?"));
     return;
   }
-  model_.main = it->second.sub != nullptr ? it->second.sub : sub_of(*it->second.kernel, it->second.at);
-  for (const Variable* p : model_.main->parameters) {
-    if (p->letter != 'n' && p->letter != 'v') continue;
+  const Sub* main = it->second.sub != nullptr ? it->second.sub : sub_of(*it->second.kernel, it->second.at);
+  model_.main_parameters = main->parameters;
+  for (const Variable* p : main->parameters) {
+    if (library_call_ || (p->letter != 'n' && p->letter != 'v')) continue;
     diagnostics_.error("T205", p->at,
-                       "a parameter of `main` is a program argument: it must be `int`, `long`, `real` or "
-                       "`string`");
+                       "a parameter of `main` is a program argument: it must be `int`, `long`, `real` or `string`; "
+                       "other programs can give it values and take names (`tessera build --library`)");
   }
+  const bool results =
+      std::any_of(main->parameters.begin(), main->parameters.end(), [](const Variable* p) { return p->is_name(); });
+  model_.main = results ? with_results(*main) : main;
+}
+
+// with_results makes a sub around a `main` with names: it declares them, and gives rank 0 the values that they get
+// (runtime/library/results.cpp). So nothing else knows that `main` can have them.
+Sub* Resolver::with_results(const Sub& main) {
+  model_.kernels.emplace_back();
+  Kernel& give = model_.kernels.back();
+  give.name = "result";
+  give.symbol = "tessera_result";
+  give.parameters = {ParameterType::integer, ParameterType::value};
+  give.parameter_names = {"parameter", "x"};
+  give.of_runtime = true;
+  give.at = main.at;
+  model_.subs.emplace_back();
+  Sub& around = model_.subs.back();
+  around.name = main.name;
+  around.at = main.at;
+  Call call;
+  call.sub = &main;
+  std::vector<Statement> given;
+  for (std::size_t k = 0; k < main.parameters.size(); ++k) {
+    const Variable& p = *main.parameters[k];
+    Variable* v =
+        variable(p.is_name() ? Variable::Kind::fragment : Variable::Kind::parameter, p.letter, {p.name, p.at});
+    if (!p.is_name()) {
+      around.parameters.push_back(v);
+      const ParameterType type = p.letter == 'i'   ? ParameterType::integer
+                                 : p.letter == 'l' ? ParameterType::longint
+                                 : p.letter == 'r' ? ParameterType::real
+                                 : p.letter == 's' ? ParameterType::string
+                                                   : ParameterType::value;
+      call.arguments.push_back({type, make_variable(v, p.at), {}});
+      continue;
+    }
+    around.body.names.push_back(v);
+    call.arguments.push_back({ParameterType::name, nullptr, {v, {}, p.at}});
+    Call result;
+    result.kernel = &give;
+    result.arguments.push_back({ParameterType::integer, make_integer(static_cast<std::int64_t>(k), p.at), {}});
+    result.arguments.push_back({ParameterType::value, make_read({v, {}, p.at}), {}});
+    result.advice.locator = make_integer(0, p.at);
+    given.push_back({p.at, std::move(result)});
+  }
+  around.hidden = main.hidden;
+  around.body.statements.push_back({main.at, std::move(call)});
+  for (Statement& s : given) around.body.statements.push_back(std::move(s));
+  return &around;
 }
 
 Model Resolver::run(const syntax::Program& program) {

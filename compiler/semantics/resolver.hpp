@@ -23,9 +23,9 @@ class Resolver {
  public:
   using IsMacro = std::function<bool(const std::string& name)>;
   // `is_macro` serves messages: a name without its `$`. `recorder`, if any, is told what each name
-  // means.
-  Resolver(Diagnostics& diagnostics, IsMacro is_macro, Recorder* recorder = nullptr)
-      : diagnostics_(diagnostics), is_macro_(std::move(is_macro)), recorder_(recorder) {}
+  // means. `library`: it is called by another program, so that `main` may have values and names.
+  Resolver(Diagnostics& diagnostics, IsMacro is_macro, bool library, Recorder* recorder = nullptr)
+      : diagnostics_(diagnostics), is_macro_(std::move(is_macro)), library_call_(library), recorder_(recorder) {}
   Model run(const syntax::Program& program);
 
  private:
@@ -52,6 +52,7 @@ class Resolver {
   void declare_cxx(const syntax::CxxSub& sub);
   void declare_sub(const syntax::Sub& sub);
   void check_main(const syntax::Program& program);
+  Sub* with_results(const Sub& main);
   Sub* sub_of(const Kernel& kernel, Extent at);  // a sub that only calls it with its own parameters
   Variable* variable(Variable::Kind kind, char letter, const syntax::Word& name);
   void bind(Variable* variable, std::string_view what);
@@ -99,6 +100,7 @@ class Resolver {
 
   Diagnostics& diagnostics_;
   IsMacro is_macro_;
+  bool library_call_;
   Recorder* recorder_;
   Extent reach_{};  // where the names bound now can be used, for the recorder
   Model model_;

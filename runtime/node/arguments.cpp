@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <string_view>
 
 namespace tessera::runtime {
 namespace {
@@ -17,6 +18,12 @@ bool parse(const std::string& text, T& out) {
 }  // namespace
 
 std::string check_arguments(const abi::Program& p, const std::vector<std::string>& arguments) {
+  if (std::string_view(p.main_layout).find_first_of("vn") != std::string_view::npos) {
+    return fmt::format(
+        "{}: `main` has values or names among its parameters, which only another program can give: it is a "
+        "library (docs/library.md)",
+        p.name);
+  }
   std::string usage;
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     const char kind = p.main_layout[i];
@@ -49,19 +56,26 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
   return {};
 }
 
-void set_main_arguments(const abi::Program& p, const std::vector<std::string>& arguments, abi::Cf* main) {
+void set_main_arguments(const abi::Program& p, const std::vector<std::string>& arguments,
+                        const std::vector<ValueRef>* given, abi::Cf* main) {
+  unsigned word = 0;  // names are not in the frame: they are declared around `main`
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
-    if (p.main_layout[i] == 'i') {
+    const char kind = p.main_layout[i];
+    if (kind == 'n') continue;
+    if (kind == 'i') {
       std::int32_t n = 0;
       parse(arguments[i], n);
-      abi::frame_int(main, i) = n;
-    } else if (p.main_layout[i] == 'l') {
-      parse(arguments[i], abi::frame_int(main, i));
-    } else if (p.main_layout[i] == 'r') {
-      parse(arguments[i], abi::frame_real(main, i));
+      abi::frame_int(main, word) = n;
+    } else if (kind == 'l') {
+      parse(arguments[i], abi::frame_int(main, word));
+    } else if (kind == 'r') {
+      parse(arguments[i], abi::frame_real(main, word));
+    } else if (kind == 'v') {
+      abi::frame_value(main, word) = abi::retain((*given)[i].get());
     } else {
-      abi::frame_value(main, i) = abi::value_string(arguments[i].data(), arguments[i].size());
+      abi::frame_value(main, word) = abi::value_string(arguments[i].data(), arguments[i].size());
     }
+    ++word;
   }
 }
 

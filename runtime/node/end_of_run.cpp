@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "runtime/library/caller.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/stuck.hpp"
 #include "runtime/transport/flush_output.hpp"
@@ -140,14 +141,14 @@ void EndOfRun::on(Rank from, Waiting&& m) {
     if (waiting_answers_ > 0) return;
   }
   flush_output();
-  std::fputs(stuck_->text().c_str(), stderr);
+  tell(facts_.options, stuck_->text());
   stop_all(kExitProgram);
 }
 
 void EndOfRun::on(Rank, Failed&& m) {
   if (stopped_) return;
   flush_output();
-  std::fprintf(stderr, "%s\n", m.text.c_str());
+  tell(facts_.options, m.text + "\n");
   run_failed_.store(true);
   stop_all(m.exit_code);
 }

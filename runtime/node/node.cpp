@@ -16,6 +16,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
+#include "runtime/library/caller.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -263,7 +264,8 @@ void Node::start_main() {
   // The root scope is what main runs under; the program ends when it does.
   ScopeRecord* root = scopes.open(nullptr, abi::Id{0x7465737365726121u, 0x6D61696E2E726F6Fu});
   Cf* main = allocate_cf(*facts.program.main, root, abi::mix(root->id, 0));
-  set_main_arguments(facts.program, facts.arguments, main);
+  const Caller* caller = facts.options.caller;
+  set_main_arguments(facts.program, facts.arguments, caller == nullptr ? nullptr : &caller->given, main);
   enroll(main);
   leave_scope(*crew.outside, root);
   crew.any_worker().queue.push(main);
@@ -391,7 +393,9 @@ int Node::finish(int exit_code) {
       transport.abort(exit_code == 0 ? kExitEnvironment : exit_code);
     });
   }
-  transport.barrier(sink);
+  transport.barrier([&](Rank from, Parcel&& p) {
+    if (facts.options.caller == nullptr || !keep_end(*facts.options.caller, p)) sink(from, std::move(p));
+  });
   passed.store(true);
   if (guard.joinable()) guard.join();
   if (flush_at_end() && !facts.options.quiet) {

@@ -194,11 +194,14 @@ void leave_main(void (*when_it_crashes)()) {
 bool own_thread() { return own; }
 bool in_fragment() { return thread_worker != nullptr && thread_worker->current != nullptr; }
 
-LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_terminate(on_terminate)) {
+constexpr std::array<int, 5> kCrashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+LastWords::LastWords(const abi::Program& program, bool own_process)
+    : terminate_before_(std::set_terminate(on_terminate)), own_process_(own_process) {
   running_program = &program;
   running_process = getpid();
   catch_exits();
-  adopt_orphans();
+  if (own_process) adopt_orphans();
   watch_forks();
   find_pthread_create();
   watch_memory(true);
@@ -211,11 +214,17 @@ LastWords::LastWords(const abi::Program& program) : terminate_before_(std::set_t
   memset(&action, 0, sizeof action);
   action.sa_handler = on_crash;
   action.sa_flags = SA_ONSTACK;
-  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(s, &action, nullptr);
+  for (std::size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &action, &before_[i]);
 #endif
 }
 LastWords::~LastWords() {
-  if (sanitizer_loaded()) on_sanitizer_report(nullptr);
+  if (sanitizer_loaded()) {
+    on_sanitizer_report(nullptr);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  } else if (!own_process_) {
+    for (std::size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &before_[i], nullptr);
+#endif
+  }
   watch_memory(false);
   std::set_terminate(terminate_before_);
   running_program = nullptr;

@@ -3,6 +3,9 @@
 // with exit code 3. The launcher ends the other ranks.
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <exception>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -12,13 +15,17 @@ namespace tessera::runtime {
 // While the program runs. One per process at a time, after MPI has been initialised (it installs handlers of its own).
 class LastWords {
  public:
-  explicit LastWords(const abi::Program&);
+  // `own_process`: it is the run's, not of who calls it; else all is as before when this is over, and children are none
+  // of the run's.
+  LastWords(const abi::Program&, bool own_process);
   ~LastWords();
   LastWords(const LastWords&) = delete;
   LastWords& operator=(const LastWords&) = delete;
 
  private:
   std::terminate_handler terminate_before_;
+  bool own_process_;
+  std::array<struct sigaction, 5> before_{};
 };
 // A thread of the runtime.
 void mark_own_thread();

@@ -7,6 +7,7 @@
 
 #include "files/whole_file.hpp"
 #include "runtime/balance/profiles.hpp"
+#include "runtime/library/caller.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/trace/trace_report.hpp"
 
@@ -17,11 +18,11 @@ int write_results(const RunOver& over) {
   const Summary s = summarise(over);
   int code = kExitOk;
   if (!options.quiet) std::fputs(text_of(s).c_str(), stderr);
+  if (options.caller != nullptr) options.caller->summary = json_of(s);
   if (!options.summary_json.empty()) {
     const std::string error = files::write_whole(options.summary_json, json_of(s));
     if (!error.empty()) {
-      std::fprintf(stderr, "tessera: error: --summary: can't write %s: %s\n", options.summary_json.c_str(),
-                   error.c_str());
+      tell(options, fmt::format("tessera: error: --summary: can't write {}: {}\n", options.summary_json, error));
       code = kExitEnvironment;
     }
   }
@@ -30,14 +31,14 @@ int write_results(const RunOver& over) {
     const std::string error = write_trace(over, missing);
     if (!missing.empty()) std::fprintf(stderr, "tessera: warning: --record: %s\n", missing.c_str());
     if (!error.empty()) {
-      std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
+      tell(options, "tessera: error: " + error + "\n");
       code = kExitEnvironment;
     }
   }
   if (!options.save_groups.empty()) {
     const std::string error = save_profile(over, s);
     if (!error.empty()) {
-      std::fprintf(stderr, "tessera: error: %s\n", error.c_str());
+      tell(options, "tessera: error: " + error + "\n");
       code = kExitEnvironment;
     }
   }

@@ -117,7 +117,18 @@ void check(int code, const char* call) {
                            std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
-MpiTransport::MpiTransport() {
+MpiTransport::MpiTransport(std::optional<std::int32_t> communicator) : own_(!communicator) {
+  own_ ? begin_mpi() : take_mpi(*communicator);
+  peers_.resize(static_cast<std::size_t>(size_));
+  for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
+  meet_host();
+  if (other_hosts_ && own_) print_through_rank_0();
+  barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) { append(Outgoing{to, what, {}}); });
+  for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) post_receive(slot);
+  yielded_ = yield_in_mpi(false);
+}
+
+void MpiTransport::begin_mpi() {
   int there = 0;
   MPI_Initialized(&there);
   if (there != 0) throw std::runtime_error("MPI was initialised before the runtime started");
@@ -137,13 +148,27 @@ MpiTransport::MpiTransport() {
   MPI_Comm_size(comm_, &size_);
   check_launcher(size_);
   if (without_mpirun && size_ > 1) last_call_.emplace([](int code) { MPI_Abort(MPI_COMM_WORLD, code); });
-  peers_.resize(static_cast<std::size_t>(size_));
-  for (int r = 0; r < size_; ++r) peers_[static_cast<std::size_t>(r)].rank = r;
-  meet_host();
-  if (other_hosts_) print_through_rank_0();
-  barrier_ = BarrierProtocol(Rank{rank_}, size_, [this](Rank to, Control what) { append(Outgoing{to, what, {}}); });
-  for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) post_receive(slot);
-  yield_in_mpi(false);
+}
+
+void MpiTransport::take_mpi(std::int32_t communicator) {
+  int there = 0, gone = 0, provided = 0;
+  MPI_Initialized(&there);
+  MPI_Finalized(&gone);
+  if (there == 0 || gone != 0) {
+    throw std::runtime_error("a communicator is given, but MPI is not initialised, or not any more");
+  }
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_SERIALIZED) {
+    throw std::runtime_error(
+        "MPI was initialised for one thread only: call MPI_Init_thread with MPI_THREAD_SERIALIZED or "
+        "MPI_THREAD_MULTIPLE, for the run has threads of its own");
+  }
+  MPI_Comm theirs = MPI_Comm_f2c(communicator);
+  if (theirs == MPI_COMM_NULL) throw std::runtime_error("the communicator given is MPI_COMM_NULL");
+  check(MPI_Comm_dup(theirs, &comm_), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
 }
 
 // Finds the ranks of this host, shares doorbells and rings with them, counts the cores they have, and has them print
@@ -200,6 +225,7 @@ void MpiTransport::meet_host() {
   if (other_hosts_) watch_ = watch_sockets(*bell_);
   in_ring_ = {std::min(capacity / 4, kLargestInRing), capacity / 2};
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (!own_) break;  // where a caller prints is its own
     OutputPlace first = host_rank_ == 0 ? output_place(descriptor) : OutputPlace{};
     check(MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, host), "MPI_Bcast");
     int joined = print_into(first, descriptor) ? 1 : 0;
@@ -242,7 +268,7 @@ MpiTransport::~MpiTransport() {
     }
     collector_.reset();
     watch_.reset();  // before the bell goes
-    yield_in_mpi(true);
+    yield_in_mpi(own_ || yielded_);
     for (std::size_t slot = 0; envelopes_ && slot < kPosted; ++slot) {
       MPI_Request& request = posted_[slot];
       MPI_Cancel(&request);
@@ -251,7 +277,7 @@ MpiTransport::~MpiTransport() {
     MPI_Win_free(&shared_);
     MPI_Comm_free(&comm_);
     last_call_.reset();
-    MPI_Finalize();
+    if (own_) MPI_Finalize();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tessera: rank %d: cannot end MPI properly: %s\n", rank_, e.what());
     abort(70);
@@ -388,6 +414,8 @@ void MpiTransport::barrier(const Sink& sink) {
 
 namespace tessera::runtime {
 
-std::unique_ptr<Transport> make_mpi_transport() { return std::make_unique<mpi::MpiTransport>(); }
+std::unique_ptr<Transport> make_mpi_transport(std::optional<std::int32_t> communicator) {
+  return std::make_unique<mpi::MpiTransport>(communicator);
+}
 
 }  // namespace tessera::runtime

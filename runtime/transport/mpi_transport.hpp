@@ -141,7 +141,7 @@ struct ReceivedPiece {
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport();
+  explicit MpiTransport(std::optional<std::int32_t> communicator);
   ~MpiTransport() override;
 
   Rank rank() const override { return Rank{rank_}; }
@@ -159,6 +159,8 @@ class MpiTransport final : public Transport {
   [[noreturn]] void abort(int exit_code) override;
 
  private:
+  void begin_mpi();
+  void take_mpi(std::int32_t communicator);
   void meet_host();
   void print_through_rank_0();
   void post_receive(std::size_t slot);
@@ -186,6 +188,8 @@ class MpiTransport final : public Transport {
   bool deliver(const Sink& sink);
   void publish(bool moved);
 
+  const bool own_;  // we have initialised MPI, and the process is the run's
+  bool yielded_ = true;
   int rank_ = 0;
   int size_ = 1;
   std::vector<OnHost> host_;

@@ -98,12 +98,12 @@ void prepare_process_for_mpi() {
   }
 }
 
-void yield_in_mpi(bool yield) {
+bool yield_in_mpi(bool yield) {
   // Open MPI reads its parameter once; this is the function it then calls (since 1.x, still in 5).
   // Another MPI does not have it and needs nothing.
   using SetYield = bool (*)(bool);
   static const auto set = reinterpret_cast<SetYield>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
-  if (set != nullptr) set(yield);
+  return set != nullptr && set(yield);
 }
 
 void adopt_orphans() {

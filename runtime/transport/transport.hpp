@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -106,8 +107,9 @@ struct SameOnAllRanks : std::runtime_error {
 // ---- MPI. True when this process was started by mpirun or srun.
 bool started_by_launcher();
 // Initialises MPI; finalises it in the destructor. Throws std::runtime_error with a message for a
-// person when MPI cannot start.
-std::unique_ptr<Transport> make_mpi_transport();
+// person when MPI cannot start. With the communicator of a caller, by its number as Fortran has it, MPI is there before
+// and stays, and so does where the process prints.
+std::unique_ptr<Transport> make_mpi_transport(std::optional<std::int32_t> communicator = {});
 
 // ---- in-process
 struct InprocOptions {

@@ -32,6 +32,27 @@ sed -i 's/add.cpp/gone.cpp/' project/CMakeLists.txt
 if cmake -S project -B out >log 2>&1; then fail "a kernel file that is not there is accepted"; fi
 tr -s '\n ' ' ' <log | grep -q 'tessera_add_program(count): there is no [^ ]*/gone.cpp' || { cat log; fail "it does not say which file is missing"; }
 
+# Programs called as a library, by one that has MPI of its own.
+cp -r "$here/../../examples/library" library
+cmake -S library -B called -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 && cmake --build called >log 2>&1 || { cat log; fail "examples/library does not build"; }
+expected="round 0: largest 27
+round 1: largest 27
+round 2: largest 21
+exit code 1: $work/library/broken.fa:6: error: the kernel threw an exception: there is no inverse of 0 [T409]
+  in \`inverse(v, x)\` at $work/library/broken.fa:6 (v=0), called at $work/library/broken.fa:6"
+is "a program that calls two" "$(called/solver 2>&1)" "$expected
+sum 0.25"
+is "the same on three ranks" "$(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 called/solver 2>&1)" "$expected
+sum 0.75"
+is "what it says without --library" "$(tessera check library/smooth.fa 2>&1 | grep -c 'T205')" 3
+is "and with" "$(tessera check --library library/smooth.fa 2>&1)" ""
+status=0
+tessera run called/../library/broken.fa >log 2>&1 || status=$?
+is "a library is not run" "$status" 1
+status=0
+tessera build --library library/broken.fa -o broken.so >log 2>&1 || status=$?
+is "a library of another name" "$status" 2
+
 if command -v pkg-config >/dev/null; then
   is "pkg-config" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags tessera | tr ' ' '\n' | grep '^-I' | cut -c3- | xargs realpath)" "$prefix/include/tessera"
 fi
