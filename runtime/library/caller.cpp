@@ -8,13 +8,13 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr std::uint8_t kEnd = 0xFF;  // no message has this number
-constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr std::uint8_t kEndOfCalledRun = 0xFF;  // no message has this number
+constexpr auto kLookForEnd = std::chrono::milliseconds(100);
 
 Parcel encode_end(const Caller& c, int exit_code) {
   Parcel parcel;
   WireWriter out(parcel.bytes);
-  out(kEnd, exit_code, c.report, c.summary);
+  out(kEndOfCalledRun, exit_code, c.report, c.summary);
   const std::size_t count = c.everywhere && exit_code == kExitOk ? c.results.size() : 0;
   out(static_cast<std::uint64_t>(count));
   for (std::size_t k = 0; k < count; ++k) {
@@ -80,7 +80,7 @@ void tell(const RunOptions& options, const std::string& text) {
 }
 
 bool keep_end(Caller& caller, Parcel& p) {
-  if (p.bytes.empty() || p.bytes.front() != std::byte{kEnd}) return false;
+  if (p.bytes.empty() || p.bytes.front() != std::byte{kEndOfCalledRun}) return false;
   caller.end = std::move(p);
   return true;
 }
@@ -93,7 +93,7 @@ int share_end(Transport& transport, Caller& caller, int exit_code) {
   // Beats of the run may come behind it.
   const auto sink = [&](Rank, Parcel&& p) { keep_end(caller, p); };
   while (!caller.end) {
-    if (!transport.progress(sink)) transport.wait(Clock::now() + kPause);
+    if (!transport.progress(sink)) transport.wait(Clock::now() + kLookForEnd);
   }
   decode_end(std::move(*caller.end), caller, exit_code);
   return exit_code;

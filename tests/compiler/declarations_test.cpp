@@ -120,6 +120,20 @@ TEST(Declarations, AKernelMayBeMain) {
   EXPECT_EQ(codes(translate_text("C++ sub main(name x) ${{ $}}")), "T205");
 }
 
+TEST(Declarations, MainOfALibraryMayHaveValuesAndNames) {
+  Options called;
+  called.called = true;
+  const Output kernel = translate_text("C++ sub main(value a, int n, name x) ${{ x = n; $}}", called);
+  EXPECT_EQ(codes(kernel), "");
+  EXPECT_NE(kernel.program_cpp.find("\"vin\""), std::string::npos) << "all of its parameters";
+  EXPECT_NE(kernel.program_cpp.find("tessera_result"), std::string::npos) << "who gives x to the caller";
+  EXPECT_TRUE(kernel.imports.empty()) << "which no kernel file has to define";
+  const std::string kernels = "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\n";
+  EXPECT_EQ(codes(translate_text(kernels + "sub main(name x, name y) { init(1, x); init(x, y); }", called)), "");
+  EXPECT_EQ(codes(translate_text(kernels + "sub main(name x) { show(1); }", called)).find("T301"), 0u)
+      << "nothing assigns x";
+}
+
 TEST(Declarations, HidingIsLegal) {
   expect_silent("sub f(int x) { for i = 1..x { df x; init(i, x); show(x); } }\nsub main() { f(2); }");
   expect_silent("let a = 1 { show(a); let a = 2 { show(a); } }");
@@ -137,6 +151,7 @@ TEST(Declarations, ProgramsOfTheRepositoryAreSilent) {
       Options options;
       options.defines.emplace_back("FROM_COMMAND_LINE", "1");
       options.library = root / "stdlib";
+      options.called = true;
       const Output out = without_remarks(translate(file.path(), options));
       if (codes(out) == "T204") continue;  // a file for #include
       EXPECT_EQ(codes(out), "") << (out.diagnostics.empty() ? "" : render(out.diagnostics[0], false));

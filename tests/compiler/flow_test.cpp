@@ -38,6 +38,7 @@ TEST(Flow, NothingIsSaidAboutThePrograms) {
       Options options;
       options.defines = {{"FROM_COMMAND_LINE", "1"}};
       options.library = root / "stdlib";
+      options.called = true;
       EXPECT_EQ(rendered(without_remarks(translate(path, options)), path.parent_path()), "") << path;
       ++programs;
     }
