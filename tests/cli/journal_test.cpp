@@ -192,5 +192,16 @@ TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
   EXPECT_TRUE(ended(o, 0, {"warning: the journal can't be written", "File too large", "the run goes on"}));
 }
 
+// Each rank has a folder of its own where the other sees none: nothing runs.
+TEST_F(Journal, AFolderThatRanksDoNotShareIsRefused) {
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  const Outcome o = run({"sh", "-c",
+                         "mkdir 0 1; export TESSERA_OPTIONS='--journal /proc/self/cwd/J'; mpirun --allow-run-as-root "
+                         "--oversubscribe -n 2 sh -c 'cd $OMPI_COMM_WORLD_RANK; exec ../p 3'"});
+  EXPECT_TRUE(ended(o, 3, {"rank 1: --journal: /proc/self/cwd/J is not the folder that rank 0 sees there"}));
+  EXPECT_EQ(o.out, "");
+  EXPECT_FALSE(fs::exists(path("0/ran")));
+}
+
 }  // namespace
 }  // namespace tessera::tests
