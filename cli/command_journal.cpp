@@ -46,6 +46,7 @@ void show(const JournalCommand& c, const journal::Contents& j) {
     if (damaged > 0)
       fmt::print("  {}: {} bytes can't be read; what they said would be done again\n", file.string(), damaged);
   }
+  for (const fs::path& other : j.not_files) fmt::print("  {}: is no file: it is passed over\n", other.string());
 }
 
 int run(const JournalCommand& c) {
@@ -63,7 +64,7 @@ int run(const JournalCommand& c) {
     return 0;
   }
   show(c, j);
-  return c.verify && j.damaged > 0 ? runtime::kExitUsage : 0;
+  return c.verify && (j.damaged > 0 || !j.not_files.empty()) ? runtime::kExitUsage : 0;
 }
 
 }  // namespace

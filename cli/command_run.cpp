@@ -27,6 +27,7 @@ struct RunCommand {
   runtime::RunOptions options;
   std::optional<std::int32_t> ranks;
   std::string ranks_said;  // by -n
+  std::filesystem::path hostfile;
   Launch launch;
   std::optional<std::int32_t> restarts;
 };
@@ -34,16 +35,16 @@ struct RunCommand {
 constexpr std::int32_t kRestarts = 3;  // with a journal
 
 // How many ranks are to be started; nothing: the program runs in this process.
-std::optional<std::int32_t> ranks_of(const RunCommand& c) {
-  if (c.ranks_said == "auto" || (c.ranks_said.empty() && !c.launch.hostfile.empty())) {
-    const Allocation a = allocation(c.launch.hostfile);
+std::optional<std::int32_t> ranks_of(RunCommand& c) {
+  if (!c.hostfile.empty()) c.launch.hosts.emplace(c.hostfile);
+  if (c.ranks_said == "auto" || (c.ranks_said.empty() && c.launch.hosts)) {
+    const Allocation a = c.launch.hosts ? Allocation{c.launch.hosts->slots(), c.hostfile.string()} : allocation();
     if (!c.options.quiet) {
       fmt::print(stderr, "tessera: {} rank{}{}\n", a.ranks, a.ranks == 1 ? "" : "s",
                  a.from.empty() ? ": neither a host file nor a batch job says how many" : ", by " + a.from);
     }
     return a.ranks;
   }
-  if (!c.launch.hostfile.empty()) slots_of(c.launch.hostfile);  // whether it is one
   if (c.ranks_said.empty()) return std::nullopt;
   std::int32_t n = 0;
   const char* const end = c.ranks_said.data() + c.ranks_said.size();
@@ -148,7 +149,7 @@ void add_run(CLI::App& app, Action& action) {
                   "without -n the "
                   "program runs in this process")
       ->option_text("N");
-  sub->add_option("--hostfile", command->launch.hostfile,
+  sub->add_option("--hostfile", command->hostfile,
                   "a host file of mpirun, lines like `h1 slots=4`; without -n it says how many ranks there are")
       ->option_text("FILE");
   sub->add_option_function<std::vector<std::string>>(

@@ -190,7 +190,8 @@ int run(const SimulateCommand& c) {
 void add_simulate(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("simulate", "run a workload on a simulated cluster, under any balancer");
   const auto c = std::make_shared<SimulateCommand>();
-  sub->add_option("-w,--workload", c->workload, "what runs: NAME, NAME:parameter=value,..., or a trace file")
+  sub->add_option("-w,--workload,workload", c->workload,
+                  "what runs, with -w or without: NAME, NAME:parameter=value,..., or a trace file")
       ->option_text("WORKLOAD");
   sub->add_option("-c,--cluster", c->cluster, "where: a name of --list, or FILE.toml (uniform)")
       ->option_text("CLUSTER");

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -173,13 +174,21 @@ struct Ended {
   }
 };
 
+// A file for mpirun with this text, which goes with this process. Such files are few: one for each start.
+std::string file_for_mpirun(const std::string& text) {
+  const int file = memfd_create("tessera-hosts", MFD_CLOEXEC);
+  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw environment_error(std::string("can't write a host file for mpirun: ") + strerror(errno));
+  return fmt::format("/proc/{}/fd/{}", getpid(), file);
+}
+
 // Everything in front of the program.
 Command mpirun_command(const Launch& how) {
   Command command = {find_mpirun().string(), "-n", std::to_string(how.ranks)};
   // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
   command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
   if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  if (!how.hostfile.empty()) command.insert(command.end(), {"--hostfile", how.hostfile.string()});
+  if (how.hosts) command.insert(command.end(), {"--hostfile", file_for_mpirun(how.hosts->text())});
   if (!how.sanitizer.empty()) {
     setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
     command.insert(command.end(), {"-x", "LD_PRELOAD=" + how.sanitizer.string(), "-x", "ASAN_OPTIONS"});
@@ -209,10 +218,27 @@ Ended run_once(const Command& command) {
     if (said[0] != 0 && said[2] == 0) return {};
     throw environment_error(
         "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
-        "and what runs there may go on until it is back");
+        "and what runs there may go on until it is back; or, where there is one host only, a signal has stuck mpirun");
   }
   return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0}), said[1] != 0,
           ended.got == SIGTERM || ended.got == SIGHUP};
+}
+
+// Goes on without a host that is lost: with the ranks that the others have room for, spares taken first. Returns why
+// not, for a person, or "".
+std::string leave_out(const std::string& host, Launch& how, runtime::RunOptions& options) {
+  if (!how.hosts) return "no --hostfile says which hosts are left";
+  const std::int32_t slots = how.hosts->leave_out(host);
+  if (slots == 0) return "the host file has no other";
+  const std::int32_t left = std::min(how.ranks, std::max(how.hosts->slots(), how.ranks - slots));
+  options.spares = std::max(0, options.spares - (how.ranks - left));
+  how.ranks = left;
+  try {
+    launch::check_ranks(options, left - options.spares);
+  } catch (const launch::OptionsError& e) {
+    return e.what();
+  }
+  return "";
 }
 
 }  // namespace
@@ -234,7 +260,7 @@ int run_again(const fs::path& program, std::int32_t restarts, const runtime::Run
   }
 }
 
-int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunOptions& options,
+int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions options,
                  const std::vector<std::string>& arguments) {
   // Whatever the kernels have for the start and the end of a process is the ranks'.
   if (how.sanitizer.empty() && !options.load_groups.empty()) {
@@ -243,12 +269,12 @@ int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunO
   }
   check_room_for_mpi();
   std::error_code ignored;
-  Command command = mpirun_command(how);
-  command.insert(command.end(),
-                 {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"});
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
+  Command words = {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
   for (std::int32_t again = 1;; ++again) {
+    Command command = mpirun_command(how);
+    command.insert(command.end(), words.begin(), words.end());
+    setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
     const Ended e = run_once(command);
     if (e.in_time && e.begun && !options.journal.empty()) {
       if (!options.quiet) fmt::print(stderr, "tessera: ended by a signal; the same command goes on from the journal\n");
@@ -258,8 +284,20 @@ int run_on_ranks(const fs::path& program, const Launch& how, const runtime::RunO
       if (!e.meaning.text.empty()) throw Failure(e.meaning.exit_code, "tessera: error: " + e.meaning.text);
       return e.meaning.exit_code;
     }
-    fmt::print(stderr, "tessera: {}; the run is started again ({} of {})\n",
-               e.meaning.text.empty() ? "the run has ended" : e.meaning.text, again, how.restarts);
+    std::string where;
+    if (const std::string& host = e.meaning.lost_host; !host.empty()) {
+      // mpirun would try for a minute to reach it.
+      if (const std::string wrong = leave_out(host, how, options); !wrong.empty()) {
+        throw Failure(
+            e.meaning.exit_code,
+            fmt::format("tessera: error: {}.\nThe run is not started again by itself: {}. The same command on "
+                        "hosts without {} goes on from the journal {}",
+                        e.meaning.text, wrong, host, options.journal));
+      }
+      where = fmt::format(" without {}, on {} rank{}", host, how.ranks, how.ranks == 1 ? "" : "s");
+    }
+    fmt::print(stderr, "tessera: {}; the run is started again{} ({} of {})\n",
+               e.meaning.text.empty() ? "the run has ended" : e.meaning.text, where, again, how.restarts);
   }
 }
 

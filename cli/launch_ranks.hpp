@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/host_file.hpp"
 #include "runtime/run.hpp"
 
 namespace tessera::cli {
@@ -25,7 +27,7 @@ int run_here(const std::filesystem::path& program, const runtime::RunOptions& op
 // What mpirun is asked for.
 struct Launch {
   std::int32_t ranks = 1;
-  std::filesystem::path hostfile;         // empty: mpirun finds hosts by its own means
+  std::optional<HostFile> hosts;          // without: mpirun finds hosts by its own means
   std::vector<std::string> mpirun_words;  // more words for it, in front of the program
   std::filesystem::path sanitizer;        // whose library is loaded first; empty: none
   std::int32_t restarts = 0;              // how often it starts them again, when one was killed or a host is lost
@@ -37,7 +39,7 @@ int run_again(const std::filesystem::path& program, std::int32_t restarts, const
 
 // run_on_ranks starts processes of `tessera exec-program` under mpirun and returns the first exit code that is not
 // zero. A signal to this process ends them all; so does its death.
-int run_on_ranks(const std::filesystem::path& program, const Launch& how, const runtime::RunOptions& options,
+int run_on_ranks(const std::filesystem::path& program, Launch how, runtime::RunOptions options,
                  const std::vector<std::string>& arguments);
 
 // run_sanitized is run_here in this process made anew, with the sanitizer's library loaded first; it returns only to

@@ -113,7 +113,8 @@ MpirunNotes::Meaning MpirunNotes::meaning(const Ended& e) const {
   if (const auto lost = find(R"(lost communication with a remote daemon[^]*Remote daemon\s*:.* on node (\S+))")) {
     return {kExitEnvironment,
             fmt::format("host {0} is lost: Open MPI's daemon there (orted) was ended, or the network to it has failed",
-                        (*lost)[1])};
+                        (*lost)[1]),
+            (*lost)[1]};
   }
   if (const auto absent = find(R"(was unable to[^]*?(?:Executable|Node):\s*(\S+)\s+(?:Executable|Node):\s*(\S+))")) {
     const bool executable_first = (*absent)[1].find('/') != std::string::npos;

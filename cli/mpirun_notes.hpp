@@ -26,7 +26,8 @@ class MpirunNotes {
   // What to say, and the exit code of the run.
   struct Meaning {
     int exit_code = 0;
-    std::string text;  // for a person; empty: it has been said
+    std::string text;         // for a person; empty: it has been said
+    std::string lost_host{};  // with the ranks on it
   };
   Meaning meaning(const Ended&) const;
 

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,7 +216,7 @@ struct Relay {
 
 // A process beside the command that leaves signals waiting: has one of ours gone to the whole process group, and so to
 // the command as well? And when we are killed while the command is stopped, it has that go on, to see the signal that
-// it gets for this.
+// it gets for this; and ends it when it does not: while mpirun starts, the signal may be lost on it.
 class Witness {
  public:
   explicit Witness(pid_t command) : self_(getpid()), pid_(fork()) {  // with the signals blocked
@@ -226,8 +227,13 @@ class Witness {
     sigprocmask(SIG_BLOCK, &orphaned, nullptr);
     prctl(PR_SET_PDEATHSIG, SIGRTMIN);
     close_range(0, ~0u, 0);
+    // By this the command is meant for certain, also when its number has become another's.
+    const int command_itself = static_cast<int>(syscall(SYS_pidfd_open, command, 0));
     for (int got = 0; getppid() == self_;) sigwait(&orphaned, &got);
-    kill(command, SIGCONT);
+    const auto send = [&](int signal) { syscall(SYS_pidfd_send_signal, command_itself, signal, nullptr, 0); };
+    send(SIGCONT);
+    pollfd ended{command_itself, POLLIN, 0};
+    if (poll(&ended, 1, static_cast<int>(kTimeToEnd.count())) == 0) send(SIGKILL);
     _exit(0);
   }
   ~Witness() {

@@ -34,6 +34,7 @@ Contents contents_of(const fs::path& folder) {
     attempt = h.attempt;
     if (h.attempt >= c.last.attempt) c.last = h;
   }
+  c.not_files = not_files_of(folder);
   c.finished = fs::exists(folder / kFinished);
   const Known known(folder, c.last.attempt + 1, c.last.blocks);
   c.recalled = known.recalled;

@@ -14,6 +14,7 @@ namespace tessera::runtime::journal {
 struct Contents {
   Header last;  // of the last run; attempt 0: nothing could be read
   std::vector<std::pair<std::filesystem::path, std::uint64_t>> files;  // with the bytes that can't be read
+  std::vector<std::filesystem::path> not_files;                        // named like files of it
   std::uint64_t attempts = 0, done = 0, recalled = 0;                  // as the last translation would
   std::uint64_t values = 0, value_bytes = 0, needed = 0, needed_bytes = 0;
   std::uint64_t file_bytes = 0, damaged = 0;

@@ -55,17 +55,28 @@ std::string foreign(const fs::path& folder, const fs::path& file, const Header& 
   return "";
 }
 
+// Of those with the name of a file of records, the ones that are files, or that are none.
+std::vector<fs::path> named_in(const fs::path& folder, bool are_files) {
+  std::vector<fs::path> named;
+  std::error_code failed, of_one;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (at->path().extension() == kEnding && fs::is_regular_file(at->path(), of_one) == are_files)
+      named.push_back(at->path());
+  }
+  std::sort(named.begin(), named.end());
+  return named;
+}
+
+// Of the run that has written it; 0: none could be.
+std::uint64_t attempt_of(const fs::path& file) {
+  unsigned long long number = 0;
+  return std::sscanf(file.filename().c_str(), "%llu-", &number) == 1 ? number : 0;
+}
+
 }  // namespace
 
-std::vector<fs::path> files_of(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-    if (at->path().extension() == kEnding) files.push_back(at->path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
+std::vector<fs::path> files_of(const fs::path& folder) { return named_in(folder, true); }
+std::vector<fs::path> not_files_of(const fs::path& folder) { return named_in(folder, false); }
 
 fs::path file_name(const fs::path& folder, std::uint64_t attempt, std::int32_t rank, std::uint32_t number) {
   return folder / fmt::format("{:05}-{:05}-{:05}{}", attempt, rank, number, kEnding);
@@ -125,10 +136,9 @@ Folder::~Folder() {
 
 void Folder::look(const Origin& origin, Finished finished) {
   const std::vector<fs::path> files = files_of(path_);
+  for (const fs::path& other : not_files_of(path_)) attempt = std::max(attempt, attempt_of(other) + 1);
   for (const fs::path& file : files) {
-    unsigned long long number = 0;
-    if (std::sscanf(file.filename().c_str(), "%llu-", &number) == 1)
-      attempt = std::max<std::uint64_t>(attempt, number + 1);
+    attempt = std::max(attempt, attempt_of(file) + 1);
     Header h;
     if (!read_header(file, h)) continue;
     wrong = foreign(path_, file, h, origin);

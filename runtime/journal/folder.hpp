@@ -15,6 +15,8 @@ inline constexpr const char* kFinished = "finished";  // a file of this name: th
 
 // The files of records, in an order that is the same for everybody.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder);
+// What is named like one and is none, but a folder or a pipe: opening it might wait for ever.
+std::vector<std::filesystem::path> not_files_of(const std::filesystem::path& folder);
 std::filesystem::path file_name(const std::filesystem::path& folder, std::uint64_t attempt, std::int32_t rank,
                                 std::uint32_t number);
 std::int64_t written_at(const std::filesystem::path& file);  // seconds since 1970; 0: not known

@@ -145,7 +145,8 @@ Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::ui
   for (const std::filesystem::path& file : files_of(folder)) {
     Header header;
     if (!read_header(file, header) || header.format != kFormat) {
-      damaged += std::filesystem::file_size(file);
+      std::error_code gone;
+      if (const auto bytes = std::filesystem::file_size(file, gone); !gone) damaged += bytes;
       continue;
     }
     if (header.attempt >= attempt) continue;

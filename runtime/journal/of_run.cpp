@@ -96,6 +96,9 @@ void OfRun::say(const RunOptions& options) const {
     std::fprintf(stderr, "tessera: the run in the journal %s came to its end: this one begins anew\n",
                  options.journal.c_str());
   }
+  for (const auto& other : not_files_of(options.journal)) {
+    std::fprintf(stderr, "tessera: warning: --journal: %s is no file: it is passed over\n", other.c_str());
+  }
   if (known_ == nullptr) return;
   const Known& k = *known_;
   std::string text = fmt::format(

@@ -289,6 +289,16 @@ TEST_F(Command, SignalsEndEveryRank) {
        "$child; done\n"
        "kill -KILL $pid; wait $pid",
        "sh", TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3", "--balancer", "none"});
+  // Nor where mpirun does not see the signal that it gets for this, as now and then while it starts.
+  write("bin/mpirun", "#!/bin/sh\ntrap '' TERM\necho $$ > deaf\nexec sleep 60\n");
+  const Outcome o = run({"sh", "-c",
+                         "chmod +x bin/mpirun; PATH=$PWD/bin:$PATH \"$@\" & pid=$!\n"
+                         "until [ -s deaf ] || ! kill -0 $pid; do sleep 0.05; done\n"
+                         "kill -KILL $pid; deaf=$(cat deaf)\n"
+                         "for n in $(seq 300); do kill -0 $deaf || break; sleep 0.1; done\n"
+                         "kill -KILL $deaf || echo has followed",
+                         "sh", TESSERA_COMMAND, "run", "-q", "p.fa", "-n", "3"});
+  EXPECT_EQ(o.out, "has followed\n") << o.err;
 }
 
 }  // namespace

@@ -150,6 +150,16 @@ TEST_F(Journal, IsShownAndCompacted) {
       run({"sh", "-c", "for f in J/*.tsj; do echo xxxxxxxx >> $f; done; exec " TESSERA_COMMAND " journal J --verify"});
   EXPECT_TRUE(ended(verified, 2));
   EXPECT_NE(verified.out.find("bytes can't be read"), std::string::npos) << verified.out;
+  // What is named like a file and is none is named, and opened by nobody.
+  const Outcome odd = run({"sh", "-c",
+                           "cp -r J K; mkdir K/00009-00000-00000.tsj; mkfifo K/00010-00000-00000.tsj; "
+                           "timeout 20 " TESSERA_COMMAND " journal K --verify"});
+  EXPECT_TRUE(ended(odd, 2));
+  for (const char* part : {"K/00009-00000-00000.tsj: is no file", "K/00010-00000-00000.tsj: is no file", "fragments"})
+    EXPECT_NE(odd.out.find(part), std::string::npos) << odd.out;
+  const Outcome beside =
+      run({"sh", "-c", "rm K/finished; exec timeout 60 " TESSERA_COMMAND " run p.fa -t 1 --journal K -- 3"});
+  EXPECT_TRUE(ended(beside, 0, {"K/00010-00000-00000.tsj is no file", "goes on from the journal"}));
   EXPECT_TRUE(ended(tessera({"journal", "nosuch"}), 2, {"no such folder"}));
   EXPECT_TRUE(ended(tessera({"journal", "."}), 2, {"there is no journal"}));
 }

@@ -52,7 +52,16 @@ X
     limit "$tessera" run host.fa --hostfile two >out 2>said
     code $? 0
     said "tessera: 3 ranks, by two"
-    [ "$(sort out)" = "$(printf '0 on h1\n1 on h2\n2 on h2')" ] || { echo "they ran elsewhere:"; cat out; exit 1; } ;;
+    [ "$(sort out)" = "$(printf '0 on h1\n1 on h2\n2 on h2')" ] || { echo "they ran elsewhere:"; cat out; exit 1; }
+    # A line is one rank where it does not say slots; mpirun alone would fill the cores of h1.
+    printf 'h1\nh2\n' >lines
+    limit "$tessera" run host.fa --hostfile lines >out 2>said
+    code $? 0
+    [ "$(sort out)" = "$(printf '0 on h1\n1 on h2')" ] || { echo "lines: they ran elsewhere:"; cat out; exit 1; }
+    printf 'h2\nh1 slots = 1\nh2 slots=1 # again\n' >lines
+    limit "$tessera" run host.fa --hostfile lines >out 2>said
+    code $? 0
+    [ "$(sort out | sed 's/^. on //' | sort | tr '\n' ' ')" = "h1 h2 h2 " ] || { echo "again: they ran elsewhere:"; cat out; exit 1; } ;;
   text)  # that kernels write to stdout, however: no line is cut, however long, and none is lost
     cat >text.fa <<'X'
 C++ sub say(int i, int n) ${{
@@ -146,7 +155,16 @@ X
   lost)  # the daemon of a host
     during '"$OVER_HOSTS/signal" h2 KILL orted' 30
     code $? 3
-    said "host h2 is lost" ;;
+    said "host h2 is lost"
+    # With a journal the others go on, when it is known which they are; and it is told when not.
+    printf 'h1 slots=1\nh2\n' >two
+    during '"$OVER_HOSTS/signal" h2 KILL orted' 3 --journal J --hostfile two
+    code $? 0
+    said "host h2 is lost"
+    said "the run is started again without h2, on 1 rank (1 of 3)"
+    during '"$OVER_HOSTS/signal" h2 KILL orted' 3 --journal K
+    code $? 3
+    said "The same command on hosts without h2 goes on from the journal $work/K" ;;
   signals)
     during '"$OVER_HOSTS/signal" h2 KILL tessera' 30
     code $? 137
