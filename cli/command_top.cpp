@@ -59,17 +59,26 @@ std::string rank_lines(const StatusText& s, const StatusText& before) {
     const StatusText& x = s["ranks"][r];
     const StatusText old = before.is_null() ? StatusText() : before["ranks"].at(r);
     const double workers = x["workers"].get<double>();
+    const bool heard = x["heard"].get<bool>();
     const double busy = workers == 0 ? 0 : std::min(1.0, since(x, old, "busy_seconds") / (seconds * workers));
     const int full = static_cast<int>(busy * kBarWidth + 0.5);
     text += fmt::format("  {:4}  {}{} {:>7}  {:10}{:10}{:10}{:>10}  {}, {}", r,
                         std::string(static_cast<std::size_t>(full), '#'),
                         std::string(static_cast<std::size_t>(kBarWidth - full), '.'),
-                        workers == 0 ? "plans" : fmt::format("{:.0f} %", 100 * busy), x["done"].get<std::int64_t>(),
-                        x["ready"].get<std::int64_t>(), x["waiting"].get<std::int64_t>(),
+                        !heard         ? "?"
+                        : workers == 0 ? "plans"
+                                       : fmt::format("{:.0f} %", 100 * busy),
+                        x["done"].get<std::int64_t>(), x["ready"].get<std::int64_t>(), x["waiting"].get<std::int64_t>(),
                         balancer::bytes_text(x["memory_bytes"].get<double>()), x["moved_in"].get<std::int64_t>(),
                         x["moved_out"].get<std::int64_t>());
     if (!x["host"].get<std::string>().empty()) text += "  " + x["host"].get<std::string>();
-    if (!x["answered"].get<bool>()) text += "  has not answered for a second: numbers of before";
+    if (x["part"] == "left") text += "  has left";
+    if (x["part"] == "rests") text += "  rests: a spare";
+    if (!heard) {
+      text += "  has not answered yet";
+    } else if (!x["answered"].get<bool>()) {
+      text += "  has not answered for a second: numbers of before";
+    }
     text += "\n";
   }
   return text;

@@ -320,7 +320,7 @@ int Node::run() {
   if (!facts.hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(facts, comm, transport, started);
   running = std::make_unique<RunningNow>(facts, crew);
   if (facts.first() && ranks() > 1 && simulation == nullptr) {
-    status = std::make_unique<StatusBoard>(facts, comm, *totals, own);
+    status = std::make_unique<StatusBoard>(facts, members, comm, *totals, own);
     membership->listen();
   }
   if (journal != nullptr) journal->start();

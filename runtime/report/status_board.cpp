@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/node/members.hpp"
 #include "runtime/report/describe.hpp"
 
 namespace tessera::runtime {
@@ -16,13 +17,18 @@ using StatusJson = nlohmann::ordered_json;
 
 }  // namespace
 
-StatusBoard::StatusBoard(const RunFacts& facts, Communicator& comm, TotalsOfAll& totals, std::function<Totals()> own)
+StatusBoard::StatusBoard(const RunFacts& facts, const Members& members, Communicator& comm, TotalsOfAll& totals,
+                         std::function<Totals()> own)
     : facts_(facts),
+      members_(members),
       comm_(comm),
       totals_(totals),
       own_(std::move(own)),
       start_(Clock::now()),
-      missing_(static_cast<std::size_t>(facts.ranks)) {}
+      missing_(static_cast<std::size_t>(facts.ranks)),
+      heard_(static_cast<std::size_t>(facts.ranks)) {
+  heard_[0] = true;
+}
 
 void StatusBoard::ask(Answer to) {
   const bool first = asked_.empty();
@@ -39,6 +45,7 @@ void StatusBoard::ask(Answer to) {
 
 void StatusBoard::came(Rank from) {
   missing_[static_cast<std::size_t>(balancer::index(from))] = false;
+  heard_[static_cast<std::size_t>(balancer::index(from))] = true;
   if (!asked_.empty() && std::find(missing_.begin(), missing_.end(), true) == missing_.end()) answer_all();
 }
 
@@ -53,6 +60,14 @@ Clock::time_point StatusBoard::next(Clock::time_point now) const {
 void StatusBoard::answer_all() {
   const std::string all = text();
   for (const Answer& a : std::exchange(asked_, {})) a(all);
+}
+
+// What it does in the run, in a word.
+const char* StatusBoard::part_of(Rank r) const {
+  if (balancer::index(r) >= members_.workers()) return "coordinates";
+  if (members_.takes_part(r)) return "works";
+  return members_.spare(r) && totals_.by_rank()[static_cast<std::size_t>(balancer::index(r))].finished == 0 ? "rests"
+                                                                                                            : "left";
 }
 
 std::string StatusBoard::text() const {
@@ -78,7 +93,9 @@ std::string StatusBoard::text() const {
     }
     j["ranks"].push_back({{"rank", r},
                           {"host", facts_.hosts.empty() ? "" : facts_.hosts[r]},
+                          {"part", part_of(Rank{static_cast<std::int32_t>(r)})},
                           {"answered", !missing_[r]},
+                          {"heard", static_cast<bool>(heard_[r])},
                           {"workers", t.threads},
                           {"busy_seconds", t.busy},
                           {"done", t.finished},

@@ -13,10 +13,12 @@
 
 namespace tessera::runtime {
 
+class Members;
+
 class StatusBoard {
  public:
   // `own`: the numbers of this rank.
-  StatusBoard(const RunFacts&, Communicator&, TotalsOfAll&, std::function<Totals()> own);
+  StatusBoard(const RunFacts&, const Members&, Communicator&, TotalsOfAll&, std::function<Totals()> own);
   // JSON in one line.
   using Answer = std::function<void(const std::string& text)>;
   void ask(Answer);
@@ -28,14 +30,17 @@ class StatusBoard {
  private:
   void answer_all();
   std::string text() const;
+  const char* part_of(Rank) const;
 
   const RunFacts& facts_;
+  const Members& members_;
   Communicator& comm_;
   TotalsOfAll& totals_;
   const std::function<Totals()> own_;
   const Clock::time_point start_;
   Clock::time_point deadline_{};
   std::vector<bool> missing_;  // by rank: asked, and has not answered
+  std::vector<bool> heard_;    // by rank: there are numbers of it
   std::vector<Answer> asked_;
 };
 

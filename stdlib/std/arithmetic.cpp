@@ -21,11 +21,20 @@ void real(Output& y, double v, const char* function, double x) {
   y = v;
 }
 
+// As in expressions, but strings are no numbers here: they would be joined.
+void require_number(const Input& x) {
+  require(x.type() != tessera::abi::Type::string, shown(x) + " is a string, and a number is needed");
+}
+
 }  // namespace
 
 extern "C" {
 
-void tessera_std_add(const Input& a, const Input& b, Output& c) { c.df() = a.df() + b.df(); }
+void tessera_std_add(const Input& a, const Input& b, Output& c) {
+  require_number(a);
+  require_number(b);
+  c.df() = a.df() + b.df();
+}
 void tessera_std_subtract(const Input& a, const Input& b, Output& c) { c.df() = a.df() - b.df(); }
 void tessera_std_multiply(const Input& a, const Input& b, Output& c) { c.df() = a.df() * b.df(); }
 void tessera_std_divide(const Input& a, const Input& b, Output& c) { c.df() = a.df() / b.df(); }

@@ -56,15 +56,26 @@ TEST_F(Members, ASignalledRankLeavesAndTheOutputIsTheSame) {
 }
 
 TEST_F(Members, ADrainedRankIsReplacedByASpareAndMayComeBack) {
-  const Outcome o = meanwhile(TESSERA_COMMAND " drain 0 --run $pid && " TESSERA_COMMAND
-                                              " join 0 --run $pid && kill -USR2 "
-                                              "$(rank_pid 0)",
-                              "-n 2 --spare 1 --balancer none");
+  const Outcome o =
+      meanwhile(TESSERA_COMMAND " drain 0 --run $pid && " TESSERA_COMMAND " status --run $pid && " TESSERA_COMMAND
+                                " join 0 --run $pid && kill -USR2 "
+                                "$(rank_pid 0)",
+                "-n 2 --spare 1 --balancer none");
   EXPECT_TRUE(ended(o, 0, {"rank 0 takes part already"}));
   EXPECT_EQ(sorted(o.out), numbers_to(100)) << o.err;
   EXPECT_EQ(read("said").rfind("rank 0 leaves, spare rank 2 joins\nrank 0 has left: ", 0), 0u) << read("said");
+  EXPECT_NE(read("said").find("  has left\n"), std::string::npos) << read("said");
   EXPECT_NE(read("said").find("rank 0 joins\n"), std::string::npos) << read("said");
   EXPECT_EQ(read("code"), "0\n");
+}
+
+TEST_F(Members, StatusSaysWhoRests) {
+  const Outcome o = meanwhile(TESSERA_COMMAND " status --run $pid; " TESSERA_COMMAND " status --json --run $pid",
+                              "-n 2 --spare 1 --balancer none");
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_NE(read("said").find("  rests: a spare\n"), std::string::npos) << read("said");
+  for (const char* part : {"\"part\": \"works\"", "\"part\": \"rests\""})
+    EXPECT_NE(read("said").find(part), std::string::npos) << read("said");
 }
 
 TEST_F(Members, WhatCannotBeIsRefused) {

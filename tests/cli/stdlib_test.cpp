@@ -43,6 +43,7 @@ constexpr std::pair<const char*, const char*> kWrong[] = {
     {"cholesky(square, r)", "`square` is not positive definite: its leading minor of order 2"},
     {"solve_lower(zero, a, r)", "`zero` is singular: element 0 of its diagonal is 0"},
     {"solve_right(square, a, r)", "`square` is 2 x 2, and `a` is 2 x 3: sizes of a system do not fit"},
+    {"add(words[0], words[1], r)", "is a string, and a number is needed"},
     {"reduce_sum(one, 0, 0, r)", "a reduction of 0 fragments has no value"},
     {"row(a, 2, r)", "`a` is 2 x 3: there is no row 2"},
     {"beside(a, square3, r)", "`a` is 2 x 3, and `square3` is 3 x 3: blocks beside each other"},
@@ -53,9 +54,10 @@ constexpr std::pair<const char*, const char*> kWrong[] = {
 TEST_F(Stdlib, WrongArgumentsAreNamedWithTheirSizes) {
   std::string text =
       "#include <std/base.fa>\n#include <std/blocks.fa>\n#include <std/mesh.fa>\n#include <std/reduce.fa>\n"
-      "sub main(int which) {\n  df a, b, x, y, square, square3, zero, one, r;\n"
+      "sub main(int which) {\n  df a, b, x, y, square, square3, zero, one, words, r;\n"
       "  matrix(2, 3, 1, a);\n  matrix(2, 3, 1, b);\n  vector(4, 1, x);\n  vector(5, 1, y);\n"
-      "  matrix(2, 2, 1, square);\n  matrix(3, 3, 1, square3);\n  matrix(2, 2, 0, zero);\n  set(1, one[0]);\n"
+      "  matrix(2, 2, 1, square);\n  matrix(3, 3, 1, square3);\n  matrix(2, 2, 0, zero);\n  set(1, one[0]);  "
+      "set(\"a\", words[0]);  set(1, words[1]);\n"
       "  print(b);\n  print(y);\n  print(square3);\n  print(zero);\n  print(one[0]);\n  if which == -1 print(r);\n";
   int number = 0;
   for (const auto& [call, message] : kWrong) {
