@@ -242,6 +242,7 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
       if (transport.size() == 1) return complain(options, kExitEnvironment, text, true);
       complain(kExitEnvironment, text, true);
       transport.abort(kExitEnvironment);
+      return kExitEnvironment;
     };
     Begin b;
     try {
