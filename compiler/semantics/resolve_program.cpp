@@ -135,7 +135,11 @@ Sub* Resolver::sub_of(const Kernel& kernel, Extent at) {
     const syntax::TypeName type = static_cast<syntax::TypeName>(static_cast<int>(kernel.parameters[k]));
     Variable* v = variable(Variable::Kind::parameter, letter_of(type), {kernel.parameter_names[k], at});
     s.parameters.push_back(v);
-    call.arguments.push_back({kernel.parameters[k], make_variable(v, at), {}});
+    if (v->is_name()) {
+      call.arguments.push_back({kernel.parameters[k], nullptr, {v, {}, at}});
+    } else {
+      call.arguments.push_back({kernel.parameters[k], make_variable(v, at), {}});
+    }
   }
   s.body.statements.push_back({at, std::move(call)});
   return &s;
@@ -169,7 +173,7 @@ void Resolver::check_main(const syntax::Program& program) {
 }
 
 // with_results makes a sub around a `main` with names: it declares them, and gives rank 0 the values that they get
-// (runtime/library/results.cpp). So nothing else knows that `main` can have them.
+// (runtime/library/library.cpp). So nothing else knows that `main` can have them.
 Sub* Resolver::with_results(const Sub& main) {
   model_.kernels.emplace_back();
   Kernel& give = model_.kernels.back();

@@ -256,6 +256,7 @@ void Node::worker_loop(Worker& w) {
     }
   }
   w.stats.pause();
+  if (!failed.load()) await_children();  // those that this thread forked end with it
   left_.fetch_add(1);
   pass_baton();
 }

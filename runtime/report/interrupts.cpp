@@ -4,13 +4,16 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "runtime/journal/journal.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/run.hpp"
 #include "runtime/transport/doorbell.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -20,6 +23,7 @@ std::array<struct sigaction, kSignals.size()> actions_before;
 Doorbell bell;
 std::atomic<int> came{0};
 constexpr int kEnd = -1;
+constexpr std::chrono::milliseconds kTogether{700};
 
 void on_signal(int signal) {
   int none = 0;
@@ -72,8 +76,13 @@ void Interrupts::watch() const {
         const std::string text = "\ntessera: ended by a signal\n" + running;
         (void)!write(STDERR_FILENO, text.data(), text.size());
       }
-      // mpirun gives its ranks a second.
-      if (journalled_) journal::Journal::write_all();
+      if (journalled_) {
+        // mpirun gives its ranks a second, but ends all when one of them has ended: whoever has less to write waits for
+        // the others.
+        const auto together = std::chrono::steady_clock::now() + kTogether;
+        journal::Journal::write_all();
+        if (started_by_launcher()) std::this_thread::sleep_until(together);
+      }
       if (journalled_ && signal == SIGTERM) _exit(kExitContinue);
       give_back();
       kill(getpid(), signal);
