@@ -23,7 +23,7 @@ struct BuildCommand {
 // NAME of libNAME.so, which a C++ program calls it by.
 std::string name_of_library(const fs::path& file) {
   const std::string stem = file.stem().string();
-  const std::string name = stem.starts_with("lib") ? stem.substr(3) : "";
+  std::string name = stem.starts_with("lib") ? stem.substr(3) : "";
   const bool word =
       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (file.extension() == ".so" && !name.empty() && word && std::isdigit(static_cast<unsigned char>(name[0])) == 0)

@@ -195,7 +195,9 @@ void add_simulate(CLI::App& app, Action& action) {
       ->option_text("WORKLOAD");
   sub->add_option("-c,--cluster", c->cluster, "where: a name of --list, or FILE.toml (uniform)")
       ->option_text("CLUSTER");
-  sub->add_option("-b,--balancer", c->balancers, "one or more, with commas, or `all` (none,steal,central,auto); also those of configs/balancer: central-faithful")
+  sub->add_option("-b,--balancer", c->balancers,
+                  "one or more, with commas, or `all` (none,steal,central,auto); also those of configs/balancer: "
+                  "central-faithful")
       ->delimiter(',')
       ->option_text("NAME,...");
   sub->add_option("--set", c->set, "a parameter of the balancers, for each that has it; may be repeated")

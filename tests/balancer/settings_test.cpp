@@ -101,8 +101,8 @@ TEST(Settings, RanksThatExecute) {
 // The files people start from list every parameter, with its default or the mode's own value.
 TEST(Settings, ConfigFilesAreCompleteAndValid) {
   const std::string folder = std::string(TESSERA_SOURCE_DIR) + "/configs/balancer/";
-  for (const std::string file : {"none", "central", "central-faithful", "steal", "steal-faithful", "auction", "torus", "tree", "mirror",
-                                 "equal", "predictive", "demand", "proportional"}) {
+  for (const std::string file : {"none", "central", "central-faithful", "steal", "steal-faithful", "auction", "torus",
+                                 "tree", "mirror", "equal", "predictive", "demand", "proportional"}) {
     const toml::table t = toml::parse_file(folder + file + ".toml");
     const PolicyInfo* p = find_policy(t["balancer"].value_or(std::string()));
     ASSERT_NE(p, nullptr) << file;

@@ -47,8 +47,7 @@ TEST_F(Command, SimulateLists) {
 }
 
 TEST_F(Command, SimulateCountsWorkers) {
-  const Outcome o =
-      tessera({"simulate", "loop:items=50", "--workers", "3", "-b", "central,steal", "--json", "-"});
+  const Outcome o = tessera({"simulate", "loop:items=50", "--workers", "3", "-b", "central,steal", "--json", "-"});
   EXPECT_TRUE(ended(o, 0));
   const auto j = nlohmann::json::parse(o.out);
   EXPECT_EQ(j["runs"][0]["ranks"], 4);
