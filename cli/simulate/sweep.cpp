@@ -47,6 +47,9 @@ void find_key(ParameterSweep& s, const Study& study) {
     s.of = of;
     return true;
   };
+  if (s.key == "cluster.ranks") {
+    throw usage_error("--sweep cluster.ranks: numbers of ranks are given by -n, as in -n 2,4,8");
+  }
   if (starts("cluster.", ParameterSweep::Of::cluster)) return;
   if (starts("workload.", ParameterSweep::Of::workload)) {
     if (study.generator == nullptr) {

@@ -9,6 +9,7 @@
 
 #include "runtime/launch/options.hpp"
 #include "runtime/library/caller.hpp"
+#include "runtime/node/arguments.hpp"
 #include "runtime/node/node.hpp"
 
 // What the sub around `main` calls for each of its names (compiler/semantics/resolve_program.cpp): on rank 0.
@@ -23,34 +24,7 @@ namespace {
 using abi::Type;
 using runtime::Caller;
 
-const char* wanted(char kind) {
-  switch (kind) {
-    case 'i':
-      return "an int";
-    case 'l':
-      return "a long";
-    case 'r':
-      return "a real";
-    default:
-      return "a string";
-  }
-}
-
-std::string signature(const abi::Program& p) {
-  std::string text;
-  for (std::uint32_t i = 0; i < p.main_params; ++i) {
-    const char kind = p.main_layout[i];
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ",
-                        kind == 'i'   ? "int"
-                        : kind == 'l' ? "long"
-                        : kind == 'r' ? "real"
-                        : kind == 's' ? "string"
-                        : kind == 'v' ? "value"
-                                      : "name",
-                        p.main_names[i]);
-  }
-  return "main(" + text + ")";
-}
+std::string signature(const abi::Program& p) { return "main(" + runtime::parameters_of_main(p) + ")"; }
 
 // Text of a scalar as the runtime reads it, or nothing: it does not fit the parameter.
 std::optional<std::string> text_for(char kind, const abi::Value& v) {
@@ -84,7 +58,7 @@ std::string give(const abi::Program& p, const std::vector<Argument>& arguments, 
       const bool scalar = given.value->type != Type::bytes;
       return fmt::format("{}: argument {} of {} is {}{}, but `{}` needs {}", p.name, next, signature(p),
                          type_name(given.value->type), scalar ? " (" + given.cast_string() + ")" : "", p.main_names[i],
-                         wanted(kind));
+                         runtime::wanted_by(kind));
     }
   }
   if (next == arguments.size()) return {};
@@ -102,6 +76,7 @@ runtime::RunOptions run_options(const Options& o) {
   r.ranks = o.ranks;
   if (o.threads != 0) r.threads = o.threads;
   if (!o.balancer.empty()) {
+    if (o.balancer.find('\'') != std::string::npos) throw launch::OptionsError("unknown balancer `" + o.balancer + "`");
     const runtime::RunOptions named = launch::parse_options("--balancer '" + o.balancer + "'");
     r.balancer = named.balancer;
   }

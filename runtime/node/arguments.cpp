@@ -17,6 +17,35 @@ bool parse(const std::string& text, T& out) {
 
 }  // namespace
 
+std::string parameters_of_main(const abi::Program& p) {
+  std::string text;
+  for (std::uint32_t i = 0; i < p.main_params; ++i) {
+    const char kind = p.main_layout[i];
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ",
+                        kind == 'i'   ? "int"
+                        : kind == 'l' ? "long"
+                        : kind == 'r' ? "real"
+                        : kind == 's' ? "string"
+                        : kind == 'v' ? "value"
+                                      : "name",
+                        p.main_names[i]);
+  }
+  return text;
+}
+
+const char* wanted_by(char kind) {
+  switch (kind) {
+    case 'i':
+      return "an int";
+    case 'l':
+      return "a long";
+    case 'r':
+      return "a real";
+    default:
+      return "a string";
+  }
+}
+
 std::string check_arguments(const abi::Program& p, const std::vector<std::string>& arguments) {
   if (std::string_view(p.main_layout).find_first_of("vn") != std::string_view::npos) {
     return fmt::format(
@@ -24,16 +53,7 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
         "library (docs/library.md)",
         p.name);
   }
-  std::string usage;
-  for (std::uint32_t i = 0; i < p.main_params; ++i) {
-    const char kind = p.main_layout[i];
-    usage += fmt::format("{}{} {}", i == 0 ? "" : ", ",
-                         kind == 'i'   ? "int"
-                         : kind == 'l' ? "long"
-                         : kind == 'r' ? "real"
-                                       : "string",
-                         p.main_names[i]);
-  }
+  const std::string usage = parameters_of_main(p);
   if (arguments.size() != p.main_params) {
     return fmt::format("{}: main({}) takes {} program argument{}, but {} {} given", p.name, usage, p.main_params,
                        p.main_params == 1 ? "" : "s", arguments.size(), arguments.size() == 1 ? "was" : "were");
@@ -46,11 +66,7 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
     if ((kind == 'i' && !parse(arguments[i], n)) || (kind == 'l' && !parse(arguments[i], l)) ||
         (kind == 'r' && !parse(arguments[i], r))) {
       return fmt::format("{}: program argument {} is `{}`, but main({}) needs {} for `{}`", p.name, i + 1, arguments[i],
-                         usage,
-                         kind == 'i'   ? "an int"
-                         : kind == 'l' ? "a long"
-                                       : "a real",
-                         p.main_names[i]);
+                         usage, wanted_by(kind), p.main_names[i]);
     }
   }
   return {};

@@ -184,6 +184,7 @@ TEST_F(Command, SimulateSaysWhatIsWrongWithASweep) {
   EXPECT_TRUE(refused("cluster.link.latencyy=1ms", {"--sweep", "'link.latencyy'", "known here: latency"}));
   EXPECT_TRUE(refused("cluster.link.latency=1", {"'link.latency' must be a time with its unit"}));
   EXPECT_TRUE(refused("cluster.name.foo=1", {"'name' is no table"}));
+  EXPECT_TRUE(refused("cluster.ranks=4,8", {"given by -n"}));
   EXPECT_TRUE(refused("balancer.weight=1ms", {"no balancer"}));
   EXPECT_TRUE(ended(tessera({"simulate", "-w", "loop", "--seeds", "0"}), 2, {"--seeds"}));
   EXPECT_TRUE(ended(tessera({"simulate", "-w", "matmul", "-n", "4", "-b", "steal", "--seeds", "2", "--record", "o"}), 2,
