@@ -1,8 +1,9 @@
-# What is installed, in four components, and `cpack`, which makes a Debian package of each:
+# What is installed, in five components, and `cpack`, which makes a Debian package of each:
 #   tessera         the commands, the standard library, manual pages, completion
 #   libtesseraN     the runtime, which built programs need; N is the version of the interface (abi.hpp)
 #   libtessera-dev  headers, the CMake package, pkg-config
 #   tessera-doc     the documentation and the examples
+#   python3-tessera the Python module (python/CMakeLists.txt), where it is built
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -18,6 +19,10 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/manual/tessera.1
   DEPENDS tessera ${PROJECT_SOURCE_DIR}/cli/manual.sh
   COMMENT "Making manual pages of the help")
 add_custom_target(tessera_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/manual/tessera.1)
+add_custom_target(tessera_installed DEPENDS tessera luna tessera_precompiled tessera_manual)
+if(TARGET tessera_python)
+  add_dependencies(tessera_installed tessera_python)
+endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${commands})
 
 # Programs are linked with libtessera.so.N.
@@ -34,7 +39,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         COMPONENT documentation)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera
         COMPONENT documentation)
-foreach(pair command:tessera library:libtessera${TESSERA_ABI} headers:libtessera-dev documentation:tessera-doc)
+set(packages command:tessera library:libtessera${TESSERA_ABI} headers:libtessera-dev documentation:tessera-doc)
+if(TESSERA_PYTHON_FOLDER)
+  list(APPEND packages python:python3-tessera)
+endif()
+foreach(pair ${packages})
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 component)
   list(GET pair 1 package)
@@ -77,4 +86,13 @@ set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The tessera and luna commands, and the 
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The runtime that built programs are linked with.")
 set(CPACK_COMPONENT_HEADERS_DESCRIPTION "Headers of kernels, the CMake package and pkg-config.")
 set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "The documentation and the examples.")
+if(TESSERA_PYTHON_FOLDER)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "tessera ${same}, libtessera${TESSERA_ABI} ${same}, python3 (>= ${TESSERA_PYTHON_VERSION}), python3 (<< ${TESSERA_PYTHON_NEXT}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-pandas")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-mpi4py")
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Fragmented programs compiled and run from Python, with NumPy arrays.")
+endif()
 include(CPack)

@@ -53,6 +53,12 @@ status=0
 tessera build --library library/broken.fa -o broken.so >log 2>&1 || status=$?
 is "a library of another name" "$status" 2
 
+if [[ -d $prefix/lib/python3 ]]; then
+  is "the Python module" "$(PYTHONPATH=$prefix/lib/python3/dist-packages /usr/bin/python3 -c "
+import tessera
+print(tessera.command(), tessera.compile('library/broken.fa').run(4)['x'])" 2>&1)" "$prefix/bin/tessera 0.25"
+fi
+
 if command -v pkg-config >/dev/null; then
   is "pkg-config" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags tessera | tr ' ' '\n' | grep '^-I' | cut -c3- | xargs realpath)" "$prefix/include/tessera"
 fi

@@ -53,6 +53,7 @@ is "a CMake project" "$(build/count 5 2>/dev/null)" "sum 15"
 is "its test" "$(ctest --test-dir build 2>&1 | grep -c '100% tests passed')" 1
 echo 'int main() { return tessera::abi::kAbiVersion > 0 ? 0 : 1; }' >use.cpp
 g++ $(pkg-config --cflags tessera) -include tessera/abi.hpp use.cpp -o use $(pkg-config --libs tessera) && ./use
+is "the Python module" "$(/usr/bin/python3 /usr/share/doc/tessera/examples/python/sandpile.py | sed -n 2,3p | tr '\n' ' ')" "grains 1000 -> 1000 it lies still: True "
 for command in $(tessera --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do [ -s "/usr/share/man/man1/tessera-$command.1" ] || [ -s "/usr/share/man/man1/tessera-$command.1.gz" ] || { echo "no manual page of $command"; exit 1; }; done
 bash -c 'source /usr/share/bash-completion/completions/tessera; COMP_WORDS=(tessera che); COMP_CWORD=1; _tessera; [ "${COMPREPLY[*]}" = check ]' || { echo "no completion"; exit 1; }
 for package in $(dpkg-query -W -f '${Package}\n' '*tessera*'); do [ -s /usr/share/doc/$package/copyright ] || { echo "no licence in $package"; exit 1; }; done
