@@ -84,6 +84,13 @@ std::string catalogue_list() {
   return out;
 }
 
+// place: what a heading is called in links.
+std::string place(std::string_view heading) {
+  std::string name;
+  for (const char c : heading) name += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
 std::string catalogue_page() {
   std::string out =
       "<!-- Generated from compiler/catalogue/: change it there, then `tessera explain --markdown "
@@ -103,7 +110,10 @@ std::string catalogue_page() {
       "```\n"
       "C++ sub init(int v, name x) ${{ x = v; $}}\n"
       "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
-      "```\n";
+      "```\n\n";
+  for (const auto& [prefix, family] : kFamilies) {
+    out += "- [" + std::string(family) + "](#" + place(family) + "): " + std::string(prefix) + "xx\n";
+  }
   for (const auto& [prefix, family] : kFamilies) {
     bool first = true;
     for (const Entry& e : catalogue()) {
