@@ -15,15 +15,15 @@
 #include "runtime/balance/profiles.hpp"
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
-#include "runtime/library/caller.hpp"
 #include "runtime/node/arguments.hpp"
+#include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/descriptors.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/interrupts.hpp"
 #include "runtime/start/agree.hpp"
+#include "runtime/start/caller.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/whole_lines.hpp"
@@ -169,7 +169,8 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     nodes.back()->facts.infos = infos;
     nodes.back()->facts.hosts = b.agreed.verdict.hosts;
     nodes.back()->early = std::move(b.agreed.early);
-    b.journal.keep(*nodes.back());
+    Node& node = *nodes.back();
+    if (auto journal = b.journal.of(node.facts, node.members, node.crew.size())) node.keep_journal(std::move(journal));
   }
   if (nodes.front()->facts.worker_ranks < 1) {
     return complain(options, kExitUsage, "this balancer needs more ranks: the last one coordinates", first);

@@ -64,7 +64,7 @@ struct RunOptions {
   std::string summary_json;                       // --summary FILE.json
   bool quiet = false;                             // no summary, no warnings on stderr
   bool check_inputs = false;                      // has a kernel written to its inputs? `tessera run -g`
-  Caller* caller = nullptr;                       // null: this process is the run's (library/caller.hpp)
+  Caller* caller = nullptr;                       // null: this process is the run's (start/caller.hpp)
   bool progress = false;                          // the progress line (the CLI sets it when stderr is a terminal)
   std::string log_level = "warn";                 // spdlog level on stderr
   std::int64_t cache_limit_mb = 1024;             // copies of remote data fragments kept per rank

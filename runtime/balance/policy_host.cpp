@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "runtime/record/policy_log.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/trace/rank_events.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 

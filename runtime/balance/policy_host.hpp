@@ -14,8 +14,8 @@
 #include "balancer/host.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
-#include "runtime/node/members.hpp"
 #include "runtime/start/facts.hpp"
+#include "runtime/start/members.hpp"
 #include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {

@@ -2,7 +2,7 @@
 
 #include "balancer/profile.hpp"
 #include "runtime/balance/link_meter.hpp"
-#include "runtime/report/describe.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -15,6 +15,7 @@
 #include "balancer/message.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/comm/silence.hpp"
+#include "runtime/memory/held.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -227,7 +228,7 @@ struct AskWaiting {  // rank 0 -> all, when the program is stuck: what waits?
   static constexpr bool counts = false;
   std::vector<std::uint64_t> describe;  // or, then: a line of each of these pairs (fragment, name)
 };
-struct Waiting {  // answer (report/stuck.hpp)
+struct Waiting {  // answer (node/stuck.hpp)
   static constexpr bool counts = false;
   std::int64_t count = 0, listed = 0;
   std::vector<std::uint64_t> words;  // of the fragments that are listed
@@ -256,10 +257,6 @@ struct UnreadCounts {  // `req_count` of one statement that said more reads than
   std::uint32_t block = 0;
   std::int64_t times = 0;
   std::int64_t limit = 0, reads = 0;  // of the first one
-};
-struct HeldBytes {  // what the values of one name held at their peak, about
-  std::string name;
-  std::int64_t bytes = 0;
 };
 struct RunningFragment {
   std::string text;

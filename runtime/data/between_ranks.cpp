@@ -7,7 +7,7 @@
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 
@@ -16,7 +16,7 @@ using protocol::Travels;
 // Returns which scope a message about a name must ask to be acknowledged for, so that it reaches the name's home before
 // the scope can end there (protocol/counting.hpp); 0: it does anyway.
 std::uint64_t DataFragments::hold(ScopeRecord* scope, Rank home) {
-  if (!protocol::must_be_answered(balancer::index(node_.scopes.way_home(scope)), balancer::index(home))) return 0;
+  if (!protocol::must_be_answered(balancer::index(scopes_.way_home(scope)), balancer::index(home))) return 0;
   scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
   return scope->ref;
 }
@@ -53,7 +53,7 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
     waiters = o.waiters;
     if (travels == Travels::along) ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, o.actions.unheard});
   }
-  wake(*node_.crew.outside, waiters, ValueRef(abi::retain(held)));
+  wake(*crew_.outside, waiters, ValueRef(abi::retain(held)));
   return travels == Travels::promised;
 }
 
@@ -75,11 +75,11 @@ void DataFragments::on(Rank from, Publish&& m) {
   }
   if (first != 0) {
     // The scope must not end before the failure is known to rank 0.
-    if (ScopeRecord* s = node_.scopes.find_home(m.name.scope)) s->count.fetch_add(1);
-    return node_.fail(twice_elsewhere(m.name, first - 1, m.block), kExitProgram);
+    if (ScopeRecord* s = scopes_.find_home(m.name.scope)) s->count.fetch_add(1);
+    return rank_.fail(twice_elsewhere(m.name, first - 1, m.block), kExitProgram);
   }
-  wake(*node_.crew.outside, waiters, m.value.value);
-  if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
+  wake(*crew_.outside, waiters, m.value.value);
+  if (m.ack != 0) comm_.send(from, Acked{m.ack});
 }
 
 void DataFragments::on(Rank, Fetch&& m) { happens_here(m.name, protocol::Fetch{m.to}); }
@@ -94,7 +94,7 @@ void DataFragments::pass_by(Rank from, PackedInput& input) {
   if (!std::exchange(input.unheard, false)) return;
   Keep m{input.name, input.value};
   if (is_home(input.name)) return on(from, std::move(m));
-  node_.comm.send(home_of(input.name), m);
+  comm_.send(home_of(input.name), m);
 }
 
 void DataFragments::on(Rank from, Copied&& m) { happens_here(m.name, protocol::Copied{from}); }
@@ -102,7 +102,7 @@ void DataFragments::on(Rank from, Copied&& m) { happens_here(m.name, protocol::C
 void DataFragments::on(Rank from, Drop&& m) {
   std::map<Rank, Drop> passed;
   for (const PassedDrop& p : m.passed) passed[p.to].ids.push_back(p.id);
-  for (const auto& [rank, drop] : passed) node_.comm.send(rank, drop);
+  for (const auto& [rank, drop] : passed) comm_.send(rank, drop);
   for (const abi::Id& id : m.ids) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
@@ -164,7 +164,7 @@ void DataFragments::tell_taken_back(Worker& w, const abi::Cf* c) {
   std::map<Rank, TakenBack> told;
   const auto tell = [&](Rank home, TakenBack& m) {
     m.ack = hold(static_cast<ScopeRecord*>(c->scope), home);
-    node_.comm.send(home, std::exchange(m, {}));
+    comm_.send(home, std::exchange(m, {}));
     w.sent = true;
   };
   for (const abi::Name& n : w.taken_back) {
@@ -180,7 +180,7 @@ void DataFragments::tell_taken_back(Worker& w, const abi::Cf* c) {
 
 void DataFragments::on(Rank from, TakenBack&& m) {
   for (const abi::Name& n : m.names) happens_here(n, protocol::Used{});
-  if (m.ack != 0) node_.comm.send(from, Acked{m.ack});
+  if (m.ack != 0) comm_.send(from, Acked{m.ack});
 }
 
 }  // namespace tessera::runtime

@@ -22,7 +22,7 @@ void DataFragments::forget_copy(DfEntry* e) {
 }
 
 void DataFragments::trim_copies(Clock::time_point now) {
-  const std::int64_t limit = node_.facts.options.cache_limit_mb << 20;
+  const std::int64_t limit = facts_.options.cache_limit_mb << 20;
   // Ids of dropped copies stay in the list until it is mostly made of them.
   const auto stale = [this] {
     return static_cast<std::int64_t>(copies_.size()) > 2 * copies_alive_.load(std::memory_order_relaxed) + 65536;

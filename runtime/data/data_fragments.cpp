@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "runtime/data/happens.hpp"
-#include "runtime/data/horizon.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
-#include "runtime/node/evacuation.hpp"
-#include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/describe.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -25,13 +23,19 @@ constexpr std::uint64_t kCountedLate = 16 << 10;
 
 }  // namespace
 
-DataFragments::DataFragments(Node& node)
-    : node_(node),
-      limits_{.eager = static_cast<std::uint64_t>(node.facts.options.eager_bytes),
-              .relay = static_cast<std::uint64_t>(node.facts.options.relay_bytes),
-              .counted_late = node.facts.balancing ? kCountedLate : ~std::uint64_t{0}} {}
+DataFragments::DataFragments(Surroundings& rank, const RunFacts& facts, const Members& members, Communicator& comm,
+                             Scopes& scopes, Crew& crew)
+    : rank_(rank),
+      facts_(facts),
+      members_(members),
+      comm_(comm),
+      scopes_(scopes),
+      crew_(crew),
+      limits_{.eager = static_cast<std::uint64_t>(facts.options.eager_bytes),
+              .relay = static_cast<std::uint64_t>(facts.options.relay_bytes),
+              .counted_late = facts.balancing ? kCountedLate : ~std::uint64_t{0}} {}
 
-bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == node_.self(); }
+bool DataFragments::is_home(const abi::Name& n) const { return home_of(n) == facts_.self; }
 
 // The caller holds the shard's lock.
 DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
@@ -40,7 +44,7 @@ DfEntry* DataFragments::insert(Shard& shard, const abi::Name& n) {
   DfEntry* e = shard.insert(n.id, n.scope, {State::unassigned, false});
   // On the scope's list. Who brought the name is under the scope, or is a stale message: then the
   // scope may have ended, and the entry belongs to nobody (a few bytes until the process ends).
-  node_.scopes.add_entry(n.scope, e);
+  scopes_.add_entry(n.scope, e);
   return e;
 }
 
@@ -72,7 +76,7 @@ bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
   try {
     const std::int64_t place = c->block->maker(c, input);
     // In this order: who is told of a change later than it looked at the places is not misled.
-    return place != abi::kAnywhere && node_.members.place(place) == node_.self() && node_.members.steady();
+    return place != abi::kAnywhere && members_.place(place) == facts_.self && members_.steady();
   } catch (const ProgramError&) {
     return false;  // the call that would assign it can have no such indices
   }
@@ -81,14 +85,14 @@ bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {
 // Whoever assigns this input sends it to where the fragment is placed. The same holds for that.
 bool DataFragments::sent_to(Rank to, const abi::Cf* c, unsigned input) const {
   if (input >= 64 || (c->block->expects >> input & 1) == 0 || (c->flags & kMoved) != 0) return false;
-  return node_.members.place(c->block->locator(c)) == to && node_.members.steady();
+  return members_.place(c->block->locator(c)) == to && members_.steady();
 }
 
 std::vector<Rank> DataFragments::due(const Assigner& by) const {
   std::vector<Rank> ranks;
-  if (by.cf == nullptr || !node_.members.steady()) return ranks;  // who has not asked does so when told of that
+  if (by.cf == nullptr || !members_.steady()) return ranks;  // who has not asked does so when told of that
   const auto at = [&](std::int64_t place) {
-    if (const Rank r = node_.members.place(place); r != node_.self()) protocol::add(ranks, r);
+    if (const Rank r = members_.place(place); r != facts_.self) protocol::add(ranks, r);
   };
   const abi::Block& b = *by.cf->block;
   if (by.output < 64 && (b.awaited >> by.output & 1) != 0) at(b.locator(by.cf));
@@ -101,7 +105,7 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
                                            unsigned input, std::uint64_t promised) {
   const bool comes = input < 64 && (promised >> input & 1) != 0;
   const bool may_come = !comes && e->state == State::absent && e->others == nullptr;
-  if (may_come && (sent_to(node_.self(), c, input) || made_here(c, input))) return;
+  if (may_come && (sent_to(facts_.self, c, input) || made_here(c, input))) return;
   if (!happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) w.sent = true;
 }
 
@@ -131,7 +135,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
     if (is_freed(e->state)) throw ProgramError(0, freed_text(slot_text(c, k), e->freed_by(), e->state == State::spent));
     if (!waits) {
       waits = true;
-      node_.enroll(c);
+      rank_.enroll(c);
       __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
       w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
@@ -153,7 +157,7 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
     word = reinterpret_cast<std::uint64_t>(waiters == 0 ? v.take() : abi::retain(v.get()));
     if (__atomic_sub_fetch(&waiter.cf->pending, 1u, __ATOMIC_ACQ_REL) == 0) {
       w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      node_.arrived(w, waiter.cf);
+      rank_.arrived(w, waiter.cf);
     }
   }
 }
@@ -162,7 +166,7 @@ void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
 [[gnu::always_inline]] inline bool DataFragments::nobody_due(const Assigner& by, const DfEntry* e,
                                                              std::int64_t uses) const {
   if (e->counted && (uses < 0 || uses > protocol::Entry::kMostUses)) return false;
-  return by.cf == nullptr || (by.to == nullptr && by.cf->block->awaited == 0) || node_.ranks() == 1 ||
+  return by.cf == nullptr || (by.to == nullptr && by.cf->block->awaited == 0) || facts_.ranks == 1 ||
          (e->counted && waiting_for(e) >= uses);
 }
 
@@ -231,7 +235,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     p.due = out.due;
     p.given = out.given;
     p.uses = uses;
-    node_.comm.send(home_of(n), p);
+    comm_.send(home_of(n), p);
     w.sent = true;
   }
   return o.waiters;
@@ -245,7 +249,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   }
   if (e->others != nullptr) {
     protocol::Actions a;
-    step(*e, protocol::End{}, protocol::View{.self = node_.self(), .home = node_.self()}, a);
+    step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
     for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, e->id);
     if (e->others->limit >= 0) note_unread(e);
   }
@@ -288,7 +292,7 @@ bool DataFragments::free_scope(ScopeRecord* scope) {
   for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;)
     free_at_end(std::exchange(e, e->scope_next), drops);
   if (scope->shared != nullptr) free_shared(scope, drops);
-  for (auto& [rank, drop] : drops) node_.comm.send(rank, drop);
+  for (auto& [rank, drop] : drops) comm_.send(rank, drop);
   return !drops.empty();
 }
 

@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/data/scopes.hpp"
+#include "runtime/data/surroundings.hpp"
 #include "runtime/data/table.hpp"
 #include "runtime/data/untold.hpp"
 #include "runtime/fragment/cf.hpp"
-#include "runtime/fragment/scopes.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/protocol/step.hpp"
 
@@ -30,15 +31,19 @@ struct Worker;
 
 namespace tessera::runtime {
 
-class Node;
+class Communicator;
+class Crew;
+class Members;
+struct RunFacts;
 using abi::Worker;
 
 class DataFragments {
  public:
-  explicit DataFragments(Node&);
+  // All of one rank; they outlive it.
+  DataFragments(Surroundings&, const RunFacts&, const Members&, Communicator&, Scopes&, Crew&);
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
-  // brings the last one calls Node::arrived (it may already have happened).
+  // brings the last one calls Surroundings::arrived (it may already have happened).
   // Inputs set in `promised` are under way without being asked for, or have come already.
   bool gather(Worker&, abi::Cf*, std::uint64_t promised = 0);
 
@@ -181,7 +186,12 @@ class DataFragments {
   std::uint64_t hold(ScopeRecord*, Rank home);
   bool is_home(const abi::Name& n) const;
 
-  Node& node_;
+  Surroundings& rank_;
+  const RunFacts& facts_;
+  const Members& members_;
+  Communicator& comm_;
+  Scopes& scopes_;
+  Crew& crew_;
   const protocol::Limits limits_;
   Table table_;
   std::atomic<std::int64_t> copy_bytes_{0};

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "runtime/abi/tessera/abi.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::abi {
 namespace {

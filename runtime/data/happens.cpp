@@ -1,8 +1,6 @@
 // What the machine says is carried out.
 #include "runtime/data/happens.hpp"
 
-#include "runtime/node/evacuation.hpp"
-
 namespace tessera::runtime {
 
 using protocol::Listed;
@@ -16,14 +14,14 @@ protocol::Actions& DataFragments::fresh_actions() {
 }
 
 protocol::View DataFragments::view(const abi::Name& n, const abi::Value* value) const {
-  const Evacuation& leaving = *node_.evacuation;
-  return {.self = node_.self(),
+  const Surroundings::Presence here = rank_.presence();
+  return {.self = facts_.self,
           .home = home_of(n),
           .known_uses = abi::has_known_uses(n),
-          .steady = node_.members.steady(),
-          .left = leaving.ever(),
-          .swept = leaving.swept(),
-          .next_keeper = leaving.swept() ? node_.evacuation->next_target() : protocol::kNobody,
+          .steady = members_.steady(),
+          .left = here.left,
+          .swept = here.swept,
+          .next_keeper = here.next_keeper,
           .size = value == nullptr ? 0 : value->size,
           .limits = limits_};
 }
@@ -69,51 +67,49 @@ void DataFragments::send(const protocol::Send& s, const abi::Name& n, const DfEn
   if (e != nullptr && e->value != nullptr) value = e->value;
   switch (s.say) {
     case Say::request:
-      return node_.comm.send(s.to, Request{n, s.flag});
+      return comm_.send(s.to, Request{n, s.flag});
     case Say::fetch:
       if (value != nullptr) believe_on(value, s.whom);
-      return node_.comm.send(s.to, Fetch{n, s.whom});
+      return comm_.send(s.to, Fetch{n, s.whom});
     case Say::give:
       believe_on(value, s.to);
-      return node_.comm.send(s.to, Give{n, {ValueRef(abi::retain(value))}});
+      return comm_.send(s.to, Give{n, {ValueRef(abi::retain(value))}});
     case Say::copied:
-      return node_.comm.send(s.to, Copied{n});
+      return comm_.send(s.to, Copied{n});
     case Say::drop: {
       Drop m;
       Untold::add_to(m, s.whom, n.id);
-      return node_.comm.send(s.to, m);
+      return comm_.send(s.to, m);
     }
     case Say::drop_later:
       return untold.drop(s.to, s.whom, n.id);
     case Say::used_up:
       return untold.used_up(s.to, n.id);
     case Say::gone:
-      return node_.comm.send(s.to, Gone{n, e->freed_by(), e->state == State::spent});
+      return comm_.send(s.to, Gone{n, e->freed_by(), e->state == State::spent});
     case Say::refetch:
-      return node_.comm.send(s.to, Refetch{n, s.whom});
+      return comm_.send(s.to, Refetch{n, s.whom});
     case Say::entrust:
-      return node_.comm.send(s.to, Entrust{n, {ValueRef(abi::retain(value))}});
+      return comm_.send(s.to, Entrust{n, {ValueRef(abi::retain(value))}});
     case Say::keep:
-      return node_.comm.send(s.to, Keep{n, {ValueRef(abi::retain(value))}});
+      return comm_.send(s.to, Keep{n, {ValueRef(abi::retain(value))}});
   }
 }
 
 // From now on the entry lives until its scope ends. Lock held.
 void DataFragments::stay_listed(DfEntry* e) {
   if (e->others != nullptr && e->others->linked) {
-    if (!node_.scopes.unlink(e)) return;  // its scope is ending, and frees it
+    if (!scopes_.unlink(e)) return;  // its scope is ending, and frees it
     e->others->linked = false;
   }
   e->scope_next = nullptr;
-  node_.scopes.add_entry(e->scope, e);
+  scopes_.add_entry(e->scope, e);
 }
 
 // Its scope frees it, if it is there still. Lock held.
-void DataFragments::link(DfEntry* e) { e->others->linked = node_.scopes.link(e); }
+void DataFragments::link(DfEntry* e) { e->others->linked = scopes_.link(e); }
 
 // False: its scope is ending, and frees it. Lock held.
-bool DataFragments::leaves_scope(DfEntry* e) {
-  return e->others == nullptr || !e->others->linked || node_.scopes.unlink(e);
-}
+bool DataFragments::leaves_scope(DfEntry* e) { return e->others == nullptr || !e->others->linked || scopes_.unlink(e); }
 
 }  // namespace tessera::runtime

@@ -6,8 +6,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/data/data_fragments.hpp"
-#include "runtime/node/node.hpp"
+#include "runtime/start/facts.hpp"
+#include "runtime/start/members.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
 
@@ -46,7 +49,7 @@ bool DataFragments::happens_here(const abi::Name& n, const Event& event, abi::Va
     waiters = o.waiters;
     sent = !o.actions.sends.empty();
   }
-  if (waiters != 0) wake(*node_.crew.outside, waiters, ValueRef(abi::retain(value)));
+  if (waiters != 0) wake(*crew_.outside, waiters, ValueRef(abi::retain(value)));
   return sent;
 }
 

@@ -10,7 +10,7 @@
 
 #include "runtime/comm/communicator.hpp"
 #include "runtime/comm/messages.hpp"
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/data/scopes.hpp"
 #include "runtime/protocol/holding.hpp"
 
 namespace tessera::runtime {

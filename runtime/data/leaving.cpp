@@ -6,7 +6,6 @@
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
-#include "runtime/node/evacuation.hpp"
 
 namespace tessera::runtime {
 
@@ -36,7 +35,7 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
       abi::release(v);
     }
   }
-  Worker& w = *node_.crew.outside;
+  Worker& w = *crew_.outside;
   w.wakes.store(w.wakes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(waiting.size()),
                 std::memory_order_relaxed);
   return waiting;
@@ -50,7 +49,7 @@ void DataFragments::ask_for_all() {
 }
 
 Left DataFragments::give_away() {
-  untold.tell(node_.comm, Clock::now(), true);
+  untold.tell(comm_, Clock::now(), true);
   Left left;
   std::vector<DfEntry*> all;
   for (Shard& shard : table_.shards()) {

@@ -21,7 +21,7 @@ inline constexpr std::uint16_t kPlaced = 2;    // on the rank it was sent to: it
 inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another rank
 // 16 is abi::kRecalled.
-inline constexpr std::uint16_t kHolding = 32;  // hulls (data/horizon.hpp): in its block's hold_word
+inline constexpr std::uint16_t kHolding = 32;  // hulls (fragment/horizon.hpp): in its block's hold_word
 
 // Calls f(word) for each Value* of the frame.
 template <class F>

@@ -7,7 +7,7 @@
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/value.hpp"
-#include "runtime/node/node.hpp"
+#include "runtime/work/worker.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
@@ -31,14 +31,13 @@ Id turn_of(const Cf* c) {
 
 }  // namespace
 
-Doing::Doing(abi::Worker& w, abi::Cf* c)
+Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
     : worker_(w),
       cf_(c),
       outer_(std::exchange(w.doing, this)),
       page_(*w.page),
       kernel_(c->block->kind == abi::Kind::atomic),
       given_(page_.given()) {
-  const Known* known = w.node.journal->known();
   const unsigned inputs = (c->flags & kGathered) != 0 ? c->block->input_count : 0;
   for (unsigned k = 0; k < inputs; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
@@ -58,7 +57,7 @@ Doing::Doing(abi::Worker& w, abi::Cf* c)
     if (v == nullptr || v->type != abi::Type::memo) continue;
     w.doing = outer_;
     const char* const text = "tessera: error: an input is needed that the journal has no value of: a bug in Tessera";
-    w.node.fail(text, kExitInternal);
+    rank.fail(text, kExitInternal);
     throw std::logic_error(text);
   }
   names_.emplace(c);

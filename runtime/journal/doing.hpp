@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "runtime/data/surroundings.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/journal/journal.hpp"
 
@@ -17,7 +18,7 @@ namespace tessera::runtime::journal {
 class Doing {
  public:
   // If the journal knows what the fragment's kernel gave, the fragment is marked (abi::recalled).
-  Doing(abi::Worker&, abi::Cf*);
+  Doing(Surroundings&, const Known*, abi::Worker&, abi::Cf*);
   ~Doing();
   Doing(const Doing&) = delete;
   Doing& operator=(const Doing&) = delete;

@@ -83,6 +83,7 @@ class Journal {
 
   Page& page(std::size_t worker) { return *pages_[worker]; }
   const Known* known() const { return known_.get(); }
+  std::int32_t placed() const { return settings_.header.placed; }
   bool on() const { return on_.load(std::memory_order_relaxed); }
 
   void start();

@@ -8,9 +8,6 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "runtime/journal/journal.hpp"
-#include "runtime/node/node.hpp"
-
 namespace tessera::runtime::journal {
 
 namespace {
@@ -113,19 +110,16 @@ void OfRun::say(const RunOptions& options) const {
   std::fputs(text.c_str(), stderr);
 }
 
-void OfRun::keep(Node& node) {
-  if (header_.attempt == 0) return;
+std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members, std::size_t workers) const {
+  if (header_.attempt == 0) return nullptr;
   note_travels = true;
-  // What the program says by `ranks` stays what it was.
-  const std::int32_t placed = known_ != nullptr ? known_->placed : node.members.placed();
-  set_placed_ranks(placed);
   Header h = header_;
-  h.rank = balancer::index(node.self());
-  h.ranks = node.ranks();
-  h.placed = placed;
-  node.keep_journal(std::make_unique<Journal>(
-      Settings{node.facts.options.journal, h, node.facts.options.journal_interval, node.facts.options.quiet}, known_,
-      node.crew.size()));
+  h.rank = balancer::index(facts.self);
+  h.ranks = facts.ranks;
+  // What the program says by `ranks` stays what it was.
+  h.placed = known_ != nullptr ? known_->placed : members.placed();
+  return std::make_unique<Journal>(
+      Settings{facts.options.journal, h, facts.options.journal_interval, facts.options.quiet}, known_, workers);
 }
 
 void OfRun::finished() const {

@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "runtime/journal/folder.hpp"
+#include "runtime/journal/journal.hpp"
 #include "runtime/journal/known.hpp"
 #include "runtime/run.hpp"
 #include "runtime/start/card.hpp"
-
-namespace tessera::runtime {
-class Node;
-}
+#include "runtime/start/facts.hpp"
+#include "runtime/start/members.hpp"
 
 namespace tessera::runtime::journal {
 
@@ -29,8 +28,8 @@ class OfRun {
   std::string join(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&,
                    const JournalSeen& by_rank_0);
 
-  // Each rank of this process; before it runs.
-  void keep(Node&);
+  // Of each rank of this process, before it runs; null: there is none.
+  std::unique_ptr<Journal> of(const RunFacts&, const Members&, std::size_t workers) const;
   void finished() const;
 
  private:

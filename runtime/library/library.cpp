@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "runtime/launch/options.hpp"
-#include "runtime/library/caller.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/start/caller.hpp"
 
 // What the sub around `main` calls for each of its names (compiler/semantics/resolve_program.cpp): on rank 0.
 extern "C" void tessera_result(int parameter, const tessera::abi::Df& x) {

@@ -12,9 +12,14 @@
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
-#include "runtime/comm/messages.hpp"
 
 namespace tessera::runtime {
+
+// What the values of one name held at their peak, about.
+struct HeldBytes {
+  std::string name;
+  std::int64_t bytes = 0;
+};
 
 // Of one rank. Values may outlive it.
 class Held : public std::enable_shared_from_this<Held> {

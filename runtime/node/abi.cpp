@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "runtime/balance/link_meter.hpp"
-#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/journal/doing.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/describe.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/library/caller.hpp"
+#include "runtime/node/stuck.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/stuck.hpp"
+#include "runtime/start/caller.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {

@@ -1,6 +1,6 @@
 // EndOfRun: how a run ends, for one rank. Communication thread, except root_finished() and failed().
 //
-//   all well:  the root scope's count reaches zero on rank 0 (fragment/scopes.hpp) -> Stop(0)
+//   all well:  the root scope's count reaches zero on rank 0 (data/scopes.hpp) -> Stop(0)
 //   stuck:     waves (protocol/waves.hpp) find the run quiet and the root scope alive -> every rank lists
 //              what waits, and describes what of it rank 0 asks for -> rank 0 prints the report -> Stop(1)
 //   failed:    some rank tells rank 0 -> rank 0 prints -> Stop(code)

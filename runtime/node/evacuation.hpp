@@ -1,15 +1,13 @@
 // Evacuation: how a rank gives away what it has when it leaves the run, and what it is afterwards.
 //
-//   begin()  workers take no more fragments; a fragment that is being run ends first. Ready
-//   fragments
-//            go at once to the ranks that stay, in equal shares.
-//   swept    when the last worker is at rest, waiting fragments follow, and all values: those kept
-//   for
-//            a home elsewhere go to that home, those whose home is here to other keepers.
-//   after    the process sleeps, and still: passes on fragments that are sent to it; answers for
-//   the
-//            names whose home it is (docs/nodes.md), which hold no value above kSmallest bytes;
-//            pays what its scopes owe; runs its part of the policy.
+//   begin()  workers take no more fragments; a fragment that is being run ends first. Ready fragments go at once to the
+//            ranks that stay, in equal shares.
+//   swept    when the last worker is at rest, waiting fragments follow, and all values: those kept for a home elsewhere
+//            go to that home, those whose home is here to other keepers.
+//   after    the process sleeps, and still: passes on fragments that are sent to it; answers for the names whose home
+//   it
+//            is (docs/nodes.md), which hold small values only (protocol::Limits::stays); pays what its scopes owe; runs
+//            its part of the policy.
 //   end()    the rank takes part again.
 //
 // Why nothing runs during the sweep: workers look at `parked` after they have said that they are
@@ -31,9 +29,6 @@ class Node;
 
 class Evacuation {
  public:
-  // Values up to this size stay with their directory entry, which is as large.
-  static constexpr std::uint64_t kSmallest = 64;
-
   explicit Evacuation(Node& node) : node_(node) {}
 
   // Any thread: this rank takes no part, or is about to take none.

@@ -6,19 +6,19 @@
 
 #include "runtime/abi/tessera/kernel_error.hpp"
 #include "runtime/balance/policy_host.hpp"
-#include "runtime/data/horizon.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/journal/doing.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/program_error.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/words/describe.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -41,7 +41,7 @@ bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->
 // With a journal.
 abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
   if (w.page == nullptr) return run(w, c);
-  journal::Doing doing(w, c);
+  journal::Doing doing(w.node, w.node.journal->known(), w, c);
   const abi::Next next = run(w, c);
   doing.done();
   w.recalled = doing.recalled();
@@ -314,6 +314,8 @@ void Node::run_chunk(Worker& w, const Work& work) {
   free_cf(c);
   leave_scope(w, scope);
 }
+
+void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text) { fail_in(c, pos, text, kExitProgram); }
 
 void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_code) {
   no_child();

@@ -1,6 +1,6 @@
 // Fragments hold what they may still read of swept names: from when they wait or are queued until they have run. What
 // runs inside another fragment is covered by that one.
-#include "runtime/data/horizon.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {

@@ -7,10 +7,10 @@
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/value.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
-#include "runtime/report/program_error.hpp"
 #include "runtime/run.hpp"
+#include "runtime/words/describe.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {

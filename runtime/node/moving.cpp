@@ -9,8 +9,8 @@
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/program_error.hpp"
 #include "runtime/trace/rank_events.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {

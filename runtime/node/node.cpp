@@ -16,25 +16,26 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
-#include "runtime/library/caller.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/moving.hpp"
+#include "runtime/node/results.hpp"
+#include "runtime/node/stuck.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/report/status_board.hpp"
-#include "runtime/report/stuck.hpp"
 #include "runtime/report/summary.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/report/trace_report.hpp"
 #include "runtime/report/unread.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/start/caller.hpp"
 #include "runtime/trace/rank_events.hpp"
-#include "runtime/trace/trace_report.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -71,10 +72,10 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       members(facts.worker_ranks, options_.spares),
       comm(transport_),
       scopes(transport_.rank()),
-      data(*this),
+      data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
       share_(share_of(facts, members, transport_)),
-      crew(*this, facts.executes() ? share_.threads : 0, program_.block_count,
+      crew(*this, facts, facts.executes() ? share_.threads : 0, program_.block_count,
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
       moved_by_group(program_.block_count),
       follow_by_group(program_.block_count),
@@ -102,10 +103,16 @@ Node::~Node() = default;
 
 void Node::keep_journal(std::unique_ptr<journal::Journal> j) {
   journal = std::move(j);
+  set_placed_ranks(journal->placed());
   for (std::size_t k = 0; k < crew.workers.size(); ++k) {
     crew.workers[k]->watched = true;
     crew.workers[k]->page = &journal->page(k);
   }
+}
+
+Node::Presence Node::presence() {
+  const bool swept = evacuation->swept();
+  return {evacuation->ever(), swept, swept ? evacuation->next_target() : protocol::kNobody};
 }
 
 void Node::fail(const std::string& text, int exit_code) {

@@ -18,11 +18,11 @@
 #include "runtime/cores/share.hpp"
 #include "runtime/data/data_fragments.hpp"
 #include "runtime/data/holds.hpp"
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/data/scopes.hpp"
 #include "runtime/memory/held.hpp"
-#include "runtime/node/members.hpp"
 #include "runtime/node/retained.hpp"
 #include "runtime/start/facts.hpp"
+#include "runtime/start/members.hpp"
 #include "runtime/threads/threads.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 #include "runtime/work/crew.hpp"
@@ -51,7 +51,7 @@ namespace tessera::runtime {
 // What abi::ranks() says; all ranks of a process are of one run.
 void set_placed_ranks(std::int32_t n);
 
-class Node {
+class Node final : public Surroundings {
  public:
   Node(const abi::Program& program, const RunOptions& options, Transport& transport,
        std::vector<std::string> arguments);
@@ -71,10 +71,10 @@ class Node {
   void execute(Worker&, Cf*);  // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
   // ---- waiting fragments become ready; any thread
-  void arrived(Worker&, Cf*);                                       // its last missing input is here
-  void enroll(Cf*);                                                 // takes a count of its scope, if it has none yet
+  void arrived(Worker&, Cf*) final;
+  void enroll(Cf*) final;
   void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
-  // ---- what fragments may still read of swept names (data/horizon.hpp; node/hulls.cpp)
+  // ---- what fragments may still read of swept names (fragment/horizon.hpp; node/hulls.cpp)
   static void hold_hulls(Cf*);                           // as it is now
   static void hold_next(Cf*, const abi::Block& before);  // the same, when it has moved on
   static void let_go(Cf*);
@@ -93,12 +93,14 @@ class Node {
   bool too_light_to_settle(std::uint32_t group) const;
 
   // ---- failure; any thread, first one wins
-  void fail(const std::string& text, int exit_code);
-  void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code = kExitProgram);
+  void fail(const std::string& text, int exit_code) final;
+  void fail_in(const Cf*, abi::Pos, const std::string& text) final;
+  void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code);
 
   void wake_communication();
   void wake_worker();  // after a push: somebody idle, if anybody is
   Totals own_totals(bool final);
+  Presence presence() final;
 
   std::int32_t ranks() const { return facts.ranks; }
   Rank self() const { return scopes.self(); }

@@ -3,11 +3,11 @@
 #include <sys/resource.h>
 
 #include "runtime/balance/policy_host.hpp"
+#include "runtime/memory/resident.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
-#include "runtime/report/resident.hpp"
 #include "runtime/report/running.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -5,7 +5,7 @@
 // owes one count to the rank that sent the first of them. So all counts that are out form a tree with its root at the
 // home (Dijkstra and Scholten); a rank leaves the tree when it has no fragment left.
 //
-// Pure, as step.hpp: the rules only. Who keeps the counts asks them (runtime/fragment/scopes.hpp).
+// Pure, as step.hpp: the rules only. Who keeps the counts asks them (runtime/data/scopes.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Sweeps of several ranks: how the home of a swept name learns what may still be read of it anywhere.
 //
-// Each rank knows what is held there (data/horizon.hpp): fragments, loops and bodies that may still read. What is on
-// its way between two ranks is held by nobody. So rank 0 leads all ranks through a cut:
+// Each rank knows what is held there (fragment/horizon.hpp): fragments, loops and bodies that may still read. What is
+// on its way between two ranks is held by nobody. So rank 0 leads all ranks through a cut:
 //
 //   cut      each writes down what it holds, and then marks what it ships from now on with the wave's number. It
 //            answers how many shipments it had sent before, to whom.

@@ -11,13 +11,14 @@
 #include <string>
 
 #include "runtime/memory/sanitizer.hpp"
-#include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/start/facts.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/process_environment.hpp"
+#include "runtime/words/describe.hpp"
+#include "runtime/work/worker.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -152,7 +153,7 @@ void on_report() {
     const abi::Cf* c = thread_worker->current;
     text = place(*running_program, c->block->pos) +
            ": error: the sanitizer's report above is about this kernel [T410]\n  in " + describe(*running_program, c) +
-           on_which_host(thread_worker->node.facts.self, thread_worker->node.facts.hosts) + "\n";
+           on_which_host(thread_worker->facts.self, thread_worker->facts.hosts) + "\n";
   } else {
     text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n"
                          : " a thread that a kernel has started [T410]\n";
@@ -176,8 +177,7 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
   if (in_fragment() && running_program != nullptr) {
     const abi::Cf* c = w->current;
     text = place(*running_program, c->block->pos) + ": error: " + in_kernel + "\n  in " +
-           describe(*running_program, c) +
-           on_which_host(thread_worker->node.facts.self, thread_worker->node.facts.hosts) + "\n";
+           describe(*running_program, c) + on_which_host(thread_worker->facts.self, thread_worker->facts.hosts) + "\n";
     code = kExitProgram;
   }
   put(text.c_str());

@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/transport/process_environment.hpp"
+#include "runtime/words/describe.hpp"
 #include "runtime/work/worker.hpp"
 
 namespace tessera::runtime {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/report/describe.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/node/members.hpp"
-#include "runtime/report/describe.hpp"
+#include "runtime/start/members.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "balancer/profile.hpp"
 #include "balancer/settings.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -52,7 +52,4 @@ Summary summarise(const RunOver&);
 std::string text_of(const Summary&);
 std::string json_of(const Summary&);
 
-// Rank 0 at the end of a good run: prints and writes what the options ask for; the exit code.
-int write_results(const RunOver&);
-
 }  // namespace tessera::runtime

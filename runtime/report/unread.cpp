@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "runtime/report/describe.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 

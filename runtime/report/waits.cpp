@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/fragment/input_names.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {

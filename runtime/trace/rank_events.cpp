@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/report/resident.hpp"
+#include "runtime/memory/resident.hpp"
 
 namespace tessera::runtime {
 namespace {

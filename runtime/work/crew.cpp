@@ -6,13 +6,13 @@ namespace tessera::runtime {
 
 thread_local Worker* thread_worker = nullptr;
 
-Crew::Crew(Node& node, std::int32_t threads, std::uint32_t groups, std::int64_t plenty) {
+Crew::Crew(Node& node, const RunFacts& facts, std::int32_t threads, std::uint32_t groups, std::int64_t plenty) {
   for (std::int32_t i = 0; i < threads; ++i) {
-    workers.push_back(std::make_unique<Worker>(node, i, groups, plenty));
+    workers.push_back(std::make_unique<Worker>(node, facts, i, groups, plenty));
     if (simulation != nullptr) workers.back()->held.often();
     sleepers.announce();  // until its thread has started
   }
-  outside = std::make_unique<Worker>(node, -1, 0, 0);
+  outside = std::make_unique<Worker>(node, facts, -1, 0, 0);
   const auto step = WaitCounts::step(workers.size());
   for (auto& w : workers) waiting_.join(w->waits, w->wakes, step);
   waiting_.join(outside->waits, outside->wakes, step);

@@ -14,7 +14,7 @@ namespace tessera::runtime {
 class Crew {
  public:
   // `plenty`: as Worker has it.
-  Crew(Node&, std::int32_t threads, std::uint32_t groups, std::int64_t plenty);
+  Crew(Node&, const RunFacts&, std::int32_t threads, std::uint32_t groups, std::int64_t plenty);
   Crew(const Crew&) = delete;
 
   std::size_t size() const { return workers.size(); }

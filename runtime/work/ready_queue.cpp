@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "balancer/ready_order.hpp"
-#include "runtime/data/horizon.hpp"
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/fragment/horizon.hpp"
+#include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
 
 namespace tessera::runtime {
@@ -95,7 +95,7 @@ void ReadyQueue::push(Cf* c) {
     return link(ranges_, last_range_, c);
   }
   if (c->block->kind != abi::Kind::atomic) {
-    // What holds values (data/horizon.hpp) comes after the loops that its body has made before it: a sub that calls
+    // What holds values (fragment/horizon.hpp) comes after the loops that its body has made before it: a sub that calls
     // itself would else make all of its steps before the first one runs.
     return (c->flags & kHolding) != 0 ? link(ranges_, last_range_, c) : link(structured_, last_structured_, c);
   }

@@ -19,6 +19,7 @@
 namespace tessera::runtime {
 class InputSums;
 class Node;
+struct RunFacts;
 class TraceBuffer;
 namespace journal {
 class Doing;
@@ -30,8 +31,8 @@ namespace tessera::abi {
 
 struct Worker {
   // `plenty`: as ReadyQueue has it; 0: there is no balancer.
-  Worker(runtime::Node& n, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
-      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty) {}
+  Worker(runtime::Node& n, const runtime::RunFacts& of, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
+      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty), facts(of) {}
   runtime::Node& node;
   std::int32_t number;
   runtime::GroupStats stats;
@@ -69,6 +70,7 @@ struct Worker {
   bool recalled = false;                      // the last one's kernel was not called
   runtime::InputSums* inputs = nullptr;       // of the current fragment, where they are checked
   runtime::Thread thread;
+  const runtime::RunFacts& facts;
 };
 
 }  // namespace tessera::abi

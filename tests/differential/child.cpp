@@ -16,7 +16,7 @@
 #include "configurations.hpp"
 #include "recovery.hpp"
 #include "runtime/data/happens.hpp"
-#include "runtime/data/horizon.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/run.hpp"
 #include "tests/protocol/broken.hpp"
 

@@ -14,7 +14,7 @@ namespace tessera::differential {
 struct Progress {
   volatile std::size_t program, configuration, runs;
   volatile std::size_t balanced, moving, moved;  // runs with a policy that moves; those that did; fragments
-  volatile std::size_t swept;                    // data fragments (runtime/data/horizon.hpp)
+  volatile std::size_t swept;                    // data fragments (runtime/fragment/horizon.hpp)
 };
 
 // run_child runs the cases from `first` on, and writes mismatches to `report`, one per line. What the

@@ -3,7 +3,7 @@
 // it can be copied, compared by its bytes, and asked what can happen next; carrying that out yields another world.
 //
 // What is not the machine here is written after runtime/node and runtime/data, as simply as it can be: everything a
-// rank does at once is one step. The scope's count travels as in runtime/fragment/scopes.hpp.
+// rank does at once is one step. The scope's count travels as in runtime/data/scopes.hpp.
 #pragma once
 
 #include <array>

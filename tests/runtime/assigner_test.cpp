@@ -1,5 +1,5 @@
 // What follows of the fragment that was first, when a second one assigns the same name.
-#include "runtime/report/assigner.hpp"
+#include "runtime/words/assigner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which rank a locator means, whoever has left.
-#include "runtime/node/members.hpp"
+#include "runtime/start/members.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Scopes on a model cluster: fragments of one scope are created, moved between ranks and finished at
 // random, ScopeReturns travel with random delays (order kept per pair). The home's count must reach
 // zero exactly when the last fragment has finished.
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/data/scopes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include "message_text.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/ending.hpp"
+#include "runtime/words/describe.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>

@@ -1,10 +1,10 @@
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/data/scopes.hpp"
 
 #include <new>
 
-#include "runtime/data/horizon.hpp"
+#include "runtime/fragment/horizon.hpp"
 #include "runtime/memory/pool.hpp"
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/report/resident.hpp"
+#include "runtime/memory/resident.hpp"
 
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 
 #include "runtime/comm/messages.hpp"
 #include "runtime/data/data_fragments.hpp"
-#include "runtime/fragment/scopes.hpp"
+#include "runtime/data/scopes.hpp"
 #include "runtime/report/wait_graph.hpp"
 
 namespace tessera::runtime {

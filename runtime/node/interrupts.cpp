@@ -1,4 +1,4 @@
-#include "runtime/report/interrupts.hpp"
+#include "runtime/node/interrupts.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/report/stuck.hpp"
+#include "runtime/node/stuck.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "runtime/fragment/input_slot.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/waits.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

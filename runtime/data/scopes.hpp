@@ -19,13 +19,12 @@
 
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/data/table.hpp"
+#include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/lock.hpp"
 #include "runtime/protocol/counting.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
-
-class Horizon;
 
 // ref: home rank (16 bits) | abi::kUsesKnown, abi::kSwept, in names only (2) | generation (18) | slot (28)
 inline constexpr unsigned kSlotBits = 28;
@@ -33,30 +32,6 @@ inline constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
 inline constexpr std::uint32_t kGenerationMask = (1u << 18) - 1;
 inline Rank home_of(std::uint64_t ref) { return Rank{static_cast<std::int32_t>(ref >> 48)}; }
 inline Rank home_of(const abi::Name& n) { return home_of(n.scope); }
-
-// AtEnd: what happens to a data fragment when everything under a scope has finished. The name belongs
-// to a scope around it.
-struct AtEnd {
-  abi::Name name;
-  std::uint32_t block = 0;                                       // whose statement said so
-  enum class Does : std::uint8_t { assigns, frees, ends_hold };  // `>> (y)`: 1; `--> (x)`, `delete`; data/holds.hpp
-  Does does = Does::assigns;
-  std::vector<abi::Id> parts;  // frees what may be held: as HeldDelete
-  bool all = false;
-  abi::Spot spot{};  // assigns, of a swept name
-};
-
-struct ScopeRecord : abi::Scope {
-  std::atomic<std::int64_t> count{1};
-  ScopeRecord* parent = nullptr;  // home records; null for the root
-  Rank engaged_by{-1};            // proxies: whom we owe the ScopeReturn
-  DfEntry* entries = nullptr;     // home records: to free at the end (lock of its part of Scopes)
-  DfEntry* shared = nullptr;      // the same, but they may go before (protocol::Others::older)
-  std::vector<AtEnd> at_end;      // home records
-  Horizon* horizons = nullptr;    // home records: of its swept names
-  bool proxy = false;
-  protocol::Knows knows() const { return proxy ? protocol::Knows::proxy : protocol::Knows::home; }
-};
 
 class Scopes {
  public:

@@ -1,4 +1,4 @@
-#include "runtime/report/assigner.hpp"
+#include "runtime/words/assigner.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "runtime/report/describe.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {

@@ -1,11 +1,11 @@
-#include "runtime/report/describe.hpp"
+#include "runtime/words/describe.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "runtime/report/program_error.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 

@@ -1,5 +1,7 @@
 // What rank 0 leaves behind after a good run. Before it the files could be written: what is in the way now is the
 // machine's.
+#include "runtime/node/results.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,9 +9,8 @@
 
 #include "files/whole_file.hpp"
 #include "runtime/balance/profiles.hpp"
-#include "runtime/library/caller.hpp"
-#include "runtime/report/summary.hpp"
-#include "runtime/trace/trace_report.hpp"
+#include "runtime/report/trace_report.hpp"
+#include "runtime/start/caller.hpp"
 
 namespace tessera::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/library/caller.hpp"
+#include "runtime/start/caller.hpp"
 
 #include <cstdio>
 

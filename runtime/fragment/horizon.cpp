@@ -1,4 +1,4 @@
-#include "runtime/data/horizon.hpp"
+#include "runtime/fragment/horizon.hpp"
 
 #include <algorithm>
 #include <functional>

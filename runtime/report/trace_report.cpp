@@ -1,4 +1,4 @@
-#include "runtime/trace/trace_report.hpp"
+#include "runtime/report/trace_report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 
 #include "balancer/simulator/trace.hpp"
 #include "balancer/units.hpp"
-#include "runtime/report/describe.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_events.hpp"
 #include "runtime/trace/trace_graph.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {
