@@ -1,4 +1,5 @@
-// Surroundings: what the values of a rank ask of the rest of it. The rank is one (node/node.hpp); a test may be another.
+// Surroundings: what the values of a rank ask of the rest of it. The rank is one (node/node.hpp); a test may be
+// another.
 #pragma once
 
 #include <string>
