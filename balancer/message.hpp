@@ -6,18 +6,21 @@
 
 #include "balancer/auction/messages.hpp"
 #include "balancer/central/messages.hpp"
+#include "balancer/diffusion/messages.hpp"
+#include "balancer/gossip/messages.hpp"
 #include "balancer/hierarchical/messages.hpp"
 #include "balancer/loops/messages.hpp"
 #include "balancer/mirror/messages.hpp"
+#include "balancer/plugin/messages.hpp"
 #include "balancer/proportional/messages.hpp"
 #include "balancer/steal/messages.hpp"
 
 namespace tessera::balancer {
 
-using Message =
-    std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse, StealRevoke, StealWake,
-                 AuctionQuestion, AuctionAnswer, AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
-                 MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened, BlockRequest, LoopDrained,
-                 ShareDone, HandOver, GroupReport, GroupReportSeen, GroupInvite, GroupNeed, GroupSent>;
+using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse, StealRevoke,
+                             StealWake, AuctionQuestion, AuctionAnswer, AuctionRequest, AuctionRefusal, AuctionUnloaded,
+                             AuctionWake, MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened,
+                             BlockRequest, LoopDrained, ShareDone, HandOver, GroupReport, GroupReportSeen, GroupInvite,
+                             GroupNeed, GroupSent, GossipNews, GossipOffer, DiffusionLoad, PluginMessage>;
 
 }  // namespace tessera::balancer

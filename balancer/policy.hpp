@@ -74,6 +74,9 @@ struct PolicyInfo {
   // How many of `ranks` ranks execute fragments with these settings: 0 .. n-1 do, the others only
   // balance. Null: all do. Ask by executing_ranks below.
   std::int32_t (*executing)(const Settings&, std::int32_t ranks) = nullptr;
+  // Whether a fragment that the policy has shipped goes on to where it belongs as soon as it arrives, for its placement
+  // is looked at again: a fault of LuNA's own balancer, which its host has to make. Null: it stays. Ask by sends_home.
+  bool (*homeward)(const Settings&) = nullptr;
 };
 
 // executing_ranks tells how many ranks run fragments: those numbered from 0. It is 0 when the
@@ -82,9 +85,16 @@ inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& sett
   return info.executing == nullptr ? ranks : info.executing(settings, ranks);
 }
 
+inline bool sends_home(const PolicyInfo& info, const Settings& settings) {
+  return info.homeward != nullptr && info.homeward(settings);
+}
+
 // The registry is a value, built here and passed down; no static registration.
 const std::vector<PolicyInfo>& policies();
 const PolicyInfo* find_policy(std::string_view name);
+// One from a shared object (runtime/launch/policy_file.hpp): find_policy then knows it by the file's path, and by its own
+// name. Before any thread is started.
+void add_policy(const std::string& path, const PolicyInfo& info);
 // What a run on so many ranks uses when nobody asks for another.
 std::string_view usual_policy(std::int32_t ranks);
 // check_settings returns one message per unknown key or value out of range; empty means fine.

@@ -5,6 +5,8 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
+#include "runtime/launch/options.hpp"
+#include "runtime/launch/policy_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -31,9 +33,13 @@ int run(const std::string& name) {
     std::printf("\n`tessera policies NAME` lists the parameters of one.\n");
     return runtime::kExitOk;
   }
-  if (const balancer::PolicyInfo* policy = balancer::find_policy(name)) {
-    print_one(*policy);
-    return runtime::kExitOk;
+  try {
+    if (const balancer::PolicyInfo* policy = launch::find_policy(name)) {
+      print_one(*policy);
+      return runtime::kExitOk;
+    }
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
   }
   std::vector<std::string> names;
   for (const balancer::PolicyInfo& p : balancer::policies()) names.emplace_back(p.name);

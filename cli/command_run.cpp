@@ -113,6 +113,11 @@ void check_srun(const RunCommand& c) {
 }
 
 int run(RunCommand& c, const Arguments& arguments) {
+  try {
+    launch::name_groups(c.options, c.build.program);
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
   c.ranks = ranks_of(c);
   check(c);
   check_program(c.build.program);

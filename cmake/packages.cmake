@@ -29,6 +29,9 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/manual/ DESTINATION ${CMAKE_INSTALL_MAND
 install(TARGETS tessera_runtime
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT headers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/abi/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT headers)
+# For balancers in files of their own (balancer/plugin/plugin.hpp).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/balancer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT headers
+        FILES_MATCHING PATTERN "*.hpp" PATTERN simulator EXCLUDE)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/installed/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera COMPONENT headers)

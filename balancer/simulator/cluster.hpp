@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "balancer/policy.hpp"
+#include "balancer/simulator/fabric.hpp"
 #include "balancer/simulator/program.hpp"
+#include "balancer/simulator/sojourns.hpp"
 #include "balancer/simulator/times.hpp"
 #include "balancer/simulator/workload.hpp"
 
@@ -60,6 +62,8 @@ struct Options {
   LinkModel inside_host{1'000, 5e9, 0};
   std::vector<std::int32_t> sites;             // by host; empty: all in one
   LinkModel between_sites{1'000'000, 1e8, 0};  // one line out of, and one into, each site
+  std::vector<Tier> tiers;                     // of hosts: the lines between them; not with sites
+  Torus torus;                                 // or this
   Processing processing;                       // of every rank ...
   Processing coordinator;                      // ... but of those that execute nothing
   std::vector<Change> changes;
@@ -104,6 +108,7 @@ struct Outcome {
   Time work = 0;           // sum of the weights
   Time critical_path = 0;  // ns on a rank of speed 1
   Time bound = 0;          // no schedule ends before: max(work / power, critical path)
+  Sojourns sojourns;       // of items that come while others run: Program::came
   std::string result;      // of the program
   std::map<std::string, std::int64_t> decisions;
   std::vector<std::string> faults;  // what must never happen; empty

@@ -81,6 +81,23 @@ class Reader {
     if (l.jitter > 3 * kSecond) wrong(*table_.get("jitter"), "jitter", "at most \"3 s\"");
     return l;
   }
+  // Whole numbers above 0, at least one.
+  std::vector<std::int32_t> sides(const std::string& key) {
+    const toml::node& n = need(key);
+    take(key);
+    std::vector<std::int32_t> found;
+    const toml::array* all = n.as_array();
+    for (std::size_t i = 0; all != nullptr && i < all->size(); ++i) {
+      const auto side = (*all)[i].value_exact<std::int64_t>();
+      if (!side || *side < 1 || *side > 4096) {
+        found.clear();
+        break;
+      }
+      found.push_back(static_cast<std::int32_t>(*side));
+    }
+    if (found.empty() || found.size() > 8) wrong(n, key, "a list of at most 8 whole numbers from 1 to 4096");
+    return found;
+  }
   Processing processing() {
     return {duration("event", 0), duration("send", 0), duration("plan_per_rank", 0),
             duration("ship", 0),  duration("wake", 0), duration("timer", 0)};
@@ -179,6 +196,23 @@ ClusterModel read(Reader& root) {
     }
     m.between_sites = r.link(m.between_sites);
   });
+  root.tables("tier", [&](Reader& r) {
+    Tier t;
+    r.need("of");
+    t.of = r.integer("of", t.of, 1, 1 << 20);
+    t.lines = r.integer("lines", t.lines, 1, 1 << 16);
+    t.latency = r.duration("latency", t.latency);
+    t.bandwidth = r.bandwidth("bandwidth", m.link.bandwidth);
+    m.tiers.push_back(t);
+  });
+  root.table("torus", [&](Reader& r) {
+    m.torus.sides = r.sides("sides");
+    m.torus.latency = r.duration("latency", m.torus.latency);
+    m.torus.bandwidth = r.bandwidth("bandwidth", m.link.bandwidth);
+  });
+  if (!m.torus.sides.empty() + !m.tiers.empty() + !m.hosts_per_site.empty() > 1) {
+    throw ClusterError(root.path() + ": hosts are joined by [[tier]] tables, a [torus] or [sites]: one of them");
+  }
   root.table("processing", [&](Reader& r) { m.processing = r.processing(); });
   m.coordinator = m.processing;
   root.table("coordinator", [&](Reader& r) { m.coordinator = r.processing(); });

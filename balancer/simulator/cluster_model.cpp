@@ -30,6 +30,8 @@ void apply_cluster(const ClusterModel& m, std::int32_t executing, std::int32_t c
   }
   o.inside_host = m.inside_host;
   o.between_sites = m.between_sites;
+  o.tiers = m.tiers;
+  o.torus = m.torus;
   o.hosts.clear();
   o.sites.clear();
   if (m.ranks_per_host > 1) {

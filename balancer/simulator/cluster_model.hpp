@@ -26,6 +26,8 @@ struct ClusterModel {
   LinkModel inside_host{1'000, 5e9, 0};
   std::vector<std::int32_t> hosts_per_site;  // empty: one site; the last takes all that are left
   LinkModel between_sites{1'000'000, 1e8, 0};
+  std::vector<Tier> tiers;
+  Torus torus;
   Processing processing;
   Processing coordinator;
   std::vector<Change> changes;

@@ -140,6 +140,7 @@ void Simulation::complete(Node& n, Running& r) {
                           std::to_string(kLatest / 1'000'000'000) + " s (126 years)");
   }
   out_.work += item.weight;
+  if (const Time came = program_.came(item); came >= 0) out_.sojourns.add(now_ - came);
   if (options_.record != nullptr) {
     options_.record->bars.push_back({.fragment = item.state,
                                      .rank = index(n.rank),

@@ -104,6 +104,11 @@ Rank Graph::settled(const Item& item, Rank here) const {
   return to >= 0 && index(f.home) >= 0 && placed(f.home) == here ? Rank{to} : here;
 }
 
+Rank Graph::home(const Item& item) const {
+  const Rank home = work_.fragments[item.state].home;
+  return index(home) < 0 ? home : placed(home);
+}
+
 void Graph::resettle(const Item& item, Rank to) {
   const std::uint32_t series = work_.fragments[item.state].series;
   if (series > 0) settled_[series] = index(to);
@@ -231,7 +236,7 @@ std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
     }
     ++apart;
   }
-  if (apart > 0) missing_[item.state] = apart + 1;  // its own landing is one
+  missing_[item.state] = apart > 0 ? apart + 1 : 0;  // its own landing is one
   return bytes;
 }
 

@@ -30,6 +30,7 @@ class Graph final : public Program {
   bool newest_first(Group) const override;
   bool runs_on_the_spot() const override { return true; }
   Rank settled(const Item&, Rank here) const override;
+  Rank home(const Item&) const override;
   void resettle(const Item&, Rank to) override;
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;

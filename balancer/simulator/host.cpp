@@ -13,6 +13,8 @@ std::int64_t payload(const Report& r) {
 }
 std::int64_t payload(const Order& o) { return static_cast<std::int64_t>(12 * o.fragments.size()); }
 std::int64_t payload(const Confirm& c) { return static_cast<std::int64_t>(12 * c.fragments.size()); }
+std::int64_t payload(const GossipNews& n) { return static_cast<std::int64_t>(24 * n.loads.size()); }
+std::int64_t payload(const PluginMessage& m) { return static_cast<std::int64_t>(m.bytes.size()); }
 template <class Other>
 std::int64_t payload(const Other&) {
   return 0;

@@ -106,7 +106,7 @@ void Simulation::ship_items(Node& n, Rank to, std::vector<Item> items, std::vect
   for (Item& item : items) {
     if (has_data_) bytes += program_.board(item, n.rank, to, *this);
     item.bytes = 0;
-    if (by_policy) program_.resettle(item, to);
+    if (by_policy && !homeward_) program_.resettle(item, to);
     if (by_policy && item.moves < UINT16_MAX) ++item.moves;
     out_.most_moves = std::max<std::int32_t>(out_.most_moves, item.moves);
   }
@@ -127,6 +127,8 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
   }
   // Parcels may move in memory while the policy acts.
   const std::vector<Item> items = std::move(parcels_[parcel].items);
+  const Rank from = parcels_[parcel].from;
+  const bool goes_home = parcels_[parcel].by_policy && homeward_;
   if (parcels_[parcel].by_policy) {
     Arrived arrived{parcels_[parcel].from, std::move(parcels_[parcel].fragments), parcels_[parcel].ticket};
     free_parcels_.push_back(parcel);
@@ -137,7 +139,11 @@ void Simulation::unload(Node& n, std::uint32_t parcel) {
     free_parcels_.push_back(parcel);
   }
   for (const Item& item : items) {
-    if (program_.landed(n.rank, item, *this)) {
+    const Rank home = !goes_home ? n.rank : index(program_.home(item)) < 0 ? from : program_.home(item);
+    if (home != n.rank && node(home).here) {
+      std::int64_t bytes = 0;
+      ship_items(n, home, {item}, {}, 0, false, bytes);
+    } else if (program_.landed(n.rank, item, *this)) {
       queue(n, item);
     } else {
       --created_;  // it becomes ready again

@@ -43,11 +43,17 @@ Network::Network(const Options& o)
     site_in_.resize(sites);
     least_latency_ = std::min(least_latency_, wide_.latency);
   }
+  fabric_ = Fabric(o.tiers, o.torus, hosts);
+  fabric_free_.resize(fabric_.lines());
 }
 
-const LinkModel& Network::link(Rank from, Rank to) const {
-  if (!hosts_.empty() && host(from) == host(to)) return inside_;
-  return site(from) == site(to) ? near_ : wide_;
+LinkModel Network::link(Rank from, Rank to) const {
+  LinkModel l = kind(from, to);
+  if (fabric_.empty() || inside(from, to)) return l;
+  fabric_.route(host(from), host(to), route_);
+  l.latency += route_.latency;
+  for (const std::uint32_t line : route_.lines) l.bandwidth = std::min(l.bandwidth, fabric_.bandwidth(line));
+  return l;
 }
 
 // A straight line between random points, `most` apart in time and each from 0 to `most`: its slope
@@ -66,8 +72,8 @@ Time Network::jitter(Time at, Rank from, Rank to, Time most) const {
 }
 
 Time Network::depart(Time now, Rank from, Rank to, std::int64_t bytes) {
-  const LinkModel& l = link(from, to);
-  Time out = 0;
+  const LinkModel& l = kind(from, to);
+  Time out = 0, passing = 0;
   if (&l == &inside_) {
     out = occupy(rank_out_[static_cast<std::size_t>(index(from))], now, wire(bytes, l.bandwidth));
   } else {
@@ -78,13 +84,23 @@ Time Network::depart(Time now, Rank from, Rank to, std::int64_t bytes) {
       out = occupy(site_out_[site(from)], out - wire(bytes, near_.bandwidth), takes);
       out = occupy(site_in_[site(to)], out - takes, takes);
     }
+    if (!fabric_.empty()) {
+      fabric_.route(host(from), host(to), route_);
+      Time before = wire(bytes, near_.bandwidth);
+      for (const std::uint32_t line : route_.lines) {
+        const Time takes = wire(bytes, fabric_.bandwidth(line));
+        out = occupy(fabric_free_[line], out - std::min(before, takes), takes);
+        before = takes;
+      }
+      passing = route_.latency;
+    }
   }
-  const Time at = out + l.latency;
+  const Time at = out + l.latency + passing;
   return at + jitter(at, from, to, l.jitter);
 }
 
 Time Network::enter(Time now, Rank from, Rank to, std::int64_t bytes) {
-  const bool inside = &link(from, to) == &inside_;
+  const bool inside = this->inside(from, to);
   Time& free = inside ? rank_in_[static_cast<std::size_t>(index(to))] : host_in_[host(to)];
   const Time takes = wire(bytes, inside ? inside_.bandwidth : near_.bandwidth);
   // It came in as it went along the line, if nothing else did.

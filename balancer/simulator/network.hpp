@@ -1,6 +1,7 @@
 // Network: when a message that leaves one rank now is at the other's door, and when it is through
 // it. Every host has one way out and one way in, every site one line out and one in, every rank its
-// own path to the others of its host; each carries one message after the other.
+// own path to the others of its host; each carries one message after the other. So does each line of the fabric between
+// hosts, if there is one (fabric.hpp).
 //
 // Two messages from one rank to another never overtake each other. No state per pair is needed for
 // that: waiting times inside a rank's way out only grow, and the jitter of a pair is a function of
@@ -24,7 +25,8 @@ class Network {
   // free. Occupies it.
   Time enter(Time now, Rank from, Rank to, std::int64_t bytes);
 
-  const LinkModel& link(Rank from, Rank to) const;
+  // As a pair of ranks that nobody disturbs sees it.
+  LinkModel link(Rank from, Rank to) const;
   // No message takes less than this.
   Time least_latency() const { return least_latency_; }
 
@@ -34,6 +36,10 @@ class Network {
     return hosts_.empty() ? i : static_cast<std::size_t>(hosts_[i]);
   }
   std::size_t site(Rank r) const { return sites_.empty() ? 0 : static_cast<std::size_t>(sites_[host(r)]); }
+  bool inside(Rank from, Rank to) const { return !hosts_.empty() && host(from) == host(to); }
+  const LinkModel& kind(Rank from, Rank to) const {
+    return inside(from, to) ? inside_ : site(from) == site(to) ? near_ : wide_;
+  }
   Time jitter(Time at, Rank from, Rank to, Time most) const;
 
   std::vector<std::int32_t> hosts_, sites_;
@@ -41,6 +47,9 @@ class Network {
   std::uint64_t seed_;
   Time least_latency_ = 0;
   std::vector<Time> host_out_, host_in_, rank_out_, rank_in_, site_out_, site_in_;
+  Fabric fabric_;
+  std::vector<Time> fabric_free_;  // by line
+  mutable Fabric::Route route_;    // of the message in question
 };
 
 }  // namespace tessera::balancer::simulator

@@ -53,6 +53,17 @@ std::vector<std::string> check_options(const Options& o) {
   check(executing >= 1, "balancer '" + o.balancer + "' needs more ranks: none of " + std::to_string(o.ranks) +
                             " would execute anything");
   check(o.hosts.empty() || o.hosts.size() == static_cast<std::size_t>(o.ranks), "every rank has a host");
+  for (const Tier& t : o.tiers) {
+    check(t.of >= 1 && t.lines >= 1 && sound({t.latency, t.bandwidth, 0}), "a tier has groups and lines, at least 1");
+  }
+  if (!o.torus.sides.empty()) {
+    std::int64_t places = 1;
+    for (const std::int32_t side : o.torus.sides) places = std::min<std::int64_t>(places * side, kMostRanks + 1);
+    const std::int64_t hosts = o.hosts.empty() ? o.ranks : o.hosts.back() + 1;
+    check(places <= kMostRanks, "a torus has at most " + std::to_string(kMostRanks) + " hosts");
+    check(hosts <= places,
+          "the torus has " + std::to_string(places) + " hosts, but there are " + std::to_string(hosts));
+  }
   for (const Change& c : o.changes) {
     check(index(c.rank) >= 0 && index(c.rank) < o.ranks,
           "rank " + std::to_string(index(c.rank)) + " changes, but there are only " + std::to_string(o.ranks));

@@ -72,6 +72,10 @@ class Program {
 
   // As runtime/node/retained.hpp: where an item that is ready here is to run, since one of its series was moved.
   virtual Rank settled(const Item&, Rank here) const { return here; }
+  // When the item came from outside, for its sojourn; -1: it did not.
+  virtual Time came(const Item&) const { return -1; }
+  // Where its locator puts the item; -1: it has none.
+  virtual Rank home(const Item&) const { return Rank{-1}; }
   // The policy has moved the item.
   virtual void resettle(const Item&, Rank) {}
 

@@ -42,6 +42,7 @@ Simulation::Simulation(Program& program, const Options& options)
       has_data_(program.has_data()),
       spot_(program.runs_on_the_spot()),
       expand_first_(options.balancer != "none" && options.ranks > 1),
+      homeward_(sends_home(*find_policy(options.balancer), options.settings)),
       network_(options),
       lookahead_(options.run_ahead ? network_.least_latency() : 0),
       births_(program.births()),
@@ -184,7 +185,7 @@ void Simulation::happen(const Happening& h) {
       break;
     case Kind::measured: {
       const Rank peer{static_cast<std::int32_t>(h.a)};
-      const LinkModel& link = network_.link(n.rank, peer);
+      const LinkModel link = network_.link(n.rank, peer);
       tell(n, LinkMeasured{peer, link.latency, link.bandwidth});
       break;
     }

@@ -176,6 +176,7 @@ class Simulation final : public Effects {
   const bool has_data_;
   const bool spot_;          // Program::runs_on_the_spot
   const bool expand_first_;  // there is a balancer that wants to see what there is
+  const bool homeward_;      // what it has shipped goes home: sends_home
   Network network_;
   Time lookahead_;
   std::vector<ReadyItems::Kind> kinds_;

@@ -8,10 +8,10 @@
 // A fragment that still waits is not shipped: a request stays pending until one is "about to run", and
 // the thief, who would wait for the same inputs, gets that one.
 //
-// Two published faults are not reproduced: requests go round all ranks in turn instead of to a
-// fixed run that starts with the asker, and what was shipped stays (the runtime's part). A rank
-// keeps its last ready fragment: with two empty ranks holding each other's requests it would travel
-// for ever.
+// Two faults of the public implementation are there when asked for: requests go to a fixed run of ranks that starts
+// with the asker (`fixed_run`), else round all ranks in turn; and what was shipped goes home (`goes_home`, the host's
+// part), else it stays. A rank keeps its last ready fragment: with two empty ranks holding each other's requests it
+// would travel for ever.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -36,8 +36,10 @@ class FaithfulStealer : public Policy {
         next_victim_((index(setup.rank) + 1) % std::max(1, setup.ranks)) {
     const SettingsReader read(steal_info(), setup.settings);
     at_once_ = static_cast<std::int32_t>(read.integer("steal_ranks"));
-    if (at_once_ == 0 || at_once_ > ranks_ - 1) at_once_ = ranks_ - 1;
+    all_ = at_once_ == 0 || at_once_ > ranks_ - 1;
+    if (all_) at_once_ = ranks_ - 1;
     backoff_ = read.duration("backoff");
+    fixed_run_ = read.boolean("fixed_run");
   }
 
   void step(Time now, const Event& event, Actions& out) override {
@@ -120,7 +122,16 @@ class FaithfulStealer : public Policy {
     if (!asked_.empty() || waiting_) return;
     rounds_ = 0;
     ++number_;
-    ask_more(now, out);
+    fixed_run_ ? ask_run(out) : ask_more(now, out);
+  }
+  // The first of the run is the asker, which has nothing and sends itself nothing.
+  void ask_run(Actions& out) {
+    for (std::int32_t i = 1; i < (all_ ? ranks_ : at_once_); ++i) {
+      const Rank v{(index(self_) + i) % ranks_};
+      if (!present_[static_cast<std::size_t>(index(v))]) continue;
+      asked_.push_back(v);
+      out.push_back(Send{v, StealRequest{number_, true}});
+    }
   }
   void ask_more(Time now, Actions& out) {
     std::int32_t sent = 0;
@@ -147,6 +158,8 @@ class FaithfulStealer : public Policy {
   const std::vector<GroupInfo> groups_;
   ReadyView ready_;
   std::int32_t at_once_ = 1;
+  bool all_ = false;        // ranks, at once
+  bool fixed_run_ = false;  // those that follow this one
   Time backoff_ = 0;
   std::vector<bool> present_;
 

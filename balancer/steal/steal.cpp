@@ -18,6 +18,17 @@ constexpr Parameter kStealParameters[] = {
      .help = "faithful: how many ranks a request goes to at once; 0: all others",
      .kind = Kind::integer,
      .max = 1e6},
+    {.name = "fixed_run",
+     .default_value = "false",
+     .help = "faithful: true: requests always go to the same steal_ranks ranks, those from the asker itself on, as in "
+             "the public implementation; false: to all in turn",
+     .kind = Kind::boolean},
+    {.name = "goes_home",
+     .default_value = "false",
+     .help =
+         "faithful: true: a stolen fragment goes back to the rank where it belongs as soon as it arrives, as in the "
+         "public implementation; false: it stays",
+     .kind = Kind::boolean},
     {.name = "backoff",
      .default_value = "0.001",
      .help = "faithful: seconds before asking the next steal_ranks ranks when those asked gave "
@@ -60,6 +71,11 @@ const PolicyInfo& steal_info() {
         return setting(steal_info(), setup.settings, "faithful") == "true" ? make_faithful_stealer(setup)
                                                                            : make_stealer(setup);
       },
+      .homeward =
+          [](const Settings& settings) {
+            return setting(steal_info(), settings, "faithful") == "true" &&
+                   setting(steal_info(), settings, "goes_home") == "true";
+          },
   };
   return info;
 }

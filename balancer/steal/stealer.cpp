@@ -14,6 +14,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,14 +41,12 @@ class Stealer : public Policy {
         ready_(setup.groups.size()),
         growth_(workers_),
         links_(Hosts(setup.hosts)),
-        random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))),
-        known_at_(static_cast<std::size_t>(setup.ranks), Known::no),
-        present_(static_cast<std::size_t>(setup.ranks), true),
-        given_(static_cast<std::size_t>(setup.ranks)) {
+        random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))) {
     for (std::size_t g = 0; g < setup.groups.size(); ++g) {
       never_moved_[g] = setup.groups[g].never_moved;
     }
-    for (std::int32_t r = 0; r < ranks_; ++r) mates_ += r != index(self_) && links_.hosts().same(self_, Rank{r});
+    for (std::int32_t r = 0; links_.hosts().known() && r < ranks_; ++r)
+      mates_ += r != index(self_) && links_.hosts().same(self_, Rank{r});
     const SettingsReader read(steal_info(), setup.settings);
     priced_ = read.is_auto("transfer_margin");
     if (!priced_) margin_ = read.number("transfer_margin");
@@ -141,7 +140,7 @@ class Stealer : public Policy {
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
-    for (const GroupCount& f : e.fragments) given_[static_cast<std::size_t>(index(e.from))] += f.count;
+    for (const GroupCount& f : e.fragments) given_[e.from] += f.count;
     waited_ = 0;
     idle_since_ = now;
     // Who serves this rank did not see what was there, and may not see the next: steps that are short, for one.
@@ -166,21 +165,18 @@ class Stealer : public Policy {
   }
   void handle(Time, const TimerFired&, Actions&) { timer_set_ = false; }
   void handle(Time, const RankLeaving& e, Actions&) {
-    present_[static_cast<std::size_t>(index(e.rank))] = false;
+    away_.insert(e.rank);
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == e.rank; });
     remembered_at(e.rank, Known::no);
     if (asked_ && asked_->victim == e.rank) asked_.reset();
   }
   void handle(Time, const OutsideLoad&, Actions&) {}
-  void handle(Time, const RankJoined& e, Actions&) {
-    if (index(e.rank) >= ranks_) return;
-    present_[static_cast<std::size_t>(index(e.rank))] = true;
-  }
+  void handle(Time, const RankJoined& e, Actions&) { away_.erase(e.rank); }
 
   // ---- thief
 
   bool needs_work() const {
-    if (!present_[static_cast<std::size_t>(index(self_))]) return false;
+    if (!present(self_)) return false;
     if (idle_ && ready_.total() == 0) return true;
     const double ahead = growth_.grows() ? kAhead : 1;
     return growth_.factor() * static_cast<double>(ready_.load(weights_)) <
@@ -210,7 +206,7 @@ class Stealer : public Policy {
     early_ = false;
     if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
     if (idle_ && waited_for(now) >= patience_left_) return true;
-    early_ = fresh_ && remembered_ < kCallers;
+    early_ = fresh_ && remembered() < kCallers;
     if (early_) return true;
     if (!idle_) return false;
     if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_left_ - waited_});
@@ -219,17 +215,19 @@ class Stealer : public Policy {
   }
 
   bool may_ask(Rank v) const {
-    if (v == self_ || !present_[static_cast<std::size_t>(index(v))]) return false;
-    const Known k = known_at_[static_cast<std::size_t>(index(v))];
+    if (v == self_ || !present(v)) return false;
+    const auto at = known_at_.find(v);
+    const Known k = at == known_at_.end() ? Known::no : at->second;
     if (k == Known::as_busy) return idle_ && !early_;  // who asks early asks as if busy
-    return k == Known::no && remembered_ < attempts_;
+    return k == Known::no && remembered() < attempts_;
   }
   std::optional<Rank> choose_victim() {
     const std::optional<Rank> woken_by = std::exchange(woken_by_, std::nullopt);
     call_heard_ = false;
     if (woken_by && may_ask(*woken_by)) return woken_by;
-    const auto most = std::max_element(given_.begin(), given_.end());
-    if (const Rank v{static_cast<std::int32_t>(most - given_.begin())}; *most > 0 && may_ask(v)) return v;
+    const auto most = std::max_element(given_.begin(), given_.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != given_.end() && may_ask(most->first)) return most->first;
     // A random start, then the next that may be asked, those of the same host first: every rank is reached in turn.
     const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
     for (const bool near : {true, false}) {
@@ -240,11 +238,9 @@ class Stealer : public Policy {
     }
     return std::nullopt;
   }
-  void remembered_at(Rank r, Known how) {
-    Known& known = known_at_[static_cast<std::size_t>(index(r))];
-    remembered_ += (how != Known::no) - (known != Known::no);
-    known = how;
-  }
+  bool present(Rank r) const { return !away_.contains(r); }
+  std::int64_t remembered() const { return std::ssize(known_at_); }
+  void remembered_at(Rank r, Known how) { how == Known::no ? void(known_at_.erase(r)) : void(known_at_[r] = how); }
 
   // ---- victim
 
@@ -407,7 +403,7 @@ class Stealer : public Policy {
     called_ = true;
     for (std::int32_t d = 1; d < below; d *= 2) {
       const Rank r{(index(self_) + d) % ranks_};
-      if (present_[static_cast<std::size_t>(index(r))]) out.push_back(Send{r, StealWake{true}});
+      if (present(r)) out.push_back(Send{r, StealWake{true}});
     }
   }
 
@@ -452,10 +448,10 @@ class Stealer : public Policy {
   bool fresh_ = true;   // nothing has run here yet
   bool early_ = false;  // asks only to be known
 
-  std::vector<Known> known_at_;
-  std::int64_t remembered_ = 0;  // of them, not `no`
-  std::vector<bool> present_;
-  std::vector<std::int64_t> given_;  // by each rank: fragments
+  // Of the others only those with which there was something: a rank takes as much room among thousands as among ten.
+  std::map<Rank, Known> known_at_;  // none is `no`
+  std::set<Rank> away_;
+  std::map<Rank, std::int64_t> given_;  // by each rank: fragments
   std::optional<Request> asked_;
   std::optional<Rank> woken_by_;
   bool call_heard_ = false;  // and not followed yet

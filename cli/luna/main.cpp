@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -40,6 +41,11 @@ bool is_library(const fs::path& file) {
 runtime::RunOptions run_options(const Options& o) {
   try {
     runtime::RunOptions run = launch::parse_environment_options();
+    if (!o.central.empty()) {
+      const char* const set = std::getenv("TESSERA_OPTIONS");
+      run = launch::parse_options((set == nullptr ? "" : std::string(set) + " ") + launch::join_words(o.central));
+    }
+    launch::name_groups(run, o.build.program);
     if (o.threads) run.threads = *o.threads;
     // Without -b nothing moves, and every rank executes fragments, as it always was.
     if (o.balance) run.balancer = "steal";

@@ -33,6 +33,9 @@ constexpr const char* kFooter =
     "  mpirun -n 4 luna -b prog.fa\n"
     "  mpirun -n 4 $(luna --compile-only prog.fa)";
 
+// The operator's manual prints a Cyrillic letter here.
+constexpr const char* kPrintedC = "-\u0441";
+
 // What the options say before they are put together.
 struct Raw {
   Options options;
@@ -42,6 +45,8 @@ struct Raw {
   std::string optimise;               // of -O0 .. -O3, the digit
   bool optimised = false;             // never set: -O is parsed as --optimise
   bool debug = false;
+  bool central = false;
+  std::string left_threshold, difference_ratio, save_groups, load_groups;
 };
 
 void add_options(CLI::App& app, Raw& raw) {
@@ -67,6 +72,15 @@ void add_options(CLI::App& app, Raw& raw) {
   app.add_flag("--compile-only", o.compile_only, "only compile, and print the command that runs it, also under mpirun");
   text("--build-dir", o.build_folder, "DIR", "put the generated files there");
   app.add_flag("--no-cleanup", o.keep, "keep the generated files, and say where");
+  app.add_flag(
+      "--central", raw.central,
+      "balance the ranks by the coordinator on the last one; so does each of the next four, and then -c is this");
+  text("--jobs-left-threshold", raw.left_threshold, "S", "nothing moves when less than S seconds of work are left");
+  text("--jobs-difference-ratio", raw.difference_ratio, "R",
+       "nor between ranks whose loads differ by less than this part");
+  text("--save-groups", raw.save_groups, "[F]",
+       "write the measured weights; without F beside the program, as PROGRAM.groups");
+  text("--load-groups", raw.load_groups, "[F]", "start with such weights");
   add_translation_options(app, o.build.translation);
   text("--cpp-dir", raw.cpp_folders, "A:B", "folders of the kernel files; default: the program's")
       ->allow_extra_args(false);
@@ -149,8 +163,24 @@ void collect_kernels(const Raw& raw, BuildRequest& build) {
   }
 }
 
+// The operator's manual of the central balancer has -c for it.
+void collect_central(Raw& raw) {
+  std::vector<std::string>& words = raw.options.central;
+  const auto put = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.push_back(name + ("=" + value));
+  };
+  put("--jobs-left-threshold", raw.left_threshold);
+  put("--jobs-difference-ratio", raw.difference_ratio);
+  put("--save-groups", raw.save_groups);
+  put("--load-groups", raw.load_groups);
+  if (words.empty() && !raw.central) return;
+  if (!words.empty()) raw.options.library_only = false;
+  words.insert(words.begin(), "--balancer=central");
+}
+
 void complete(Raw& raw) {
   Options& o = raw.options;
+  collect_central(raw);
   std::vector<fs::path> path;
   for (const fs::path& list : o.build.translation.include_path) {
     for (const fs::path& f : split_list(list.string())) path.push_back(f);
@@ -184,7 +214,12 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e) {
 
 }  // namespace
 
-std::optional<Options> parse(const std::vector<std::string>& all) {
+std::optional<Options> parse(const std::vector<std::string>& given) {
+  // The words behind the program are not to be touched, but where it is shows only when these are right.
+  std::vector<std::string> all = launch::normalise_flags(given);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (given[i] == kPrintedC) all[i] = "--central";
+  }
   CLI::App app(kAbout, "luna");
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("luna of Tessera ") + TESSERA_VERSION);
@@ -197,6 +232,8 @@ std::optional<Options> parse(const std::vector<std::string>& all) {
   app.add_option("program", program_text, "the program")->option_text("FILE.fa");
   app.add_option("arguments", arguments_text, "its own, whatever they look like")->option_text("...");
   const std::size_t at = program_at(app, all);
+  std::copy(given.begin() + static_cast<std::ptrdiff_t>(at), given.end(),
+            all.begin() + static_cast<std::ptrdiff_t>(at));
   std::vector<std::string> words;
   for (std::size_t i = 0; i < at; ++i) words.push_back(optimise(all[i]));
   try {
@@ -237,6 +274,7 @@ std::vector<std::string> run_words(const Options& o) {
   if (o.time) words.emplace_back("-t");
   if (o.usage) words.emplace_back("-u");
   if (o.balance) words.emplace_back("-b");
+  for (const std::string& w : o.central) words.push_back(w == "--balancer=central" ? "--central" : w);
   if (o.threads) words.push_back("--worker-threads-count=" + std::to_string(*o.threads));
   return words;
 }

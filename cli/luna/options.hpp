@@ -22,6 +22,8 @@ struct Options {
   bool usage = false;         // -u
   bool balance = false;       // -b
   bool library_only = false;  // -c
+  // Of the central balancer, as for `tessera run`; empty: it is not meant.
+  std::vector<std::string> central;
   bool compile_only = false;
   bool keep = false;  // --no-cleanup
   std::filesystem::path build_folder;

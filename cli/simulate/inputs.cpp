@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <sstream>
 
+#include "balancer/simulator/lbaf_file.hpp"
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/config_file.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/launch/policy_file.hpp"
 
 namespace fs = std::filesystem;
 
@@ -66,7 +68,11 @@ sim::ClusterModel find_cluster(const std::string& name, const sim::ClusterChange
 
 Study::Balancer find_balancer(const std::string& name) {
   Study::Balancer found;
-  found.policy = balancer::find_policy(name);
+  try {
+    found.policy = launch::find_policy(name);
+  } catch (const launch::OptionsError& e) {
+    throw usage_error(e.what());
+  }
   if (found.policy != nullptr) return found;
   const fs::path folder = configs_folder() / "balancer";
   std::vector<std::string> known = names_in(folder);
@@ -76,7 +82,7 @@ Study::Balancer find_balancer(const std::string& name) {
   }
   try {
     const launch::ConfigFile file = launch::read_config((folder / (name + ".toml")).string());
-    found.policy = balancer::find_policy(file.balancer.value_or(""));
+    found.policy = launch::find_policy(file.balancer.value_or(""));
     found.settings = file.settings;
     found.configuration = name;
     std::string wrong = found.policy == nullptr ? "it names no balancer" : "";
@@ -95,7 +101,7 @@ void find_workload(const std::string& asked, Study& study) {
   std::error_code ignored;
   if (fs::is_regular_file(asked, ignored)) {
     try {
-      study.trace = sim::read_trace(asked);
+      study.trace = sim::names_lbaf(asked) ? sim::read_lbaf(asked) : sim::read_trace(asked);
     } catch (const sim::TraceError& e) {
       throw usage_error(e.what());
     }

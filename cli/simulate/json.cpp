@@ -36,6 +36,13 @@ nlohmann::ordered_json row_of(const Points& points, const StudyRow& r) {
   j["bytes_moved"] = o.bytes_moved;
   j["bytes_fetched"] = o.bytes_fetched;
   j["most_moves"] = o.most_moves;
+  if (const auto& s = o.sojourns; s.count() > 0) {
+    j["sojourn_seconds"] = {{"mean", s.mean() / 1e9},
+                            {"median", seconds(s.quantile(0.5))},
+                            {"95", seconds(s.quantile(0.95))},
+                            {"99", seconds(s.quantile(0.99))},
+                            {"longest", seconds(s.longest())}};
+  }
   j["events"] = o.events;
   j["result"] = o.result;
   j["decisions"] = o.decisions;

@@ -1,6 +1,7 @@
 // The outcome of a study for people.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -15,6 +16,27 @@ std::string count(double x) {
     return fmt::format("{:.1f}", x);
   }
   return fmt::format("{:.0f}", x);
+}
+
+// Of items that came while others ran: how long they were there.
+void print_sojourns(const std::vector<StudyRow>& rows, std::size_t width) {
+  const auto open = [](const StudyRow& r) { return r.outcome && r.outcome->sojourns.count() > 0; };
+  if (std::none_of(rows.begin(), rows.end(), open)) return;
+  const auto line = [&](const std::string& name, const std::string& ranks, const std::vector<std::string>& cells) {
+    std::string text = fmt::format("{:<{}} {:>6}", name, width, ranks);
+    for (const std::string& cell : cells) text += fmt::format(" {:>9}", cell);
+    std::printf("%s\n", text.c_str());
+  };
+  std::printf("\nHow long an item was there, from when it came until it had run:\n\n");
+  line("balancer", "ranks", {"mean", "half", "95 %", "99 %", "longest"});
+  for (const StudyRow& r : rows) {
+    if (!open(r)) continue;
+    const balancer::simulator::Sojourns& s = r.outcome->sojourns;
+    std::vector<std::string> cells = {balancer::duration_text(static_cast<balancer::Time>(s.mean()))};
+    for (const double share : {0.5, 0.95, 0.99}) cells.push_back(balancer::duration_text(s.quantile(share)));
+    cells.push_back(balancer::duration_text(s.longest()));
+    line(r.balancer, std::to_string(r.ranks), cells);
+  }
 }
 
 }  // namespace
@@ -51,6 +73,7 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
     }
     std::printf("%s\n", line.c_str());
   }
+  print_sojourns(rows, width);
 }
 
 std::string timing_text(const std::vector<StudyRow>& rows) {

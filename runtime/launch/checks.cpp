@@ -9,6 +9,7 @@
 
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/launch/policy_file.hpp"
 
 namespace tessera::launch {
 
@@ -26,7 +27,7 @@ void check_ranks(const runtime::RunOptions& options, std::int32_t ranks) {
                        ": this run has " + (last == 0 ? "rank 0 only" : "ranks 0 to " + std::to_string(last)));
   }
   const std::string name = policy_of(options, ranks);
-  const balancer::PolicyInfo* policy = balancer::find_policy(name);
+  const balancer::PolicyInfo* policy = find_policy(name);
   if (policy == nullptr) return;
   if (balancer::executing_ranks(*policy, options.settings, ranks) > 0) return;
   throw OptionsError("the balancer `" + name + "` keeps the last rank as its coordinator, which runs " +

@@ -9,6 +9,7 @@
 
 #include "files/nearest.hpp"
 #include "runtime/launch/config_file.hpp"
+#include "runtime/launch/policy_file.hpp"
 
 namespace tessera::launch {
 namespace {
@@ -32,7 +33,7 @@ std::string underscored(std::string name) {
 }
 
 const balancer::PolicyInfo& known_policy(const std::string& name, const std::string& where) {
-  if (const balancer::PolicyInfo* found = balancer::find_policy(name)) return *found;
+  if (const balancer::PolicyInfo* found = find_policy(name)) return *found;
   std::vector<std::string> names;
   std::string list;
   for (const balancer::PolicyInfo& p : balancer::policies()) {
@@ -108,6 +109,8 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
                        "`, but the command line asks for `" + asked + "`");
   }
   options.balancer = asked.empty() ? config.balancer.value_or("") : asked;
+  // The ranks may run elsewhere.
+  if (names_file(options.balancer)) options.balancer = std::filesystem::absolute(options.balancer).string();
   options.threads = flags.threads.value_or(config.threads.value_or(0));
 
   options.settings = config.settings;
@@ -157,17 +160,32 @@ void check_files(const runtime::RunOptions& options) {
     const char* text = std::getenv(number);
     if (text != nullptr && std::string_view(text) != "0") return;
   }
-  if (!options.save_groups.empty()) check_writable(options.save_groups, "--save-groups");
+  if (!options.save_groups.empty() && options.save_groups != kBesideProgram)
+    check_writable(options.save_groups, "--save-groups");
   if (!options.summary_json.empty()) check_writable(options.summary_json, "--summary");
   if (!options.record.empty()) check_writable(options.record, "--record");
   if (!options.record_policy.empty()) {
     check_directory(options.record_policy, "--record-policy");
   }
   std::error_code ignored;
-  if (!options.load_groups.empty() && !std::filesystem::is_regular_file(options.load_groups, ignored)) {
+  if (!options.load_groups.empty() && options.load_groups != kBesideProgram &&
+      !std::filesystem::is_regular_file(options.load_groups, ignored)) {
     throw OptionsError("--load-groups: no such file: " + options.load_groups);
   }
 }
+
+}  // namespace
+
+void name_groups(runtime::RunOptions& options, const std::filesystem::path& program) {
+  if (options.save_groups != kBesideProgram && options.load_groups != kBesideProgram) return;
+  const std::string beside = std::filesystem::path(program).replace_extension(".groups").string();
+  for (std::string* groups : {&options.save_groups, &options.load_groups}) {
+    if (*groups == kBesideProgram) *groups = beside;
+  }
+  check_files(options);
+}
+
+namespace {
 
 void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::shared_ptr<Flags>& flags) {
   const std::string group = "Balancing";
@@ -200,11 +218,13 @@ void add_balancing(CLI::App& app, runtime::RunOptions& options, const std::share
                  "beforehand; ranks not named have 1")
       ->option_text("P0,P1,...")
       ->group(group);
-  app.add_option("--save-groups", options.save_groups, "write the measured weights of this run, a profile")
-      ->option_text("FILE")
+  app.add_option(
+         "--save-groups", options.save_groups,
+         "write the measured weights of this run, a profile; without FILE beside the program, as PROGRAM.groups")
+      ->option_text("[FILE]")
       ->group(group);
-  app.add_option("--load-groups", options.load_groups, "start with the weights of such a profile")
-      ->option_text("FILE")
+  app.add_option("--load-groups", options.load_groups, "start with the weights of such a profile; likewise")
+      ->option_text("[FILE]")
       ->group(group);
   app.add_option("--record-policy", options.record_policy,
                  "write what each rank's balancer is told and answers, for `tessera replay`")

@@ -34,8 +34,14 @@ void add_run_options(CLI::App& app, runtime::RunOptions& options, Files files = 
 void check_given(const CLI::App& app);
 
 // normalise_flags writes `--jobs_left_threshold` as `--jobs-left-threshold`, so that both spellings
-// mean the same option. Values are left alone.
+// mean the same option. Values are left alone. `--save-groups` and `--load-groups` may stand without one, before
+// another option, the program or nothing: that is kBesideProgram then.
 std::vector<std::string> normalise_flags(std::vector<std::string> words);
+
+// The profile of a program of which nobody has said the name: the program's path with `.groups` instead of `.fa`.
+inline constexpr const char* kBesideProgram = "@program";
+// name_groups puts that in the place of kBesideProgram, and checks it as the options are checked.
+void name_groups(runtime::RunOptions& options, const std::filesystem::path& program);
 
 // parse_options reads run options from a text in the shell's quoting; throws OptionsError.
 runtime::RunOptions parse_options(std::string_view text, Files files = Files::mine);

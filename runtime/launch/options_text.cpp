@@ -17,6 +17,12 @@ std::vector<std::string> normalise_flags(std::vector<std::string> words) {
     if (!std::all_of(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(end), name_char)) continue;
     std::replace(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
   }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "-\u0441") words[i] = "-c";  // as the operator's manual of the central balancer prints it
+    if (words[i] != "--save-groups" && words[i] != "--load-groups") continue;
+    const std::string next = i + 1 < words.size() ? words[i + 1] : "-";
+    if (next.starts_with('-') || next.ends_with(".fa")) words[i] += std::string("=") + kBesideProgram;
+  }
   return words;
 }
 

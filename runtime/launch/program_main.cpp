@@ -64,6 +64,7 @@ int run_with_environment(const abi::Program& program, const std::vector<std::str
   std::string wrong;  // told by the first rank: the others may not even have these options
   try {
     options = parse_environment_options();
+    name_groups(options, program.name);
   } catch (const OptionsError& e) {
     wrong = e.what();
   }

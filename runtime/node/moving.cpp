@@ -132,7 +132,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     ship.by_policy = true;
     ship.ticket = ticket;
     for (Cf* c : taken) {
-      resettle(c, to);
+      if (!facts.homeward) resettle(c, to);
       board(*this, ship, c, to, true);
     }
     for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
@@ -195,6 +195,13 @@ void Node::on_ship(Rank from, Ship&& m) {
   for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
   for (const auto& [c, promised] : arrived_here) {
+    if (m.by_policy && facts.homeward) {
+      const Rank home = c->block->locator != nullptr ? members.place(c->block->locator(c)) : from;
+      if (home != self() && members.takes_part(home)) {
+        place(*crew.outside, c, home);
+        continue;
+      }
+    }
     try {
       start(*crew.outside, c, promised);
     } catch (const std::exception& e) {

@@ -67,6 +67,7 @@ class LogBounds {
     serialize(*this, x);
     nobody_ = false;
   }
+  void look(std::string&) {}
   template <class T>
   void look(std::vector<T>& x) {
     for (T& one : x) look(one);

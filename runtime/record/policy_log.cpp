@@ -142,7 +142,7 @@ void PolicyLog::step(Time now, const Event& event, const Actions& actions) {
   j["event"] = JsonWriter::text_of(event);
   j["actions"] = JsonWriter::text_of(actions);
   j["text"] = readable(event, actions);
-  put(j.dump());
+  put(j.dump(-1, ' ', false, Json::error_handler_t::replace));  // a plugin's text may be none
   ++steps_;
   if (now - flushed_ >= kFlush) {
     flushed_ = now;

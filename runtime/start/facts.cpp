@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/launch/policy_file.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -12,7 +14,7 @@ namespace {
 const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
   if (options.policy != nullptr) return *options.policy;
   const std::string name = !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
-  const balancer::PolicyInfo* found = balancer::find_policy(name);
+  const balancer::PolicyInfo* found = launch::find_policy(name);
   if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
   return *found;
 }
@@ -38,6 +40,7 @@ RunFacts::RunFacts(const abi::Program& program_, const RunOptions& options_, con
       policy(policy_of(options_, ranks)),
       settings(options_.settings),
       worker_ranks(executing(options_, policy, ranks)),
+      homeward(balancer::sends_home(policy, options.settings)),
       balancing(policy.name != "none" && ranks > 1) {}
 
 }  // namespace tessera::runtime

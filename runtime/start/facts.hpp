@@ -25,6 +25,7 @@ struct RunFacts {
   const balancer::PolicyInfo& policy;
   const balancer::Settings settings;
   const std::int32_t worker_ranks;           // ranks that execute: 0 .. n-1; the others balance
+  const bool homeward;                       // what the policy has shipped goes home: balancer::sends_home
   const bool balancing;                      // a policy other than none, and somebody to ship to
   std::vector<balancer::GroupInfo> infos{};  // with what a profile knows
   std::vector<std::string> hosts{};          // by rank; empty: this one

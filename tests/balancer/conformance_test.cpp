@@ -43,7 +43,10 @@ std::vector<Mode> modes() {
     // What is born on a rank is dealt on from there, and a shipment takes the oldest of its group: what came may go on.
     if (p.name == "equal" || p.name == "predictive" || p.name == "proportional") mode.most_moves = 12;
     if (p.name == "hierarchical") mode.most_moves = 12;  // in a group, and what settled there may still go to another
-    if (p.name == "tree") mode.reaction = 100'000'000;   // work goes from neighbour to neighbour
+    // Several who have heard of the same rank fill it together; what is too much there goes on, and they all know little.
+    if (p.name == "diffusion") mode.most_moves = 24;
+    if (p.name == "gossip") mode.most_moves = 64;
+    if (p.name == "tree") mode.reaction = 100'000'000;  // work goes from neighbour to neighbour
     mode.by_weight = p.name == "mirror";
     all.push_back(mode);
   }
@@ -67,6 +70,12 @@ std::vector<Mode> modes() {
       {"hierarchical_of_5", "hierarchical", {{"group_size", "5"}, {"coordinator", "colocated"}}, false, false, 12});
   all.push_back({"steal_faithful", "steal", {{"faithful", "true"}}, true});
   all.push_back({"steal_faithful_2", "steal", {{"faithful", "true"}, {"steal_ranks", "2"}}, true});
+  all.push_back({"steal_published",
+                 "steal",
+                 {{"faithful", "true"}, {"steal_ranks", "2"}, {"fixed_run", "true"}, {"goes_home", "true"}},
+                 true});
+  all.push_back({"diffusion_tree", "diffusion", {{"neighbours", "tree"}}, false, false, 24});
+  all.push_back({"gossip_wide", "gossip", {{"fanout", "6"}, {"rounds", "2"}}, false, false, 64});
   return all;
 }
 
@@ -184,6 +193,7 @@ std::vector<Mode> prompt_modes() {
     return mode.balancer == "none"                                       // moves nothing
            || mode.balancer == "equal" || mode.balancer == "predictive"  // what is dealt stays where it is
            || mode.balancer == "proportional"                            // shares are for a whole iteration
+           || mode.balancer == "diffusion"                               // parts of a fragment do not flow
            || mode.name == "central_mean"                                // fills nobody above the mean of all loads
            || mode.settings.contains("faithful");  // waits for its source's periods and thresholds
   });

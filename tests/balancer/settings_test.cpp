@@ -101,8 +101,9 @@ TEST(Settings, RanksThatExecute) {
 // The files people start from list every parameter, with its default or the mode's own value.
 TEST(Settings, ConfigFilesAreCompleteAndValid) {
   const std::string folder = std::string(TESSERA_SOURCE_DIR) + "/configs/balancer/";
-  for (const std::string file : {"none", "central", "central-faithful", "steal", "steal-faithful", "auction", "torus",
-                                 "tree", "mirror", "equal", "predictive", "demand", "proportional"}) {
+  for (const std::string file :
+       {"none", "central", "central-faithful", "steal", "steal-faithful", "steal-published", "gossip", "diffusion",
+        "auction", "torus", "tree", "mirror", "equal", "predictive", "demand", "proportional"}) {
     const toml::table t = toml::parse_file(folder + file + ".toml");
     const PolicyInfo* p = find_policy(t["balancer"].value_or(std::string()));
     ASSERT_NE(p, nullptr) << file;
@@ -123,7 +124,7 @@ TEST(Settings, ConfigFilesAreCompleteAndValid) {
     EXPECT_EQ(check_settings(*p, settings), std::vector<std::string>{}) << file;
     EXPECT_EQ(settings.size(), p->parameters.size()) << file << " leaves out a parameter";
     for (const Parameter& parameter : p->parameters) {
-      if (parameter.name == "faithful" || file == "central-faithful") continue;
+      if (parameter.name == "faithful" || file == "central-faithful" || file == "steal-published") continue;
       EXPECT_EQ(settings[std::string(parameter.name)], parameter.default_value) << file << ": " << parameter.name;
     }
   }

@@ -1,4 +1,5 @@
 // `steal`: both modes as readable histories.
+#include "balancer/simulator/workloads.hpp"
 #include "script.hpp"
 
 namespace tessera::balancer {
@@ -262,6 +263,50 @@ TEST(FaithfulStealer, RequestsReachEveryRankInTurn) {
   }
   EXPECT_EQ(reached, (std::vector<int>{0, 1, 1, 1, 1, 1}));
   EXPECT_TRUE(all<SetTimer>(actions).empty()) << "all hold a request: quiet";
+}
+
+// The public implementation: a run of `steal_ranks` ranks that begins with the asker, again and again the same.
+TEST(PublishedStealer, AsksAFixedRunThatBeginsWithItself) {
+  Script s("steal", setup(4, 6, 1, {{"faithful", "true"}, {"steal_ranks", "3"}, {"fixed_run", "true"}}));
+  Actions actions = s.at(0, WentIdle{});
+  for (Time now = kMs; now < 4 * kMs; now += kMs) {
+    std::vector<Rank> asked;
+    for (const auto& [to, request] : sent<StealRequest>(actions)) asked.push_back(to);
+    EXPECT_EQ(asked, (std::vector<Rank>{Rank{5}, Rank{0}}));
+    EXPECT_TRUE(all<SetTimer>(actions).empty()) << "it goes on to no others";
+    s.at(now, Arrived{Rank{0}, {{Group{0}, 1}}, 1});
+    actions = s.at(now, LoadChanged{{{Group{0}, 0, 0}}, {}});
+  }
+}
+
+simulator::Outcome published(std::int32_t ranks, Settings settings) {
+  settings["faithful"] = "true";
+  simulator::Options o;
+  o.ranks = ranks;
+  o.balancer = "steal";
+  o.settings = std::move(settings);
+  return simulator::simulate(simulator::matrix_multiplication(), o);
+}
+
+// What is stolen goes home at once: nothing ever runs elsewhere, however much travels.
+TEST(PublishedStealer, WhatIsStolenGoesHome) {
+  const simulator::Outcome o = published(4, {{"goes_home", "true"}});
+  EXPECT_EQ(o.faults, std::vector<std::string>{});
+  EXPECT_GT(o.moved, 100);
+  EXPECT_EQ(o.items, (std::vector<std::int64_t>{1200, 0, 0, 0}));
+  EXPECT_GE(o.finished, 60 * kS);
+  // Only where the published protocol is asked for.
+  EXPECT_FALSE(sends_home(*find_policy("steal"), {{"goes_home", "true"}}));
+  EXPECT_FALSE(sends_home(*find_policy("none"), {}));
+}
+
+// With a run of two each rank asks the next only: rank 0, where all is born, has one customer on any number of ranks.
+TEST(PublishedStealer, AFixedRunLetsOneRankAskTheLoadedOne) {
+  const Time two = published(2, {{"steal_ranks", "2"}, {"fixed_run", "true"}}).finished;
+  const simulator::Outcome o = published(16, {{"steal_ranks", "2"}, {"fixed_run", "true"}});
+  EXPECT_GT(o.items[15], 0);
+  EXPECT_GT(o.finished, two / 3) << "seven of eight ranks have nothing to do";
+  EXPECT_LT(published(16, {{"steal_ranks", "2"}}).finished, two / 4) << "in turn all of them ask";
 }
 
 TEST(None, DoesNothing) {

@@ -73,6 +73,9 @@ TEST_F(Luna, HelpNamesEveryOption) {
                              "--cpp-source",
                              "--disable-warning",
                              "--path",
+                             "--central",
+                             "--jobs-left-threshold",
+                             "--save-groups",
                              "LUNA_NO_CLEANUP"}) {
     EXPECT_NE(o.out.find(option), std::string::npos) << option << "\n" << o.out;
   }
@@ -94,6 +97,24 @@ TEST_F(Luna, WhatStandsBehindTheProgramIsItsOwn) {
   EXPECT_EQ(luna({"-q", "e.fa", "7", "-q"}).out, "7 -q\n");
   EXPECT_EQ(luna({"--", "e.fa", "7", "two words"}).out, "7 two words\n");
   EXPECT_TRUE(ended(luna({"e.fa", "5", "x", "-q"}), 1, {"options of luna stand before it"}));
+}
+
+TEST_F(Luna, TheOperatorsCommandLineOfTheCentralBalancerWorksAsPrinted) {
+  write("e.fa", kEcho);
+  const Words mpirun = {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "2", LUNA_COMMAND, "--verbose"};
+  const auto on_two = [&](const Words& more) {
+    Words all = mpirun;
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"e.fa", "7", "-c"});
+    return run(all);
+  };
+  Outcome o = on_two({"-c", "--jobs_left_threshold", "0.5", "--jobs_difference_ratio", "0.1", "--save_groups"});
+  EXPECT_TRUE(ended(o, 0, {"balancer central"}));
+  EXPECT_EQ(o.out, "7 -c\n");
+  EXPECT_FALSE(read("e.groups").empty());
+  EXPECT_TRUE(ended(on_two({"-\u0441", "--load_groups"}), 0, {"balancer central"}));
+  EXPECT_TRUE(ended(luna({"-c", "e.fa"}), 0)) << "alone it is what it always was";
+  EXPECT_TRUE(std::filesystem::exists(path("libucodes.so")));
 }
 
 TEST_F(Luna, QuietAndVerbose) {

@@ -154,6 +154,26 @@ TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
   EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good", "--load-groups-anyway"}), 0));
 }
 
+// As the manual of the published balancer prints it: no file is named, and a letter of its -c is Cyrillic.
+TEST_F(Command, TheOperatorsCommandLineWorksAsPrinted) {
+  std::filesystem::create_directory(path("sub"));
+  write("sub/p.fa", "C++ sub work(int i) ${{ usleep(1000); $}}\nsub main(int n) { for i = 1..n { work(i); } }\n");
+  const Words words = {"run", "-n", "2", "-c", "--jobs_left_threshold", "0.5", "--jobs_difference_ratio", "0.1"};
+  const auto with = [&](const Words& more) {
+    Words all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"--", "20"});
+    return tessera(all);
+  };
+  EXPECT_TRUE(ended(with({"sub/p.fa", "--load_groups"}), 2, {"no such file", "sub/p.groups"}));
+  EXPECT_TRUE(ended(with({"--save_groups", "sub/p.fa"}), 0, {"balancer central"}));
+  EXPECT_NE(read("sub/p.groups").find("# Weights"), std::string::npos);
+  EXPECT_EQ(read("sub/p.fa").substr(0, 3), "C++") << "the program is no name of a profile";
+  EXPECT_TRUE(ended(with({"--load_groups", "--save-groups", "other.groups", "sub/p.fa"}), 0));
+  EXPECT_FALSE(read("other.groups").empty());
+  EXPECT_TRUE(ended(tessera({"run", "-n", "2", "-\u0441", "sub/p.fa", "--", "20"}), 0, {"balancer central"}));
+}
+
 // A thousand wait for the slow one, and no more are made while others cease to wait (Lead): but not for ever.
 TEST_F(Command, WhatStandsBehindFragmentsThatWaitIsRunMeanwhile) {
   write("p.fa",

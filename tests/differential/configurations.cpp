@@ -110,6 +110,10 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
           faithful.name += " --set faithful=true";
           faithful.options.settings.emplace("faithful", "true");
           all.push_back(faithful);
+          if (!has(p, "goes_home")) continue;
+          faithful.name += " --set goes_home=true";
+          faithful.options.settings.emplace("goes_home", "true");
+          all.push_back(faithful);
         }
       }
     }
@@ -147,6 +151,10 @@ Configuration whole_run(std::uint64_t seed, std::size_t run, bool may_be_alone) 
   if (has(policy, "faithful") && random.below(4) == 0) {
     c.name += " --set faithful=true";
     c.options.settings.emplace("faithful", "true");
+    if (has(policy, "goes_home") && random.below(2) == 0) {
+      c.name += " --set goes_home=true";
+      c.options.settings.emplace("goes_home", "true");
+    }
   }
   strain(c, policy, random.next());
   c.longest_rest_us = 0;

@@ -212,6 +212,10 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       GroupInvite{7, Rank{3}, 40, 1000},
       GroupNeed{7, 1000, {{Rank{5}, 20}, {Rank{6}, 20}}},
       GroupSent{7, 99, Rank{1}, Rank{5}, {{Group{2}, 19}}, 4096, true},
+      GossipNews{3, {{Rank{4}, 5, 6}, {Rank{7}, 8, 9}}},
+      GossipOffer{},
+      DiffusionLoad{41, true},
+      PluginMessage{42, std::string("a\0b", 3)},
   };
   ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
   for (const balancer::Message& m : all) {

@@ -1,13 +1,16 @@
 // `loop`: independent items, the repeated calls of one statement.
 #include <algorithm>
+#include <cmath>
 
+#include "balancer/random.hpp"
 #include "balancer/simulator/workloads/catalogue.hpp"
 #include "balancer/simulator/workloads/weights.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr std::string_view kBorn[] = {"first", "blocks", "cyclic"};
+constexpr std::string_view kBorn[] = {"first", "blocks", "cyclic", "random"};
+constexpr std::string_view kArrivals[] = {"at_once", "even", "poisson"};
 constexpr Parameter kLoopParameters[] = {
     {.name = "items",
      .default_value = "1000",
@@ -19,9 +22,21 @@ constexpr Parameter kLoopParameters[] = {
     {.name = "output", .default_value = "0", .help = "bytes an item produces", .kind = Parameter::Kind::bytes},
     {.name = "born",
      .default_value = "first",
-     .help = "where items are born: all on rank 0, or dealt to all ranks in `blocks` or `cyclic`",
+     .help = "where items are born: all on rank 0, or dealt to all ranks in `blocks`, `cyclic` or at `random`",
      .kind = Parameter::Kind::choice,
      .choices = kBorn},
+    {.name = "arrivals",
+     .default_value = "at_once",
+     .help = "when items come: all at the start, or one after the other, `even` or `poisson`, with `gap` between them; "
+             "then "
+             "how long they were there is told as well",
+     .kind = Parameter::Kind::choice,
+     .choices = kArrivals},
+    {.name = "gap",
+     .default_value = "1ms",
+     .help = "mean time from one item to the next, of all ranks together",
+     .kind = Parameter::Kind::duration,
+     .min = 1},
     {.name = "range",
      .default_value = "false",
      .help = "true: iterations of a `for` that each make one item when they are expanded",
@@ -38,7 +53,9 @@ class Loop final : public Program {
         bytes_(read.bytes("bytes")),
         output_(read.bytes("output")),
         born_(read.text("born")),
-        range_(read.boolean("range")) {
+        range_(read.boolean("range")),
+        random_(around.seed ^ 0x5DEECE66Du) {
+    if (const std::string law = read.text("arrivals"); law != "at_once") arrive(law == "poisson", read.duration("gap"));
     groups_.resize(range_ ? 2 : 1);
     groups_.back().label = "item at loop.fa:4";
     groups_.back().stealable = true;
@@ -53,8 +70,19 @@ class Loop final : public Program {
   const std::vector<GroupInfo>& groups() const override { return groups_; }
   std::vector<Births> births() const override {
     const auto ranks = static_cast<std::uint64_t>(executing_);
-    if (born_ == "first") return {{0, Rank{0}, 0, items_}};
+    if (born_ == "first" && came_.empty()) return {{0, Rank{0}, 0, items_}};
     std::vector<Births> all;
+    if (!came_.empty() || born_ == "random") {
+      Random random = random_;
+      for (std::uint64_t i = 0; i < items_; ++i) {
+        const std::uint64_t rank = born_ == "first"    ? 0
+                                   : born_ == "blocks" ? i * ranks / items_
+                                   : born_ == "cyclic" ? i % ranks
+                                                       : random.below(ranks);
+        all.push_back({came_.empty() ? 0 : came_[i], Rank{static_cast<std::int32_t>(rank)}, i, 1});
+      }
+      return all;
+    }
     for (std::uint64_t r = 0; r < ranks; ++r) {
       const std::uint64_t begin = items_ * r / ranks, end = items_ * (r + 1) / ranks;
       const std::uint64_t dealt = (items_ + ranks - 1 - r) / ranks;
@@ -84,8 +112,9 @@ class Loop final : public Program {
   void finished(Rank here, const Item& done, Effects& out) override {
     if (range_ && done.group == 0) return out.ready(here, item(done.state));
     ++finished_;
-    longest_ = std::max(longest_, done.weight);
+    longest_ = std::max(longest_, done.weight + (came_.empty() ? 0 : came_[done.state]));
   }
+  Time came(const Item& i) const override { return came_.empty() || !is_body(i) ? -1 : came_[i.state]; }
   bool has_data() const override { return bytes_ > 0 || output_ > 0; }
   std::int64_t bytes_here(const Item& i, Rank) override { return is_body(i) ? bytes_ : 0; }
   std::int64_t board(const Item& i, Rank, Rank, Effects&) override { return is_body(i) ? bytes_ : 0; }
@@ -97,6 +126,14 @@ class Loop final : public Program {
   }
 
  private:
+  void arrive(bool at_random, Time gap) {
+    double at = 0;
+    came_.reserve(items_);
+    for (std::uint64_t i = 0; i < items_; ++i) {
+      came_.push_back(static_cast<Time>(at));
+      at += static_cast<double>(gap) * (at_random ? -std::log(1 - random_.unit()) : 1);
+    }
+  }
   bool is_body(const Item& i) const { return !range_ || i.group == 1; }
   Item item(std::uint64_t number) const {
     Item i;
@@ -112,6 +149,8 @@ class Loop final : public Program {
   std::int64_t bytes_, output_;
   std::string born_;
   bool range_;
+  Random random_;
+  std::vector<Time> came_;  // by item; empty: all at the start
   std::vector<GroupInfo> groups_;
   std::uint64_t finished_ = 0;
   Time longest_ = 0;

@@ -11,6 +11,7 @@ namespace {
 
 using Kind = Parameter::Kind;
 constexpr int kMostQueens = 20;
+constexpr int kMostLoopQueens = 24;  // subtrees are not packed
 constexpr std::int64_t kSolutions[kMostQueens + 1] = {
     1,    1,     0,     0,      2,       10,       4,        40,        92,         352,        724,
     2680, 14200, 73712, 365596, 2279184, 14772512, 95815104, 666090624, 4968057848, 39029188884};
@@ -130,14 +131,21 @@ double estimate_below(Placement start, std::uint32_t all, std::int64_t descents,
   return sum / static_cast<double>(descents);
 }
 
+constexpr std::string_view kPlacements[] = {"free", "all"};
 constexpr Parameter kQueensLoop[] = {
-    {.name = "n", .default_value = "14", .help = "queens", .kind = Kind::integer, .min = 4, .max = kMostQueens},
+    {.name = "n", .default_value = "14", .help = "queens", .kind = Kind::integer, .min = 4, .max = kMostLoopQueens},
     {.name = "rows",
      .default_value = "3",
      .help = "rows that make one fragment",
      .kind = Kind::integer,
      .min = 1,
      .max = 5},
+    {.name = "placements",
+     .default_value = "free",
+     .help = "which of the first rows make a fragment: those in which no queen attacks another, or `all` n^rows, of "
+             "which most weigh next to nothing",
+     .kind = Kind::choice,
+     .choices = kPlacements},
     {.name = "weight",
      .default_value = "10ns",
      .help = "of one placement below a fragment's",
@@ -157,13 +165,18 @@ constexpr Parameter kQueensLoop[] = {
      .max = 1e7},
 };
 
-void each_prefix(Placement p, int rows, std::uint32_t all, std::vector<Placement>& out) {
+// Nothing stands for a placement in which one attacks another: those too, with `attacked`.
+void each_prefix(std::optional<Placement> p, int rows, std::uint32_t all, bool attacked,
+                 std::vector<std::optional<Placement>>& out) {
   if (rows == 0) {
     out.push_back(p);
     return;
   }
-  for (std::uint32_t free = p.free(all); free != 0; free &= free - 1) {
-    each_prefix(p.with(free & (~free + 1), all), rows - 1, all, out);
+  for (std::uint32_t left = all; left != 0; left &= left - 1) {
+    const std::uint32_t column = left & (~left + 1);
+    const bool free = p && (p->free(all) & column) != 0;
+    if (!free && !attacked) continue;
+    each_prefix(free ? std::optional(p->with(column, all)) : std::nullopt, rows - 1, all, attacked, out);
   }
 }
 
@@ -173,15 +186,16 @@ Generated queens_loop(const SettingsReader& read, const Surroundings& around) {
   const auto weight = static_cast<double>(read.duration("weight"));
   const bool exact = n <= read.integer("exact");
   Random random(around.seed);
-  std::vector<Placement> prefixes;
-  each_prefix({}, static_cast<int>(read.integer("rows")), all, prefixes);
+  std::vector<std::optional<Placement>> prefixes;
+  each_prefix(Placement{}, static_cast<int>(read.integer("rows")), all, read.text("placements") == "all", prefixes);
   Workload w;
   w.groups.resize(1);
   w.groups[0].label = "subtree at queens.fa:5";
   w.groups[0].stealable = true;
-  for (const Placement& p : prefixes) {
-    const double nodes =
-        exact ? static_cast<double>(count_below(p, all)) : estimate_below(p, all, read.integer("descents"), random);
+  for (const std::optional<Placement>& p : prefixes) {
+    const double nodes = !p      ? 1
+                         : exact ? static_cast<double>(count_below(*p, all))
+                                 : estimate_below(*p, all, read.integer("descents"), random);
     w.births.push_back({0, Rank{0}, w.add({.group = Group{0}, .weight = static_cast<Time>(nodes * weight)})});
   }
   Generated g;
