@@ -4,7 +4,7 @@ nodes_of_mustafin="2 3 4 8 12 16"
 live=$root/bench/reproduction/live.csv
 
 # lived PROGRAM RANKS CONFIGURATION: seconds of the live run that is kept, or nothing.
-lived() { awk -F, -v p="$1" -v r="$2" -v c="$3" '$1 == p && $2 == r && $3 == c { print $4; exit }' "$live" 2>/dev/null; }
+lived() { awk -F, -v p="$1" -v r="$2" -v c="$3" '$1 == p && $2 == r && $3 == c { printf "%.2f", $4; exit }' "$live" 2>/dev/null; }
 
 # series ROWS BALANCER BASE: `nodes:speed-up` of a simulated balancer, for draw.
 series() { for r in $nodes_of_mustafin; do echo "$r:$(calc "$3 / $(of "$1" "$2" "$r" 3)")"; done | xargs; }
@@ -66,7 +66,8 @@ TEXT
     echo "| $r | $(cell mustafin2022-table1 decentral_time_s nodes=$r) | $(round "$(of "$stealer" steal-published $r 3)") | $(lived matmul $r steal-published) | $(
       round "$(of "$stays" steal-published $r 3)") | $(lived matmul $r steal-published-stays) | $(round "$(of "$ours" steal $r 3)") | $(of "$ours" steal $r 4) % |"
   done
-  local k runs=
+  local base k runs=
+  base=$(of "$(simulated -w rowreduce -c mustafin -b none -n 4)" none 4 3)
   for k in 3 4 0; do
     runs+=" $(round "$(of "$(simulated $w -b steal-published --set goes_home=false --set steal_ranks=$k -n 16)" steal-published 16 3)") s with $([ $k = 0 ] && echo all || echo $k),"
   done
@@ -83,15 +84,13 @@ TEXT
 
 ### Row reduction (table 4, figure 18)
 
-It must **not** be balanced: 2,450 fragments of about 1 ms with inputs of 2.4 MB. \`-w rowreduce -c mustafin\`; times over that of one node, which is $(cell mustafin2022-table4 central_time_s nodes=1) s published and $(
-  local none; none=$(simulated -w rowreduce -c mustafin -b none -n 4); round "$(of "$none" none 4 3)") s here, for half of the published run is not inside
+It must **not** be balanced: 2,450 fragments of about 1 ms with inputs of 2.4 MB. \`-w rowreduce -c mustafin\`; times over that of one node, which is $(cell mustafin2022-table4 decentral_time_s processes=1) s published and $(round "$base") s here, for half of the published run is not inside
 fragments.
 
 | nodes | published, central | decentralised | \`central-faithful\` | live | \`steal-published\` | live | fragments stay | \`central\` | \`steal\` | \`auto\` |
 |---|---|---|---|---|---|---|---|---|---|---|
 TEXT
-  local base rows p
-  base=$(of "$none" none 4 3)
+  local rows p
   rows=$(simulated -w rowreduce -c mustafin -b central-faithful,steal-published,central,steal,auto -n $all)
   stays=$(simulated -w rowreduce -c mustafin -b steal-published --set goes_home=false -n $all)
   over() { [ -z "$1" ] || round "$(calc "$1 / $2")"; }
@@ -125,7 +124,6 @@ Multiplication: the kernels sleep for 60.9 and 2.6 ms, so agreement is none; add
 
 TEXT
   local picture=$root/docs/pictures
-  one() { series "$@"; }
   { printf 'published, central, 1 and 0.5\t%s\n' "$(series_of mustafin2022-table1 central_time_s 60.43 central_jobs_left_threshold_s=1.00)"
     printf 'published, central, 0.5 and 0.1\t%s\n' "$(series_of mustafin2022-table1 central_time_s 60.43 central_jobs_left_threshold_s=0.50)"
     printf 'published, decentralised\t%s\n' "$(series_of mustafin2022-table1 decentral_time_s 60.43)"

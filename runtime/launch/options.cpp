@@ -140,6 +140,7 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
   }
   const balancer::PolicyInfo& policy = known_policy(options.balancer.empty() ? "none" : options.balancer, "--balancer");
   check_settings_of(policy, options.settings, places);
+  if (names_file(options.balancer)) options.policy = &policy;
 
   if (flags.inproc_ranks) {
     options.transport = "inproc";

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/launch/policy_file.hpp"
-
 namespace tessera::runtime {
 namespace {
 
@@ -14,7 +12,7 @@ namespace {
 const balancer::PolicyInfo& policy_of(const RunOptions& options, std::int32_t ranks) {
   if (options.policy != nullptr) return *options.policy;
   const std::string name = !options.balancer.empty() ? options.balancer : std::string(balancer::usual_policy(ranks));
-  const balancer::PolicyInfo* found = launch::find_policy(name);
+  const balancer::PolicyInfo* found = balancer::find_policy(name);
   if (found == nullptr) throw std::invalid_argument("unknown balancer `" + name + "`");
   return *found;
 }

@@ -36,7 +36,7 @@ std::vector<Mode> modes() {
   std::vector<Mode> all;
   for (const PolicyInfo& p : policies()) {
     Mode mode{std::string(p.name), std::string(p.name), {}};
-    mode.asks_all = p.name == "auction" || p.name == "mirror";
+    mode.asks_all = p.name == "auction" || p.name == "mirror" || p.name == "gossip";  // about all hear of each
     // Where ranks ask each other, work that starts on one spreads by halves.
     const bool asked = mode.asks_all || p.name == "steal" || p.name == "torus" || p.name == "tree" || p.name == "auto";
     if (asked) mode.most_moves = 12;
@@ -75,7 +75,7 @@ std::vector<Mode> modes() {
                  {{"faithful", "true"}, {"steal_ranks", "2"}, {"fixed_run", "true"}, {"goes_home", "true"}},
                  true});
   all.push_back({"diffusion_tree", "diffusion", {{"neighbours", "tree"}}, false, false, 24});
-  all.push_back({"gossip_wide", "gossip", {{"fanout", "6"}, {"rounds", "2"}}, false, false, 64});
+  all.push_back({"gossip_wide", "gossip", {{"fanout", "6"}, {"rounds", "2"}}, false, true, 64});
   return all;
 }
 
