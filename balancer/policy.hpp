@@ -92,8 +92,8 @@ inline bool sends_home(const PolicyInfo& info, const Settings& settings) {
 // The registry is a value, built here and passed down; no static registration.
 const std::vector<PolicyInfo>& policies();
 const PolicyInfo* find_policy(std::string_view name);
-// One from a shared object (runtime/launch/policy_file.hpp): find_policy then knows it by the file's path, and by its own
-// name. Before any thread is started.
+// One from a shared object (runtime/launch/policy_file.hpp): find_policy then knows it by the file's path, and by its
+// own name. Before any thread is started.
 void add_policy(const std::string& path, const PolicyInfo& info);
 // What a run on so many ranks uses when nobody asks for another.
 std::string_view usual_policy(std::int32_t ranks);

@@ -43,7 +43,7 @@ std::vector<Mode> modes() {
     // What is born on a rank is dealt on from there, and a shipment takes the oldest of its group: what came may go on.
     if (p.name == "equal" || p.name == "predictive" || p.name == "proportional") mode.most_moves = 12;
     if (p.name == "hierarchical") mode.most_moves = 12;  // in a group, and what settled there may still go to another
-    // Several who have heard of the same rank fill it together; what is too much there goes on, and they all know little.
+    // Several who have heard of the same rank fill it together, and what is too much there goes on.
     if (p.name == "diffusion") mode.most_moves = 24;
     if (p.name == "gossip") mode.most_moves = 64;
     if (p.name == "tree") mode.reaction = 100'000'000;  // work goes from neighbour to neighbour
