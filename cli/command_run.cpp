@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
+#include "cli/mpirun.hpp"
 #include "cli/toolchain.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/transport/launcher.hpp"
@@ -67,7 +68,7 @@ void check(const RunCommand& c) {
   if (c.ranks && c.options.transport == "inproc") {
     throw usage_error("-n starts ranks as processes, --inproc-ranks as threads: use one of them");
   }
-  if (c.ranks && std::getenv("OMPI_UNIVERSE_SIZE") != nullptr) {  // by this mpirun knows it, too
+  if (c.ranks && runtime::started_by_mpirun()) {
     throw usage_error("-n " + std::to_string(*c.ranks) +
                       ": already started by mpirun, which says how many ranks there are:"
                       " leave out -n");

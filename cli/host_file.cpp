@@ -113,9 +113,12 @@ std::int32_t HostFile::leave_out(const std::string& host) {
   return before - slots();
 }
 
-std::string HostFile::text() const {
+std::string HostFile::text(Form form) const {
   std::string text;
-  for (const Host& h : hosts_) text += fmt::format("{} slots={}{}\n", h.name, h.slots, h.rest);
+  for (const Host& h : hosts_) {
+    text += form == Form::slots ? fmt::format("{} slots={}{}\n", h.name, h.slots, h.rest)
+                                : fmt::format("{}:{}\n", h.name, h.slots);
+  }
   return text;
 }
 

@@ -18,8 +18,10 @@ class HostFile {
   std::int32_t slots() const;
   // Slots of this host, which is then no longer there; 0: it was not, or there is no other.
   std::int32_t leave_out(const std::string& host);
-  // With `slots=` in each line: where it is missing, mpirun takes the host's cores.
-  std::string text() const;
+  // For an mpirun: `h1 slots=4` with all words of the line (where slots= is missing, it takes the host's cores), or
+  // `h1:4`.
+  enum class Form { slots, colon };
+  std::string text(Form form = Form::slots) const;
 
  private:
   struct Host {

@@ -16,6 +16,7 @@
 
 #include "balancer/profile.hpp"
 #include "cli/failure.hpp"
+#include "cli/mpirun.hpp"
 #include "cli/mpirun_notes.hpp"
 #include "cli/process.hpp"
 #include "runtime/control/control_point.hpp"
@@ -49,7 +50,7 @@ int ends = -1;
 // On another host, or long after, the path may lead to anything.
 void open_ends() {
   const char* path = std::getenv(kEnds);
-  if (path == nullptr || std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return;
+  if (path == nullptr || !runtime::started_by_mpirun()) return;
   std::error_code ignored;
   const std::string file = fs::read_symlink(path, ignored).string();
   if (file.rfind(std::string("/memfd:") + kEndsFile, 0) == 0) ends = open(path, O_WRONLY | O_CLOEXEC);
@@ -81,32 +82,6 @@ const abi::Program& load_program(const fs::path& file) {
   void* entry = dlsym(handle, "tessera_program");
   if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
   return *reinterpret_cast<const abi::Program* (*)()>(entry)();
-}
-
-namespace {
-
-// Whose it is, by the name behind the links: MPICH's (and Intel's) is called mpiexec.hydra.
-bool is_mpich(const fs::path& mpirun) {
-  std::error_code ignored;
-  const std::string name = fs::canonical(mpirun, ignored).filename().string();
-  return name.find("hydra") != std::string::npos || name.find("mpich") != std::string::npos;
-}
-
-}  // namespace
-
-fs::path find_mpirun() {
-  if (const auto found = find_program("mpirun")) {
-    if (!is_mpich(*found)) return *found;
-    if (const auto other = find_program("mpirun.openmpi")) return *other;  // Debian has both side by side
-    throw environment_error(
-        found->string() +
-        " is MPICH's, and Tessera is built with Open MPI: ranks that it starts would not know of each other.\n"
-        "Put Open MPI's mpirun first into PATH; on Debian or Ubuntu: apt-get install openmpi-bin");
-  }
-  throw environment_error(
-      "no mpirun found in PATH: -n starts the ranks with it.\n"
-      "On Debian or Ubuntu: apt-get install openmpi-bin; without -n the program runs in this "
-      "process");
 }
 
 int run_here(const fs::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments) {
@@ -184,15 +159,13 @@ std::string file_for_mpirun(const std::string& text) {
 
 // Everything in front of the program.
 Command mpirun_command(const Launch& how) {
-  Command command = {find_mpirun().string(), "-n", std::to_string(how.ranks)};
-  // More ranks than cores is normal on a laptop, and a rank's threads need all its host's cores.
-  command.insert(command.end(), {"--oversubscribe", "--bind-to", "none", "-x", "TESSERA_OPTIONS", "-x", kEnds});
-  if (geteuid() == 0) command.push_back("--allow-run-as-root");
-  if (how.hosts) command.insert(command.end(), {"--hostfile", file_for_mpirun(how.hosts->text())});
+  std::vector<std::string> variables = {"TESSERA_OPTIONS", kEnds};
   if (!how.sanitizer.empty()) {
     setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
-    command.insert(command.end(), {"-x", "LD_PRELOAD=" + how.sanitizer.string(), "-x", "ASAN_OPTIONS"});
+    variables.insert(variables.end(), {"LD_PRELOAD=" + how.sanitizer.string(), "ASAN_OPTIONS"});
   }
+  Command command =
+      start_of_mpirun(how.ranks, variables, how.hosts ? file_for_mpirun(hosts_for_mpirun(*how.hosts)) : "");
   command.insert(command.end(), how.mpirun_words.begin(), how.mpirun_words.end());
   return command;
 }
@@ -206,7 +179,7 @@ Ended run_once(const Command& command) {
   // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
   const auto over = [](pid_t mpirun) {
     char begun = 0;
-    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_child_like_us(mpirun);
+    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_descendant_like_us(mpirun);
   };
   const Foreground ended = run_foreground(command, &filter, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed

@@ -11,9 +11,6 @@
 
 namespace tessera::cli {
 
-// find_mpirun returns the path of mpirun; throws Failure (environment) that says how to install it.
-std::filesystem::path find_mpirun();
-
 // load_program loads a shared object made by build(); throws Failure (environment).
 const abi::Program& load_program(const std::filesystem::path& file);
 

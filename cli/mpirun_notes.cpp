@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/run.hpp"
+#include "runtime/transport/open_mpi.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -110,6 +111,8 @@ MpirunNotes::Meaning MpirunNotes::meaning(const Ended& e) const {
     return {e.exit_code, fmt::format("mpirun was ended by signal {} ({}){}", signal, strsignal(signal),
                                      signal == SIGKILL ? ": by the system for want of memory, or by somebody" : "")};
   }
+  // MPICH's frames its notes in another way, and they are shown; its exit code is the ranks'.
+  if (!runtime::built_with_open_mpi()) return {e.exit_code, ""};
   if (const auto lost = find(R"(lost communication with a remote daemon[^]*Remote daemon\s*:.* on node (\S+))")) {
     return {kExitEnvironment,
             fmt::format("host {0} is lost: Open MPI's daemon there (orted) was ended, or the network to it has failed",

@@ -263,7 +263,7 @@ class Witness {
 
 }  // namespace
 
-bool has_child_like_us(pid_t process) {
+bool has_descendant_like_us(pid_t process) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const fs::path us = fs::read_symlink("/proc/self/exe", failed);
@@ -271,6 +271,7 @@ bool has_child_like_us(pid_t process) {
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) {
       if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed) return true;
+      if (has_descendant_like_us(child)) return true;
     }
   }
   return false;

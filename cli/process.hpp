@@ -53,7 +53,8 @@ struct Filter {
 Foreground run_foreground(const Command& command, const Filter* errors = nullptr,
                           const std::function<bool(pid_t)>& over = nullptr);
 
-// Has the process a child that runs this very program?
-bool has_child_like_us(pid_t process);
+// Has the process a child that runs this very program, or has a child one? (Between MPICH's mpirun and ranks there is
+// another.)
+bool has_descendant_like_us(pid_t process);
 
 }  // namespace tessera::cli

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tessera/decoded.hpp"
 #include "tessera/df.hpp"
 #include "tessera/kernel_error.hpp"
 
@@ -99,7 +100,8 @@ class Input : private DF {
 
   // get returns the value as T, which must be what was assigned: an integer type that holds it for an int or a long,
   // double or float for a real, std::string or std::string_view for a string; `const T&`, the value's own memory, for a
-  // trivially copyable struct; else what Codec<T> decodes.
+  // trivially copyable struct; else what Codec<T> decodes: once for a value on a rank, whoever reads it, so it is a
+  // `const T&`, too, or a T where that can't be copied.
   template <class T>
   decltype(auto) get() const {
     if constexpr (std::is_integral_v<T>) {
@@ -123,7 +125,11 @@ class Input : private DF {
       static_assert(detail::Coded<T>,
                     "this type is not trivially copyable: include <tessera/cereal.hpp> (and give it a "
                     "serialize function), or specialise tessera::Codec");
-      return decoded<T>();
+      if constexpr (std::is_copy_constructible_v<T>) {
+        return kept<T>();
+      } else {
+        return decoded<T>();
+      }
     }
   }
 
@@ -153,6 +159,19 @@ class Input : private DF {
     if (value == nullptr) detail::throw_unset(label, "read");
     if (value->type != wanted) detail::throw_read(label, value->type, as);
     return *value;
+  }
+  template <class T>
+  struct Kept : abi::Decoded {
+    explicit Kept(const Input& x) : object(x.decoded<T>()) { type = &of_type; }
+    static inline const char of_type = 0;
+    const T object;
+  };
+  template <class T>
+  const T& kept() const {
+    const abi::Value& v = read(abi::Type::bytes, detail::type_text<T>());
+    const abi::Decoded* d = abi::value_decoded(&v, &Kept<T>::of_type);
+    if (d == nullptr) d = abi::value_keep(&v, new Kept<T>(*this));
+    return static_cast<const Kept<T>*>(d)->object;
   }
   template <class T>
   T decoded() const {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/cores/processor.hpp"
+
 namespace tessera::runtime {
 
 class SpinMutex {
@@ -16,7 +18,7 @@ class SpinMutex {
     for (int i = 0; i < 40; ++i) {
       std::uint32_t free = 0;
       if (state_.compare_exchange_weak(free, 1, std::memory_order_seq_cst)) return;
-      __builtin_ia32_pause();
+      spin_pause();
     }
     // 2: taken, and somebody may sleep.
     while (state_.exchange(2, std::memory_order_seq_cst) != 0) state_.wait(2);

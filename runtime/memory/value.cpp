@@ -5,7 +5,9 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
+#include "runtime/abi/tessera/decoded.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/memory/pool.hpp"
@@ -30,13 +32,19 @@ Value* scalar(Type type) {
   return v;
 }
 
-// One block: header, the ranks that have the value, what journals count, a guard, the payload on the next 64-byte
-// boundary, a guard.
+// One block: header, the ranks that have the value, what journals count, what kernels have decoded, a guard, the
+// payload on the next 64-byte boundary, a guard.
 struct LargeValue {
   Value value;
   std::uint64_t ranks;
   std::uint64_t reads;
+  Decoded* decoded;
 };
+LargeValue* large(const Value* v) { return reinterpret_cast<LargeValue*>(const_cast<Value*>(v)); }
+
+void delete_decoded(Decoded* d) {
+  while (d != nullptr) delete std::exchange(d, d->next);
+}
 
 // Nobody writes there but a kernel that leaves its output.
 constexpr std::uint64_t kGuard = 0xB5A96E3D17C2F48Bu;
@@ -68,6 +76,7 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   auto* b = static_cast<LargeValue*>(runtime::block_allocate(bytes));
   b->ranks = 0;
   b->reads = 0;
+  b->decoded = nullptr;
   Value* v = &b->value;
   v->refs = 1;
   v->type = type;
@@ -123,7 +132,26 @@ Value* value_bytes(std::uint64_t size) {
 void value_free(Value* v) {
   if (v->pool == kPooled) return runtime::pool_free(v, sizeof(Value));
   if ((v->pool & kSampled) != 0) runtime::no_longer_held(v);
-  is_block(v) ? runtime::block_free(v) : runtime::pool_free(v, sizeof(Value));
+  if (!is_block(v)) return runtime::pool_free(v, sizeof(Value));
+  delete_decoded(large(v)->decoded);
+  runtime::block_free(v);
+}
+
+const Decoded* value_decoded(const Value* v, const void* type) {
+  const Decoded* d = __atomic_load_n(&large(v)->decoded, __ATOMIC_ACQUIRE);
+  while (d != nullptr && d->type != type) d = d->next;
+  return d;
+}
+const Decoded* value_keep(const Value* v, Decoded* d) {
+  Decoded** const first = &large(v)->decoded;
+  d->next = __atomic_load_n(first, __ATOMIC_ACQUIRE);
+  do {
+    if (const Decoded* other = value_decoded(v, d->type)) {
+      delete d;
+      return other;
+    }
+  } while (!__atomic_compare_exchange_n(first, &d->next, d, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return d;
 }
 
 }  // namespace tessera::abi

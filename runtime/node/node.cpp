@@ -192,7 +192,7 @@ bool Node::look_on(const Worker& w) const {
         return true;
     }
     if (stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) break;
-    __builtin_ia32_pause();
+    spin_pause();
   }
   return false;
 }

@@ -48,6 +48,15 @@ std::int32_t launcher_local_rank() {
   return number_of({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"});
 }
 
+std::int32_t launcher_local_size() {
+  if (!started_by_launcher()) return 0;
+  return number_of({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"});
+}
+
+bool started_by_mpirun() {
+  return std::getenv("OMPI_UNIVERSE_SIZE") != nullptr || std::getenv("MPI_LOCALNRANKS") != nullptr;
+}
+
 bool started_by_srun() {
   return started_by_launcher() && std::getenv("SLURM_STEP_ID") != nullptr &&
          std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("MV2_COMM_WORLD_SIZE") == nullptr;

@@ -12,6 +12,11 @@ std::int32_t launcher_size();
 // launcher_local_rank: among those on this host.
 std::int32_t launcher_local_rank();
 
+// launcher_local_size: how many of them are on this host; 0 where the launcher does not say.
+std::int32_t launcher_local_size();
+
+// started_by_mpirun: by Open MPI's or MPICH's.
+bool started_by_mpirun();
 // started_by_srun: without an mpirun between. Ask before MPI is initialised, which sets variables of its own.
 bool started_by_srun();
 

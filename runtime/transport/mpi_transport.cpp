@@ -14,10 +14,12 @@
 #include <system_error>
 #include <type_traits>
 
+#include "runtime/cores/processor.hpp"
 #include "runtime/cores/share.hpp"
 #include "runtime/transport/bring_out_text.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/launcher.hpp"
+#include "runtime/transport/open_mpi.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/transport/whole_lines.hpp"
 
@@ -147,7 +149,9 @@ void MpiTransport::begin_mpi() {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   check_launcher(size_);
-  if (without_mpirun && size_ > 1) last_call_.emplace([](int code) { MPI_Abort(MPI_COMM_WORLD, code); });
+  // MPICH's mpirun takes the signal by which it ends the others for the exit code.
+  if ((without_mpirun || !built_with_open_mpi()) && size_ > 1)
+    last_call_.emplace([](int code) { MPI_Abort(MPI_COMM_WORLD, code); });
 }
 
 void MpiTransport::take_mpi(std::int32_t communicator) {
@@ -362,7 +366,7 @@ bool MpiTransport::look() {
   const std::uint32_t seen = seen_.load(std::memory_order_seq_cst);
   for (int look = 0; look < kFirstLooks; ++look) {
     if (bell_->count() != seen) return true;
-    __builtin_ia32_pause();
+    spin_pause();
   }
   return false;
 }
@@ -378,7 +382,7 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
       for (int look = 0; look < kLooks; ++look) {
         // Nobody rings for these, only MPI knows: the caller is to look again.
         if (unfinished || other_hosts_ || bell_->count() != seen) return;
-        __builtin_ia32_pause();
+        spin_pause();
       }
     }
   }

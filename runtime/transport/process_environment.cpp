@@ -1,12 +1,10 @@
 #include "runtime/transport/process_environment.hpp"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,31 +12,14 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 #include "runtime/transport/bring_out_text.hpp"
 #include "runtime/transport/last_call.hpp"
+#include "runtime/transport/launcher.hpp"
+#include "runtime/transport/open_mpi.hpp"
 
 namespace tessera::runtime {
 namespace {
-
-void set_default(const char* name, const char* value) { setenv(name, value, 0); }
-
-// Some containers forbid reading another process's memory, which Open MPI finds out only in the
-// middle of the first large message.
-bool may_read_process_memory() {
-  char from = 1;
-  char to = 0;
-  const iovec local{&to, 1};
-  const iovec remote{&from, 1};
-  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
-}
-
-bool all_on_this_host() {
-  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return local != nullptr && all != nullptr && std::string_view(local) == all;
-}
 
 // The process that adopts orphans, and the children that it had before, which are none of the run's: a script may have
 // started something and become this program.
@@ -80,30 +61,9 @@ constexpr int kForkedByMainThread = 32;
 }  // namespace
 
 void prepare_process_for_mpi() {
-  // The runtime reports crashes itself, with the fragment and its source line.
-  set_default("OMPI_MCA_opal_signal", "");
-  // Not having InfiniBand is no news.
-  set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
-  // Starting and ending are collective and Open MPI spins in them: with more ranks than cores that
-  // takes minutes unless the spinning ones yield. In between: yield_in_mpi(false).
-  set_default("OMPI_MCA_mpi_yield_when_idle", "1");
-  if (!may_read_process_memory()) set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
-
-  // Ranks of one host talk through its memory: no port that other hosts could reach.
-  if (all_on_this_host()) set_default("OMPI_MCA_btl", "^tcp,ofi");
-
-  const char* local_ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (local_ranks != nullptr && std::atoi(local_ranks) < kForkedByMainThread) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-  }
-}
-
-bool yield_in_mpi(bool yield) {
-  // Open MPI reads its parameter once; this is the function it then calls (since 1.x, still in 5).
-  // Another MPI does not have it and needs nothing.
-  using SetYield = bool (*)(bool);
-  static const auto set = reinterpret_cast<SetYield>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
-  return set != nullptr && set(yield);
+  set_up_open_mpi();
+  const std::int32_t ranks = launcher_local_size();
+  if (ranks > 0 && ranks < kForkedByMainThread) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 void adopt_orphans() {

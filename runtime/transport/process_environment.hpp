@@ -8,11 +8,6 @@ namespace tessera::runtime {
 // when its launcher dies.
 void prepare_process_for_mpi();
 
-// Whether Open MPI gives up the processor (sched_yield) each time it is asked for progress and has
-// none. Right while it spins inside MPI_Init and MPI_Finalize; wrong in progress(), which looks once
-// and then sleeps: yielding to a busy worker would delay it by that worker's whole time slice. Returns what it was.
-bool yield_in_mpi(bool yield);
-
 // Children end with the run, and so do theirs: from the first on those whose parent has ended become this process's,
 // and the second kills all but those that it had before. In a child it does nothing.
 void adopt_orphans();

@@ -13,6 +13,9 @@
 #include <iostream>
 #include <string>
 
+#include "runtime/transport/launcher.hpp"
+#include "runtime/transport/open_mpi.hpp"
+
 namespace fs = std::filesystem;
 
 namespace tessera::runtime {
@@ -30,19 +33,11 @@ void through(Stream& stream, std::FILE* file) {
 
 // On one host one stream has the lines of all ranks (print_into).
 bool several_hosts() {
-  const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const char* all = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return here != nullptr && all != nullptr && std::string(here) != all;
+  const std::int32_t here = launcher_local_size();
+  return here > 0 && here != launcher_size();
 }
 
-// mpirun writes something before each line, or files per rank: it has to know whose a line is.
-bool launcher_tells_ranks_apart() {
-  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
-                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm", "SLURM_LABELIO"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
+bool launcher_tells_ranks_apart() { return mpirun_tells_ranks_apart() || std::getenv("SLURM_LABELIO") != nullptr; }
 
 pid_t parent_of(pid_t process) {
   std::ifstream in("/proc/" + std::to_string(process) + "/stat");
@@ -103,7 +98,7 @@ void one_line_at_a_time(int descriptor) {
   const pid_t reader = reader_of(descriptor);
   std::string name;
   std::getline(std::ifstream("/proc/" + std::to_string(reader) + "/comm"), name);
-  if (name != "mpirun" && name != "mpiexec" && name != "orterun" && name != "orted") return;
+  if (!reads_as_open_mpi(name)) return;
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_DIRECT) != 0) return;
   fcntl(descriptor, F_SETPIPE_SZ, kRoom);

@@ -1,9 +1,13 @@
 // The modern interface on the runtime's own values.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <map>
+#include <memory>
 #include <tessera.hpp>
 #include <tessera/cereal.hpp>
+#include <thread>
 
 namespace {
 
@@ -94,6 +98,81 @@ TEST(TesseraHpp, OwnTypesThroughCereal) {
   long_one.create<char>(100);
   EXPECT_NE(thrown([&] { read(short_one).get<Table>(); }).find("4 bytes that are no"), std::string::npos);
   EXPECT_NE(thrown([&] { read(long_one).get<Table>(); }).find("left over"), std::string::npos);
+}
+
+// Counts its objects, and how many of them were decoded.
+struct Counted {
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
+  ~Counted() { --alive; }
+  int number = 0;
+  static inline std::atomic<int> alive = 0, decoded = 0;
+  template <class Archive>
+  void serialize(Archive& a) {
+    a(number);
+    if (Archive::is_loading::value) ++decoded;
+  }
+};
+struct Other {  // reads the same bytes
+  int number = 0;
+  std::vector<int> none;
+  template <class Archive>
+  void serialize(Archive& a) {
+    a(number);
+  }
+};
+
+TEST(TesseraHpp, AValueIsDecodedOnceForAllWhoReadIt) {
+  {
+    Output y, second;
+    {
+      Counted c;
+      c.number = 7;
+      y = c;
+      second = c;
+    }
+    Counted::decoded = 0;
+    std::vector<std::thread> readers;
+    std::array<const Counted*, 4> seen{};
+    for (std::size_t k = 0; k < seen.size(); ++k) readers.emplace_back([&, k] { seen[k] = &read(y).get<Counted>(); });
+    for (std::thread& t : readers) t.join();
+    for (const Counted* c : seen) EXPECT_EQ(c, seen[0]);
+    const int first = Counted::decoded;
+    EXPECT_TRUE(first >= 1 && first <= 4) << first;  // all may have begun before one has ended
+    EXPECT_EQ(Counted::alive, 1);
+    EXPECT_EQ(read(y).get<Counted>().number, 7);
+    Counted mine = read(y).get<Counted>();
+    EXPECT_EQ(Counted::decoded, first);
+    mine.number = 8;
+    EXPECT_EQ(read(y).get<Counted>().number, 7);
+    EXPECT_EQ(read(y).get<Other>().number, 7);  // of another type: another object
+    EXPECT_EQ(&read(y).get<Counted>(), seen[0]);
+    Output shared;  // the same value
+    shared.share(read(y));
+    EXPECT_EQ(&read(shared).get<Counted>(), seen[0]);
+    EXPECT_NE(&read(second).get<Counted>(), seen[0]);
+    EXPECT_EQ(Counted::decoded, first + 1);
+    EXPECT_EQ(Counted::alive, 3);
+  }
+  EXPECT_EQ(Counted::alive, 0);  // they go with their values
+}
+
+struct MoveOnly {
+  std::unique_ptr<int> number;
+  template <class Archive>
+  void serialize(Archive& a) {
+    int n = number ? *number : 0;
+    a(n);
+    number = std::make_unique<int>(n);
+  }
+};
+
+TEST(TesseraHpp, WhatCannotBeCopiedIsTheKernelsOwn) {
+  Output y;
+  y = MoveOnly{std::make_unique<int>(5)};
+  MoveOnly a = read(y).get<MoveOnly>(), b = read(y).get<MoveOnly>();
+  EXPECT_EQ(*a.number, 5);
+  EXPECT_NE(a.number.get(), b.number.get());
 }
 
 TEST(TesseraHpp, MistakesSayWhatWasFoundAndWanted) {

@@ -1,11 +1,12 @@
 #!/bin/sh
-# check_end.sh abort|crash PROGRAM: the run ends with the right code, its output is there, Open MPI
+# check_end.sh abort|crash PROGRAM MPIRUN...: the run ends with the right code, its output is there, Open MPI
 # prints no backtrace of its own, and no process is left.
 set -u
 how=$1
 program=$2
+shift 2
 mark="end-$how-$$"
-out=$(mpirun --allow-run-as-root --oversubscribe --bind-to none -n 3 "$program" "$how" "$mark" 2>&1)
+out=$("$@" -n 3 "$program" "$how" "$mark" 2>&1)
 code=$?
 fail() { echo "$1"; echo "exit code $code, output:"; echo "$out"; exit 1; }
 case $how in
