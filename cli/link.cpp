@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/failure.hpp"
+#include "cli/hash.hpp"
 #include "cli/process.hpp"
 #include "cli/symbols.hpp"
 #include "files/nearest.hpp"
@@ -103,6 +104,18 @@ std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects, co
   return found;
 }
 
+// The linked file's build ID: the first half is of its kernels, by which a journal knows whether they are the same.
+std::string build_id(const std::vector<Object>& objects, const BuildRequest& request) {
+  std::vector<std::string> kernels;
+  Key all;
+  for (const Object& o : objects) {
+    if (o.written) kernels.push_back(hash_of_code(o.file));
+    all.add(o.file.filename().string());
+  }
+  std::sort(kernels.begin(), kernels.end());  // in whatever order the files were named
+  return Key().add(kernels).add(request.libraries).hex() + all.hex();
+}
+
 }  // namespace
 
 void link_objects(const std::vector<Object>& objects, const CompileSetup& s, const BuildRequest& request,
@@ -133,7 +146,7 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
   for (const std::string& l : request.libraries) command.push_back("-l" + l);
   const std::vector<const KnownLibrary*> known = wanted_libraries(objects);
   for (const KnownLibrary* k : known) command.push_back(std::string("-l") + k->library);
-  command.insert(command.end(), {"-o", output.string()});
+  command.insert(command.end(), {"-Wl,--build-id=0x" + build_id(objects, request), "-o", output.string()});
 
   const Finished result = run_all({command}).front();
   if (result.exit_code == 0) return;

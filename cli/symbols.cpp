@@ -7,6 +7,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
+
+#include "cli/hash.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -19,27 +22,96 @@ bool at(const std::string& bytes, std::uint64_t offset, T& out) {
   return true;
 }
 
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// Sections of an object that stays in `bytes`.
+class Sections {
+ public:
+  explicit Sections(const std::string& bytes) : bytes_(bytes) {
+    Elf64_Ehdr head;
+    if (!at(bytes, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return;
+    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_REL) return;
+    for (unsigned k = 0; k < head.e_shnum; ++k) {
+      if (at(bytes, head.e_shoff + k * sizeof(Elf64_Shdr), all_.emplace_back())) continue;
+      all_.clear();
+      return;
+    }
+    if (head.e_shstrndx < all_.size()) names_ = all_[head.e_shstrndx];
+  }
+  const std::vector<Elf64_Shdr>& all() const { return all_; }
+  std::string text(const Elf64_Shdr& table, std::uint64_t offset) const {
+    const std::uint64_t from = table.sh_offset + offset;
+    return from < bytes_.size() ? bytes_.c_str() + from : "";
+  }
+  std::string name(std::size_t k) const { return k < all_.size() ? text(names_, all_[k].sh_name) : ""; }
+  std::string_view contents(const Elf64_Shdr& s) const {
+    if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes_.size()) return {};
+    return std::string_view(bytes_).substr(s.sh_offset, s.sh_size);
+  }
+  bool loaded(std::size_t k) const { return k < all_.size() && (all_[k].sh_flags & SHF_ALLOC) != 0; }
+  // What a symbol of this table stands for; a section's symbol has no name of its own.
+  std::string symbol(const Elf64_Shdr& table, const Elf64_Sym& s) const {
+    if (table.sh_link >= all_.size()) return "";
+    const std::string name = text(all_[table.sh_link], s.st_name);
+    return name.empty() ? this->name(s.st_shndx) : name;
+  }
+  template <class T, class F>
+  void for_each(const Elf64_Shdr& s, F f) const {
+    T entry;
+    for (std::uint64_t o = 0; o + sizeof entry <= s.sh_size && at(bytes_, s.sh_offset + o, entry); o += sizeof entry)
+      f(entry);
+  }
+
+ private:
+  const std::string& bytes_;
+  std::vector<Elf64_Shdr> all_;
+  Elf64_Shdr names_{};
+};
+
 }  // namespace
 
-std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
-  std::ifstream in(object, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  std::vector<Symbol> symbols;
-  Elf64_Ehdr head;
-  if (!at(bytes, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return symbols;
-  if (head.e_ident[EI_CLASS] != ELFCLASS64) return symbols;
-  for (unsigned k = 0; k < head.e_shnum; ++k) {
-    Elf64_Shdr table, names;
-    if (!at(bytes, head.e_shoff + k * sizeof table, table) || table.sh_type != SHT_SYMTAB) continue;
-    if (!at(bytes, head.e_shoff + table.sh_link * sizeof names, names)) continue;
-    for (std::uint64_t o = 0; o + sizeof(Elf64_Sym) <= table.sh_size; o += sizeof(Elf64_Sym)) {
-      Elf64_Sym s;
-      if (!at(bytes, table.sh_offset + o, s)) break;
-      const auto binding = ELF64_ST_BIND(s.st_info);
-      const std::uint64_t name = names.sh_offset + s.st_name;
-      if (binding == STB_LOCAL || s.st_name == 0 || name >= bytes.size()) continue;
-      symbols.push_back({bytes.c_str() + name, s.st_shndx != SHN_UNDEF, binding != STB_GLOBAL});
+std::string hash_of_code(const std::filesystem::path& object) {
+  const std::string bytes = bytes_of(object);
+  const Sections sections(bytes);
+  const auto number = [](auto n) { return std::to_string(n); };
+  Key key;
+  for (std::size_t k = 0; k < sections.all().size(); ++k) {
+    const Elf64_Shdr& s = sections.all()[k];
+    // What stands there is compiled when the program is linked.
+    if (sections.name(k).starts_with(".gnu.lto_")) return hash_text(bytes);
+    if (sections.loaded(k)) key.add(sections.name(k)).add(number(s.sh_size)).add(sections.contents(s));
+    if (s.sh_type == SHT_SYMTAB) {
+      sections.for_each<Elf64_Sym>(s, [&](const Elf64_Sym& symbol) {
+        if (symbol.st_name == 0 || !sections.loaded(symbol.st_shndx)) return;
+        key.add(sections.symbol(s, symbol)).add(sections.name(symbol.st_shndx)).add(number(symbol.st_value));
+      });
     }
+    if (s.sh_type != SHT_RELA || !sections.loaded(s.sh_info) || s.sh_link >= sections.all().size()) continue;
+    const Elf64_Shdr& symbols = sections.all()[s.sh_link];
+    sections.for_each<Elf64_Rela>(s, [&](const Elf64_Rela& r) {
+      Elf64_Sym symbol{};
+      at(bytes, symbols.sh_offset + ELF64_R_SYM(r.r_info) * sizeof symbol, symbol);
+      key.add(number(r.r_offset)).add(number(ELF64_R_TYPE(r.r_info))).add(number(r.r_addend));
+      key.add(sections.symbol(symbols, symbol));
+    });
+  }
+  return sections.all().empty() ? hash_text(bytes) : key.hex();
+}
+
+std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
+  const std::string bytes = bytes_of(object);
+  const Sections sections(bytes);
+  std::vector<Symbol> symbols;
+  for (const Elf64_Shdr& table : sections.all()) {
+    if (table.sh_type != SHT_SYMTAB) continue;
+    sections.for_each<Elf64_Sym>(table, [&](const Elf64_Sym& s) {
+      const auto binding = ELF64_ST_BIND(s.st_info);
+      if (binding == STB_LOCAL || s.st_name == 0) return;
+      symbols.push_back({sections.symbol(table, s), s.st_shndx != SHN_UNDEF, binding != STB_GLOBAL});
+    });
   }
   return symbols;
 }

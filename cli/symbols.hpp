@@ -1,4 +1,5 @@
-// Symbols of object files, to explain in the user's words what a linker would not link.
+// Object files: their symbols, to explain in the user's words what a linker would not link, and whether their code has
+// changed.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,10 @@ struct Symbol {
 
 // read_symbols lists the global symbols of a 64-bit ELF object; empty for anything else.
 std::vector<Symbol> read_symbols(const std::filesystem::path& object);
+
+// hash_of_code is of what an object does: its code and data, the names they have, and those they use. What is there for
+// debuggers (lines, paths) makes no difference. Of a file that can't be understood it is that of its bytes.
+std::string hash_of_code(const std::filesystem::path& object);
 
 // plain_name returns the name of a C++ function without namespace and parameters (`f` for `_Z1fi`),
 // or "" when `symbol` is not mangled.

@@ -81,6 +81,7 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
                   .add_identity(s.compiler.program)
                   .hex();
     objects[i].name = u.name;
+    objects[i].written = written(u);
     if (const auto hit = cache.find(keys[i])) {
       objects[i].file = hit->file;
       objects[i].warnings = hit->note;

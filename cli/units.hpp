@@ -24,6 +24,7 @@ struct Object {
   std::string name;  // of its unit
   std::string warnings;
   std::vector<Dependency> dependencies;  // without generated files
+  bool written = false;                  // by people: it has kernels
 };
 
 struct CompileSetup {

@@ -94,6 +94,17 @@ const char* type_spelling(semantics::ParameterType t) {
   return "";
 }
 
+// By another path it is the same program.
+std::string without_places(const std::string& kernels) {
+  std::string rest;
+  for (std::size_t at = 0; at < kernels.size();) {
+    const std::size_t end = std::min(kernels.find('\n', at), kernels.size() - 1) + 1;
+    if (kernels.compare(at, 6, "#line ") != 0) rest.append(kernels, at, end - at);
+    at = end;
+  }
+  return rest;
+}
+
 void list_imports(const block::Program& program, const Diagnostics& diagnostics, Output& output) {
   std::set<std::string> seen;
   for (const block::Chain* chain : program.chains) {
@@ -149,7 +160,7 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics, co
   if (diagnostics.failed()) return;
   const emit::Context context{sources, text, program};
   output.kernels_cpp = emit::kernels_text(context, model);
-  const std::string hashed = text.text + output.kernels_cpp;
+  const std::string hashed = text.text + without_places(output.kernels_cpp);
   const XXH128_hash_t hash = XXH3_128bits(hashed.data(), hashed.size());
   std::vector<std::string> texts = emit::program_texts(context, model, {hash.low64, hash.high64}, options.by_reference);
   output.program_cpp = std::move(texts.front());

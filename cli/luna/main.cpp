@@ -50,7 +50,17 @@ runtime::RunOptions run_options(const Options& o) {
     // Without -b nothing moves, and every rank executes fragments, as it always was.
     if (o.balance) run.balancer = "steal";
     if (run.balancer.empty()) run.balancer = "none";
-    run.quiet = o.quiet || !o.verbose;
+    if (!o.recovery.empty()) {
+      const runtime::RunOptions said = launch::parse_options(launch::join_words(o.recovery));
+      if (!said.journal.empty()) run.journal = said.journal;
+      run.journal_interval = said.journal_interval;
+    }
+    // A run with a journal says where it goes on, and when it can't write.
+    run.quiet = o.quiet || (!o.verbose && run.journal.empty());
+    if (o.restarts > 0 && run.journal.empty())
+      throw usage_error("--restarts: without a journal all would be done again; add --journal DIR");
+    if (o.restarts > 0 && runtime::started_by_launcher())
+      throw usage_error("--restarts: whoever has started the ranks would have to start them again");
     if (!runtime::started_by_launcher() && run.transport == "auto") launch::check_ranks(run, 1);
     return run;
   } catch (const launch::OptionsError& e) {
@@ -70,12 +80,13 @@ int run(const fs::path& library, const Options& o, const runtime::RunOptions& op
                  ours[0].c_str(), o.build.program.c_str());
   }
   const auto from = std::chrono::steady_clock::now();
-  const int code = run_here(library, options, o.arguments);
+  const int code =
+      o.restarts > 0 ? run_again(library, o.restarts, options, o.arguments) : run_here(library, options, o.arguments);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - from;
   if (o.time && runtime::launcher_rank() == 0) std::fprintf(stderr, "Execution time: %.3f s\n", time.count());
   if (o.usage) {
     rusage used{};
-    getrusage(RUSAGE_SELF, &used);
+    getrusage(o.restarts > 0 ? RUSAGE_CHILDREN : RUSAGE_SELF, &used);
     const double user = seconds(used.ru_utime);
     const double system = seconds(used.ru_stime);
     std::fprintf(stderr, "CPU usage of rank %d: %.0f %% of a core (%.3f s in the program, %.3f s in the system)\n",
@@ -136,13 +147,19 @@ bool cannot_finish(const std::string& text) {
   return false;
 }
 
+// How run_again() starts this command.
+bool runs_again(const std::vector<std::string>& words) {
+  return words.size() > 2 && words[0] == "exec-program" && words[2] == "--";
+}
+
 int main(const std::vector<std::string>& words) {
   try {
+    if (runs_again(words)) return exec_program(words[1], {words.begin() + 3, words.end()});
     const std::optional<Options> options = parse(words);
     const int code = options ? build_and_run(*options) : runtime::kExitOk;
     const std::string lost = files::stdout_error();
     if (code == runtime::kExitOk && !lost.empty()) throw environment_error(lost);
-    return code == runtime::kExitOk ? 0 : 1;
+    return code == runtime::kExitOk || code == runtime::kExitContinue ? code : 1;
   } catch (const Failure& e) {
     runtime::let_rank_0_speak();
     std::fputs(spoken_by_luna(e.what()).c_str(), stderr);

@@ -81,6 +81,19 @@ void add_options(CLI::App& app, Raw& raw) {
   text("--save-groups", raw.save_groups, "[F]",
        "write the measured weights; without F beside the program, as PROGRAM.groups");
   text("--load-groups", raw.load_groups, "[F]", "start with such weights");
+  for (const char* name : {"--journal", "--journal-interval"}) {
+    const bool folder = std::string(name) == "--journal";
+    app.add_option_function<std::string>(
+           name,
+           [&o, name](const std::string& v) {
+             o.recovery.insert(o.recovery.end(), {name, v});
+           },
+           folder ? "write down what is done, into this folder; the next run goes on there (docs/recovery.md)"
+                  : "seconds until what is done is written; default auto")
+        ->option_text(folder ? "DIR" : "S");
+  }
+  text("--restarts", o.restarts, "K", "with --journal, of one rank: start it again when it was killed, at most K times")
+      ->check(CLI::Range(0, 1000));
   add_translation_options(app, o.build.translation);
   text("--cpp-dir", raw.cpp_folders, "A:B", "folders of the kernel files; default: the program's")
       ->allow_extra_args(false);
@@ -276,6 +289,8 @@ std::vector<std::string> run_words(const Options& o) {
   if (o.balance) words.emplace_back("-b");
   for (const std::string& w : o.central) words.push_back(w == "--balancer=central" ? "--central" : w);
   if (o.threads) words.push_back("--worker-threads-count=" + std::to_string(*o.threads));
+  words.insert(words.end(), o.recovery.begin(), o.recovery.end());
+  if (o.restarts > 0) words.push_back("--restarts=" + std::to_string(o.restarts));
   return words;
 }
 

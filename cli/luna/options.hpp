@@ -29,6 +29,8 @@ struct Options {
   std::filesystem::path build_folder;
   std::filesystem::path output_file;  // of the library
   std::optional<std::int32_t> threads;
+  std::vector<std::string> recovery;  // --journal and --journal-interval, as `tessera run` takes them
+  std::int32_t restarts = 0;
 };
 
 // parse reads the words after `luna`. Nothing when it was about --help or --version, which it has

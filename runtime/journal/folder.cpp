@@ -35,7 +35,8 @@ std::string words_of(const std::vector<std::string>& words) {
 }
 
 // What keeps a run with this origin from using the file; nothing: it may.
-std::string foreign(const fs::path& folder, const fs::path& file, const Header& h, const Origin& origin) {
+std::string foreign(const fs::path& folder, const fs::path& file, const Header& h, const Origin& origin,
+                    bool begins_anew) {
   if (h.format != kFormat) {
     return fmt::format(
         "--journal: {} was written by another version of Tessera (format {}, this one has {}): run it with that one, "
@@ -47,6 +48,13 @@ std::string foreign(const fs::path& folder, const fs::path& file, const Header& 
         "--journal: {} is the journal of another program, or of another version of it (`{}`): give another folder, or "
         "remove this one",
         folder.string(), h.origin.program);
+  }
+  if (!begins_anew && (h.origin.kernels[0] != origin.kernels[0] || h.origin.kernels[1] != origin.kernels[1])) {
+    return fmt::format(
+        "--journal: the kernels of {} have changed since {} was written (a .cpp file, a header, or an option that they "
+        "are compiled with): the values there are the old ones'. Remove the folder, or give another one, to have all "
+        "computed anew; with the old kernels the run goes on",
+        h.origin.program, folder.string());
   }
   if (h.origin.arguments != origin.arguments) {
     return fmt::format("--journal: {} is the journal of a run with {}, not with {}: give the same, or another folder",
@@ -136,16 +144,17 @@ Folder::~Folder() {
 
 void Folder::look(const Origin& origin, Finished finished) {
   const std::vector<fs::path> files = files_of(path_);
+  was_finished = fs::exists(path_ / kFinished);
+  const bool begins_anew = was_finished && finished == Finished::goes;
   for (const fs::path& other : not_files_of(path_)) attempt = std::max(attempt, attempt_of(other) + 1);
   for (const fs::path& file : files) {
     attempt = std::max(attempt, attempt_of(file) + 1);
     Header h;
     if (!read_header(file, h)) continue;
-    wrong = foreign(path_, file, h, origin);
+    wrong = foreign(path_, file, h, origin, begins_anew);
     if (!wrong.empty()) return;
   }
-  was_finished = fs::exists(path_ / kFinished);
-  if (!was_finished || finished == Finished::stays) return;
+  if (!begins_anew) return;
   std::error_code ignored;
   for (const fs::path& file : files) fs::remove(file, ignored);
   fs::remove(path_ / kFinished, ignored);

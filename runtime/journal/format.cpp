@@ -50,8 +50,8 @@ void put_all(std::vector<std::byte>& to, std::span<const T> list) {
 }
 
 void serialize_header(auto& a, auto& h) {
-  a(h.format, h.origin.hash[0], h.origin.hash[1], h.origin.program, h.origin.arguments, h.blocks, h.attempt, h.rank,
-    h.ranks, h.placed, h.began);
+  a(h.format, h.origin.hash[0], h.origin.hash[1], h.origin.kernels[0], h.origin.kernels[1], h.origin.program,
+    h.origin.arguments, h.blocks, h.attempt, h.rank, h.ranks, h.placed, h.began);
 }
 
 // Takes things off the front; false: there is not so much.

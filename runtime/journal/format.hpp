@@ -20,12 +20,13 @@ namespace tessera::runtime::journal {
 
 using abi::Id;
 
-inline constexpr std::uint32_t kFormat = 2;
+inline constexpr std::uint32_t kFormat = 3;
 
 // What a journal belongs to.
 struct Origin {
-  std::uint64_t hash[2] = {0, 0};  // of the program
-  std::string program;             // its name
+  std::uint64_t hash[2] = {0, 0};     // of the program
+  std::uint64_t kernels[2] = {0, 0};  // of its kernels as they were compiled
+  std::string program;                // its name
   std::vector<std::string> arguments;
 };
 

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <stdexcept>
 
+#include "runtime/journal/kernels.hpp"
+
 namespace tessera::runtime::journal {
 
 namespace {
@@ -33,10 +35,7 @@ std::uint64_t digest_of_blocks(const abi::Program& program) {
   return digest;
 }
 
-void OfRun::read(const abi::Program& program, const std::vector<std::string>& arguments, const RunOptions& options) {
-  for (int k = 0; k < 2; ++k) header_.origin.hash[k] = program.hash[k];
-  header_.origin.program = program.name;
-  header_.origin.arguments = arguments;
+void OfRun::read(const abi::Program& program, const RunOptions& options) {
   header_.blocks = digest_of_blocks(program);
   header_.began = simulation != nullptr ? 0 : static_cast<std::int64_t>(std::time(nullptr));
   auto known = std::make_shared<Known>(options.journal, header_.attempt, header_.blocks);
@@ -45,14 +44,15 @@ void OfRun::read(const abi::Program& program, const std::vector<std::string>& ar
 
 std::string OfRun::open(const abi::Program& program, const std::vector<std::string>& arguments,
                         const RunOptions& options) try {
-  Origin origin{{program.hash[0], program.hash[1]}, program.name, arguments};
-  folder_ = std::make_unique<Folder>(options.journal, origin, Folder::Finished::goes, [&] {
+  const auto kernels = kernels_of(program);
+  header_.origin = {{program.hash[0], program.hash[1]}, {kernels[0], kernels[1]}, program.name, arguments};
+  folder_ = std::make_unique<Folder>(options.journal, header_.origin, Folder::Finished::goes, [&] {
     if (options.quiet) return;
     std::fprintf(stderr, "tessera: waits for a run that is using the journal %s\n", options.journal.c_str());
   });
   if (!folder_->wrong.empty()) return folder_->wrong;
   header_.attempt = folder_->attempt;
-  read(program, arguments, options);
+  read(program, options);
   if (!options.quiet) say(options);
   return "";
 } catch (const std::exception& e) {
@@ -61,12 +61,16 @@ std::string OfRun::open(const abi::Program& program, const std::vector<std::stri
 
 JournalSeen OfRun::seen() const {
   if (folder_ == nullptr) return {};
-  return {header_.attempt, known_ == nullptr ? 0 : known_->digest, folder_->token};
+  const auto& kernels = header_.origin.kernels;
+  return {header_.attempt, known_ == nullptr ? 0 : known_->digest, {kernels[0], kernels[1]}, folder_->token};
 }
 
 std::string OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments,
                         const RunOptions& options, const JournalSeen& by_rank_0) try {
   header_.attempt = by_rank_0.attempt;
+  // On a host with another processor they may be compiled to something else.
+  header_.origin = {
+      {program.hash[0], program.hash[1]}, {by_rank_0.kernels[0], by_rank_0.kernels[1]}, program.name, arguments};
   const auto until = Clock::now() + kUntilSeen;
   bool same = false;
   while (!(same = token_of(options.journal) == by_rank_0.token) && Clock::now() < until) sleep_for(kBetweenLooks);
@@ -76,7 +80,7 @@ std::string OfRun::join(const abi::Program& program, const std::vector<std::stri
   }
   writing_ = std::make_unique<Writing>(options.journal);
   for (;;) {
-    read(program, arguments, options);
+    read(program, options);
     if ((known_ == nullptr ? 0 : known_->digest) == by_rank_0.digest) return "";
     if (Clock::now() >= until) break;
     sleep_for(kBetweenLooks);

@@ -33,7 +33,7 @@ class OfRun {
   void finished() const;
 
  private:
-  void read(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&);
+  void read(const abi::Program&, const RunOptions&);
   void say(const RunOptions&) const;
   Header header_;
   std::unique_ptr<Folder> folder_;    // rank 0

@@ -19,6 +19,11 @@ void serialize(Archive& a, Profile& p) {
 
 namespace tessera::runtime {
 
+template <class Archive>
+void serialize(Archive& a, JournalSeen& j) {
+  a(j.attempt, j.digest, j.kernels[0], j.kernels[1], j.token);
+}
+
 std::string exchange_version() {
   return TESSERA_VERSION "/" + std::to_string(abi::kAbiVersion) + "/" + std::to_string(std::variant_size_v<Message>);
 }
@@ -42,7 +47,7 @@ Card decode_card(const Parcel& parcel) {
 Parcel encode(const Verdict& v) {
   Parcel parcel;
   WireWriter out(parcel.bytes);
-  out(v.exit_code, v.text, v.options, v.profile, v.hosts, v.journal.attempt, v.journal.digest, v.journal.token);
+  out(v.exit_code, v.text, v.options, v.profile, v.hosts, v.journal);
   return parcel;
 }
 
@@ -50,7 +55,7 @@ Verdict decode_verdict(const Parcel& parcel) {
   Verdict v;
   WireReader in(parcel.bytes.data(), parcel.bytes.size());
   in(v.exit_code, v.text);
-  if (v.exit_code == 0) in(v.options, v.profile, v.hosts, v.journal.attempt, v.journal.digest, v.journal.token);
+  if (v.exit_code == 0) in(v.options, v.profile, v.hosts, v.journal);
   return v;
 }
 

@@ -25,9 +25,10 @@ struct Card {
 
 // What rank 0 sees of the folder of --journal.
 struct JournalSeen {
-  std::uint64_t attempt = 0;  // the number of this run
-  std::uint64_t digest = 0;   // of what the runs before have written
-  std::string token;          // of the folder
+  std::uint64_t attempt = 0;          // the number of this run
+  std::uint64_t digest = 0;           // of what the runs before have written
+  std::uint64_t kernels[2] = {0, 0};  // of the program, as rank 0 has them
+  std::string token;                  // of the folder
 };
 
 struct Verdict {

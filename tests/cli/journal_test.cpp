@@ -1,5 +1,6 @@
 // Runs that are killed and go on from their journals.
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 
@@ -102,6 +103,65 @@ TEST_F(Journal, OfAnotherProgramOrOtherArgumentsIsRefused) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal", "J", "--", "1", "b"}), 2, {"another program"}));
 }
 
+// Values of kernels that were mended would stand beside new ones.
+TEST_F(Journal, OfOtherKernelsIsRefused) {
+  const std::string kernels =
+      "#include <unistd.h>\n#include <cstdio>\n#include <cstdlib>\n#include \"step.h\"\n#include \"ucenv.h\"\n"
+      "#ifndef SHIFT\n#define SHIFT 0\n#endif\n"
+      "extern \"C\" void start(OutputDF& x) { x = 0; }\n"
+      "extern \"C\" void step(int i, int before, OutputDF& x) {\n"
+      "  if (i == 40 && access(\"die\", F_OK) == 0) {\n"
+      "    for (int n = 0; n < 5000 && system(\"test $(cat J/*.tsj | wc -c) -gt 2000\") != 0; ++n) usleep(2000);\n"
+      "    unlink(\"die\");\n    kill(getpid(), SIGKILL);\n  }\n"
+      "  x = before + STEP + SHIFT;\n}\n";
+  write("k/steps.cpp", "#include <csignal>\n" + kernels);
+  write("k/step.h", "#define STEP 2\n");
+  write("k/p.fa",
+        "import start(name) as start;\nimport step(int, int, name) as step;\n"
+        "C++ sub show(int v) ${{ printf(\"sum %d\\n\", v); $}}\n"
+        "sub main() { df x; start(x[0]); for i = 1..60 step(i, x[i - 1], x[i]); show(x[60]); }\n");
+  const std::string options = "-t 1 --journal J --journal-interval 0.005";
+  const auto tessera_run = [&](const char* more = "") {
+    return run({"sh", "-c", std::string(more) + " exec " TESSERA_COMMAND " run k/p.fa " + options});
+  };
+  const Words changed = {"the kernels of k/p.fa have changed since", "Remove the folder"};
+  deadly();
+  EXPECT_NE(tessera_run().exit_code, 0);
+  EXPECT_FALSE(fs::exists(path("die")));
+  const auto journal = [&] { return run({"sh", "-c", "cat J/*.tsj | md5sum; ls J"}).out; };
+  const std::string before = journal();
+  // A header, the file itself, an option.
+  write("k/step.h", "#define STEP 3\n");
+  EXPECT_TRUE(ended(tessera_run(), 2, changed));
+  EXPECT_TRUE(ended(run({"sh", "-c", TESSERA_COMMAND " build k/p.fa -o p && TESSERA_OPTIONS='" + options + "' ./p"}), 2,
+                    changed));
+  EXPECT_TRUE(ended(run({"sh", "-c", "TESSERA_OPTIONS='" + options + "' exec " LUNA_COMMAND " k/p.fa"}), 1, changed));
+  write("k/step.h", "#define STEP 2\n");
+  write("k/steps.cpp", "#include <csignal>\n" + kernels + "extern \"C\" int other() { return STEP; }\n");
+  EXPECT_TRUE(ended(tessera_run(), 2, changed));
+  write("k/steps.cpp", "#include <csignal>\n" + kernels);
+  EXPECT_TRUE(ended(tessera_run("CXXFLAGS=-DSHIFT=1"), 2, changed));
+  EXPECT_EQ(journal(), before);
+  // What a person reads is no kernel. Whichever command made the program, it is the same.
+  write("k/steps.cpp", "// Steps of STEP.\n\n#include <csignal>\n" + kernels);
+  EXPECT_TRUE(ended(run({"sh", "-c",
+                         "cp -r J K; " TESSERA_COMMAND " build k/p.fa -o p && "
+                         "TESSERA_OPTIONS='-t 1 --journal K' ./p"}),
+                    0, {"goes on from the journal"}));
+  EXPECT_TRUE(
+      ended(run({"sh", "-c",
+                 "rm -rf K; cp -r J K; cd k; TESSERA_OPTIONS='--journal ../K' exec " LUNA_COMMAND " --verbose p.fa"}),
+            0, {"goes on from the journal"}));
+  const Outcome rest = tessera_run();
+  EXPECT_TRUE(ended(rest, 0, {"goes on from the journal"}));
+  EXPECT_EQ(rest.out, "sum 120\n");
+  // It has come to its end: the next one begins anew, with whatever kernels.
+  write("k/step.h", "#define STEP 3\n");
+  const Outcome anew = tessera_run();
+  EXPECT_TRUE(ended(anew, 0, {"begins anew"}));
+  EXPECT_EQ(anew.out, "sum 180\n");
+}
+
 TEST_F(Journal, WhoeverStartsTheRanksStartsThemAgain) {
   const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
   deadly();
@@ -115,6 +175,34 @@ TEST_F(Journal, WhoeverStartsTheRanksStartsThemAgain) {
   EXPECT_EQ(wrong.err.find("started again"), std::string::npos);
   EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "-n", "2", "--restarts", "1"}), 2, {"add --journal DIR"}));
   EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "--journal", "W2", "--restarts", "1"}), 1, {"T409"}));
+}
+
+// `luna`, and built programs whose ranks somebody else starts.
+TEST_F(Journal, OtherCommandsGoOnAsWell) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  const Words luna = {LUNA_COMMAND, "--journal", "J", "--journal-interval", "0.005"};
+  const auto with = [](Words first, const Words& rest) {
+    first.insert(first.end(), rest.begin(), rest.end());
+    return first;
+  };
+  const Words mpirun = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2"};
+  deadly();
+  const Outcome again = run(with(luna, {"--restarts", "1", "--worker-threads-count=1", "p.fa", "3"}));
+  EXPECT_TRUE(ended(again, 0, {"it is started again (1 of 1)", "goes on from the journal"}));
+  EXPECT_EQ(lines(again.out), lines(all.out));
+  // Under mpirun the next command goes on: here a built program, on as many ranks.
+  deadly();
+  const Outcome killed = run(with(mpirun, with(luna, {"p.fa", "3"})));
+  EXPECT_NE(killed.exit_code, 0);
+  EXPECT_FALSE(fs::exists(path("die"))) << killed.err;
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  environment_ = {"TESSERA_OPTIONS=--journal J"};
+  const Outcome rest = run(with(mpirun, {"./p", "3"}));
+  EXPECT_TRUE(ended(rest, 0, {"goes on from the journal"}));
+  EXPECT_EQ(lines(killed.out + rest.out), lines(all.out));
+  environment_ = {};
+  EXPECT_TRUE(ended(run({LUNA_COMMAND, "--restarts", "1", "p.fa", "3"}), 1, {"add --journal DIR"}));
+  EXPECT_TRUE(ended(run({LUNA_COMMAND, "--journal", "J", "--journal-interval", "x", "p.fa", "3"}), 1, {"write auto"}));
 }
 
 TEST_F(Journal, ARunWithoutRanksIsStartedAgain) {
@@ -211,6 +299,26 @@ TEST_F(Journal, AFolderThatRanksDoNotShareIsRefused) {
   EXPECT_TRUE(ended(o, 3, {"rank 1: --journal: /proc/self/cwd/J is not the folder that rank 0 sees there"}));
   EXPECT_EQ(o.out, "");
   EXPECT_FALSE(fs::exists(path("0/ran")));
+}
+
+// What ran in an earlier run counts apart, and is not shipped about.
+TEST_F(Journal, WhatIsRecalledCountsApart) {
+  deadly();
+  EXPECT_NE(journalled({"-n", "2", "--restarts", "0"}).exit_code, 0);
+  const auto lines_of_ran = [&] {
+    const std::string text = read("ran");
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto before = lines_of_ran();
+  const Outcome o = journalled({"-n", "2", "--summary", "s.json"});
+  EXPECT_TRUE(ended(o, 0, {"   recalled "}));
+  const auto summary = nlohmann::json::parse(read("s.json"));
+  std::int64_t recalled = 0, added = 0;
+  for (const auto& rank : summary.at("ranks")) recalled += rank.at("recalled").get<std::int64_t>();
+  for (const auto& group : summary.at("groups"))
+    if (group.at("label").get<std::string>() == "add") added += group.at("count").get<std::int64_t>();
+  EXPECT_GE(recalled, 30);
+  EXPECT_EQ(added, lines_of_ran() - before);
 }
 
 }  // namespace
