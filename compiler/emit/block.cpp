@@ -222,9 +222,7 @@ class Writer {
 
   std::string run_function() {
     std::string out = "Next run" + own_ + "([[maybe_unused]] Worker* w, [[maybe_unused]] Cf* c) {\n";
-    for (const std::uint32_t k : block_.counted) {
-      out += "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + std::to_string(k) + ");\n";
-    }
+    out += reads_done();
     for (const block::Set& s : block_.sets) out += set(s);
     if (block_.locate != nullptr) {
       out += "  cf_locate(w, c, " + expr_.integer(*block_.locate) + ");\n";
@@ -253,6 +251,28 @@ class Writer {
       for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     }
     return out + next() + "}\n";
+  }
+
+  // Two mentions may mean the same element, which the statement reads once: x[(i + n - 1) % n] and x[(i + 1) % n] of
+  // two.
+  std::string reads_done() const {
+    const auto number = [](std::uint32_t k) { return std::to_string(k); };
+    if (block_.counted.size() == 1) {
+      const std::uint32_t k = block_.counted.front();
+      return "  read_done(w, c, " + expr_.name(block_.inputs[k].name) + ", " + number(k) + ");\n";
+    }
+    std::string out;
+    for (std::size_t at = 0; at < block_.counted.size(); ++at) {
+      const std::uint32_t k = block_.counted[at];
+      std::string other;
+      for (std::size_t before = 0; before < at; ++before) {
+        other += (before == 0 ? "if (" : " && ") + ("read" + number(block_.counted[before])) + ".id != read" +
+                 number(k) + ".id";
+      }
+      out += "  const Name read" + number(k) + " = " + expr_.name(block_.inputs[k].name) + ";\n  " + other +
+             (at == 0 ? "" : ") ") + "read_done(w, c, read" + number(k) + ", " + number(k) + ");\n";
+    }
+    return out;
   }
 
   std::string taking_back(const std::vector<block::TakenBack>& list) const {
