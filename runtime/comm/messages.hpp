@@ -283,10 +283,11 @@ struct Totals {  // every rank -> 0, at the end, for the progress line, and when
   std::int64_t bytes_sent = 0;
   std::int64_t messages_sent = 0;
   std::int64_t peak_memory_kb = 0;
-  double cpu = 0;         // s, of the process (live ranks)
-  double here = 0;        // s this rank took part in the run ...
-  bool partly = false;    // ... which it left, or joined
-  std::int64_t left = 0;  // fragments it gave away when it left, or passed on after
+  double cpu = 0;             // s, of the process (live ranks)
+  double here = 0;            // s this rank took part in the run ...
+  bool partly = false;        // ... which it left, or joined
+  std::int64_t left = 0;      // fragments it gave away when it left, or passed on after
+  std::int64_t recalled = 0;  // ... that did not run: a journal had them; `finished` and `groups` are without
   std::vector<GroupTotals> groups;
   std::vector<std::string> decisions;  // "reason|count"
   std::vector<UnreadCounts> unread;    // final ones only, as

@@ -31,6 +31,8 @@ Id turn_of(const Cf* c) {
 
 }  // namespace
 
+bool recalls(const Known* known, const abi::Cf* c) { return known != nullptr && known->recalls(key_of(c)); }
+
 Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
     : worker_(w),
       cf_(c),

@@ -15,6 +15,9 @@ struct Worker;
 
 namespace tessera::runtime::journal {
 
+// Whether a fragment's kernel will not be called, for the journal knows what it gave. Only where there is a page.
+bool recalls(const Known*, const abi::Cf*);
+
 class Doing {
  public:
   // If the journal knows what the fragment's kernel gave, the fragment is marked (abi::recalled).

@@ -36,15 +36,22 @@ inline bool begin(Worker& w, const abi::Block& b) {
   return false;
 }
 
+// A kernel's fragment that takes no longer than to queue it, or to move it.
+bool at_once(const Worker& w, const Cf* c) {
+  return w.stats.tiny(c->block->group) || (w.page != nullptr && journal::recalls(w.node.journal->known(), c));
+}
+
 bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }
 
 // With a journal.
 abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
   if (w.page == nullptr) return run(w, c);
+  const std::uint32_t group = c->block->group;
   journal::Doing doing(w.node, w.node.journal->known(), w, c);
   const abi::Next next = run(w, c);
   doing.done();
   w.recalled = doing.recalled();
+  if (w.recalled) w.stats.recalled(group);
   return next;
 }
 
@@ -157,7 +164,7 @@ void Node::start(Worker& w, Cf* c, std::uint64_t promised) {
 void Node::arrived(Worker& w, Cf* c) {
   c->flags |= kGathered;
   // The worker that completed the inputs runs the consumer next, while its data is warm.
-  if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic && w.stats.tiny(c->block->group)) {
+  if (w.number >= 0 && w.chained == nullptr && c->block->kind == abi::Kind::atomic && at_once(w, c)) {
     w.chained = c;
     return;
   }
@@ -171,7 +178,7 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 // balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
-  if (c->block->kind == abi::Kind::atomic) return w.stats.tiny(c->block->group);
+  if (c->block->kind == abi::Kind::atomic) return at_once(w, c);
   return structured(c) && w.depth < kMaxDepth && w.queue.atomics() < std::max(visible_, kEnoughReady) &&
          !(crew.sleepers.any() && crew.workers.size() > 1);
 }

@@ -36,6 +36,7 @@ Totals Node::own_totals(bool final) {
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < facts.program.block_count; ++g) {
     const GroupStats::Snapshot all = crew.stats(g);
+    t.recalled += static_cast<std::int64_t>(all.recalled);
     if (all.count == 0) continue;
     const bool atomic = calls_kernel(facts.program, g);
     GroupTotals x;

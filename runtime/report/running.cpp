@@ -25,7 +25,10 @@ const abi::Cf* current_of(const Worker& w) { return __atomic_load_n(&w.current, 
 // Calls of kernels it has begun.
 std::uint64_t calls_begun(const Worker& w) {
   std::uint64_t n = 0;
-  for (std::uint32_t g = 0; g < w.stats.size(); ++g) n += w.stats.read(g).count;
+  for (std::uint32_t g = 0; g < w.stats.size(); ++g) {
+    const GroupStats::Snapshot s = w.stats.read(g);
+    n += s.count + s.recalled;
+  }
   return n;
 }
 

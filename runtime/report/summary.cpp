@@ -222,10 +222,11 @@ std::string memory_text(const Summary& s) {
 }  // namespace
 
 std::string text_of(const Summary& s) {
-  std::int64_t fragments = 0, moved = 0, followed = 0, shipments = 0, threads = 0;
+  std::int64_t fragments = 0, recalled = 0, moved = 0, followed = 0, shipments = 0, threads = 0;
   double bytes = 0;
   for (const Totals& t : s.ranks) {
     fragments += t.finished;
+    recalled += t.recalled;
     moved += t.moved_out;
     shipments += t.shipments_out;
     threads += t.threads;
@@ -235,7 +236,9 @@ std::string text_of(const Summary& s) {
   std::string out =
       fmt::format("\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds), ranks,
                   ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", coordinators_text(s));
-  out += fmt::format("  fragments {}   efficiency {:.0f} %", fragments, 100 * s.efficiency());
+  out += fmt::format("  fragments {}", fragments);
+  if (recalled > 0) out += fmt::format("   recalled {}", recalled);
+  out += fmt::format("   efficiency {:.0f} %", 100 * s.efficiency());
   if (s.worker_ranks > 1) {
     out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(), s.speed_up(),
                        s.optimum());
@@ -314,6 +317,7 @@ std::string json_of(const Summary& s) {
                           {"threads", t.threads},
                           {"busy_seconds", t.busy},
                           {"fragments", t.finished},
+                          {"recalled", t.recalled},
                           {"took_part_seconds", s.took_part(t)},
                           {"given_away", t.left},
                           {"moved_in", t.moved_in},

@@ -59,6 +59,7 @@ GroupStats::Snapshot GroupStats::read(std::uint32_t group) const {
     s.squares += n * g.usual_squares.load(std::memory_order_relaxed);
     s.known = s.count;
   }
+  s.recalled = g.recalled.load(std::memory_order_relaxed);
   s.ended = std::max(s.known, s.count - std::min<std::uint64_t>(s.count, 1));
   return s;
 }

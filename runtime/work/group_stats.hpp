@@ -48,6 +48,13 @@ class GroupStats {
   // It ran from then to then.
   void timed(std::uint32_t group, std::uint64_t from, std::uint64_t to);
 
+  // The one that was counted last and has ended did not run: it was recalled from a journal. It says nothing of others.
+  void recalled(std::uint32_t group) {
+    One& g = groups_[group];
+    add<std::uint64_t>(g.recalled, 1);
+    g.count.store(g.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  }
+
   // Counts a fragment that is about to make others (its time is that of those it runs on the spot).
   void begin_making(std::uint32_t group) {
     count(groups_[group]);
@@ -93,9 +100,10 @@ class GroupStats {
     std::int64_t bytes = 0;       // of inputs, where somebody weighs them
     std::int64_t bytes_out = 0;   // of outputs, likewise
     std::uint64_t ended = 0;
+    std::uint64_t recalled = 0;  // beside those
 
     Snapshot& operator+=(const Snapshot& s) {
-      count += s.count, known += s.known, ended += s.ended;
+      count += s.count, known += s.known, ended += s.ended, recalled += s.recalled;
       sum += s.sum, squares += s.squares;
       bytes += s.bytes, bytes_out += s.bytes_out;
       return *this;
@@ -119,7 +127,7 @@ class GroupStats {
     }
   };
   struct One {
-    std::atomic<std::uint64_t> count{0}, known{0};
+    std::atomic<std::uint64_t> count{0}, known{0}, recalled{0};
     std::atomic<double> sum{0}, squares{0};
     std::atomic<std::int64_t> bytes{0}, bytes_out{0};
     // What short ones take: mean, and mean of the squares.
