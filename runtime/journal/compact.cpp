@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "runtime/journal/folder.hpp"
+#include "runtime/journal/ids.hpp"
 #include "runtime/journal/known.hpp"
 
 namespace tessera::runtime::journal {
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 
 Contents contents_of(const fs::path& folder) {
   Contents c;
-  IdMap<bool> done, values;
+  Ids done, values;
   std::uint64_t attempt = 0;
   for (const fs::path& file : files_of(folder)) {
     Header h;
@@ -47,7 +48,7 @@ std::string compact(const fs::path& folder, const Contents& c) try {
   const Folder mine(folder, c.last.origin, Folder::Finished::stays);
   if (!mine.wrong.empty()) return mine.wrong;
   const Known known(folder, mine.attempt, c.last.blocks);
-  IdMap<bool> done, values, taken_back, read;
+  Ids done, values, taken_back, read;
   std::unique_ptr<File> out;
   const fs::path draft = folder / "compacted";
   fs::remove(draft);

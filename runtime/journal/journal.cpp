@@ -10,6 +10,7 @@
 #include "runtime/memory/value.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/launcher.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
@@ -72,7 +73,8 @@ double processor_seconds() {
 
 Page::~Page() {
   forget(0);
-  release_all(pending_);
+  release_all(small_.all);
+  release_all(large_.all);
 }
 
 void Page::add_rows(std::size_t more) {
@@ -82,29 +84,36 @@ void Page::add_rows(std::size_t more) {
   rows_.reserve(kFrame);
 }
 
+// Looking costs little for each value, since it is done again only when there are so many more.
 void Page::add(Pending p) {
-  if (pending_.size() >= look_at_ || bytes_ >= look_bytes_) drop_unneeded();
-  if (idle_ > kPageMost) return abi::release(p.value);
-  bytes_ += bytes_of(p);
-  pending_.push_back(p);
+  const bool large = p.value->size >= kLarge;
+  Pile& pile = large ? large_ : small_;
+  if (large && pile.all.size() >= look_at_large_) {
+    look(pile);
+    look_at_large_ = pile.all.size() + 1 + pile.all.size() / 32;
+  } else if (!large && (pile.all.size() >= look_at_ || pile.bytes >= look_bytes_)) {
+    look(pile);
+    look_at_ = std::max(kFewPending, 2 * pile.all.size());
+    look_bytes_ = pile.bytes + std::max(kFewBytes, pile.bytes / 8);
+  }
+  if (small_.idle + large_.idle > kPageMost) return abi::release(p.value);
+  pile.bytes += bytes_of(p);
+  pile.all.push_back(p);
 }
 
-// Costs little for each value, since it is done again only when there are many more.
-void Page::drop_unneeded() {
+void Page::look(Pile& pile) {
   std::vector<std::byte> read;
-  journal::drop_unneeded(pending_, read);
+  drop_unneeded(pile.all, read);
   if (!read.empty()) {
     add_rows(read.size());
     rows_.insert(rows_.end(), read.begin(), read.end());
   }
-  bytes_ = idle_ = 0;
-  for (const Pending& p : pending_) {
-    bytes_ += bytes_of(p);
-    if (__atomic_load_n(&p.value->refs, __ATOMIC_RELAXED) == 1) idle_ += bytes_of(p);
+  pile.bytes = pile.idle = 0;
+  for (const Pending& p : pile.all) {
+    pile.bytes += bytes_of(p);
+    if (__atomic_load_n(&p.value->refs, __ATOMIC_RELAXED) == 1) pile.idle += bytes_of(p);
   }
-  look_at_ = std::max(kFewPending, 2 * pending_.size());
-  look_bytes_ = bytes_ + std::max(kFewBytes, bytes_ / 8);
-  if (idle_ > kPageFull) journal_.hurry();
+  if (small_.idle + large_.idle > kPageFull) journal_.hurry();
 }
 
 void Page::give(const Output& output, abi::Value* v) {
@@ -196,8 +205,8 @@ Pace::Amount Journal::amount() {
   Pace::Amount all;
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
-    all.bytes += page->bytes_ + page->full_.size() * kFrame + page->rows_.size();
-    all.values += page->pending_.size();
+    all.bytes += page->small_.bytes + page->large_.bytes + page->full_.size() * kFrame + page->rows_.size();
+    all.values += page->small_.all.size() + page->large_.all.size();
   }
   return all;
 }
@@ -242,15 +251,17 @@ Pace::Amount Journal::sweep() {
   std::vector<std::vector<std::byte>> rows;
   const auto take = [&](std::vector<Pending>& to) {
     for (const auto& page : pages_) {
-      std::vector<Pending> list;
+      Page::Pile small, large;
       {
         const std::lock_guard hold(page->mutex_);
-        list.swap(page->pending_);
-        page->bytes_ = page->idle_ = 0;
+        std::swap(small, page->small_);
+        std::swap(large, page->large_);
         page->look_at_ = Page::kFewPending;
         page->look_bytes_ = Page::kFewBytes;
+        page->look_at_large_ = 1;
       }
-      to.insert(to.end(), list.begin(), list.end());
+      to.insert(to.end(), small.all.begin(), small.all.end());
+      to.insert(to.end(), large.all.begin(), large.all.end());
     }
   };
   take(values);

@@ -13,7 +13,6 @@
 
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/journal/format.hpp"
-#include "runtime/journal/id_map.hpp"
 #include "runtime/journal/known.hpp"
 #include "runtime/journal/pace.hpp"
 #include "runtime/memory/lock.hpp"
@@ -51,21 +50,26 @@ class alignas(64) Page {
   friend class Journal;
   void add_rows(std::size_t more);  // lock held
   void add(Pending);                // likewise
-  void drop_unneeded();             // likewise
+  struct Pile {
+    std::vector<Pending> all;
+    std::uint64_t bytes = 0, idle = 0;  // of the values, and of those that nobody else holds
+  };
+  void look(Pile&);  // likewise
   Journal& journal_;
   SpinMutex mutex_;
   std::vector<std::byte> rows_;
   std::vector<std::vector<std::byte>> full_;
-  std::vector<Pending> pending_;
-  std::size_t look_at_ = kFewPending;     // pending_ has so many: some may be unneeded
-  std::uint64_t look_bytes_ = kFewBytes;  // ... so many bytes
-  std::uint64_t bytes_ = 0, idle_ = 0;    // of the values, and of those that nobody else holds
+  // Some may be unneeded when there are so many, or so many bytes, in a pile. Memory of a large one that is kept for
+  // longer than the program needs it is missed in the processor's cache.
+  Pile small_, large_;
+  std::size_t look_at_ = kFewPending, look_at_large_ = 1;
+  std::uint64_t look_bytes_ = kFewBytes;
   // Its worker's:
   std::vector<Output> outputs_;
   std::vector<abi::Value*> values_;  // of these; owned
   std::vector<Id> reads_;
   static constexpr std::size_t kRecent = 1024, kFewPending = 1024;
-  static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10;
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10, kLarge = std::uint64_t{32} << 10;
   std::vector<Id> recent_ = std::vector<Id>(kRecent);  // that were kept
 };
 

@@ -25,119 +25,121 @@ class Loading {
     Sink sink;
     sink.done = [&, trusted = header.blocks == blocks](const Done& d) { add(d, trusted); };
     sink.value = [&](const ValueOf& v) {
-      Name& n = *names_.put(v.id).first;
-      if (n.value != kNone) return;
-      n.value = static_cast<std::uint32_t>(places_.size());
-      places_.push_back({number, v.type, false, v.at, v.bytes.size()});
+      if (known_.values_.put(v.id).second)
+        known_.places_.push_back({number, v.type, false, false, v.at, v.bytes.size()});
     };
     sink.taken_back = [&](const TakenBack& t) {
-      if (taken_back_.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) --names_.put(t.id).first->unread;
+      if (taken_back_.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) --name(t.id).unread;
     };
     sink.read = [&, trusted = header.blocks == blocks](const Read& r) {
-      if (trusted) count_uses(*names_.put(r.id).first, r.uses);
+      if (trusted) count_uses(name(r.id), r.uses);
     };
     known_.damaged += for_each_record(file, again, sink).damaged;
     known_.files_.push_back({file, open(file.c_str(), O_RDONLY | O_CLOEXEC)});
   }
 
   void finish() {
-    known_.fragments = done_.size();
-    for (std::size_t k = 0; k < done_.size(); ++k) look(k);
+    known_.fragments = fragments_.size();
+    known_.recalled_.assign(fragments_.size(), true);
+    for (std::uint32_t k = 0; k < known_.values_.size(); ++k) {
+      if (const std::uint32_t n = numbers_.find(known_.values_[k]); n != Ids::kNone) names_[n].value = k;
+    }
+    for (std::uint32_t k = 0; k < fragments_.size(); ++k) look(k);
     while (!again_.empty()) {
-      const std::size_t k = again_.back();
+      const std::uint32_t k = again_.back();
       again_.pop_back();
       look(k);
     }
-    for (std::size_t k = 0; k < done_.size(); ++k) {
-      if (!done_[k].recalled) continue;
-      ++known_.recalled;
-      known_.recalled_.put(done_[k].key);
-      known_.digest ^= done_[k].key.lo + done_[k].key.hi;
-      for_outputs(k, [&](const Id& id, const Name& n) {
-        if (!needed(n)) {
-          if (n.value != kNone) known_.spare_.put(id);
-          return;
-        }
-        Known::Place& p = places_[n.value];
-        if (std::exchange(p.needed, true)) return;
-        ++known_.values;
-        known_.bytes += p.bytes;
-        known_.digest ^= abi::fold(id.lo + id.hi, p.bytes + 0x9E3779B97F4A7C15u);
-      });
+    for (std::uint32_t k = 0; k < fragments_.size(); ++k) {
+      if (known_.recalled_[k]) note_recalled(k);
     }
-    // What is there but not needed need not be written again.
-    known_.values_.reserve(places_.size());
-    names_.for_each([&](const Id& id, const Name& n) {
-      if (n.value != kNone) known_.values_.put(id, places_[n.value]);
-    });
   }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   static constexpr std::int64_t kUnknown = std::int64_t{1} << 40;
   struct Name {
-    std::int64_t unread = kUnknown;  // uses that no recalled fragment makes, and that nobody took back
-    std::uint32_t value = kNone;     // number of its place
-    std::uint32_t maker = kNone;     // number of the fragment that assigns it
-    bool counted = false;            // it is known how many read it
+    std::int64_t unread = kUnknown;    // uses that no recalled fragment makes, and that nobody took back
+    std::uint32_t value = Ids::kNone;  // number of its place
+    std::uint32_t maker = Ids::kNone;  // number of the fragment that assigns it
   };
-  struct One {
-    Id key;
-    std::size_t names;  // where in ids_: first what it reads, then what it assigns
+  struct Fragment {
+    std::size_t names;  // where in uses_: first what it reads, then what it assigns
     std::uint32_t reads, outputs;
-    bool recalled = true;
   };
 
+  std::uint32_t number_of(const Id& id) {
+    const auto [number, fresh] = numbers_.put(id);
+    if (fresh) names_.emplace_back();
+    return number;
+  }
+  Name& name(const Id& id) { return names_[number_of(id)]; }
+
   void add(const Done& d, bool trusted) {
-    if (!keys_.put(d.key).second) return;
-    const auto number = static_cast<std::uint32_t>(done_.size());
-    done_.push_back(
-        {d.key, ids_.size(), static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
+    const auto [number, fresh] = known_.done_.put(d.key);
+    if (!fresh) return;
+    fragments_.push_back(
+        {uses_.size(), static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
     for (const Id& id : d.reads) {
-      ids_.push_back(id);
-      --names_.put(id).first->unread;
+      uses_.push_back(number_of(id));
+      --names_[uses_.back()].unread;
     }
     for (const Output& o : d.outputs) {
-      ids_.push_back(o.id);
-      Name& n = *names_.put(o.id).first;
+      uses_.push_back(number_of(o.id));
+      Name& n = names_[uses_.back()];
       n.maker = number;
       if (trusted && o.uses >= 0) count_uses(n, o.uses);
     }
   }
 
+  // Once: then it is known how many read it.
   static void count_uses(Name& n, std::int64_t uses) {
-    if (!std::exchange(n.counted, true)) n.unread += uses - kUnknown;
+    if (n.unread > kUnknown / 2) n.unread += uses - kUnknown;
   }
   static bool needed(const Name& n) { return n.unread != 0; }
 
   template <class F>
-  void for_outputs(std::size_t k, F f) const {
-    const One& one = done_[k];
-    for (std::size_t at = one.names + one.reads; at < one.names + one.reads + one.outputs; ++at)
-      f(ids_[at], *names_.find(ids_[at]));
+  void for_outputs(std::uint32_t k, F f) {
+    const Fragment& one = fragments_[k];
+    for (std::size_t at = one.names + one.reads; at < one.names + one.reads + one.outputs; ++at) f(names_[uses_[at]]);
   }
 
-  void look(std::size_t k) {
-    One& one = done_[k];
-    if (!one.recalled) return;
+  void look(std::uint32_t k) {
+    if (!known_.recalled_[k]) return;
     bool lost = false;
-    for_outputs(k, [&](const Id&, const Name& n) { lost = lost || (needed(n) && n.value == kNone); });
+    for_outputs(k, [&](const Name& n) { lost = lost || (needed(n) && n.value == Ids::kNone); });
     if (!lost) return;
-    one.recalled = false;
+    known_.recalled_[k] = false;
+    const Fragment& one = fragments_[k];
     for (std::size_t at = one.names; at < one.names + one.reads; ++at) {
-      Name& n = *names_.find(ids_[at]);
+      Name& n = names_[uses_[at]];
       ++n.unread;
-      if (n.maker != kNone && done_[n.maker].recalled) again_.push_back(n.maker);
+      if (n.maker != Ids::kNone && known_.recalled_[n.maker]) again_.push_back(n.maker);
     }
   }
 
+  void note_recalled(std::uint32_t k) {
+    const Id& key = known_.done_[k];
+    ++known_.recalled;
+    known_.digest ^= key.lo + key.hi;
+    for_outputs(k, [&](const Name& n) {
+      if (n.value == Ids::kNone) return;
+      Known::Place& p = known_.places_[n.value];
+      if (!needed(n)) p.spare = true;
+      if (!needed(n) || std::exchange(p.needed, true)) return;
+      ++known_.values;
+      known_.bytes += p.bytes;
+      const Id& id = known_.values_[n.value];
+      known_.digest ^= abi::fold(id.lo + id.hi, p.bytes + 0x9E3779B97F4A7C15u);
+    });
+  }
+
   Known& known_;
-  IdMap<Name> names_;
-  IdMap<Known::Nothing> keys_, taken_back_;
-  std::vector<Known::Place> places_;
-  std::vector<One> done_;
-  std::vector<Id> ids_;
-  std::vector<std::size_t> again_;  // to be looked at again
+  Ids numbers_;
+  std::vector<Name> names_;  // by these
+  Ids taken_back_;
+  std::vector<Fragment> fragments_;  // as known_.done_ numbers them
+  std::vector<std::uint32_t> uses_;
+  std::vector<std::uint32_t> again_;  // to be looked at again
 };
 
 Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::uint64_t blocks) {
@@ -168,8 +170,9 @@ Known::~Known() {
 }
 
 abi::Value* Known::output(const Id& name) const {
-  const Place* p = values_.find(name);
-  if (p == nullptr || !p->needed) return abi::value_memo();
+  const std::uint32_t number = values_.find(name);
+  if (number == Ids::kNone || !places_[number].needed) return abi::value_memo();
+  const Place* const p = &places_[number];
   std::int32_t i = 0;
   std::int64_t l = 0;
   double r = 0;

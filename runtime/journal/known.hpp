@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/journal/format.hpp"
-#include "runtime/journal/id_map.hpp"
+#include "runtime/journal/ids.hpp"
 
 namespace tessera::runtime::journal {
 
@@ -27,11 +27,17 @@ class Known {
   Known(const Known&) = delete;
   Known& operator=(const Known&) = delete;
 
-  bool recalls(const Id& key) const { return recalled_.find(key) != nullptr; }
+  bool recalls(const Id& key) const {
+    const std::uint32_t number = done_.find(key);
+    return number != Ids::kNone && recalled_[number];
+  }
   // The value is there, needed or not.
-  bool has(const Id& name) const { return values_.find(name) != nullptr; }
+  bool has(const Id& name) const { return values_.find(name) != Ids::kNone; }
   // The value is there, and nobody will need it.
-  bool spare(const Id& name) const { return spare_.find(name) != nullptr; }
+  bool spare(const Id& name) const {
+    const std::uint32_t number = values_.find(name);
+    return number != Ids::kNone && places_[number].spare;
+  }
   // An output of a recalled fragment. Throws std::runtime_error when it can't be read any more.
   abi::Value* output(const Id& name) const;
 
@@ -47,10 +53,9 @@ class Known {
   struct Place {
     std::uint32_t file = 0;
     abi::Type type = abi::Type::none;
-    bool needed = false;
+    bool needed = false, spare = false;
     std::uint64_t at = 0, bytes = 0;
   };
-  struct Nothing {};
   struct Open {
     std::filesystem::path path;
     int file = -1;
@@ -58,9 +63,10 @@ class Known {
   friend class Loading;
   std::string read(const Place&, void* to) const;  // why it can't, or nothing
   std::vector<Open> files_;
-  IdMap<Nothing> recalled_;
-  IdMap<Place> values_;
-  IdMap<Nothing> spare_;
+  Ids done_;                    // the fragments that have a record ...
+  std::vector<bool> recalled_;  // ... and are recalled
+  Ids values_;
+  std::vector<Place> places_;  // of these
 };
 
 }  // namespace tessera::runtime::journal
