@@ -154,7 +154,20 @@ std::string Writer::freed_early(const Visible& v) {
   cost_ += 3 * weight_;
   const std::string value = expressions_.text(Kind::integer, inner, 1);
   std::vector<std::string> parts;
-  if (random_.chance(50)) {  // the last reader needs what the other ones made
+  if (random_.chance(25)) {  // a ring: both neighbours may be one element
+    const int n = random_.between(1, 4);
+    const std::string i = name("i", inner), all = std::to_string(n);
+    const Protected counter(targets_, i);
+    cost_ += 2 * n * weight_;
+    const std::string loop = "for " + i + " = 0 .. " + std::to_string(n - 1) + " ";
+    const std::string element = t + "[" + i + "]";
+    const std::string left = t + "[(" + i + " + " + std::to_string(n - 1) + ") % " + all + "]";
+    const std::string right = t + "[(" + i + " + 1) % " + all + "]";
+    parts = {loop + "mix(" + value + ", " + i + ", " + element + ")" +
+                 advice(inner, " req_count " + element + " = " + (n < 3 ? "1;" : "2;")) + ";\n",
+             loop + "mix(" + left + ", " + right + ", " + a + "[" + i + "])" + advice(inner) + ";\n",
+             loop + "show(\"ring\", " + a + "[" + i + "])" + advice(inner) + ";\n"};
+  } else if (random_.chance(50)) {  // the last reader needs what the other ones made
     parts = {"mix(" + value + ", 1, " + t + ")" + advice(inner) + ";\n",
              "mix(" + t + ", 2, " + a + ")" + advice(inner) + ";\n"};
     const std::string last = "show(\"freed\", " + t + " + " + a + ")";
