@@ -129,7 +129,10 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   Card card = card_of(program, given.caller == nullptr ? arguments : std::vector<std::string>{});
   if (first && card.refusal_code == 0) {
     card.refusal = !wrong.empty() ? wrong : refusal(program, given, arguments, transport.size(), b.profile);
-    if (card.refusal.empty() && !given.journal.empty()) card.refusal = b.journal.open(program, arguments, given);
+    if (card.refusal.empty() && !given.journal.empty()) {
+      card.refusal = b.journal.open(program, arguments, given);
+      if (given.load_groups.empty()) b.profile = b.journal.learned();
+    }
     card.refusal_code = card.refusal.empty() ? kExitOk : kExitUsage;
   }
   if (alone) {
@@ -170,7 +173,7 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     nodes.back()->facts.hosts = b.agreed.verdict.hosts;
     nodes.back()->early = std::move(b.agreed.early);
     Node& node = *nodes.back();
-    if (auto journal = b.journal.of(node.facts, node.members, node.crew.size())) node.keep_journal(std::move(journal));
+    if (auto journal = b.journal.of(node.facts, node.members, node.crew)) node.keep_journal(std::move(journal));
   }
   if (nodes.front()->facts.worker_ranks < 1) {
     return complain(options, kExitUsage, "this balancer needs more ranks: the last one coordinates", first);

@@ -28,6 +28,7 @@
 
 #include "tessera/decoded.hpp"
 #include "tessera/df.hpp"
+#include "tessera/durable.hpp"
 #include "tessera/kernel_error.hpp"
 
 namespace tessera {

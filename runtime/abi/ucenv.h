@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "tessera/df.hpp"
+#include "tessera/durable.hpp"
 
 using DF = tessera::DF;
 using InputDF = tessera::DF;

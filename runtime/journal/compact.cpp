@@ -88,6 +88,7 @@ std::string compact(const fs::path& folder, const Contents& c) try {
       };
       for_each_record(path, h, sink);
     }
+    if (!known.learned.empty()) put(known.learned);
     if (!rows.empty()) file.records(rows);
     file.sync();
   }

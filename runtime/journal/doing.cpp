@@ -5,8 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/abi/tessera/durable.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/memory/value.hpp"
+#include "runtime/run.hpp"
 #include "runtime/work/worker.hpp"
 
 namespace tessera::runtime::journal {
@@ -31,7 +33,9 @@ Id turn_of(const Cf* c) {
 
 }  // namespace
 
-bool recalls(const Known* known, const abi::Cf* c) { return known != nullptr && known->recalls(key_of(c)); }
+bool recalls(const Known* known, Page& page, const abi::Cf* c) {
+  return known != nullptr && known->recalls(key_of(c), page.near);
+}
 
 Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
     : worker_(w),
@@ -48,7 +52,7 @@ Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
   }
   if (kernel_) {
     key_ = key_of(c);
-    recalled_ = known != nullptr && known->recalls(key_);
+    recalled_ = known != nullptr && known->recalls(key_, page_.near);
     if (recalled_) {
       c->flags |= abi::kRecalled;
       return;
@@ -85,6 +89,13 @@ void Doing::took_back(const Id& id) { page_.took_back({id, abi::mix(turn_of(cf_)
 void Doing::done() {
   if (!kernel_ || recalled_) return;
   page_.done(key_, *names_, given_);
+  if (durable_) page_.write_now();
 }
 
 }  // namespace tessera::runtime::journal
+
+extern "C" void tessera_durable() {
+  const tessera::abi::Worker* const w = tessera::runtime::thread_worker;
+  if (w == nullptr) throw std::logic_error("tessera::durable() was called in a thread that the kernel has started");
+  if (w->doing != nullptr) w->doing->durable();
+}

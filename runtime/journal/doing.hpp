@@ -16,7 +16,7 @@ struct Worker;
 namespace tessera::runtime::journal {
 
 // Whether a fragment's kernel will not be called, for the journal knows what it gave. Only where there is a page.
-bool recalls(const Known*, const abi::Cf*);
+bool recalls(const Known*, Page&, const abi::Cf*);
 
 class Doing {
  public:
@@ -30,6 +30,7 @@ class Doing {
   // While it runs.
   void output(const Id&, abi::Value*, std::int64_t uses);
   void took_back(const Id&);
+  void durable() { durable_ = true; }
   // It has come to its end.
   void done();
 
@@ -39,7 +40,7 @@ class Doing {
   Doing* const outer_;
   Page& page_;
   const bool kernel_;
-  bool recalled_ = false;
+  bool recalled_ = false, durable_ = false;
   Id key_;
   std::uint64_t taken_back_ = 0;
   std::optional<InputNames> names_;

@@ -11,13 +11,14 @@
 #include <cstring>
 #include <system_error>
 
+#include "runtime/comm/profile_wire.hpp"
 #include "runtime/comm/wire.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
 
 enum class Frame : std::uint32_t { header = 1, records = 2, value = 3 };
-enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, read = 4 };
+enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, read = 4, learned = 5 };
 
 constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
 struct Head {
@@ -112,6 +113,13 @@ void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& s
       Read r;
       if (!rows.take(r)) return;
       if (sink.read) sink.read(r);
+    } else if (row == Row::learned) {
+      std::uint32_t size = 0;
+      std::span<const std::byte> text;
+      if (!rows.take(size) || !rows.take(text, size)) return;
+      Learned groups;
+      WireReader(text.data(), text.size())(groups);
+      if (sink.learned) sink.learned(groups);
     } else {
       return;
     }
@@ -214,6 +222,14 @@ void append(std::vector<std::byte>& to, const TakenBack& t) {
 void append(std::vector<std::byte>& to, const Read& r) {
   put(to, Row::read);
   put(to, r);
+}
+void append(std::vector<std::byte>& to, const Learned& groups) {
+  std::vector<std::byte> text;
+  WireWriter out(text);
+  out(groups);
+  put(to, Row::learned);
+  put(to, static_cast<std::uint32_t>(text.size()));
+  put_all(to, std::span<const std::byte>(text));
 }
 
 File::File(const std::filesystem::path& path, const Header& header)

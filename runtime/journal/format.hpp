@@ -3,7 +3,8 @@
 // records leads to the right result.
 //
 // The records: a fragment is done, with the names it read and assigned; the value of a name; a counted use that was
-// taken back; how many have read what nobody can read any more. This file knows nothing of nodes.
+// taken back; how many have read what nobody can read any more; what a rank has learned of groups of fragments. This
+// file knows nothing of nodes.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "balancer/profile.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 
 namespace tessera::runtime::journal {
@@ -74,11 +76,15 @@ struct Read {
   std::int64_t uses;
 };
 
+// What the rank that writes the file has learned of groups since its run began: the last one counts.
+using Learned = std::vector<balancer::ProfileGroup>;
+
 // Rows of records as they stand in a frame.
 void append(std::vector<std::byte>& to, const Done&);
 void append(std::vector<std::byte>& to, const ValueOf&);
 void append(std::vector<std::byte>& to, const TakenBack&);
 void append(std::vector<std::byte>& to, const Read&);
+void append(std::vector<std::byte>& to, const Learned&);
 
 // Values of more bytes have a frame of their own.
 inline constexpr std::size_t kSmallValue = 512;
@@ -110,6 +116,7 @@ struct Sink {
   std::function<void(const ValueOf&)> value;
   std::function<void(const TakenBack&)> taken_back;
   std::function<void(const Read&)> read;
+  std::function<void(const Learned&)> learned;
 };
 
 // What was found while reading a file.

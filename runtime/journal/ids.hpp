@@ -2,6 +2,7 @@
 // run in about the order in which it was written down finds them in its cache.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -23,6 +24,17 @@ class Ids {
       if (slots_[at] == kNone || ids_[slots_[at]] == id) return slots_[at];
     }
   }
+  // The same; who knows about where it is, has it sooner.
+  std::uint32_t find(const abi::Id& id, std::uint32_t near) const {
+    for (std::size_t k = near; k < std::min<std::size_t>(near + kNear, ids_.size()); ++k) {
+      if (ids_[k] == id) return static_cast<std::uint32_t>(k);
+    }
+    return find(id);
+  }
+  // It will be asked for soon.
+  void prefetch(const abi::Id& id) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash(id) & mask_]);
+  }
   // Its number, and whether it has just got it.
   std::pair<std::uint32_t, bool> put(const abi::Id& id) {
     if ((ids_.size() + 1) * 4 > slots_.size() * 3) grow();
@@ -39,6 +51,7 @@ class Ids {
   const abi::Id& operator[](std::uint32_t number) const { return ids_[number]; }
 
  private:
+  static constexpr std::size_t kNear = 4;
   // Ids are random enough to be their own hash.
   static std::size_t hash(const abi::Id& id) { return static_cast<std::size_t>(id.lo ^ (id.hi >> 17)); }
   void grow() {

@@ -153,6 +153,8 @@ void Page::keep(const Id& id, abi::Value* v) {
   add({id, abi::retain(v)});
 }
 
+void Page::write_now() { journal_.write_now(); }
+
 void Page::took_back(const TakenBack& t) {
   if (!journal_.on()) return;
   const std::lock_guard hold(mutex_);
@@ -192,7 +194,16 @@ void Journal::stop(bool last_sweep) {
     stopping_.store(true);
   }
   changed_.notify_all();
+  wrote_.notify_all();
   if (thread_.joinable()) thread_.join();
+}
+
+void Journal::write_now() {
+  if (simulation != nullptr) return hurry();
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = ++asked_;
+  changed_.notify_all();
+  wrote_.wait(lock, [&] { return answered_ >= mine || stopping_.load() || !on(); });
 }
 
 void Journal::hurry() {
@@ -220,13 +231,14 @@ bool Journal::wait() {
   for (;;) {
     const double left = seconds_to_wait();
     if (stopping_.load() || hurried_.load() || left <= 0) break;
+    const auto hurries = [this] { return stopping_.load() || hurried_.load() || asked_ > answered_; };
     const auto pause = std::min<Clock::duration>(in_seconds(left), simulation != nullptr ? kPoll : kLook);
     if (simulation != nullptr) {
       sleep_for(pause);
       continue;
     }
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, pause, [this] { return stopping_.load() || hurried_.load(); });
+    if (changed_.wait_for(lock, pause, hurries)) break;
   }
   hurried_.store(false);
   return !stopping_.load();
@@ -236,10 +248,20 @@ void Journal::write_loop() {
   for (bool more = true; more && on();) {
     more = wait();
     if (!more && !last_sweep_.load()) return;
+    std::uint64_t asked = 0;
+    {
+      const std::lock_guard hold(mutex_);
+      asked = asked_;
+    }
     const double from = processor_seconds();
     const Pace::Amount amount = sweep();
     if (simulation == nullptr) pace_.took(amount, processor_seconds() - from);
     swept_ = Clock::now();
+    {
+      const std::lock_guard hold(mutex_);
+      answered_ = asked;
+    }
+    wrote_.notify_all();
   }
 }
 
@@ -310,6 +332,10 @@ void Journal::write(std::vector<std::vector<std::byte>>& rows, std::vector<Pendi
   }
   flush();
   for (const auto& r : rows) file_->records(r);
+  if (settings_.learned) {
+    if (const Learned learned = settings_.learned(); !learned.empty()) append(small, learned);
+    flush();
+  }
   if (simulation == nullptr) file_->sync();
 } catch (const std::exception& e) {
   on_.store(false);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,6 +46,8 @@ class alignas(64) Page {
   // What the program does depends on this value: it is written.
   void keep(const Id&, abi::Value*);
   void took_back(const TakenBack&);
+  void write_now();
+  std::uint32_t near = 0;  // where in what is known the last fragment was (Known::recalls)
 
  private:
   friend class Journal;
@@ -78,6 +81,7 @@ struct Settings {
   Header header;
   double interval = 0;  // s between sweeps; 0: by what they cost
   bool quiet = false;
+  std::function<Learned()> learned;  // what the rank knows by now
 };
 
 class Journal {
@@ -92,6 +96,8 @@ class Journal {
 
   void start();
   void stop(bool last_sweep);
+  // Returns when all that is on the pages by now is on the disk, or will never be.
+  void write_now();
   // The process is about to end: what those of all its ranks have is written.
   static void write_all();
 
@@ -114,8 +120,9 @@ class Journal {
   Clock::time_point began_{}, swept_{};
   std::atomic<bool> on_{true}, stopping_{false}, hurried_{false}, last_sweep_{true};
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::mutex ending_;  // whoever stops it
+  std::condition_variable changed_, wrote_;
+  std::uint64_t asked_ = 0, answered_ = 0;  // by write_now
+  std::mutex ending_;                       // whoever stops it
   Thread thread_;
 };
 

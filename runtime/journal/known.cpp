@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -34,7 +36,9 @@ class Loading {
     sink.read = [&, trusted = header.blocks == blocks](const Read& r) {
       if (trusted) count_uses(name(r.id), r.uses);
     };
+    sink.learned = [&](const Learned& groups) { learned_[{header.attempt, header.rank}] = groups; };
     known_.damaged += for_each_record(file, again, sink).damaged;
+    add_batch();
     known_.files_.push_back({file, open(file.c_str(), O_RDONLY | O_CLOEXEC)});
   }
 
@@ -52,6 +56,9 @@ class Loading {
     }
     for (std::uint32_t k = 0; k < fragments_.size(); ++k) {
       if (known_.recalled_[k]) note_recalled(k);
+    }
+    for (const auto& [run_and_rank, groups] : learned_) {
+      for (const balancer::ProfileGroup& g : groups) learn(g);
     }
   }
 
@@ -74,21 +81,38 @@ class Loading {
   }
   Name& name(const Id& id) { return names_[number_of(id)]; }
 
+  // Puts it off until its places in the tables have come from memory.
   void add(const Done& d, bool trusted) {
-    const auto [number, fresh] = known_.done_.put(d.key);
-    if (!fresh) return;
-    fragments_.push_back(
-        {uses_.size(), static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
-    for (const Id& id : d.reads) {
-      uses_.push_back(number_of(id));
-      --names_[uses_.back()].unread;
+    known_.done_.prefetch(d.key);
+    batch_.push_back({d.key, static_cast<std::uint32_t>(d.reads.size()), static_cast<std::uint32_t>(d.outputs.size())});
+    for (const Id& id : d.reads) batch_ids_.push_back({id, -1});
+    for (const Output& o : d.outputs) batch_ids_.push_back({o.id, trusted ? o.uses : -1});
+    for (std::size_t k = batch_ids_.size() - d.reads.size() - d.outputs.size(); k < batch_ids_.size(); ++k)
+      numbers_.prefetch(batch_ids_[k].id);
+    if (batch_.size() == kBatch) add_batch();
+  }
+
+  void add_batch() {
+    const Output* o = batch_ids_.data();
+    for (const Batched& b : batch_) {
+      const Output* const outputs = o + b.reads;
+      const Output* const end = outputs + b.outputs;
+      const auto [number, fresh] = known_.done_.put(b.key);
+      if (fresh) fragments_.push_back({uses_.size(), b.reads, b.outputs});
+      for (; fresh && o != outputs; ++o) --names_[use(o->id)].unread;
+      for (; fresh && o != end; ++o) {
+        Name& n = names_[use(o->id)];
+        n.maker = number;
+        if (o->uses >= 0) count_uses(n, o->uses);
+      }
+      o = end;
     }
-    for (const Output& o : d.outputs) {
-      uses_.push_back(number_of(o.id));
-      Name& n = names_[uses_.back()];
-      n.maker = number;
-      if (trusted && o.uses >= 0) count_uses(n, o.uses);
-    }
+    batch_.clear();
+    batch_ids_.clear();
+  }
+  std::uint32_t use(const Id& id) {
+    uses_.push_back(number_of(id));
+    return uses_.back();
   }
 
   // Once: then it is known how many read it.
@@ -133,13 +157,38 @@ class Loading {
     });
   }
 
+  // Mean and variance of both together.
+  void learn(const balancer::ProfileGroup& more) {
+    const auto same = [&](const balancer::ProfileGroup& g) {
+      return g.position == more.position && g.label == more.label;
+    };
+    const auto at = std::find_if(known_.learned.begin(), known_.learned.end(), same);
+    if (at == known_.learned.end()) return known_.learned.push_back(more);
+    const auto a = static_cast<double>(at->count), b = static_cast<double>(more.count), n = a + b;
+    if (b <= 0) return;
+    const auto x = static_cast<double>(at->mean), y = static_cast<double>(more.mean);
+    at->mean = static_cast<balancer::Time>((a * x + b * y) / n);
+    at->variance = (a * at->variance + b * more.variance + a * b / n * (x - y) * (x - y)) / n;
+    at->bytes =
+        static_cast<std::int64_t>((a * static_cast<double>(at->bytes) + b * static_cast<double>(more.bytes)) / n);
+    at->count += more.count;
+  }
+
   Known& known_;
+  std::map<std::pair<std::uint64_t, std::int32_t>, Learned> learned_;  // by run and rank
   Ids numbers_;
   std::vector<Name> names_;  // by these
   Ids taken_back_;
   std::vector<Fragment> fragments_;  // as known_.done_ numbers them
   std::vector<std::uint32_t> uses_;
   std::vector<std::uint32_t> again_;  // to be looked at again
+  struct Batched {
+    Id key;
+    std::uint32_t reads, outputs;
+  };
+  static constexpr std::size_t kBatch = 32;
+  std::vector<Batched> batch_;
+  std::vector<Output> batch_ids_;  // of these: first what one reads, then what it assigns
 };
 
 Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::uint64_t blocks) {

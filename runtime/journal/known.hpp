@@ -27,9 +27,12 @@ class Known {
   Known(const Known&) = delete;
   Known& operator=(const Known&) = delete;
 
-  bool recalls(const Id& key) const {
-    const std::uint32_t number = done_.find(key);
-    return number != Ids::kNone && recalled_[number];
+  // `near` is one for each worker: fragments come in about the order in which they were written down.
+  bool recalls(const Id& key, std::uint32_t& near) const {
+    const std::uint32_t number = done_.find(key, near);
+    if (number == Ids::kNone) return false;
+    near = number;
+    return recalled_[number];
   }
   // The value is there, needed or not.
   bool has(const Id& name) const { return values_.find(name) != Ids::kNone; }
@@ -47,6 +50,7 @@ class Known {
   std::int32_t ranks = 0;                                  // of the last run
   std::int32_t placed = 0;                                 // what `ranks` says in the program; 0: there was no run
   std::int64_t began = 0, written = 0;                     // when that was: seconds since 1970
+  Learned learned;                                         // of groups, by all ranks of all runs together
   std::uint64_t digest = 0;                                // of what is recalled: all ranks must see the same
 
  private:

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
 
 #include "runtime/journal/kernels.hpp"
+#include "runtime/threads/ticks.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime::journal {
 
@@ -17,6 +20,27 @@ namespace {
 // A file system of several hosts may show what another one has written only after a while.
 constexpr auto kUntilSeen = std::chrono::seconds(5);
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+
+// Of kernels' groups, as a profile has it (balance/profiles.cpp).
+Learned learned_by(const RunFacts& facts, const Crew& crew) {
+  Learned all;
+  const abi::Program& program = facts.program;
+  const double ns = ns_per_tick();
+  for (std::uint32_t g = 0; g < program.block_count; ++g) {
+    const GroupStats::Snapshot s = crew.stats(g);
+    if (s.known == 0 || !calls_kernel(program, g)) continue;
+    const auto n = static_cast<double>(s.known);
+    balancer::ProfileGroup x;
+    x.position = place(program, program.blocks[g]->pos);
+    x.label = program.blocks[g]->label;
+    x.count = static_cast<std::int64_t>(s.count);
+    x.mean = static_cast<balancer::Time>(s.sum / n * ns);
+    x.variance = std::max(0.0, s.squares / n * ns * ns - s.sum / n * ns * (s.sum / n * ns));
+    x.bytes = s.count == 0 ? 0 : s.bytes / static_cast<std::int64_t>(s.count);
+    all.push_back(std::move(x));
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -63,6 +87,14 @@ JournalSeen OfRun::seen() const {
   if (folder_ == nullptr) return {};
   const auto& kernels = header_.origin.kernels;
   return {header_.attempt, known_ == nullptr ? 0 : known_->digest, {kernels[0], kernels[1]}, folder_->token};
+}
+
+balancer::Profile OfRun::learned() const {
+  balancer::Profile p;
+  for (std::size_t k = 0; k < p.hash.size(); ++k) p.hash[k] = header_.origin.hash[k];
+  p.program = header_.origin.program;
+  if (known_ != nullptr) p.groups = known_->learned;
+  return p;
 }
 
 std::string OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments,
@@ -114,7 +146,7 @@ void OfRun::say(const RunOptions& options) const {
   std::fputs(text.c_str(), stderr);
 }
 
-std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members, std::size_t workers) const {
+std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members, const Crew& crew) const {
   if (header_.attempt == 0) return nullptr;
   note_travels = true;
   Header h = header_;
@@ -122,8 +154,9 @@ std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members
   h.ranks = facts.ranks;
   // What the program says by `ranks` stays what it was.
   h.placed = known_ != nullptr ? known_->placed : members.placed();
-  return std::make_unique<Journal>(
-      Settings{facts.options.journal, h, facts.options.journal_interval, facts.options.quiet}, known_, workers);
+  return std::make_unique<Journal>(Settings{facts.options.journal, h, facts.options.journal_interval,
+                                            facts.options.quiet, [&facts, &crew] { return learned_by(facts, crew); }},
+                                   known_, crew.size());
 }
 
 void OfRun::finished() const {

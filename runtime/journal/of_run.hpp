@@ -13,6 +13,7 @@
 #include "runtime/start/card.hpp"
 #include "runtime/start/facts.hpp"
 #include "runtime/start/members.hpp"
+#include "runtime/work/crew.hpp"
 
 namespace tessera::runtime::journal {
 
@@ -24,12 +25,14 @@ class OfRun {
   // Rank 0: takes the folder, reads what is there, and says so. Returns why there can be no run, for a person, or "".
   std::string open(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&);
   JournalSeen seen() const;
+  // What the runs before have learned of groups.
+  balancer::Profile learned() const;
   // Another rank: reads it too. Returns why it can't take part: it is not what rank 0 sees.
   std::string join(const abi::Program&, const std::vector<std::string>& arguments, const RunOptions&,
                    const JournalSeen& by_rank_0);
 
   // Of each rank of this process, before it runs; null: there is none.
-  std::unique_ptr<Journal> of(const RunFacts&, const Members&, std::size_t workers) const;
+  std::unique_ptr<Journal> of(const RunFacts&, const Members&, const Crew&) const;
   void finished() const;
 
  private:

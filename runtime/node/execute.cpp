@@ -38,7 +38,7 @@ inline bool begin(Worker& w, const abi::Block& b) {
 
 // A kernel's fragment that takes no longer than to queue it, or to move it.
 bool at_once(const Worker& w, const Cf* c) {
-  return w.stats.tiny(c->block->group) || (w.page != nullptr && journal::recalls(w.node.journal->known(), c));
+  return w.stats.tiny(c->block->group) || (w.page != nullptr && journal::recalls(w.node.journal->known(), *w.page, c));
 }
 
 bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }

@@ -2,20 +2,8 @@
 
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/comm/messages.hpp"
+#include "runtime/comm/profile_wire.hpp"
 #include "runtime/comm/wire.hpp"
-
-namespace tessera::balancer {
-
-template <class Archive>
-void serialize(Archive& a, ProfileGroup& g) {
-  a(g.position, g.label, g.count, g.mean, g.variance, g.bytes, g.moved, g.worth_moving);
-}
-template <class Archive>
-void serialize(Archive& a, Profile& p) {
-  a(p.hash[0], p.hash[1], p.program, p.groups);
-}
-
-}  // namespace tessera::balancer
 
 namespace tessera::runtime {
 

@@ -277,6 +277,68 @@ TEST_F(Journal, AtATimeLimitWhatIsDoneIsWritten) {
   }
 }
 
+// It does not run again, however long the next sweep is away.
+TEST_F(Journal, WhatIsDurableDoesNotRunAgain) {
+  write("pay.fa",
+        "C++ sub pay(int i, int before, name x) ${{\n"
+        "  if (FILE* paid = fopen(\"paid\", \"a\")) { fprintf(paid, \"%d\\n\", i); fclose(paid); }\n"
+        "  tessera::durable();\n"
+        "  x = before + i;\n"
+        "$}}\n"
+        "C++ sub die(int i, int before, name x) ${{\n"
+        "  if (unlink(\"die\") == 0 && system(\"kill -9 $PPID\") == 0) sleep(60);\n"
+        "  x = before;\n"
+        "$}}\n"
+        "C++ sub start(name x) ${{ x = 0; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, y; start(x[0]);\n"
+        "  for i = 1..20 { pay(i, x[i - 1], y[i]); die(i, y[i], x[i]); }\n"
+        "  show(x[20]);\n"
+        "}\n");
+  const auto go = [&](const Words& more) {
+    Words words = {"run", "pay.fa", "-q", "--journal", "J", "--journal-interval", "100"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tessera(words);
+  };
+  for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2", "--restarts", "0"}}) {
+    fs::remove(path("paid"));
+    deadly();
+    EXPECT_NE(go(ranks).exit_code, 0);
+    EXPECT_EQ(read("paid"), "1\n");
+    const Outcome rest = go(ranks);
+    EXPECT_TRUE(ended(rest, 0));
+    EXPECT_EQ(rest.out, "210\n");
+    const std::string paid = read("paid");
+    EXPECT_EQ(std::count(paid.begin(), paid.end(), '\n'), 20) << paid;
+  }
+}
+
+// What fragments weigh is known before the first has run: so heavy ones are given away at once, and light ones never.
+TEST_F(Journal, ARunThatGoesOnKnowsTheWeights) {
+  write("w.fa",
+        "C++ sub heavy(int i, name x) ${{ usleep(i < 20 || access(\"die\", F_OK) != 0 ? 5000 : 100000); x = i; $}}\n"
+        "C++ sub add(int a, int b, name x) ${{ x = a + b; $}}\n"
+        "C++ sub start(name x) ${{ x = 0; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, s; start(s[0]);\n"
+        "  for i = 1..40 { heavy(i, x[i]); add(s[i - 1], x[i], s[i]); }\n"
+        "  show(s[40]);\n"
+        "}\n");
+  deadly();
+  const std::string begin = TESSERA_COMMAND " run w.fa -q -t 1 --journal J --journal-interval 0.02 ";
+  EXPECT_TRUE(ended(run({"sh", "-c",
+                         begin + "& p=$!; until test $(cat J/*.tsj 2>/dev/null | wc -c) -gt 2500; do sleep 0.05; "
+                                 "done; sleep 0.1; kill -9 $p; wait $p"}),
+                    137));
+  fs::remove(path("die"));
+  EXPECT_TRUE(ended(run({"sh", "-c", begin + "--record-policy log -n 2 -b central --restarts 0"}), 0));
+  const Outcome known = run({"sh", "-c", "grep -ho '\"label\":\"heavy[^}]*' log*/* log* 2>/dev/null | head -1"});
+  EXPECT_NE(known.out.find("\"profile_weight\":"), std::string::npos) << known.out;
+  EXPECT_EQ(known.out.find("\"profile_count\":0,"), std::string::npos) << known.out;
+}
+
 TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
   EXPECT_TRUE(
       ended(tessera({"run", "p.fa", "--journal", "/proc/J", "--", "3"}), 2, {"--journal: can't make the folder"}));

@@ -41,7 +41,7 @@ void thin_out(const fs::path& file, balancer::Random& random, std::uint64_t one_
       journal::append(row, record);
       out.records(row);
     };
-    journal::for_each_record(file, header, {keep, keep, keep, keep});
+    journal::for_each_record(file, header, {keep, keep, keep, keep, keep});
   }
   fs::rename(kept, file);
 }
@@ -62,7 +62,7 @@ std::string misread(const fs::path& folder) {
     for (const fs::path& file : journal::files_of(folder)) {
       journal::Header header;
       const auto keep = [&](const auto& record) { journal::append(rows, record); };
-      const journal::Found found = journal::for_each_record(file, header, {keep, keep, keep, keep});
+      const journal::Found found = journal::for_each_record(file, header, {keep, keep, keep, keep, keep});
       if (!found.header || found.damaged > 0) return file.filename().string() + " is not read whole\n";
     }
     if (times == 0) first = rows;
