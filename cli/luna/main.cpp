@@ -53,7 +53,7 @@ runtime::RunOptions run_options(const Options& o) {
     if (!o.recovery.empty()) {
       const runtime::RunOptions said = launch::parse_options(launch::join_words(o.recovery));
       if (!said.journal.empty()) run.journal = said.journal;
-      run.journal_interval = said.journal_interval;
+      if (said.journal_interval > 0) run.journal_interval = said.journal_interval;
     }
     // A run with a journal says where it goes on, and when it can't write.
     run.quiet = o.quiet || (!o.verbose && run.journal.empty());
