@@ -18,6 +18,7 @@
 #include "cli/failure.hpp"
 #include "cli/mpirun.hpp"
 #include "cli/mpirun_notes.hpp"
+#include "cli/printed_marks.hpp"
 #include "cli/process.hpp"
 #include "runtime/control/control_point.hpp"
 #include "runtime/launch/options.hpp"
@@ -170,7 +171,21 @@ Command mpirun_command(const Launch& how) {
   return command;
 }
 
-Ended run_once(const Command& command) {
+// mpirun writes something before each line, or also into files: a mark would leave its traces there.
+bool shows_text_as_it_is(const Launch& how) {
+  for (const std::string& word : how.mpirun_words) {
+    if (word.find("output") != word.npos || word.find("xterm") != word.npos) return false;
+  }
+  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
+                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm"}) {
+    if (std::getenv(name) != nullptr) return false;
+  }
+  return true;
+}
+
+Ended run_once(const Command& command, bool journalled) {
+  std::optional<PrintedMarks> marks;
+  if (journalled) marks.emplace();
   if (ends >= 0) close(ends);
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
@@ -181,7 +196,7 @@ Ended run_once(const Command& command) {
     char begun = 0;
     return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_descendant_like_us(mpirun);
   };
-  const Foreground ended = run_foreground(command, &filter, over);
+  const Foreground ended = run_foreground(command, {marks ? &marks->filter() : nullptr, &filter}, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   char said[3] = {};
@@ -223,7 +238,8 @@ int run_again(const fs::path& program, std::int32_t restarts, const runtime::Run
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   for (std::int32_t again = 1;; ++again) {
-    const Foreground ended = run_foreground(command);
+    const PrintedMarks marks;
+    const Foreground ended = run_foreground(command, {&marks.filter(), nullptr});
     if (ended.unwritten != 0) {
       throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
     }
@@ -248,7 +264,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     Command command = mpirun_command(how);
     command.insert(command.end(), words.begin(), words.end());
     setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-    const Ended e = run_once(command);
+    const Ended e = run_once(command, !options.journal.empty() && shows_text_as_it_is(how));
     if (e.in_time && e.begun && !options.journal.empty()) {
       if (!options.quiet) fmt::print(stderr, "tessera: ended by a signal; the same command goes on from the journal\n");
       return runtime::kExitContinue;

@@ -185,12 +185,14 @@ struct Relay {
     } else {
       take();
     }
+    tell_written();
   }
   // As much as goes at once.
   void drain() {
     for (pollfd out{to, POLLOUT, 0}; !held.empty() || take();) {
       if (poll(&out, 1, 0) <= 0) return;
       put();
+      tell_written();
     }
   }
 
@@ -204,6 +206,9 @@ struct Relay {
     held = filter == nullptr ? std::string(text) : ends ? filter->rest() : filter->pass(text);
     spoke = spoke || !held.empty();
     return n > 0 || !held.empty();
+  }
+  void tell_written() const {
+    if (held.empty() && error == 0 && filter != nullptr && filter->written) filter->written();
   }
   void put() {
     // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals.
@@ -277,7 +282,7 @@ bool has_descendant_like_us(pid_t process) {
   return false;
 }
 
-Foreground run_foreground(const Command& command, const Filter* errors_filter, const std::function<bool(pid_t)>& over) {
+Foreground run_foreground(const Command& command, const Filters& filters, const std::function<bool(pid_t)>& over) {
   // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
   sigset_t waited, blocked, before;
   sigemptyset(&waited);
@@ -304,7 +309,8 @@ Foreground run_foreground(const Command& command, const Filter* errors_filter, c
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   const Witness witness(child);
   Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
-  passed[1].filter = errors_filter;
+  passed[0].filter = filters.output;
+  passed[1].filter = filters.errors;
   for (const int fd : {output[1], errors[1]}) close(fd);
   for (const Relay& p : passed) fcntl(p.from, F_SETFL, O_NONBLOCK);
 

@@ -40,17 +40,22 @@ struct Foreground {
   int unwritten = 0;       // errno of our stdout when that did not take all; then it was ended
 };
 
-// What stands between the command's stderr and ours.
+// What stands between a stream of the command's and ours.
 struct Filter {
   std::function<std::string(std::string_view)> pass;  // what of a piece is shown, and when
   std::function<std::string()> rest;                  // at the end
+  std::function<void()> written = {};                 // what is shown of all pieces until now is written
+};
+struct Filters {
+  const Filter* output = nullptr;
+  const Filter* errors = nullptr;
 };
 
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
 // to us when it has ended. With `over`, asked once a second: when that has been true for 15 seconds and the command has
 // not ended, it is ended, too.
-Foreground run_foreground(const Command& command, const Filter* errors = nullptr,
+Foreground run_foreground(const Command& command, const Filters& filters = {},
                           const std::function<bool(pid_t)>& over = nullptr);
 
 // Has the process a child that runs this very program, or has a child one? (Between MPICH's mpirun and ranks there is

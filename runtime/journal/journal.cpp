@@ -9,8 +9,7 @@
 #include "runtime/journal/folder.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/transport/flush_output.hpp"
-#include "runtime/transport/launcher.hpp"
-#include "runtime/transport/transport.hpp"
+#include "runtime/transport/printed.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
@@ -19,7 +18,6 @@ namespace {
 constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
 // What is written waits for the disk in files of about this size: one that is lost takes no more along.
 constexpr std::uint64_t kFileSize = std::uint64_t{256} << 20;
-constexpr auto kTextGoesOn = std::chrono::milliseconds(20);
 constexpr auto kPoll = std::chrono::milliseconds(1);  // in a simulation
 constexpr auto kLook = std::chrono::seconds(5);       // else: what is to be written becomes less as well
 
@@ -312,10 +310,8 @@ void Journal::write(std::vector<std::vector<std::byte>>& rows, std::vector<Pendi
     file_ = std::make_unique<File>(
         file_name(settings_.folder, settings_.header.attempt, settings_.header.rank, files_++), settings_.header);
   }
-  // What is noted as done must have printed what it prints: it does not run again. From the ranks' processes text goes
-  // on by others, which may be killed with it under way: they get a moment.
-  flush_output();
-  if (simulation == nullptr && started_by_launcher()) sleep_for(kTextGoesOn);
+  // What is noted as done must have printed what it prints: it does not run again.
+  simulation == nullptr ? text::await_printed(stopping_.load()) : void(flush_output());
   std::vector<std::byte> small;
   const auto flush = [&] {
     if (!small.empty()) file_->records(small);

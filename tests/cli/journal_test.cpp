@@ -1,6 +1,8 @@
 // Runs that are killed and go on from their journals.
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "command.hpp"
 
@@ -337,6 +339,40 @@ TEST_F(Journal, ARunThatGoesOnKnowsTheWeights) {
   const Outcome known = run({"sh", "-c", "grep -ho '\"label\":\"heavy[^}]*' log*/* log* 2>/dev/null | head -1"});
   EXPECT_NE(known.out.find("\"profile_weight\":"), std::string::npos) << known.out;
   EXPECT_EQ(known.out.find("\"profile_count\":0,"), std::string::npos) << known.out;
+}
+
+// Text that mpirun or `tessera` has in hand when they are killed is printed by the next run: its kernels have not run
+// as long as it is not out. Here nobody reads it, so more than a pipe takes is still under way.
+TEST_F(Journal, NoLineIsLostWithWhoPassesItOn) {
+  write("say.fa",
+        "C++ sub say(int i) ${{\n"
+        "  if (FILE* ran = fopen(\"ran\", \"a\")) { fprintf(ran, \"%d\\n\", i); fclose(ran); }\n"
+        "  printf(\"%d %s\\n\", i, std::string(1000, 'x').c_str());\n"
+        "$}}\n"
+        "C++ sub stay() ${{ if (access(\"die\", F_OK) == 0) sleep(60); $}}\n"
+        "sub main() { for i = 1..100 say(i); stay(); }\n");
+  for (const std::string ranks : {"-n 2 -t 2 --restarts 0", "-t 2 --restarts 1"}) {
+    fs::remove_all(path("J"));
+    fs::remove(path("ran"));
+    deadly();
+    const std::string begin = "run say.fa -q --journal J --journal-interval 0.01 " + ranks;
+    const Outcome killed =
+        run({"sh", "-c",
+             "rm -f pipe; mkfifo pipe; " TESSERA_COMMAND " " + begin +
+                 " >pipe & p=$!; exec 3<pipe; until test $(cat ran 2>/dev/null | wc -l) -ge 100; do sleep 0.05; done; "
+                 "sleep 0.5; kill -9 $p; cat <&3"});
+    fs::remove(path("die"));
+    const Outcome rest = run({"sh", "-c", TESSERA_COMMAND " " + begin});
+    EXPECT_TRUE(ended(rest, 0));
+    std::set<std::string> lines;
+    std::istringstream all(killed.out + "\n" + rest.out);
+    for (std::string line; std::getline(all, line);) {
+      if (line.size() > 1000) lines.insert(line);
+    }
+    EXPECT_EQ(lines.size(), 100u) << ranks;
+    EXPECT_GT(std::count(killed.out.begin(), killed.out.end(), '\n'), 10) << "something was out";
+    EXPECT_EQ(killed.out.find('\036'), std::string::npos) << "marks are not shown";
+  }
 }
 
 TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
