@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/catalogue/catalogue.hpp"
+#include "version.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -20,6 +20,7 @@
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/transport/launcher.hpp"
+#include "version.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -40,3 +40,7 @@ function(tessera_sources out)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
+
+# version.hpp: a new version compiles the few files that name it, not all.
+set(TESSERA_GENERATED ${PROJECT_BINARY_DIR}/generated)
+file(CONFIGURE OUTPUT ${TESSERA_GENERATED}/version.hpp CONTENT "#pragma once\n#define TESSERA_VERSION \"@PROJECT_VERSION@\"\n" @ONLY)

@@ -7,6 +7,7 @@
 #include "cli/lsp/features.hpp"
 #include "cli/lsp/inbox.hpp"
 #include "cli/lsp/workspace.hpp"
+#include "version.hpp"
 
 namespace tessera::cli::lsp {
 namespace {

@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
 #include "runtime/launch/options.hpp"
+#include "version.hpp"
 
 namespace fs = std::filesystem;
 

@@ -4,6 +4,7 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/profile_wire.hpp"
 #include "runtime/comm/wire.hpp"
+#include "version.hpp"
 
 namespace tessera::runtime {
 
