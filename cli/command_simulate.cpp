@@ -64,22 +64,6 @@ void find_balancers(const SimulateCommand& c, Study& study) {
   }
 }
 
-// The workload as a trace; `option` wants that.
-sim::Trace trace_of(const char* option, const Study& study) {
-  if (study.trace) return *study.trace;
-  sim::Generated made =
-      sim::generate(*study.generator, study.parameters, sim::Surroundings{study.counts.front(), study.seed});
-  if (!made.graph) {
-    throw usage_error(std::string(option) + ": workload " + std::string(study.generator->name) +
-                      " makes its fragments while it runs; only those that are known "
-                      "beforehand can be saved (matmul, rowreduce, queens_loop, iterate, stencil)");
-  }
-  sim::Trace trace;
-  trace.program = study.workload;
-  trace.work = std::move(*made.graph);
-  return trace;
-}
-
 void save_trace(const std::string& path, const Study& study) {
   try {
     sim::write_trace(path, trace_of("--save-trace", study));
@@ -156,6 +140,7 @@ int run(const SimulateCommand& c) {
   check_output("--json-lines", c.json_lines);
   check_output("--csv", c.csv);
   check_output("--plot", c.plot);
+  check_plot(c.plot, study);
   if (!c.save_trace.empty()) save_trace(c.save_trace, study);
 
   sim::Times times;
@@ -180,7 +165,7 @@ int run(const SimulateCommand& c) {
   write_output("--json", c.json, c.json.empty() ? "" : json_text(study, points, rows));
   write_output("--json-lines", c.json_lines, c.json_lines.empty() ? "" : json_lines(study, points, rows));
   write_output("--csv", c.csv, c.csv.empty() ? "" : csv_text(study, points, rows));
-  write_output("--plot", c.plot, c.plot.empty() ? "" : svg_text(study, rows));
+  write_plot(c.plot, study, rows);
   if (c.timing) std::fputs(timing_text(rows).c_str(), stderr);
   return runtime::kExitOk;
 }
@@ -218,7 +203,9 @@ void add_simulate(CLI::App& app, Action& action) {
   sub->add_option("--json", c->json, "write all figures here; - is stdout, instead of the table")->option_text("FILE");
   sub->add_option("--json-lines", c->json_lines, "the same, a run a line")->option_text("FILE");
   sub->add_option("--csv", c->csv, "the same without what each rank did, a run a row")->option_text("FILE");
-  sub->add_option("--plot", c->plot, "draw time, efficiency and how busy each rank was")->option_text("FILE.svg");
+  sub->add_option("--plot", c->plot,
+                  "draw time, efficiency and how busy each rank was; .html: as `tessera report` does")
+      ->option_text("FILE.svg|.png|.html");
   sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")->option_text("FILE");
   sub->add_option("--record", c->record, "of one balancer and one number of ranks: the run, for `tessera report`")
       ->option_text("FILE");

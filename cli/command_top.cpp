@@ -28,14 +28,14 @@ constexpr std::size_t kMostGroups = 12, kMostDecisions = 5;
 
 struct StatusRequest {
   std::optional<std::int32_t> run;
-  bool json = false;
+  bool json = false, waiting = false;
   double interval = 1;  // s
 };
 
 // What the run says of itself; nothing: it has ended.
-std::optional<std::string> ask_status(const LiveRun& run) {
+std::optional<std::string> ask_status(const LiveRun& run, const char* what) {
   Connection c(run.socket, false);
-  c.say("status");
+  c.say(what);
   const std::optional<std::string> line = c.hear();
   if (c.late()) throw usage_error("process " + std::to_string(run.pid) + " " + kSilentRun);
   if (!line || *line == "no the run has ended") return std::nullopt;
@@ -126,10 +126,37 @@ std::string group_lines(const StatusText& s, const StatusText& before) {
   return text;
 }
 
+// What is waited for in the end, who waits for it, and who makes it.
+std::string waiting_lines(const StatusText& s) {
+  const auto fragments = s["fragments"].get<std::int64_t>();
+  if (fragments == 0) return "  nothing waits for a value\n";
+  std::string text = fmt::format("  {} fragment{} wait{} for values\n", fragments, fragments == 1 ? "" : "s",
+                                 fragments == 1 ? "s" : "");
+  for (const StatusText& x : s["first"]) {
+    const auto others = x["behind"].get<std::int64_t>() - 1;
+    text += fmt::format("  {}\n      waits for `{}`", x["fragment"].get<std::string>(), x["for"].get<std::string>());
+    if (others > 0) text += fmt::format(", {} more wait{} behind it", others, others == 1 ? "s" : "");
+    if (x.contains("made_by")) {
+      const StatusText& by = x["made_by"];
+      const double seconds = by["seconds"].get<double>();
+      text +=
+          fmt::format("\n      rank {} is making it: {}{}", by["rank"].get<int>(), by["fragment"].get<std::string>(),
+                      seconds > 0 ? fmt::format(", for {} so far", seconds_text(seconds)) : "");
+    } else if (const std::string producers = x["producers"]; !producers.empty()) {
+      text += "\n      comes from " + producers + ": ready, on its way, or still to be created";
+    }
+    text += "\n";
+  }
+  if (const auto more = s["more"].get<std::int64_t>(); more > 0)
+    text += fmt::format("  ... and {} more values that are waited for and not made by who waits\n", more);
+  return text;
+}
+
 std::string status_text(const StatusText& s, const StatusText& before) {
   std::string text = fmt::format("{} on {} rank{}, balancer {}, for {}\n\n", s["program"].get<std::string>(),
                                  s["ranks"].size(), s["ranks"].size() == 1 ? "" : "s", s["balancer"].get<std::string>(),
                                  seconds_text(s["seconds"].get<double>()));
+  if (s.contains("outlook")) text.insert(text.size() - 1, "  " + s["outlook"]["text"].get<std::string>() + "\n");
   text += rank_lines(s, before) + "\n" + group_lines(s, before);
   if (const std::string running = running_lines(s); !running.empty()) text += "\n" + running;
   std::vector<std::pair<std::int64_t, std::string>> decisions;
@@ -140,11 +167,12 @@ std::string status_text(const StatusText& s, const StatusText& before) {
     said += fmt::format("{}{} {}", k == 0 ? "" : ", ", decisions[k].second, decisions[k].first);
   }
   if (!said.empty()) text += "\n  decisions: " + said + "\n";
+  if (s.contains("waits")) text += "\n" + waiting_lines(s["waits"]);
   return text;
 }
 
 int status(const StatusRequest& q) {
-  const std::optional<std::string> said = ask_status(choose_run(q.run));
+  const std::optional<std::string> said = ask_status(choose_run(q.run), q.waiting ? "waits" : "status");
   if (!said) throw usage_error("the run ended before it answered");
   const StatusText s = StatusText::parse(*said);
   std::fputs(q.json ? (s.dump(2) + "\n").c_str() : status_text(s, {}).c_str(), stdout);
@@ -222,7 +250,7 @@ int top(const StatusRequest& q) {
   {
     const Screen screen;
     do {
-      const std::optional<std::string> said = ask_status(run);
+      const std::optional<std::string> said = ask_status(run, "status");
       if (!said) {
         last = run.about + ": the run has ended\n";
         break;
@@ -253,8 +281,9 @@ std::shared_ptr<StatusRequest> of_run(CLI::App& sub) {
 }  // namespace
 
 void add_status(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("status", "what a running program of several ranks does now");
+  CLI::App* sub = app.add_subcommand("status", "what a running program does now");
   const auto q = of_run(*sub);
+  sub->add_flag("--waiting", q->waiting, "also what waits for what, and who makes that");
   sub->footer("docs/reading-a-report.md says what the columns mean.\n\n  tessera run prog.fa -n 4 &\n  tessera status");
   sub->callback([q, &action] { action = [q](const Arguments&) { return status(*q); }; });
 

@@ -104,9 +104,8 @@ LiveRun choose_run(std::optional<std::int32_t> among) {
   std::string list;
   for (const LiveRun& r : all) list += "\n  --run " + std::to_string(r.pid) + "   " + r.about;
   if (!list.empty()) throw usage_error("several programs run here; say which one:" + list);
-  throw usage_error(among ? "process " + std::to_string(*among) +
-                                " is no run of several ranks of yours, nor did it start one here"
-                          : "no run of several ranks is found: this works on the host of rank 0, "
+  throw usage_error(among ? "process " + std::to_string(*among) + " is no run of yours, nor did it start one here"
+                          : "no run is found: this works on the host of rank 0, "
                             "for the user who started the run");
 }
 

@@ -99,24 +99,25 @@ class Sweep {
   // Nothing ran from now on until then, when `next` began.
   void idle(Time until, std::size_t next) {
     if (until <= now_) return;
-    if (next == kNobody) return wait(until, Doing::nothing, next);
+    if (next == kNobody) return wait(until, Doing::nothing, next, Doing::elsewhere);
     const Ready& ready = r_.ready[next];
     if (until - now_ >= kShortPause) {
       const bool away = ready.from >= 0 && ready.from != lane_.rank;
       const bool input = ready.why == Ready::Why::input;
-      wait(std::min(ready.made, until), away && input ? Doing::value : Doing::nothing, next);
+      const Doing lay = ready.why == Ready::Why::moved ? Doing::late : Doing::elsewhere;
+      wait(std::min(ready.made, until), away && input ? Doing::value : Doing::nothing, next, lay);
       // What was moved lay ready elsewhere until then: that is no transfer.
-      wait(std::min(ready.at, until), input ? Doing::transfer : Doing::elsewhere, next);
+      wait(std::min(ready.at, until), input ? Doing::transfer : lay, next, lay);
     }
     put_idle(until, Doing::overhead, next);
   }
-  // Idle until then, for this reason, unless somebody else had work.
-  void wait(Time until, Doing doing, std::size_t next) {
+  // Idle until then, for this reason; for the reason `lay` while somebody else had work.
+  void wait(Time until, Doing doing, std::size_t next, Doing lay) {
     auto at = std::lower_bound(elsewhere_.begin(), elsewhere_.end(), now_,
                                [](const auto& span, Time t) { return span.second <= t; });
     for (; at != elsewhere_.end() && at->first < until; ++at) {
       put_idle(at->first, doing, next);
-      put_idle(std::min(until, at->second), Doing::elsewhere, next);
+      put_idle(std::min(until, at->second), lay, next);
     }
     put_idle(until, doing, next);
   }

@@ -22,6 +22,8 @@ const char* name_of(Doing d) {
       return "idle: a transfer was under way";
     case Doing::value:
       return "idle: a value was being made on another rank";
+    case Doing::late:
+      return "idle: the balancer moved work there late";
     case Doing::elsewhere:
       return "idle: work was ready on another rank";
     case Doing::nothing:
@@ -126,13 +128,19 @@ void find_ready(RunRecord& r) {
 }
 
 RunRecord read_run(const std::string& path) {
-  RunRecord r;
-  r.name = std::filesystem::path(path).filename().string();
+  sim::Trace trace;
   try {
-    r.trace = sim::read_trace(path);
+    trace = sim::read_trace(path);
   } catch (const sim::TraceError& e) {
     throw usage_error(e.what());
   }
+  return run_of(std::move(trace), path);
+}
+
+RunRecord run_of(sim::Trace trace, const std::string& path) {
+  RunRecord r;
+  r.name = std::filesystem::path(path).filename().string();
+  r.trace = std::move(trace);
   if (r.times().finished == 0 || r.times().bars.empty()) {
     throw usage_error(path + ": this trace does not tell when its fragments ran (an older tessera, or --save-trace): " +
                       "record the run again, with `tessera run --record` or `tessera simulate --record`");

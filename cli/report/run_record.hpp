@@ -33,10 +33,11 @@ enum class Doing : std::uint8_t {
   overhead,   // something was ready there and had not begun: the runtime's own time
   transfer,   // idle: what it ran next, or a value for that, was on its way
   value,      // idle: a value for what it ran next was being made on another rank
+  late,       // idle: nothing was ready there until a fragment was moved to it that had lain ready on another rank
   elsewhere,  // idle: nothing was ready there, on another rank something was
   nothing,    // idle: nothing was ready anywhere that it could have run
 };
-inline constexpr std::size_t kDoings = 7;
+inline constexpr std::size_t kDoings = 8;
 const char* name_of(Doing);
 
 struct Segment {
@@ -83,6 +84,8 @@ struct RunRecord {
 
 // read_run reads a trace and finds out all this. A usage error when it is none, or has no times.
 RunRecord read_run(const std::string& path);
+// The same of a record that is there.
+RunRecord run_of(balancer::simulator::Trace, const std::string& name);
 
 // Parts of it.
 void find_ready(RunRecord&);

@@ -73,17 +73,24 @@ std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * shar
 std::string idle_sentence(Look& l, Doing why) {
   const std::string much = share_text(l.share(why));
   switch (why) {
+    case Doing::late:
+      return fmt::format(
+          "In {} of the workers' time they had nothing while work was ready on another rank, most of it until the "
+          "balancer had moved some to them: another balancer, or more and shorter fragments, may move it sooner; "
+          "`tessera advise` tries them.",
+          share_text(l.share(Doing::late) + l.share(Doing::elsewhere)));
     case Doing::elsewhere: {
       const bool balanced = l.r.times().balancer != "none";
       const bool movable = std::any_of(l.groups.begin(), l.groups.end(), [](const Tally& g) { return g.stealable; }) ||
                            std::any_of(l.r.times().moves.begin(), l.r.times().moves.end(),
                                        [](const sim::Moved& m) { return m.by_policy; });
       return fmt::format(
-          "In {} of the workers' time they had nothing while work was ready on another rank: {}.", much,
-          !balanced ? "run it with a balancer (--balancer auto), or place it by locators"
-          : !movable
-              ? "no call may be moved: mark the heavy ones `@ { stealable; }`"
-              : "another balancer, or more and shorter fragments, may move it sooner; `tessera advise` tries them");
+          "In {} of the workers' time they had nothing while work was ready on another rank: {}.",
+          share_text(l.share(Doing::late) + l.share(Doing::elsewhere)),
+          !balanced  ? "run it with a balancer (--balancer auto), or place it by locators"
+          : !movable ? "no call may be moved: mark the heavy ones `@ { stealable; }`"
+                     : "the balancer saw no use in moving it, or nothing that may move; another one, or more and "
+                       "shorter fragments, may help, and `tessera advise` tries them");
     }
     case Doing::transfer:
       return fmt::format(
@@ -109,14 +116,19 @@ std::vector<std::string> sentences(const RunRecord& run) {
   Look l(run);
   std::vector<std::pair<double, std::string>> all;
   if (l.all == 0) return {};
-  for (const Doing d : {Doing::transfer, Doing::value, Doing::elsewhere, Doing::nothing}) {
+  for (const Doing d : {Doing::transfer, Doing::value, Doing::nothing}) {
     if (l.share(d) >= kWorthASentence) all.emplace_back(l.share(d), idle_sentence(l, d));
   }
+  const double lay = l.share(Doing::late) + l.share(Doing::elsewhere);
+  if (lay >= kWorthASentence) {
+    const bool late = l.share(Doing::late) >= l.share(Doing::elsewhere);
+    all.emplace_back(lay, idle_sentence(l, late ? Doing::late : Doing::elsewhere));
+  }
   // What the chain says holds for idle workers only.
-  const double idle =
-      l.share(Doing::transfer) + l.share(Doing::value) + l.share(Doing::elsewhere) + l.share(Doing::nothing);
+  const double idle = l.share(Doing::transfer) + l.share(Doing::value) + lay + l.share(Doing::nothing);
   const Time chain = run.trace.work.critical_path();
-  if (idle >= kWorthASentence && static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.finished())) {
+  const bool chained = static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.finished());
+  if (idle >= kWorthASentence && chained) {
     const std::string text = static_cast<double>(l.longest) >= kNearlyAll * static_cast<double>(chain)
                                  ? one_is_long(l.longest)
                                  : chain_is_long(chain);
@@ -135,7 +147,8 @@ std::vector<std::string> sentences(const RunRecord& run) {
   std::int64_t ranks = 0;
   for (const sim::RankInfo& r : run.times().ranks) ranks += r.workers > 0 ? 1 : 0;
   const double mean = ranks == 0 ? 0 : static_cast<double>(l.kernels) / static_cast<double>(ranks);
-  if (ranks > 1 && static_cast<double>(*heaviest) > 1.2 * mean) {
+  // What waits for each other can't be spread.
+  if (ranks > 1 && !chained && static_cast<double>(*heaviest) > 1.2 * mean) {
     all.emplace_back(
         (static_cast<double>(*heaviest) - mean) / static_cast<double>(run.finished()),
         fmt::format("Rank {} was busy for {}, the ranks in the mean for {}: evenly spread, the same kernels need "

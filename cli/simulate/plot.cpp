@@ -39,6 +39,7 @@ class Chart {
       most_ranks_ = std::max(most_ranks_, static_cast<double>(r.ranks));
       low_ = std::min(low_, value(r));
       high_ = std::max(high_, value(r));
+      if (!efficiency_ && r.outcome->bound > 0) low_ = std::min(low_, static_cast<double>(r.outcome->bound) / 1e9);
     }
     if (efficiency_) {
       low_ = 0;
@@ -99,7 +100,8 @@ std::string legend(std::vector<std::pair<double, std::size_t>> ends, const std::
   double last = -100;
   for (const auto& [y, i] : ends) {
     last = std::max(y, last + 14);
-    out += text(kWidth - kRight + 10, last + 4, names[i], fmt::format(" fill=\"{}\"", colour(i)));
+    out += text(kWidth - kRight + 10, last + 4, names[i],
+                fmt::format(" fill=\"{}\"", i + 1 == names.size() ? "#555" : colour(i)));
   }
   return out;
 }
@@ -112,6 +114,26 @@ std::map<std::int32_t, std::vector<double>> values_of(const Chart& c, const std:
     if (r.balancer == balancer && r.outcome) values[r.ranks].push_back(c.value(r));
   }
   return values;
+}
+
+// What no schedule can beat: the least of the seeds.
+std::string bound_line(const Chart& c, const std::vector<StudyRow>& rows,
+                       std::vector<std::pair<double, std::size_t>>& ends, std::size_t number) {
+  std::map<std::int32_t, double> bounds;
+  for (const StudyRow& r : rows) {
+    if (!r.outcome) continue;
+    const double bound = static_cast<double>(r.outcome->bound) / 1e9;
+    const auto [at, fresh] = bounds.try_emplace(r.ranks, bound);
+    if (!fresh) at->second = std::min(at->second, bound);
+  }
+  std::string points;
+  for (const auto& [ranks, bound] : bounds) points += fmt::format("{:.1f},{:.1f} ", c.x(ranks), c.y(bound));
+  if (bounds.empty()) return "";
+  ends.emplace_back(c.y(bounds.rbegin()->second), number);
+  return fmt::format(
+      "<polyline class=\"bound\" points=\"{}\" fill=\"none\" stroke=\"#555\" stroke-width=\"1.5\" "
+      "stroke-dasharray=\"5 4\"/>\n",
+      points);
 }
 
 std::string chart(const Study& study, const std::vector<StudyRow>& rows, const std::vector<std::string>& names,
@@ -151,12 +173,45 @@ std::string chart(const Study& study, const std::vector<StudyRow>& rows, const s
         fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour(i));
     ends.emplace_back(end, i);
   }
-  out += bands + lines;
-  return out + legend(std::move(ends), names);
+  if (!efficiency) bands += bound_line(c, rows, ends, names.size());
+  std::vector<std::string> labels = names;
+  labels.emplace_back("bound");
+  return out + bands + lines + legend(std::move(ends), labels);
 }
 
-// One row of pixels per rank (or per some), time from left to right; dark is busy.
-std::string strip(const Study& study, const StudyRow& r, double top, double& height) {
+// Where a time is, on the axis that all strips have together.
+class TimeAxis {
+ public:
+  explicit TimeAxis(balancer::Time end) : end_(std::max<balancer::Time>(1, end)) {}
+  double x(balancer::Time t) const {
+    return kLeft + (kWidth - kLeft - kRight) * static_cast<double>(t) / static_cast<double>(end_);
+  }
+  // Ticks at 1, 2 or 5 times a power of ten, with lines through all strips.
+  std::string ticks(double top, double bottom) const {
+    double step = std::pow(10, std::floor(std::log10(static_cast<double>(end_) / 4)));
+    for (const double more : {2.0, 2.5, 2.0}) {
+      if (static_cast<double>(end_) / step <= 8) break;
+      step *= more;
+    }
+    std::string out;
+    for (double t = 0; t <= static_cast<double>(end_); t += step) {
+      const double at = x(static_cast<balancer::Time>(t));
+      out += fmt::format(
+          "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"#bbb\" "
+          "stroke-width=\"0.5\"/>\n",
+          at, top, bottom);
+      out += text(at, bottom + 14, t == 0 ? "0" : balancer::duration_text(static_cast<balancer::Time>(t)),
+                  " text-anchor=\"middle\"");
+    }
+    return out;
+  }
+
+ private:
+  balancer::Time end_;
+};
+
+// One row of pixels per rank (or per some), time from left to right; dark is busy. A line where no schedule could end.
+std::string strip(const Study& study, const StudyRow& r, const TimeAxis& axis, double top, double& height) {
   const balancer::simulator::Outcome& o = *r.outcome;
   constexpr std::size_t kMostLines = 64;
   const auto ranks = static_cast<std::size_t>(r.ranks);
@@ -164,10 +219,10 @@ std::string strip(const Study& study, const StudyRow& r, double top, double& hei
   const double line_height = std::max(3.0, std::min(14.0, 200.0 / static_cast<double>(lines)));
   const auto slices = std::max<std::size_t>(
       1, std::min(study.slices, static_cast<std::size_t>(o.finished / std::max<balancer::Time>(o.slice, 1) + 1)));
-  const double width = (kWidth - kLeft - kRight) / static_cast<double>(slices);
-  std::string out = text(kLeft, top - 6,
-                         fmt::format("{} on {} ranks: busy (dark) and not, 0 to {}", r.balancer, r.ranks,
-                                     balancer::duration_text(o.finished)));
+  std::string out =
+      text(kLeft, top - 6,
+           fmt::format("{} on {} ranks: busy (dark) and not; {}, no schedule before {} (dashed)", r.balancer, r.ranks,
+                       balancer::duration_text(o.finished), balancer::duration_text(o.bound)));
   for (std::size_t l = 0; l < lines; ++l) {
     const std::size_t first = l * ranks / lines, end = (l + 1) * ranks / lines;
     const double y = top + static_cast<double>(l) * line_height;
@@ -181,28 +236,41 @@ std::string strip(const Study& study, const StudyRow& r, double top, double& hei
         busy += static_cast<double>(o.utilisation[k * study.slices + s]);
       }
       const auto begin = static_cast<balancer::Time>(s) * o.slice;
-      const auto length = static_cast<double>(std::min(o.slice, o.finished - begin));
-      const double share = length <= 0 ? 0 : busy / length / study.cluster.threads / static_cast<double>(end - first);
+      const balancer::Time length = std::min(o.slice, o.finished - begin);
+      const double share =
+          length <= 0 ? 0
+                      : busy / static_cast<double>(length) / study.cluster.threads / static_cast<double>(end - first);
       if (share < 0.005) continue;
       out += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
           "fill=\"#0072B2\" fill-opacity=\"{:.2f}\"/>\n",
-          kLeft + static_cast<double>(s) * width, y, width + 0.1, line_height - 0.5, std::min(1.0, share));
+          axis.x(begin), y, axis.x(begin + length) - axis.x(begin) + 0.1, line_height - 0.5, std::min(1.0, share));
     }
   }
   height = static_cast<double>(lines) * line_height;
   out += fmt::format(
       "<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" "
       "stroke=\"#aaa\"/>\n",
-      kLeft, top, kWidth - kLeft - kRight, height);
-  return out;
+      kLeft, top, axis.x(o.finished) - kLeft, height);
+  return out + fmt::format(
+                   "<line class=\"bound\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" "
+                   "stroke=\"#D55E00\" stroke-width=\"1.5\" stroke-dasharray=\"5 4\"/>\n",
+                   axis.x(o.bound), top - 2, top + height + 2);
+}
+
+// The first run of the balancer on the largest number of ranks that it ran on.
+const StudyRow* largest_of(const std::vector<StudyRow>& rows, const std::string& name) {
+  const StudyRow* largest = nullptr;
+  for (const StudyRow& r : rows) {
+    if (r.balancer == name && r.outcome && (largest == nullptr || r.ranks > largest->ranks)) largest = &r;
+  }
+  return largest;
 }
 
 }  // namespace
 
 std::string svg_text(const Study& study, const std::vector<StudyRow>& rows) {
   std::vector<std::string> names;
-  std::int32_t most = 0;
   for (const StudyRow& r : rows) {
     if (std::find(names.begin(), names.end(), r.balancer) == names.end()) names.push_back(r.balancer);
   }
@@ -215,19 +283,23 @@ std::string svg_text(const Study& study, const std::vector<StudyRow>& rows) {
     body += chart(study, rows, names, top, true);
     top += kChart + kGap;
   }
+  std::vector<const StudyRow*> largest;
+  balancer::Time end = 0;
   for (const std::string& name : names) {
-    const StudyRow* largest = nullptr;
-    for (const StudyRow& r : rows) {
-      if (r.balancer == name && r.outcome && (largest == nullptr || r.ranks > most)) {
-        largest = &r;
-        most = r.ranks;
-      }
+    if (const StudyRow* r = largest_of(rows, name); r != nullptr) {
+      largest.push_back(r);
+      end = std::max({end, r->outcome->finished, r->outcome->bound});
     }
-    if (largest == nullptr) continue;
+  }
+  const TimeAxis axis(end);
+  std::string strips;
+  const double first = top;
+  for (const StudyRow* r : largest) {
     double height = 0;
-    body += strip(study, *largest, top, height);
+    strips += strip(study, *r, axis, top, height);
     top += height + 34;
   }
+  if (!largest.empty()) body += axis.ticks(first, top - 28) + strips;
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" "
              "viewBox=\"0 0 {0} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"

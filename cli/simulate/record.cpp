@@ -1,6 +1,7 @@
 // A simulated run as a record: what the simulator noted, with the names that the workload has for it.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "cli/failure.hpp"
 #include "cli/simulate/study.hpp"
@@ -77,8 +78,23 @@ void put_arrivals(const sim::Workload& w, sim::Times& t) {
 
 }  // namespace
 
-void write_record(const std::string& path, const Study& study, const StudyRow& row) {
-  if (!row.outcome) throw usage_error("--record: balancer " + row.balancer + " can't run there: " + row.why);
+sim::Trace trace_of(const char* option, const Study& study) {
+  if (study.trace) return *study.trace;
+  sim::Generated made =
+      sim::generate(*study.generator, study.parameters, sim::Surroundings{study.counts.front(), study.seed});
+  if (!made.graph) {
+    throw usage_error(std::string(option) + ": workload " + std::string(study.generator->name) +
+                      " makes its fragments while it runs; only those that are known "
+                      "beforehand can be saved (matmul, rowreduce, queens_loop, iterate, stencil)");
+  }
+  sim::Trace trace;
+  trace.program = study.workload;
+  trace.work = std::move(*made.graph);
+  return trace;
+}
+
+sim::Trace record_of(const Study& study, const StudyRow& row) {
+  if (!row.outcome) throw usage_error("balancer " + row.balancer + " can't run there: " + row.why);
   sim::Trace trace = *study.trace;
   sim::Times& t = *study.record;
   t.finished = std::max<balancer::Time>(1, row.outcome->finished);
@@ -101,9 +117,13 @@ void write_record(const std::string& path, const Study& study, const StudyRow& r
   std::sort(t.bars.begin(), t.bars.end(), [](const sim::Bar& a, const sim::Bar& b) {
     return std::tie(a.rank, a.worker, a.start, a.fragment) < std::tie(b.rank, b.worker, b.start, b.fragment);
   });
-  trace.times = std::move(t);
+  trace.times = std::exchange(t, {});
+  return trace;
+}
+
+void write_record(const std::string& path, const Study& study, const StudyRow& row) {
   try {
-    sim::write_trace(path, trace);
+    sim::write_trace(path, record_of(study, row));
   } catch (const sim::TraceError& e) {
     throw usage_error(std::string("--record: ") + e.what());
   }

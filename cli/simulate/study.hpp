@@ -58,7 +58,11 @@ StudyRow run_row(const Study&, const Study::Balancer&, std::int32_t count, std::
 // Runs all, balancer by balancer. A usage error when the cluster is one on which none can run.
 std::vector<StudyRow> run_study(const Study&);
 
-// The one simulated run of `study`, as a record that `tessera report` reads. Throws a usage error.
+// The workload as a graph. Throws a usage error, in which `option` is what needs it, where it is none.
+balancer::simulator::Trace trace_of(const char* option, const Study&);
+// The simulated run of `study` that was noted last (Study::record), as a record that `tessera report` reads. Throws a
+// usage error.
+balancer::simulator::Trace record_of(const Study&, const StudyRow&);
 void write_record(const std::string& path, const Study&, const StudyRow&);
 
 class Points;
@@ -77,5 +81,10 @@ std::string json_text(const Study&, const Points&, const std::vector<StudyRow>&)
 std::string json_lines(const Study&, const Points&, const std::vector<StudyRow>&);
 std::string csv_text(const Study&, const Points&, const std::vector<StudyRow>&);
 std::string svg_text(const Study&, const std::vector<StudyRow>&);
+
+// --plot, by the ending of the file: .svg, .png, or .html, the page of `tessera report` of each balancer on the largest
+// number of ranks. A usage error when there is no such picture.
+void check_plot(const std::string& path, const Study&);
+void write_plot(const std::string& path, Study, const std::vector<StudyRow>&);
 
 }  // namespace tessera::cli

@@ -244,6 +244,13 @@ struct Stop {  // rank 0 -> all
   static constexpr bool counts = false;
   std::int32_t exit_code = 0;
 };
+inline constexpr std::uint32_t kNoMaker = ~0u, kManyMakers = kNoMaker - 1;
+struct GroupBirths {         // work/births.hpp
+  std::int64_t born = 0;     // fragments that were made
+  std::int64_t steps = 0;    // of loops and calls that repeat: of all of them, as far as they were made
+  std::int64_t stepped = 0;  // of loops: those that have been made
+  std::uint32_t maker = kNoMaker;
+};
 struct GroupTotals {
   std::uint32_t group = 0;
   std::int64_t count = 0;
@@ -252,6 +259,7 @@ struct GroupTotals {
   std::int64_t bytes = 0;  // input bytes, sum
   std::int64_t moved_away = 0;
   std::int64_t followed = 0;  // ran elsewhere since those before them in their series had been moved
+  GroupBirths births{};
 };
 struct UnreadCounts {  // `req_count` of one statement that said more reads than there were
   std::uint32_t block = 0;
@@ -262,13 +270,26 @@ struct RunningFragment {
   std::string text;
   double seconds = 0;  // as far as is known
   std::uint32_t group = 0;
+  std::vector<std::uint64_t> gives = {};  // names that it will assign, where somebody asked for waits
+};
+struct WaitLine {  // a fragment that waits for that name
+  std::uint64_t name = 0;
+  std::string waiter, slot, producers;
+};
+struct WaitsNow {  // report/waits_now.hpp
+  std::int64_t count = 0;
+  std::vector<std::uint64_t> words;  // as Waiting has them
+  std::vector<WaitLine> lines;
 };
 struct RankNow {                         // while it runs
   std::vector<RunningFragment> running;  // longest first
   std::int64_t memory_bytes = 0, data_bytes = 0;
+  WaitsNow waits = {};
 };
 struct AskTotals {  // rank 0 -> all: how far are you? (report/status_board.hpp)
   static constexpr bool counts = false;
+  bool waits = false;                     // and what waits for what?
+  std::vector<std::uint64_t> names = {};  // or, then: who waits for these?
 };
 struct Totals {  // every rank -> 0, at the end, for the progress line, and when it is asked
   static constexpr bool counts = false;

@@ -161,12 +161,13 @@ void ControlPoint::serve(int connection) {
     close(connection);
   };
   if (verb == "about") return at_once("ok " + about_);
-  const bool status = line == "status";
+  const bool status = line == "status" || line == "waits";
   if (!status && ((verb != "drain" && verb != "join") || !number)) return at_once("no not understood: " + line);
   {
     const std::lock_guard hold(mutex_);
     requests_.push_back({balancer::Rank{rank},
-                         status           ? Verb::status
+                         line == "waits"  ? Verb::waits
+                         : status         ? Verb::status
                          : verb == "join" ? Verb::join
                                           : Verb::drain,
                          connection});

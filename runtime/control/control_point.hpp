@@ -6,6 +6,7 @@
 //   -> join 5             <- no there is no rank 5: this run has ranks 0 to 3
 //   -> about              <- ok prog.fa on 4 ranks
 //   -> status             <- ok {"format":"tessera-status-1", ...}
+//   -> waits              <- the same, with what waits for what
 //
 // A thread of its own sleeps on the socket; requests are carried out by the communication thread. A
 // socket that cannot be made costs the run nothing but these commands.
@@ -32,7 +33,7 @@ void remove_left_over_sockets();
 
 class ControlPoint {
  public:
-  enum class Verb : std::uint8_t { drain, join, status };
+  enum class Verb : std::uint8_t { drain, join, status, waits };
   struct Request {
     balancer::Rank rank{0};
     Verb verb = Verb::drain;

@@ -101,7 +101,7 @@ void Node::handle(Rank from, Message&& m) {
           totals->take(from, std::move(x));
           if (status != nullptr) status->came(from);
         } else if constexpr (std::is_same_v<T, AskTotals>) {
-          if (!end->stopped()) comm.send(from, own_totals(false));
+          if (!end->stopped()) comm.send(from, own_totals(false, x));
         } else if constexpr (requires { membership->on(from, std::move(x)); }) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {

@@ -141,6 +141,8 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
 void Node::submit(Worker& w, Cf* c) {
   if (w.trace != nullptr) [[unlikely]]
     w.trace->born(*c);
+  if (w.births.noted(*c)) [[unlikely]]
+    w.births.note(*c, *w.current);
   if (c->block->locator != nullptr && ranks() > 1) {
     const Rank to = members.place(c->block->locator(c));
     c->flags |= kPlaced;
@@ -295,7 +297,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   const std::int64_t waits = w.waits.load();
   try {
     for (std::int64_t i = work.first; i <= work.last; ++i) {
-      w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i);
+      w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i, i > work.first);
       if (failed.load(std::memory_order_relaxed)) break;
     }
   } catch (const ProgramError& e) {
@@ -314,6 +316,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   }
   --w.depth;
   set_current(w, outer);
+  w.births.stepped(c->block->group, work.last - work.first + 1);
   if (w.lead.held()) crew.made_beside(w.waits.load() - waits);
   if (work.hold != nullptr) Horizon::release(work.hold);
   if (!ReadyQueue::chunk_done(c)) return;

@@ -58,7 +58,7 @@ Membership::~Membership() = default;
 
 void Membership::listen() {
   control_ = std::make_unique<ControlPoint>(
-      fmt::format("{} on {} ranks", node_.facts.program.name, node_.ranks()),
+      fmt::format("{} on {} rank{}", node_.facts.program.name, node_.ranks(), node_.ranks() == 1 ? "" : "s"),
       [](void* transport) { static_cast<Transport*>(transport)->wake(); }, &node_.transport);
 }
 
@@ -172,8 +172,8 @@ void Membership::turn(Clock::time_point now) {
   }
   if (control_ != nullptr) {
     for (const ControlPoint::Request& r : control_->take()) {
-      if (r.verb == ControlPoint::Verb::status) {
-        node_.status->ask([this, r](const std::string& text) {
+      if (r.verb == ControlPoint::Verb::status || r.verb == ControlPoint::Verb::waits) {
+        node_.status->ask(r.verb == ControlPoint::Verb::waits, [this, r](const std::string& text) {
           if (control_ != nullptr) control_->answer(r.connection, true, text, true);
         });
         continue;

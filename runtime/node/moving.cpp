@@ -88,6 +88,7 @@ bool Node::spread(Worker& w, Cf* range) {
   // What few iterations make may as well travel.
   if ((range->block->flags & abi::kNested) == 0 && last - first + 1 < placed) return true;
   abi::frame_int(range, 3) = placed;
+  w.births.spread(*range, placed);
   for (std::int32_t r = 0; r < placed; ++r) {
     if (Rank{r} == self()) continue;
     Cf* copy = copy_range(range, first, last);

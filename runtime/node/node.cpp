@@ -327,8 +327,10 @@ int Node::run() {
   progress = std::make_unique<Progress>(facts, comm, *totals, own);
   if (!facts.hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(facts, comm, transport, started);
   running = std::make_unique<RunningNow>(facts, crew);
-  if (facts.first() && ranks() > 1 && simulation == nullptr) {
-    status = std::make_unique<StatusBoard>(facts, members, comm, *totals, own);
+  // One rank of a caller's process may be over sooner than somebody asks, and be one of many.
+  if (facts.first() && simulation == nullptr && (ranks() > 1 || facts.options.caller == nullptr)) {
+    status = std::make_unique<StatusBoard>(facts, members, comm, *totals,
+                                           [this](const AskTotals& asked) { return own_totals(false, asked); });
     membership->listen();
   }
   if (journal != nullptr) journal->start();

@@ -99,7 +99,7 @@ class Node final : public Surroundings {
 
   void wake_communication();
   void wake_worker();  // after a push: somebody idle, if anybody is
-  Totals own_totals(bool final);
+  Totals own_totals(bool final, const AskTotals& asked = {});
   Presence presence() final;
 
   std::int32_t ranks() const { return facts.ranks; }
@@ -125,7 +125,7 @@ class Node final : public Surroundings {
   std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
   std::unique_ptr<TotalsOfAll> totals;
   std::unique_ptr<Progress> progress;
-  std::unique_ptr<StatusBoard> status;  // rank 0 of several
+  std::unique_ptr<StatusBoard> status;  // rank 0
   std::unique_ptr<RunningNow> running;
   std::unique_ptr<Watch> watch;        // of several processes
   std::unique_ptr<RankEvents> events;  // --record

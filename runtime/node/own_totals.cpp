@@ -7,10 +7,14 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
 #include "runtime/report/running.hpp"
+#include "runtime/report/waits_now.hpp"
 #include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {
+
+// Fragments that all ranks tell of, when they are asked what waits: a quarter of a second of rank 0's time.
+constexpr std::size_t kMostWaiting = 200'000;
 
 // Of a simulation nothing: it would not be the same twice.
 rusage used() {
@@ -29,7 +33,7 @@ std::int64_t peak_kb() { return used().ru_maxrss; }
 
 }  // namespace
 
-Totals Node::own_totals(bool final) {
+Totals Node::own_totals(bool final, const AskTotals& asked) {
   Totals t;
   t.final = final;
   t.threads = static_cast<std::int64_t>(crew.size());
@@ -37,10 +41,13 @@ Totals Node::own_totals(bool final) {
   for (std::uint32_t g = 0; g < facts.program.block_count; ++g) {
     const GroupStats::Snapshot all = crew.stats(g);
     t.recalled += static_cast<std::int64_t>(all.recalled);
-    if (all.count == 0) continue;
+    GroupBirths births;
+    for (const auto& w : crew.workers) w->births.add_to(g, births);
+    if (all.count == 0 && (final || births.born == 0)) continue;
     const bool atomic = calls_kernel(facts.program, g);
     GroupTotals x;
     x.group = g;
+    x.births = births;
     x.count = static_cast<std::int64_t>(all.count);
     x.bytes = all.bytes;
     x.moved_away = moved_by_group[g];
@@ -76,12 +83,18 @@ Totals Node::own_totals(bool final) {
     t.held = held->most();
     return t;
   }
-  for (RunningNow::Fragment& f : running->fragments()) {
-    t.now.running.push_back({std::move(f.text), f.seconds, f.group});
+  for (RunningNow::Fragment& f : running->fragments(asked.waits)) {
+    t.busy += f.seconds;  // it is counted when it has ended
+    t.now.running.push_back({std::move(f.text), f.seconds, f.group, std::move(f.gives)});
   }
   t.waiting = crew.waiting_now();
   t.now.memory_bytes = resident_bytes();
   t.now.data_bytes = held->now();
+  if (asked.waits) {
+    t.now.waits = waits_now(facts.program, data, kMostWaiting / static_cast<std::size_t>(ranks()));
+  } else if (!asked.names.empty()) {
+    t.now.waits = who_waits_for(facts.program, data, asked.names);
+  }
   return t;
 }
 

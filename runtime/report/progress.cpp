@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "runtime/report/outlook.hpp"
 #include "runtime/start/agreement.hpp"
 
 namespace tessera::runtime {
@@ -58,6 +59,8 @@ void Progress::turn(Clock::time_point now) {
   }
   const double s = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
+  if (const Outlook o = outlook(facts_.program, merge_groups(all), s); o.seconds_left && s >= kLongForAProgressLine)
+    line += ", " + text_of(o);
   const RunningFragment slow = longest_of(all[static_cast<std::size_t>(longest)]);
   if (slow.seconds >= kLongForAProgressLine)
     line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, facts_.hosts), slow.seconds, slow.text);

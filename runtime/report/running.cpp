@@ -7,7 +7,10 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/fragment/cf.hpp"
+#include "runtime/report/waits.hpp"
 #include "runtime/words/describe.hpp"
+#include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -33,24 +36,37 @@ std::uint64_t calls_begun(const Worker& w) {
 }
 
 // A copy, for the fragment may end meanwhile: then it is nothing. Without its strings, which would be gone then.
-std::string text_of(const abi::Program& program, const Worker& w, std::uint32_t& group) {
-  const std::uint64_t before = calls_begun(w);
-  const abi::Cf* c = current_of(w);
-  if (c == nullptr) return "";
+class Copy {
+ public:
+  explicit Copy(const Worker& w) {
+    const std::uint64_t before = calls_begun(w);
+    const abi::Cf* c = current_of(w);
+    if (c == nullptr) return;
+    const abi::Block* block = __atomic_load_n(&c->block, __ATOMIC_RELAXED);
+    std::memcpy(&copy_.head, c, sizeof(abi::Cf));
+    if (copy_.head.capacity > kMostCopied) return;
+    std::memcpy(copy_.words.data(), c->words(), copy_.head.capacity * sizeof(std::uint64_t));
+    if (current_of(w) != c || calls_begun(w) != before || copy_.head.block != block) return;
+    for_each_value(*block, [&](unsigned word) { copy_.words[word] = 0; });
+    ok_ = true;
+  }
+  const abi::Cf* get() const { return ok_ ? &copy_.head : nullptr; }
+
+ private:
   struct {
     abi::Cf head;
     std::array<std::uint64_t, kMostCopied> words;
-  } copy{};
-  const abi::Block* block = __atomic_load_n(&c->block, __ATOMIC_RELAXED);
-  std::memcpy(&copy.head, c, sizeof(abi::Cf));
-  if (copy.head.capacity > kMostCopied) return "";
-  std::memcpy(copy.words.data(), c->words(), copy.head.capacity * sizeof(std::uint64_t));
-  if (current_of(w) != c || calls_begun(w) != before || copy.head.block != block) return "";
-  for (unsigned i = 0; i < block->var_count; ++i) {
-    if (block->vars[i].kind == 's') copy.words[block->vars[i].word] = 0;
+  } copy_{};
+  bool ok_ = false;
+};
+
+std::vector<std::uint64_t> given_by(const abi::Program& program, const abi::Cf* c) {
+  if (c->block->kind != abi::Kind::atomic || c->block->values != 0) return {};
+  try {
+    return waits_of(program, c, {}).gives;
+  } catch (const ProgramError&) {
+    return {};
   }
-  group = block->group;
-  return describe(program, &copy.head);
 }
 
 std::string own_host() {
@@ -84,17 +100,19 @@ void RunningNow::turn(Clock::time_point now) {
   }
 }
 
-std::vector<RunningNow::Fragment> RunningNow::fragments() {
+std::vector<RunningNow::Fragment> RunningNow::fragments(bool with_gives) {
   const auto now = Clock::now();
   std::vector<Fragment> found;
   const std::lock_guard hold(mutex_);
   for (std::size_t i = 0; i < looks_.size(); ++i) {
     const Worker& w = *crew_.workers[i];
     const bool same = looks_[i].ran && looks_[i].runs == calls_begun(w);
-    std::uint32_t group = 0;
-    std::string text = text_of(facts_.program, w, group);
-    if (text.empty()) continue;
-    found.push_back({std::move(text), same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0, group});
+    const Copy copy(w);
+    const abi::Cf* c = copy.get();
+    if (c == nullptr) continue;
+    found.push_back({describe(facts_.program, c),
+                     same ? std::chrono::duration<double>(now - looks_[i].since).count() : 0, c->block->group});
+    if (with_gives) found.back().gives = given_by(facts_.program, c);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Fragment& a, const Fragment& b) { return a.seconds > b.seconds; });

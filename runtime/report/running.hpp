@@ -24,9 +24,10 @@ class RunningNow {
     std::string text;
     double seconds = 0;
     std::uint32_t group = 0;
+    std::vector<std::uint64_t> gives = {};
   };
-  // Longest first; any thread.
-  std::vector<Fragment> fragments();
+  // Longest first; any thread. `with_gives`: also what they will assign, as far as their records tell.
+  std::vector<Fragment> fragments(bool with_gives = false);
   // A line of each fragment that has run for long on the ranks of this process.
   static std::string all();
 

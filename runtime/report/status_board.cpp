@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "runtime/report/outlook.hpp"
 #include "runtime/start/members.hpp"
 #include "runtime/words/describe.hpp"
 
@@ -15,10 +17,19 @@ constexpr double kLongEnough = 1;    // s
 
 using StatusJson = nlohmann::ordered_json;
 
+StatusJson outlook_json(const Outlook& o) {
+  StatusJson j{{"text", text_of(o)}};
+  if (!o.seconds_left) return j;
+  j["done"] = *o.done;
+  j["seconds_left"] = *o.seconds_left;
+  j["at_least"] = o.at_least;
+  return j;
+}
+
 }  // namespace
 
 StatusBoard::StatusBoard(const RunFacts& facts, const Members& members, Communicator& comm, TotalsOfAll& totals,
-                         std::function<Totals()> own)
+                         Own own)
     : facts_(facts),
       members_(members),
       comm_(comm),
@@ -30,36 +41,69 @@ StatusBoard::StatusBoard(const RunFacts& facts, const Members& members, Communic
   heard_[0] = true;
 }
 
-void StatusBoard::ask(Answer to) {
-  const bool first = asked_.empty();
-  asked_.push_back(std::move(to));
-  if (!first) return;  // they are asked already
+void StatusBoard::ask(bool waits, Answer to) {
+  // Who comes while others are answered may want more than these.
+  next_.push_back({waits, std::move(to)});
+  if (asked_.empty()) begin();
+}
+
+void StatusBoard::begin() {
+  asked_ = std::exchange(next_, {});
+  waits_.reset();
+  ask_all({std::any_of(asked_.begin(), asked_.end(), [](const Asked& a) { return a.waits; })});
+}
+
+void StatusBoard::ask_all(AskTotals what) {
   deadline_ = Clock::now() + kStatusPatience;
-  totals_.take(Rank{0}, own_());
+  totals_.take(Rank{0}, own_(what));
   for (std::size_t r = 1; r < missing_.size(); ++r) {
     missing_[r] = true;
-    comm_.send(Rank{static_cast<std::int32_t>(r)}, AskTotals{});
+    comm_.send(Rank{static_cast<std::int32_t>(r)}, what);
   }
-  if (missing_.size() == 1) answer_all();
+  if (missing_.size() == 1) all_answered();
 }
 
 void StatusBoard::came(Rank from) {
   missing_[static_cast<std::size_t>(balancer::index(from))] = false;
   heard_[static_cast<std::size_t>(balancer::index(from))] = true;
-  if (!asked_.empty() && std::find(missing_.begin(), missing_.end(), true) == missing_.end()) answer_all();
+  if (!asked_.empty() && std::find(missing_.begin(), missing_.end(), true) == missing_.end()) all_answered();
 }
 
 void StatusBoard::turn(Clock::time_point now) {
-  if (!asked_.empty() && now >= deadline_) answer_all();
+  if (!asked_.empty() && now >= deadline_) all_answered();
 }
 
 Clock::time_point StatusBoard::next(Clock::time_point now) const {
   return asked_.empty() ? now + std::chrono::hours(1) : deadline_;
 }
 
+// Or it has been long enough.
+void StatusBoard::all_answered() {
+  const bool wanted = std::any_of(asked_.begin(), asked_.end(), [](const Asked& a) { return a.waits; });
+  if (!wanted || waits_ != nullptr) return answer_all();
+  waits_ = std::make_unique<WaitReport>(totals_.by_rank());
+  if (waits_->names().empty()) return answer_all();
+  ask_all({false, waits_->names()});
+}
+
 void StatusBoard::answer_all() {
   const std::string all = text();
-  for (const Answer& a : std::exchange(asked_, {})) a(all);
+  for (const Asked& a : std::exchange(asked_, {})) a.answer(all);
+  if (!next_.empty()) begin();
+}
+
+StatusJson StatusBoard::waits_text() const {
+  StatusJson list = StatusJson::array();
+  for (const WaitReport::Line& l : waits_->lines(totals_.by_rank())) {
+    StatusJson x{{"for", l.waits.slot}, {"fragment", l.waits.waiter}, {"behind", l.behind}};
+    if (l.rank >= 0) {
+      x["made_by"] = {{"rank", l.rank}, {"fragment", l.maker.text}, {"seconds", l.maker.seconds}};
+    } else {
+      x["producers"] = l.waits.producers;
+    }
+    list.push_back(std::move(x));
+  }
+  return {{"fragments", waits_->waiting()}, {"first", std::move(list)}, {"more", waits_->more()}};
 }
 
 // What it does in the run, in a word.
@@ -81,7 +125,9 @@ std::string StatusBoard::text() const {
   j["format"] = "tessera-status-1";
   j["program"] = facts_.program.name;
   j["balancer"] = facts_.policy.name;
-  j["seconds"] = std::chrono::duration<double>(Clock::now() - start_).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  j["seconds"] = seconds;
+  j["outlook"] = outlook_json(outlook(facts_.program, groups, seconds));
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const Totals& t = ranks[r];
     StatusJson running = StatusJson::array();
@@ -110,7 +156,7 @@ std::string StatusBoard::text() const {
   j["groups"] = StatusJson::array();
   for (const GroupTotals& g : groups) {
     const abi::Block& b = *facts_.program.blocks[g.group];
-    if (!calls_kernel(facts_.program, g.group)) continue;
+    if (!calls_kernel(facts_.program, g.group) || g.count == 0) continue;
     j["groups"].push_back({{"label", b.label},
                            {"at", place(facts_.program, b.pos)},
                            {"count", g.count},
@@ -125,6 +171,7 @@ std::string StatusBoard::text() const {
     }
   }
   j["decisions"] = decisions;
+  if (waits_ != nullptr) j["waits"] = waits_text();
   return j.dump(-1, ' ', false, StatusJson::error_handler_t::replace);
 }
 

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/comm/communicator.hpp"
 #include "runtime/report/totals.hpp"
+#include "runtime/report/waits_now.hpp"
 #include "runtime/start/facts.hpp"
 
 namespace tessera::runtime {
@@ -18,17 +21,27 @@ class Members;
 class StatusBoard {
  public:
   // `own`: the numbers of this rank.
-  StatusBoard(const RunFacts&, const Members&, Communicator&, TotalsOfAll&, std::function<Totals()> own);
+  using Own = std::function<Totals(const AskTotals&)>;
+  StatusBoard(const RunFacts&, const Members&, Communicator&, TotalsOfAll&, Own own);
   // JSON in one line.
   using Answer = std::function<void(const std::string& text)>;
-  void ask(Answer);
+  // `waits`: also what waits for what.
+  void ask(bool waits, Answer);
   // The numbers of a rank have come.
   void came(Rank from);
   void turn(Clock::time_point now);
   Clock::time_point next(Clock::time_point now) const;
 
  private:
+  struct Asked {
+    bool waits;
+    Answer answer;
+  };
+  void begin();
+  void ask_all(AskTotals);
+  void all_answered();
   void answer_all();
+  nlohmann::ordered_json waits_text() const;
   std::string text() const;
   const char* part_of(Rank) const;
 
@@ -36,12 +49,13 @@ class StatusBoard {
   const Members& members_;
   Communicator& comm_;
   TotalsOfAll& totals_;
-  const std::function<Totals()> own_;
+  const Own own_;
   const Clock::time_point start_;
   Clock::time_point deadline_{};
-  std::vector<bool> missing_;  // by rank: asked, and has not answered
-  std::vector<bool> heard_;    // by rank: there are numbers of it
-  std::vector<Answer> asked_;
+  std::vector<bool> missing_;          // by rank: asked, and has not answered
+  std::vector<bool> heard_;            // by rank: there are numbers of it
+  std::vector<Asked> asked_, next_;    // who is answered by what is asked now, and by what is asked then
+  std::unique_ptr<WaitReport> waits_;  // where somebody wants to know; its lines are asked for
 };
 
 }  // namespace tessera::runtime

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "runtime/work/births.hpp"
+
 namespace tessera::runtime {
 
 std::vector<GroupTotals> merge_groups(const std::vector<Totals>& ranks) {
@@ -13,6 +15,8 @@ std::vector<GroupTotals> merge_groups(const std::vector<Totals>& ranks) {
       const auto n = static_cast<double>(g.count), before = static_cast<double>(m.count);
       const double delta = g.weight - m.weight;
       const double sum = n + before;
+      Births::merge(m.births, g.births);
+      if (sum == 0) continue;
       m.variance = (m.variance * before + g.variance * n + delta * delta * n * before / sum) / sum;
       m.weight += delta * n / sum;
       m.count += g.count;

@@ -100,7 +100,7 @@ std::vector<WaitGraph::Place> WaitGraph::circle(std::uint32_t fragment) const {
   return path;
 }
 
-WaitGraph::Found WaitGraph::find(std::size_t most) {
+WaitGraph::Found WaitGraph::look(std::size_t most, bool runs) {
   const auto in_order = [](const auto& a, const auto& b) {
     return std::pair(a.name, a.fragment) < std::pair(b.name, b.fragment);
   };
@@ -122,6 +122,7 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
   }
   std::sort(by_key_.begin(), by_key_.end(), in_order);
   std::sort(ends_.begin(), ends_.end());
+  std::sort(being_made_.begin(), being_made_.end());
 
   // Who may give what it waits for itself is not meant.
   const auto perhaps = [&](const Need& n, std::uint64_t what) {
@@ -138,7 +139,8 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
     for (to = from; to < waiters_.size() && waiters_[to].name == n.name;) ++to;
     const auto [give, end] = givers(gives_, n.name);
     if (give != end || std::binary_search(ends_.begin(), ends_.end(), n.name)) continue;
-    roots.push_back({from, to, perhaps(n, n.name) || perhaps(n, n.base)});
+    const bool made = std::binary_search(being_made_.begin(), being_made_.end(), n.name);
+    roots.push_back({from, to, !made && (perhaps(n, n.name) || perhaps(n, n.base))});
   }
   // What most wait for, and what was written first.
   std::sort(roots.begin(), roots.end(), [&](const Candidate& a, const Candidate& b) {
@@ -152,7 +154,7 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
   Visit seen(fragments_);
   reach(names, seen);
   // Each is what another fragment may give, and that waits for the next: none of them is a root.
-  if (!roots.empty() && roots.front().weak) {
+  if (!runs && !roots.empty() && roots.front().weak) {
     found.circle = circle(waiters_[roots.front().from].fragment);
     found.behind = fragments_;
     if (!found.circle.empty()) return found;
@@ -172,7 +174,7 @@ WaitGraph::Found WaitGraph::find(std::size_t most) {
   }
   found.more = static_cast<std::int64_t>(roots.size() - found.roots.size());
   found.behind = std::count(seen.begin(), seen.end(), false);
-  if (found.behind > 0) {
+  if (!runs && found.behind > 0) {
     found.circle = circle(static_cast<std::uint32_t>(std::find(seen.begin(), seen.end(), false) - seen.begin()));
   }
   return found;

@@ -31,6 +31,8 @@ class WaitGraph {
   void add(std::int32_t rank, const std::vector<std::uint64_t>& words);
   // A name that is assigned when everything in some block has finished.
   void add_end(std::uint64_t name) { ends_.push_back(name); }
+  // A name that a fragment gives which runs.
+  void add_given(std::uint64_t name) { being_made_.push_back(name); }
 
   struct Place {
     std::int32_t rank = 0;
@@ -49,9 +51,13 @@ class WaitGraph {
         circle;  // each waits for a name that the next one gives, or may give, the last one for one of the first
     std::int64_t behind = 0;  // the circle, it included
   };
-  Found find(std::size_t most);
+  Found find(std::size_t most) { return look(most, false); }
+  // The same while fragments run and more are made: what is given by who runs is a root; no circles, for who is in none
+  // of the lists may yet give what they wait for.
+  Found find_while_running(std::size_t most) { return look(most, true); }
 
  private:
+  Found look(std::size_t most, bool runs);
   struct Need {
     std::uint64_t name, base;
     std::uint32_t fragment;
@@ -73,7 +79,7 @@ class WaitGraph {
   std::vector<Need> waiters_;            // the same by name
   std::vector<Giver> by_key_;            // who waits for a name, or for an element of it
   std::vector<Giver> gives_, may_give_;  // by name, when find() has sorted them
-  std::vector<std::uint64_t> ends_;
+  std::vector<std::uint64_t> ends_, being_made_;
   std::vector<std::uint32_t> first_need_, first_give_, first_may_;  // of each fragment, in the order they were added
   std::vector<std::uint64_t> given_, may_given_;                    // by fragment
 };

@@ -36,7 +36,8 @@ class RankEvents {
   void arrived(const abi::Cf&, Rank from, bool by_policy);
   void decided(const balancer::Decide&);
   void turn(Clock::time_point now);
-  Clock::time_point next() const { return std::min(next_, sync_.next()); }
+  // Rank 0 asks nobody for the time.
+  Clock::time_point next() const { return leads_ ? next_ : std::min(next_, sync_.next()); }
   void on(Rank from, const ClockAsk&);
   void on(Rank from, const ClockAnswer&);
 

@@ -1,7 +1,12 @@
 #include "runtime/trace/trace_buffer.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "runtime/fragment/cf.hpp"
@@ -13,6 +18,11 @@ namespace tessera::runtime {
 namespace {
 
 constexpr std::uint64_t kKeyFactor = 0xA0761D6478BD642Fu;
+// Where memory comes in large pages a chunk is one, so that each page is not asked for by itself; less where that would
+// be much of the limit.
+constexpr std::size_t kLeastChunk = std::size_t{1} << 18, kMostChunk = std::size_t{1} << 21;  // bytes
+
+TraceKey first_key(const abi::Cf& c, const abi::Block& b) { return abi::fold(c.id.hi + b.index, kKeyFactor) ^ c.id.lo; }
 
 }  // namespace
 
@@ -21,7 +31,7 @@ TraceKey trace_key(const abi::Id& id) { return abi::fold(id.lo ^ 0x7472616365ull
 // Ids are spread over all 128 bits already, so little is needed to keep what is mixed in apart.
 TraceKey trace_key(const abi::Cf& c) {
   const abi::Block& b = *c.block;
-  TraceKey key = abi::fold(c.id.hi + b.index, kKeyFactor) ^ c.id.lo;
+  TraceKey key = first_key(c, b);
   if (b.kind == abi::Kind::range) return key;
   unsigned word = 0;
   for (const char* k = b.layout; *k != '\0'; ++k) {
@@ -44,30 +54,55 @@ std::uint32_t trace_indices(const abi::Block& b) {
 }
 
 TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::size_t limit)
-    : ranks_(ranks), limit_(limit), shapes_(program.block_count) {
+    : ranks_(ranks),
+      limit_(limit),
+      chunk_words_(std::clamp(std::bit_floor(limit / 16), kLeastChunk, kMostChunk) / sizeof(std::uint64_t)),
+      shapes_(program.block_count) {
   for (std::uint32_t i = 0; i < program.block_count; ++i) {
     const abi::Block& b = *program.blocks[i];
     Shape& s = shapes_[i];
     for (unsigned v = 0; v < b.var_count; ++v) {
       if (is_whole(b.vars[v])) s.variables.push_back(b.vars[v].word);
     }
+    unsigned word = 0;
+    for (const char* k = b.kind == abi::Kind::range ? "" : b.layout; *k != '\0'; ++k) {
+      if (*k == 'i' || *k == 'l') s.counters.push_back(word);
+      word += *k == 'n' ? 3 : 1;
+    }
+    s.once = b.kind == abi::Kind::atomic && (b.flags & abi::kRepeats) == 0;
     s.numbers = trace_variables(b) + trace_indices(b);
     s.words = 3 + s.numbers + 2 * b.input_count;
   }
 }
 
+TraceKey TraceBuffer::key_of(const abi::Cf& c, const Shape& shape) const {
+  TraceKey key = first_key(c, *c.block);
+  for (const std::uint32_t word : shape.counters) key = abi::series_key(key, abi::frame_int(&c, word));
+  return key;
+}
+
 void TraceBuffer::close_chunk() {
   if (full_since_ == 0 && !chunks_.empty())
-    chunks_.back().resize(static_cast<std::size_t>(at_ - chunks_.back().data()));
+    chunks_.back().size = static_cast<std::size_t>(at_ - chunks_.back().words.get());
 }
 
 void TraceBuffer::next_chunk(std::size_t words) {
   close_chunk();
-  if (full_since_ == 0 && (chunks_.size() + 1) * kChunk * sizeof(std::uint64_t) > limit_) full_since_ = ticks();
-  if (full_since_ != 0) lost_.resize(std::max({kChunk, words, lost_.size()}));
-  std::vector<std::uint64_t>& chunk = full_since_ != 0 ? lost_ : chunks_.emplace_back(std::max(kChunk, words));
-  at_ = chunk.data();
-  end_ = at_ + chunk.size();
+  if (full_since_ == 0 && (chunks_.size() + 1) * chunk_words_ * sizeof(std::uint64_t) > limit_) full_since_ = ticks();
+  if (full_since_ != 0) {
+    lost_.resize(std::max({chunk_words_, words, lost_.size()}));
+    at_ = lost_.data(), end_ = at_ + lost_.size();
+    return;
+  }
+  const std::size_t size = std::max(chunk_words_, words);
+  const std::size_t bytes = (size * sizeof(std::uint64_t) + kMostChunk - 1) / kMostChunk * kMostChunk;
+  void* memory = size * sizeof(std::uint64_t) < kMostChunk ? std::malloc(size * sizeof(std::uint64_t))
+                                                           : std::aligned_alloc(kMostChunk, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (size * sizeof(std::uint64_t) >= kMostChunk) madvise(memory, bytes, MADV_HUGEPAGE);
+  chunks_.push_back({{static_cast<std::uint64_t*>(memory), std::free}, size});
+  at_ = chunks_.back().words.get();
+  end_ = at_ + size;
 }
 
 // For people: `mul (i=2, j=5)` assigns `C[2][5]`.
@@ -102,7 +137,8 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   std::uint64_t* const begin = room(shape.words);
   std::uint64_t* at = begin + 3;
   begin[0] = head(TraceWord::begin, c->block->index | std::uint64_t{shape.numbers} << kTraceBlockBits);
-  begin[1] = trace_key(*c);
+  begin[1] = shape.once && c == born_ && c->id == born_id_ ? born_key_ : key_of(*c, shape);
+  born_ = nullptr;
   if (shape.numbers > 0) write_numbers(*c, shape, begin, at);
   write_inputs(*c, at);
   at_ = at;
@@ -116,16 +152,16 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   return next;
 }
 
-void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration) {
+void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration, bool at_once) {
   std::uint64_t* const begin = room(4);
   begin[0] = head(TraceWord::iteration, range->block->index);
   begin[1] = trace_key(*range);
   begin[2] = static_cast<std::uint64_t>(iteration);
   at_ = begin + 4;
-  begin[3] = ticks();
+  begin[3] = at_once ? iterated_ : ticks();
   range->block->iterate(&w, range, iteration);
-  const std::uint64_t now = ticks();
-  *room(1) = head(TraceWord::end, now);
+  iterated_ = ticks();
+  *room(1) = head(TraceWord::end, iterated_);
   ++at_;
 }
 
@@ -145,7 +181,8 @@ void TraceBuffer::born(const abi::Cf& c) {
       // Its arithmetic fails. One rank asks no locators; where it matters the run will fail by itself.
     }
   }
-  born(trace_key(c), at, c.scope->ref == std::exchange(ends_scope_, kNoScope));
+  born_ = &c, born_id_ = c.id, born_key_ = key_of(c, shapes_[c.block->index]);
+  born(born_key_, at, c.scope->ref == std::exchange(ends_scope_, kNoScope));
 }
 
 void TraceBuffer::born(TraceKey key, std::int64_t home, bool under_end) {
@@ -162,7 +199,13 @@ void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
 std::vector<std::vector<std::uint64_t>> TraceBuffer::take() {
   close_chunk();
   at_ = end_ = nullptr;
-  return std::exchange(chunks_, {});
+  std::vector<std::vector<std::uint64_t>> all;
+  for (Chunk& c : chunks_) {
+    all.emplace_back(c.words.get(), c.words.get() + c.size);
+    c.words.reset();
+  }
+  chunks_.clear();
+  return all;
 }
 
 }  // namespace tessera::runtime

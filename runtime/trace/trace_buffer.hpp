@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -57,15 +58,15 @@ std::uint32_t trace_indices(const abi::Block&);
 
 class TraceBuffer {
  public:
-  static constexpr std::size_t kChunk = 1 << 15;  // words
   static constexpr std::int64_t kMostRanks = 1 << 20;
 
   // `ranks`: those that locators name. `limit`: bytes; what comes when they are full is not kept.
   TraceBuffer(const abi::Program&, std::int32_t ranks, std::size_t limit);
 
-  abi::Next run(abi::Worker&, abi::Cf*);                         // its block
-  void iterate(abi::Worker&, abi::Cf*, std::int64_t iteration);  // of its range
-  void born(const abi::Cf&);                                     // by the open run
+  abi::Next run(abi::Worker&, abi::Cf*);  // its block
+  // ... of its range. `at_once`: right after the one before, whose end is its beginning: the clock is read once less.
+  void iterate(abi::Worker&, abi::Cf*, std::int64_t iteration, bool at_once);
+  void born(const abi::Cf&);  // by the open run
   void made(const abi::Id& value, std::uint64_t bytes);
   // Where the open run wants to go on; also when a balancer has moved it already, which makes it stay.
   void located(std::int64_t locator) { located_ = home(locator); }
@@ -82,7 +83,15 @@ class TraceBuffer {
     std::uint32_t words = 0;                    // at most, for its begin and inputs
     std::uint32_t numbers = 0;                  // variables, then indices
     std::vector<std::uint32_t> variables = {};  // where they are in the frame
+    std::vector<std::uint32_t> counters = {};   // what its key has of the frame
+    bool once = false;                          // its key is the same whenever it runs
   };
+  // Not filled with anything before it is written.
+  struct Chunk {
+    std::unique_ptr<std::uint64_t[], void (*)(void*)> words;
+    std::size_t size;
+  };
+  TraceKey key_of(const abi::Cf&, const Shape&) const;
   void write_inputs(const abi::Cf&, std::uint64_t*& at);
   void write_numbers(const abi::Cf&, const Shape&, std::uint64_t* begin, std::uint64_t*& at);
   void born(TraceKey, std::int64_t home, bool under_end);
@@ -106,13 +115,18 @@ class TraceBuffer {
 
   const std::int32_t ranks_;
   const std::size_t limit_;
+  const std::size_t chunk_words_;
   std::vector<Shape> shapes_;  // by block
   std::uint64_t full_since_ = 0;
-  std::int64_t located_ = -1;  // of the open run
+  std::int64_t located_ = -1;      // of the open run
+  const abi::Cf* born_ = nullptr;  // what was born last, until something runs: mostly that
+  abi::Id born_id_{};
+  TraceKey born_key_ = 0;
+  std::uint64_t iterated_ = 0;  // when the last iteration ended
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
   std::uint64_t ends_scope_ = kNoScope;           // of the last `ends`, until something is born
   std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in the last chunk
-  std::vector<std::vector<std::uint64_t>> chunks_;
+  std::vector<Chunk> chunks_;
   std::vector<std::uint64_t> lost_;  // where all goes that has no room
 };
 

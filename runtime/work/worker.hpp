@@ -11,6 +11,7 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/threads/threads.hpp"
+#include "runtime/work/births.hpp"
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/lead.hpp"
 #include "runtime/work/ready_queue.hpp"
@@ -32,10 +33,16 @@ namespace tessera::abi {
 struct Worker {
   // `plenty`: as ReadyQueue has it; 0: there is no balancer.
   Worker(runtime::Node& n, const runtime::RunFacts& of, std::int32_t number_, std::uint32_t groups, std::int64_t plenty)
-      : node(n), number(number_), stats(groups), queue(groups, plenty > 0 ? &stats : nullptr, plenty), facts(of) {}
+      : node(n),
+        number(number_),
+        stats(groups),
+        births(groups),
+        queue(groups, plenty > 0 ? &stats : nullptr, plenty),
+        facts(of) {}
   runtime::Node& node;
   std::int32_t number;
   runtime::GroupStats stats;
+  runtime::Births births;
   alignas(runtime::kLine) runtime::ReadyQueue queue;  // others look at it; not at what follows
   alignas(runtime::kLine) Cf* chained = nullptr;      // to run right after the current fragment, before the queue
   Cf* current = nullptr;  // for reports of crashes, and of what runs (other threads: read and set by atomic operations)

@@ -28,12 +28,12 @@ class Live : public Command {
   void TearDown() override {
     if (run_ > 0) kill(run_, SIGKILL), waitpid(run_, nullptr, 0);
   }
-  void start() {
+  void start(const char* options = "--inproc-ranks 2 -t 1 --quiet --balancer none") {
     run_ = fork();
     if (run_ == 0) {
       if (chdir(folder_.c_str()) != 0) _exit(126);
       setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
-      setenv("TESSERA_OPTIONS", "--inproc-ranks 2 -t 1 --quiet --balancer none", 1);
+      setenv("TESSERA_OPTIONS", options, 1);
       execl("./p", "./p", static_cast<char*>(nullptr));
       _exit(127);
     }
@@ -75,6 +75,7 @@ TEST_F(Live, StatusTellsWhatRunsNow) {
   const auto slow = s["ranks"][0]["running"].at(0);
   EXPECT_NE(slow["fragment"].get<std::string>().find("work"), std::string::npos) << slow;
   EXPECT_GE(slow["seconds"], 1);
+  EXPECT_GT(s["ranks"][0]["busy_seconds"].get<double>() + 0.1, slow["seconds"]) << "what runs is counted, too";
   EXPECT_LT(slow["mean_of_group_seconds"], 0.02);
   ASSERT_EQ(s["groups"].size(), 1u);
   EXPECT_EQ(s["groups"][0]["label"], "work");
@@ -88,8 +89,72 @@ TEST_F(Live, StatusTellsWhatRunsNow) {
   EXPECT_GE(std::count(top.out.begin(), top.out.end(), '\n'), 3) << top.out;
   EXPECT_EQ(nlohmann::json::parse(top.out.substr(0, top.out.find('\n')))["format"], "tessera-status-1");
   await_end();
-  EXPECT_TRUE(ended(tessera({"status"}), 2, {"no run of several ranks is found"}));
+  EXPECT_TRUE(ended(tessera({"status"}), 2, {"no run is found"}));
   EXPECT_TRUE(ended(tessera({"top", "--interval", "0"}), 2, {"--interval"}));
+}
+
+TEST_F(Live, OneRankAnswersToo) {
+  start("-t 1 --quiet");
+  const nlohmann::json s = status();
+  ASSERT_EQ(s["ranks"].size(), 1u);
+  EXPECT_EQ(s["ranks"][0]["part"], "works");
+  const Outcome text = tessera({"status"});
+  EXPECT_TRUE(ended(text, 0));
+  EXPECT_NE(text.out.find("p.fa on 1 rank, balancer none"), std::string::npos) << text.out;
+  EXPECT_TRUE(ended(tessera({"drain", "0"}), 2, {"rank 0"}));
+}
+
+// 200 in all; of the long one, which the mean has not seen, nothing is known.
+TEST_F(Live, TheTimeThatIsLeftIsToldWhereLoopsAreKnown) {
+  start();
+  nlohmann::json s = status();
+  for (int tries = 0; tries < 100 && s["ranks"][0]["done"] < 90; ++tries) {
+    usleep(20'000);
+    s = status();
+  }
+  ASSERT_TRUE(s["outlook"].contains("done")) << s["outlook"];
+  EXPECT_NEAR(s["outlook"]["done"].get<double>(), s["ranks"][0]["done"].get<double>() / 200, 0.1);
+  EXPECT_FALSE(s["outlook"]["at_least"]);
+  EXPECT_GT(s["outlook"]["seconds_left"], 0);
+  EXPECT_NE(tessera({"status"}).out.find(" left ("), std::string::npos);
+}
+
+// A chain behind one that takes five seconds, on another rank.
+TEST_F(Live, SaysWhatWaitsForWhatAndWhoMakesIt) {
+  write("w.fa", R"(
+C++ sub slow(name r) ${{ usleep(5000000); r = 1; $}}
+C++ sub next(int a, name r) ${{ r = a + 1; $}}
+C++ sub say(int a) ${{ $}}
+sub main() {
+  df x;
+  slow(x[0]) @ { locator_cyclic: 1; };
+  for i = 1..40 next(x[i - 1], x[i]) @ { locator_cyclic: 0; };
+  say(x[40]) @ { locator_cyclic: 0; };
+}
+)");
+  ASSERT_TRUE(ended(tessera({"build", "w.fa", "-o", "p"}), 0));
+  start();
+  status();
+  nlohmann::json s;
+  for (int tries = 0; tries < 100 && !(s.contains("waits") && s["waits"]["fragments"] == 41); ++tries) {
+    const Outcome o = tessera({"status", "--waiting", "--json"});
+    ASSERT_TRUE(ended(o, 0));
+    s = nlohmann::json::parse(o.out);
+    usleep(20'000);
+  }
+  ASSERT_EQ(s["waits"]["fragments"], 41) << s;
+  ASSERT_EQ(s["waits"]["first"].size(), 1u) << s["waits"];
+  const auto& first = s["waits"]["first"][0];
+  EXPECT_EQ(first["behind"], 41);
+  EXPECT_NE(first["fragment"].get<std::string>().find("(i=1)"), std::string::npos) << first;
+  ASSERT_TRUE(first.contains("made_by")) << first;
+  EXPECT_EQ(first["made_by"]["rank"], 1);
+  EXPECT_NE(first["made_by"]["fragment"].get<std::string>().find("slow"), std::string::npos) << first;
+  const std::string text = tessera({"status", "--waiting"}).out;
+  EXPECT_NE(text.find("41 fragments wait for values"), std::string::npos) << text;
+  EXPECT_NE(text.find(", 40 more wait behind it"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1 is making it: `slow(x[0])`"), std::string::npos) << text;
+  EXPECT_EQ(tessera({"status"}).out.find("wait for values"), std::string::npos) << "only when asked for";
 }
 
 TEST_F(Live, TopIsOnTheTerminalUntilSomebodyLeaves) {

@@ -113,7 +113,7 @@ TEST_F(Members, AStoppedRunIsNamedAndHoldsUpNobody) {
 
 TEST_F(Members, WithoutARunThereIsNothingToDrain) {
   environment_ = {"XDG_RUNTIME_DIR=" + folder_.string()};
-  EXPECT_TRUE(ended(tessera({"drain", "1"}), 2, {"no run of several ranks"}));
+  EXPECT_TRUE(ended(tessera({"drain", "1"}), 2, {"no run is found"}));
   EXPECT_TRUE(ended(tessera({"drain"}), 2, {"rank"}));
   EXPECT_TRUE(ended(tessera({"join", "-1"}), 2, {"-1"}));
   write("p.fa", kHello);

@@ -307,5 +307,19 @@ TEST_F(Record, RefusesAPathBeforeTheRun) {
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--record-limit-mb", "0"}), 2, {"--record-limit-mb"}));
 }
 
+// Rank 0 was always late to ask itself for the time, and its communication thread ran all the while.
+TEST_F(Command, RecordingTakesNoProcessorWhileNothingHappens) {
+  write("sleeps.fa", "C++ sub nap() ${{ usleep(1500000); $}}\nsub main() { nap(); }\n");
+  for (const char* ranks : {"1", "2"}) {
+    ASSERT_TRUE(ended(tessera({"run", "-q", "sleeps.fa", "--inproc-ranks", ranks, "-t", "1", "--record", "s.trace",
+                               "--summary", "s.json"}),
+                      0));
+    const std::string summary = read("s.json");
+    const std::size_t at = summary.find("\"cpu_seconds\": ");
+    ASSERT_NE(at, std::string::npos) << summary;
+    EXPECT_LT(std::stod(summary.substr(at + 15)), 0.12) << ranks << " ranks, of 1.5 s";
+  }
+}
+
 }  // namespace
 }  // namespace tessera::tests

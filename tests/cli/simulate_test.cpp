@@ -169,6 +169,52 @@ TEST_F(Command, SimulateDrawsSeedsAsBands) {
   EXPECT_EQ(bands, 4u);  // two balancers in two charts
 }
 
+// One axis for all: the balancer that is faster ends sooner on it, and where nobody can is dashed.
+TEST_F(Command, SimulateDrawsAllOnOneTimeAxis) {
+  const Outcome o = tessera({"simulate", "-w", "loop:items=100,weights=heavy", "-n", "2,4", "-b", "none,steal",
+                             "--plot", "o.svg", "--json", "o.json"});
+  ASSERT_TRUE(ended(o, 0));
+  const std::string svg = read("o.svg");
+  std::vector<double> widths, bounds;
+  for (std::size_t at = svg.find("fill=\"none\" stroke=\"#aaa\""); at != std::string::npos;
+       at = svg.find("fill=\"none\" stroke=\"#aaa\"", at + 1)) {
+    const std::size_t width = svg.rfind("width=\"", at) + 7;
+    widths.push_back(std::stod(svg.substr(width)));
+  }
+  const std::string line = "<line class=\"bound\" x1=\"";
+  for (std::size_t at = svg.find(line); at != std::string::npos; at = svg.find(line, at + 1))
+    bounds.push_back(std::stod(svg.substr(at + line.size())));
+  ASSERT_EQ(widths.size(), 2u);
+  ASSERT_EQ(bounds.size(), 2u);
+  EXPECT_EQ(bounds[0], bounds[1]);
+  const auto j = nlohmann::json::parse(read("o.json"));
+  const double none = j["runs"][1]["seconds"], steal = j["runs"][3]["seconds"];
+  EXPECT_NEAR(widths[1] / widths[0], steal / none, 0.01);
+  EXPECT_NE(svg.find("class=\"bound\" points"), std::string::npos) << "and against the number of ranks";
+}
+
+TEST_F(Command, SimulateDrawsPagesAndPngs) {
+  const Words words = {"simulate", "-w", "matmul:blocks=4", "-n", "3", "-b", "none,steal", "--plot"};
+  const auto plot = [&](const char* file) {
+    Words all = words;
+    all.emplace_back(file);
+    return tessera(all);
+  };
+  EXPECT_TRUE(ended(plot("o.html"), 0));
+  const std::string page = read("o.html");
+  EXPECT_NE(page.find("\"name\":\"none\""), std::string::npos);
+  EXPECT_NE(page.find("\"name\":\"steal\""), std::string::npos);
+  EXPECT_TRUE(ended(tessera({"simulate", "-w", "tree", "-n", "3", "-b", "steal", "--plot", "o.html"}), 2,
+                    {"--plot", "makes its fragments while it runs"}));
+  const Outcome png = plot("o.png");
+  if (png.exit_code == 3) {
+    EXPECT_TRUE(ended(png, 3, {"--plot", "rsvg-convert", "librsvg2-bin"}));
+  } else {
+    EXPECT_TRUE(ended(png, 0));
+    EXPECT_EQ(read("o.png").substr(1, 3), "PNG");
+  }
+}
+
 TEST_F(Command, SimulateSaysWhatIsWrongWithASweep) {
   const auto refused = [&](const char* sweep, const std::vector<std::string>& parts) {
     return ended(tessera({"simulate", "-w", "loop", "-n", "4", "-b", "none,steal", "--sweep", sweep}), 2, parts);

@@ -200,5 +200,29 @@ X
     during : 13 -t 1 --silence-limit 5
     code $? 0
     silent "silent" ;;
+  clocks)  # of h2 the monotonic clock is an hour ahead; a record has both on that of rank 0, and says how exactly
+    unshare -T --monotonic 3600 true 2>/dev/null || { echo "skipped: no time namespaces"; exit 77; }
+    cat >ahead <<X
+#!/bin/bash
+while [[ \$1 == -* ]]; do shift; done
+host=\$1; shift
+printf '%s\n' "\$*" >"$work/\$host.command"
+exec "$OMPI_MCA_plm_rsh_agent" "\$host" unshare -T --monotonic 3600 bash "$work/\$host.command"
+X
+    chmod +x ahead
+    cat >chain.fa <<'X'
+C++ sub next(int a, name x) ${{ usleep(2000); x = a + 1; $}}
+C++ sub first(name x) ${{ x = 0; $}}
+sub main() { df x; first(x[0]); for i = 1..400 next(x[i - 1], x[i]) @ { locator_cyclic: i; }; }
+X
+    OMPI_MCA_plm_rsh_agent=$work/ahead limit "$tessera" run chain.fa -n 2 --balancer none --record chain.trace >out 2>said
+    code $? 0
+    # rank 1 WORKERS other-host OFFSET ERROR: it is an hour, within what is said, and that is little.
+    awk '/^rank 1 / { n++; off = $5 + 3600e9; if (off < 0) off = -off; if ($4 != "other-host" || off > $6 || $6 > 50e6) bad = 1; print }
+      END { exit n == 1 && !bad ? 0 : 1 }' chain.trace || { echo "the clocks are not together"; exit 1; }
+    # Nobody runs before what it waits for: what travels takes time, and no more than that.
+    "$tessera" export chain.trace --format csv -o tables || exit 1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["kind"] == "kernel" { n++; if ($at["start_ns"] < 0 || $at["start_ns"] > 60e9) bad++ }
+      END { exit n == 401 && !bad ? 0 : 1 }' tables/fragments.csv || { echo "times of an hour ahead:"; head -3 tables/fragments.csv; exit 1; } ;;
   *) echo "no check $what"; exit 2 ;;
 esac

@@ -173,6 +173,7 @@ void Browser::drag(double x, double y, double to_x) {
 void Browser::press(const std::string& key) {
   json k{{"type", "keyDown"}, {"key", key}};
   if (key.size() == 1) k["text"] = key;
+  if (key == "Tab") k["windowsVirtualKeyCode"] = 9;
   call("Input.dispatchKeyEvent", k);
   call("Input.dispatchKeyEvent", {{"type", "keyUp"}, {"key", key}});
   drawn();

@@ -128,7 +128,7 @@ TEST_F(Export, TablesHaveWhatTheRecordHas) {
             "at_ns,from,to,message,bytes,fragments\n500000,0,1,Ship,200,1\n4000000,1,0,Give,60,0\n");
   EXPECT_EQ(read("tables/decisions.csv"),
             "at_ns,rank,from,to,load_from_ns,load_to_ns,fragments,why\n400000,1,0,1,7000000,0,work:1,stolen\n");
-  EXPECT_NE(read("tables/workers.csv").find("\n1,0,100000,500000,idle: work was ready on another rank,2\n"),
+  EXPECT_NE(read("tables/workers.csv").find("\n1,0,100000,500000,idle: the balancer moved work there late,2\n"),
             std::string::npos)
       << read("tables/workers.csv");
 }

@@ -1,7 +1,11 @@
 // The page in a browser: it opens from the disk without a network, its numbers are those of the record, and zoom,
 // search, filter and clicks do what they say.
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <set>
 
+#include "balancer/simulator/trace.hpp"
 #include "browser.hpp"
 #include "command.hpp"
 #include "small_trace.hpp"
@@ -139,6 +143,178 @@ TEST_F(Page, ZoomsSearchesFiltersAndTellsWhy) {
   browser_->drawn();
   EXPECT_EQ(colour(3.3e6, 0), "#14171b");
   EXPECT_EQ(colour(1e6, 0), work);
+  // ... but not on paper.
+  value("dispatchEvent(new Event('beforeprint')), 0");
+  EXPECT_EQ(colour(3.3e6, 0), "#ffffff");
+  value("dispatchEvent(new Event('afterprint')), 0");
+  EXPECT_EQ(colour(3.3e6, 0), "#14171b");
+}
+
+// By the keyboard alone: to the timeline by Tab, then about in it.
+TEST_F(Page, CanBeReadWithoutAMouse) {
+  show(kSmallTrace);
+  std::set<std::string> reached;
+  for (int k = 0; k < 60; ++k) {
+    browser_->press("Tab");
+    reached.insert(value("document.activeElement.id || document.activeElement.parentElement.id").get<std::string>());
+  }
+  for (const char* id : {"search", "next", "previous", "path", "all", "theme", "legend", "bars"})
+    EXPECT_TRUE(reached.contains(id)) << id;
+  value("document.getElementById('bars').focus()");
+  const double before = value("report.timeline.t1 - report.timeline.t0");
+  browser_->press("+");
+  EXPECT_LT(value("report.timeline.t1 - report.timeline.t0").get<double>(), before);
+  const double from = value("report.timeline.t0");
+  browser_->press("ArrowRight");
+  EXPECT_GT(value("report.timeline.t0").get<double>(), from);
+  browser_->press("c");
+  EXPECT_TRUE(value("document.getElementById('path').checked"));
+}
+
+// As a person sees it from afar: the page's picture in cells of some 36 x 28 pixels, each with its mean colour, against
+// tests/report/pictures. TESSERA_UPDATE_GOLDENS=1 writes these again.
+class Picture : public Page {
+ protected:
+  static constexpr int kColumns = 30, kRows = 40;
+  nlohmann::json seen() {
+    browser_->call("Emulation.setDeviceMetricsOverride",
+                   {{"width", 1100}, {"height", 1100}, {"deviceScaleFactor", 1}, {"mobile", false}});
+    browser_->drawn(), browser_->drawn();
+    const std::string png = browser_->call("Page.captureScreenshot")["data"];
+    return value("(async () => { const i = new Image(); i.src = 'data:image/png;base64," + png +
+                 "'; await i.decode(); const c = document.createElement('canvas'); c.width = " +
+                 std::to_string(kColumns) + ", c.height = " + std::to_string(kRows) +
+                 "; const g = c.getContext('2d'); g.imageSmoothingQuality = 'high'; g.drawImage(i, 0, 0, c.width, "
+                 "c.height); return Array.from(g.getImageData(0, 0, c.width, c.height).data).filter((_, k) => k % 4 < "
+                 "3); })()");
+  }
+  void compare(const std::string& name) {
+    const nlohmann::json now = seen();
+    const std::string file = std::string(TESSERA_PICTURES) + "/" + name + ".json";
+    if (std::getenv("TESSERA_UPDATE_GOLDENS") != nullptr) std::ofstream(file) << now.dump() << "\n";
+    std::ifstream in(file);
+    const nlohmann::json wanted = nlohmann::json::parse(in);
+    ASSERT_EQ(now.size(), wanted.size());
+    // Fonts differ between machines, so a line may break elsewhere: some cells may.
+    int others = 0;
+    for (std::size_t k = 0; k < now.size(); k += 3) {
+      int apart = 0;
+      for (std::size_t c = k; c < k + 3; ++c)
+        apart = std::max(apart, std::abs(now[c].get<int>() - wanted[c].get<int>()));
+      others += apart > 40 ? 1 : 0;
+    }
+    EXPECT_LT(others, kColumns * kRows / 20) << name << ": cells that look different";
+  }
+};
+
+TEST_F(Picture, LooksAsItDid) {
+  show(kSmallTrace);
+  compare("light");
+  value("document.getElementById('theme').click()");
+  compare("dark");
+}
+
+// Reports of the examples: the page has what the record has, and finds it. TESSERA_ALL_EXAMPLES=1: of all of them.
+TEST_F(Page, ShowsTheExamples) {
+  struct Example {
+    const char* name;
+    Words options;
+    bool always;
+  };
+  const std::vector<Example> examples = {{"numbers", {}, true},
+                                         {"cholesky", {"-D", "TILES=4", "-D", "TILE=16"}, true},
+                                         {"heat", {"-D", "CELLS=40", "-D", "BLOCKS=2", "-D", "STEPS=5"}, false},
+                                         {"imbalance", {}, false},
+                                         {"matmul", {}, false},
+                                         {"rowreduce", {"-D", "ROWS=10", "-D", "COLUMNS=1000"}, false},
+                                         {"lu", {}, false},
+                                         {"conjugate", {}, false},
+                                         {"particles", {}, false},
+                                         {"sweep", {}, false}};
+  for (const Example& e : examples) {
+    if (!e.always && std::getenv("TESSERA_ALL_EXAMPLES") == nullptr) continue;
+    SCOPED_TRACE(e.name);
+    const std::string folder = std::string(TESSERA_EXAMPLES) + "/" + e.name;
+    Words words = {"run", "-q", "-n", "2", "-t", "1", "--record", "r.trace", folder + "/" + e.name + ".fa"};
+    words.insert(words.end(), e.options.begin(), e.options.end());
+    ASSERT_TRUE(ended(tessera(words), 0));
+    ASSERT_TRUE(ended(tessera({"report", "r.trace", "-o", "r.html"}), 0));
+    browser_->open(path("r.html").string());
+    ASSERT_EQ(value("report.error || null"), nullptr);
+    const auto trace = balancer::simulator::read_trace(path("r.trace").string());
+    std::vector<std::int64_t> count(trace.work.groups.size());
+    std::vector<double> length(count.size());
+    for (const auto& b : trace.times.bars) {
+      const auto& block = trace.times.blocks[b.block];
+      if (!block.kernel) continue;
+      ++count[block.group];
+      length[block.group] += static_cast<double>(b.length);
+    }
+    const auto shown = value(
+        "(() => { const r = report.runs[0], all = r.groups.map(() => [0, 0]); for (let i = 0; i < r.count; ++i) { "
+        "const "
+        "g = r.group(i).number; ++all[g][0], all[g][1] += r.length_of(i); } return {all, tick: r.tick, names: "
+        "r.groups.map((g) => [g.name, g.place, g.count])}; })()");
+    ASSERT_EQ(shown["all"].size(), count.size());
+    const double tick = shown["tick"];
+    for (std::size_t g = 0; g < count.size(); ++g) {
+      EXPECT_EQ(shown["all"][g][0], count[g]) << shown["names"][g];
+      EXPECT_NEAR(shown["all"][g][1].get<double>(), length[g], tick * static_cast<double>(count[g] + 1))
+          << shown["names"][g];
+      EXPECT_EQ(shown["names"][g][2].is_null() ? 0 : shown["names"][g][2].get<std::int64_t>(), count[g]);
+    }
+    // Who asks for all of rank 1 gets these, and the legend has each group that ran.
+    const auto on_one = std::count_if(trace.times.bars.begin(), trace.times.bars.end(),
+                                      [&](const auto& b) { return b.rank == 1 && trace.times.blocks[b.block].kernel; });
+    EXPECT_EQ(value("search(report.runs[0], 'rank 1').length"), on_one);
+    EXPECT_EQ(value("document.querySelectorAll('#legend button').length"),
+              std::count_if(count.begin(), count.end(), [](std::int64_t n) { return n > 0; }));
+    value("report.timeline.show(0.4 * report.timeline.end, 0.5 * report.timeline.end)");
+    browser_->drawn();
+  }
+}
+
+// A million fragments: read within seconds, and moving about does not stutter. How long a frame takes to draw is
+// measured, the median, since this machine may do other things meanwhile; all of it is printed.
+TEST_F(Page, MovesSmoothlyWithAMillionFragments) {
+  constexpr int kMany = 1'000'000, kRanks = 8;
+  std::string fragments, times;
+  for (int i = 0; i < kMany; ++i) {
+    const std::string id = std::to_string(i);
+    fragments += "f " + id + " " + std::to_string(i % 3) + " - - 800 8\n";
+    times += "t " + id + " " + std::to_string(i % kRanks) + " 0 " + std::to_string(i / kRanks * 1000) + " 800 " +
+             std::to_string(i % 3) + " " + id + "\n";
+  }
+  std::string text = "tessera-trace 1\nprogram - p\n";
+  for (int g = 0; g < 3; ++g) text += "group " + std::to_string(g) + " : k at p:" + std::to_string(g) + "\n";
+  text += fragments + "run 125000000 live none\n";
+  for (int r = 0; r < kRanks; ++r) text += "rank " + std::to_string(r) + " 1 same-host 0 0 h\n";
+  for (int g = 0; g < 3; ++g)
+    text += "block " + std::to_string(g) + " " + std::to_string(g) + " kernel 1 i : 1 in p k(i)\n";
+  text += times + "end " + std::to_string(kMany) + "\n";
+  show(text);
+  EXPECT_LT(std::filesystem::file_size(path("r.html")), 5'000'000u);
+  const double took = value("report.took");
+  // Through the whole run at several scales: each step a frame.
+  const nlohmann::json frames = value(R"((async () => {
+    const t = report.timeline, gaps = [];
+    t.frames.length = 0;
+    for (const span of [1, 0.1, 0.003, 0.0001]) {
+      t.show(0, t.end * span);
+      for (let k = 0, last = performance.now(); k < 60; ++k) {
+        t.pan(span === 1 ? (k % 2 ? 0.004 : -0.004) : 0.11);
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        gaps.push(now - last), last = now;
+      }
+    }
+    const at = (all, share) => [...all].sort((a, b) => a - b)[Math.floor(share * (all.length - 1))];
+    return {draw: at(t.frames, 0.5), worst_draw: at(t.frames, 1), gap: at(gaps, 0.5), late: gaps.filter((g) => g > 50).length, all: gaps.length};
+  })())");
+  std::printf("opened in %.0f ms; %s\n", took, frames.dump().c_str());
+  EXPECT_LT(frames["draw"].get<double>(), 8) << "half of a frame at 60 frames/s";
+  EXPECT_LT(frames["gap"].get<double>(), 50);
+  EXPECT_EQ(frames["all"], 240);
 }
 
 // A hundred thousand fragments: bins of time instead of bars, and the same sums.

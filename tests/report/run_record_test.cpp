@@ -32,7 +32,8 @@ TEST_F(ReportRecord, EachWorkersTimeIsToldToTheLastNanosecond) {
   EXPECT_EQ(sum(r, Doing::overhead), 10 + 5) << "both were ready, and nothing else ran";
   EXPECT_EQ(sum(r, Doing::value), 3510 - 2100) << "rank 0 had nothing else while work(2) ran";
   EXPECT_EQ(sum(r, Doing::transfer), 4000 - 3510);
-  EXPECT_EQ(sum(r, Doing::elsewhere), 500 - 100) << "work(2) lay on rank 0";
+  EXPECT_EQ(sum(r, Doing::late), 500 - 100) << "work(2) lay on rank 0 until it was moved";
+  EXPECT_EQ(sum(r, Doing::elsewhere), 0);
   EXPECT_EQ(sum(r, Doing::nothing), 100 + (6105 - 3510) + (6105 - 6005));
   ASSERT_EQ(r.lanes.size(), 2u);
   for (const Lane& lane : r.lanes) {
@@ -44,6 +45,16 @@ TEST_F(ReportRecord, EachWorkersTimeIsToldToTheLastNanosecond) {
     }
     EXPECT_EQ(at, r.finished());
   }
+}
+
+// A rank to which nothing was moved meanwhile.
+TEST_F(ReportRecord, WorkThatLayElsewhereAndNeverCameIsNotLate) {
+  std::string text = tests::kSmallTrace;
+  const std::string last = "rank 1 1 same-host 0 0 here\n";
+  text.insert(text.find(last) + last.size(), "rank 2 1 same-host 0 0 here\n");
+  const RunRecord r = read(text);
+  EXPECT_EQ(sum(r, Doing::late), 500 - 100);
+  EXPECT_EQ(sum(r, Doing::elsewhere), 500 - 100);
 }
 
 TEST_F(ReportRecord, ThePathGoesBackToWhatEachHadToWaitFor) {

@@ -108,5 +108,31 @@ TEST(WaitGraph, ShowsSoManyAndCountsTheRest) {
   EXPECT_EQ(found.more, 12);
 }
 
+// While it runs: an `if` that waits may assign x[3], too, but it is known who does.
+TEST(WaitGraph, WhatSomebodyMakesComesFirstWhileItRuns) {
+  Rank0 r;
+  r.add({{kX + 3, kX}}, {kX + 4});
+  r.add({{kX + 4, kX}}, {});
+  r.add({{kY, kY}}, {}, {kX, kY});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  graph.add_given(kX + 3);
+  const WaitGraph::Found found = graph.find_while_running(8);
+  ASSERT_EQ(found.roots.size(), 2u);
+  EXPECT_EQ(found.roots[0].first[0].name, kX + 3);
+  EXPECT_EQ(found.roots[0].waiting, 2);
+  EXPECT_EQ(found.roots[1].first[0].name, kY);
+}
+
+// Who waits for each other now may get it from somebody who is in no list.
+TEST(WaitGraph, NobodyIsInACircleWhileItRuns) {
+  Rank0 r;
+  r.add({{kX, kX}}, {}, {kY});
+  r.add({{kY, kY}}, {}, {kX});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  EXPECT_TRUE(graph.find_while_running(8).circle.empty());
+}
+
 }  // namespace
 }  // namespace tessera::runtime

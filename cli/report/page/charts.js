@@ -23,7 +23,7 @@ function each_bin(run, timeline, f) {
   }
 }
 
-const kDoingOrder = [0, 1, 2, 3, 4, 5, 6];
+const kDoingOrder = [0, 1, 2, 3, 4, 5, 6, 7];
 function draw_doing(timeline) {
   const runs = timeline.runs, each = runs.length > 1 ? 110 : 150, g = prepare(by_id('doing'), each * runs.length, timeline);
   runs.forEach((run, n) => {

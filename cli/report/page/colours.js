@@ -2,9 +2,9 @@
 // Colours that people with any colour vision tell apart (Okabe and Ito); after the eighth group they come again, lighter
 // or darker. Kernels are full bars, what workers do else is pale and low.
 const kPalette = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#8c6bb1'];
-const kDoing = ['#0072b2', '#9aa5b1', '#d55e00', '#56b4e9', '#cc79a7', '#f0b400', '#e4e8ec'];
-const kDoingDark = ['#3d9be0', '#7d8894', '#ff8a3d', '#4d88b0', '#a8638b', '#c79a10', '#262c33'];
-const kDoingShort = ['kernels', 'making fragments', 'overhead', 'idle: transfer', 'idle: value not made yet', 'idle: work elsewhere', 'idle: nothing ready'];
+const kDoing = ['#0072b2', '#9aa5b1', '#d55e00', '#56b4e9', '#cc79a7', '#7b5ea7', '#f0b400', '#e4e8ec'];
+const kDoingDark = ['#3d9be0', '#7d8894', '#ff8a3d', '#4d88b0', '#a8638b', '#a98bdb', '#c79a10', '#262c33'];
+const kDoingShort = ['kernels', 'making fragments', 'overhead', 'idle: transfer', 'idle: value not made yet', 'idle: moved there late', 'idle: work elsewhere', 'idle: nothing ready'];
 
 function mix_colour(hex, other, share) {
   const part = (h, k) => parseInt(h.slice(1 + 2 * k, 3 + 2 * k), 16);

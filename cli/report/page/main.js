@@ -17,6 +17,7 @@ async function build() {
   still(timeline);
   follow_address(timeline);
   charts_later(timeline);
+  print_light(timeline);
   requestAnimationFrame(() => requestAnimationFrame(() => { report.took = performance.now() - started; report.ready = true; }));
 }
 
@@ -126,6 +127,14 @@ function still(timeline) {
   const decided = runs.flatMap((r) => r.decisions.slice(0, 500).map((d) => decision_text(r, d)));
   by_id('decisions_title').textContent = runs.reduce((n, r) => n + r.decisions_all, 0).toLocaleString('en') + ' decisions' + (decided.length < runs.reduce((n, r) => n + r.decisions_all, 0) ? ', the first ' + decided.length : '');
   by_id('decisions').replaceChildren(...decided.map((t) => make('div', {class: 'note'}, t)));
+}
+
+// What is drawn does not follow style sheets: on paper it is light.
+function print_light(timeline) {
+  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_doing(timeline); draw_balance(timeline); draw_memory(timeline); };
+  let was = false;
+  window.addEventListener('beforeprint', () => { was = is_dark(); if (was) all(false); });
+  window.addEventListener('afterprint', () => { if (was) all(true); });
 }
 
 let charts_wait = false;

@@ -1,0 +1,125 @@
+#include "runtime/report/outlook.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "balancer/units.hpp"
+#include "runtime/words/describe.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// How many there will be of each group, as far as that can be known.
+class Expected {
+ public:
+  Expected(const abi::Program& program, const std::vector<GroupTotals>& groups) : program_(program) {
+    for (const GroupTotals& g : groups) groups_[g.group] = &g;
+  }
+  // Runs of the group in the whole run of the program; nothing: why() says why not.
+  std::optional<double> runs(std::uint32_t group) {
+    const abi::Block& b = *program_.blocks[group];
+    const std::optional<double> fragments = born(group);
+    if (!fragments || (b.flags & abi::kRepeats) == 0) return fragments;
+    const GroupBirths& own = groups_.at(group)->births;
+    return own.born == 0 ? fragments : *fragments * static_cast<double>(own.steps) / static_cast<double>(own.born);
+  }
+  const std::string& why() const { return why_; }
+
+ private:
+  struct Known {
+    bool asked = false;
+    std::optional<double> born;
+  };
+
+  std::optional<double> unknown(std::uint32_t group, const char* what) {
+    if (why_.empty()) why_ = fmt::format("{} {}", describe(program_, *program_.blocks[group]), what);
+    return std::nullopt;
+  }
+
+  std::optional<double> born(std::uint32_t group) {
+    if (group == program_.main->group) return 1;
+    const auto found = groups_.find(group);
+    if (found == groups_.end()) return 0;
+    const GroupBirths& own = found->second->births;
+    if (own.born == 0) return 0;
+    Known& known = known_[group];
+    if (std::exchange(known.asked, true)) {
+      if (!known.born) unknown(group, "calls itself, who knows how often");
+      return known.born;
+    }
+    if (own.maker == kManyMakers) return unknown(group, "is made in several places");
+    if (own.maker == kNoMaker) return unknown(group, "was made before");
+    const std::optional<double> more = whole_by_part(own.maker);
+    if (!more) return std::nullopt;
+    known_[group].born = static_cast<double>(own.born) * *more;
+    return known_[group].born;
+  }
+
+  // How often the group runs in all, over how often it has run so far.
+  std::optional<double> whole_by_part(std::uint32_t group) {
+    const abi::Block& b = *program_.blocks[group];
+    if (b.kind == abi::Kind::loop) return unknown(group, "ends when its condition says so");
+    const auto found = groups_.find(group);
+    const std::int64_t ran = found == groups_.end() ? 0 : found->second->count;
+    if (b.kind != abi::Kind::range) {
+      const std::optional<double> all = born(group);
+      if (!all) return std::nullopt;
+      return ran == 0 ? 1 : std::max(1.0, *all / static_cast<double>(ran));
+    }
+    const GroupBirths& own = found->second->births;
+    const std::optional<double> loops = born(group);
+    if (!loops) return std::nullopt;
+    if (own.stepped == 0 || own.born == 0) return 1;
+    const double steps = static_cast<double>(own.steps) * *loops / static_cast<double>(own.born);
+    return std::max(1.0, steps / static_cast<double>(own.stepped));
+  }
+
+  const abi::Program& program_;
+  std::map<std::uint32_t, const GroupTotals*> groups_;
+  std::map<std::uint32_t, Known> known_;
+  std::string why_;
+};
+
+}  // namespace
+
+Outlook outlook(const abi::Program& program, const std::vector<GroupTotals>& groups, double seconds) {
+  Outlook o;
+  Expected expected(program, groups);
+  double done = 0, rest = 0;  // s of kernels
+  for (const GroupTotals& g : groups) {
+    if (!calls_kernel(program, g.group)) continue;
+    const auto ran = static_cast<double>(g.count);
+    done += ran * g.weight * 1e-9;
+    const std::optional<double> all = expected.runs(g.group);
+    if (!all) {
+      o.why = expected.why();
+      return o;
+    }
+    if (*all <= ran) continue;
+    if (g.weight <= 0) {
+      o.at_least = true;
+      if (o.why.empty())
+        o.why = fmt::format("{} ({:.0f} of them), which has not run yet", describe(program, *program.blocks[g.group]),
+                            *all);
+      continue;
+    }
+    rest += (*all - ran) * g.weight * 1e-9;
+  }
+  if (done <= 0) {
+    o.why = "nothing has ended yet";
+    return o;
+  }
+  o.done = done / (done + rest);
+  o.seconds_left = rest * seconds / done;
+  return o;
+}
+
+std::string text_of(const Outlook& o) {
+  if (!o.seconds_left) return "time left: not known: " + o.why;
+  const std::string left = balancer::duration_text(static_cast<balancer::Time>(*o.seconds_left * 1e9));
+  return fmt::format("about {} left ({:.0f} % done){}", left, 100 * *o.done, o.at_least ? ", without " + o.why : "");
+}
+
+}  // namespace tessera::runtime

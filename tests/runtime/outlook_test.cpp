@@ -1,0 +1,88 @@
+// How long the rest of a run takes, from what has been counted.
+#include "runtime/report/outlook.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <initializer_list>
+#include <memory>
+
+namespace tessera::runtime {
+namespace {
+
+// Groups 0: main; 1: `for i` in it; 2: `for j` in each iteration of that; 3: a kernel in that; 4: a `while` in main;
+// 5: a kernel in that; 6: a sub in main that calls itself; 7: a kernel in that.
+class OutlookOf : public testing::Test {
+ protected:
+  OutlookOf() {
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      blocks_[b].index = blocks_[b].group = b;
+      blocks_[b].kind = kinds_[b];
+      blocks_[b].label = labels_[b];
+      all_[b] = &blocks_[b];
+    }
+    program_.block_count = blocks_.size();
+    program_.blocks = all_.data();
+    program_.name = "p.fa";
+    program_.main = &blocks_[0];
+  }
+  struct Group {
+    std::uint32_t group;
+    std::int64_t ran;
+    double ms;
+    GroupBirths births;
+  };
+  Outlook of(std::initializer_list<Group> groups, double seconds = 1) {
+    std::vector<GroupTotals> all;
+    for (const Group& g : groups) {
+      GroupTotals t;
+      t.group = g.group, t.count = g.ran, t.weight = g.ms * 1e6, t.births = g.births;
+      all.push_back(t);
+    }
+    return outlook(program_, all, seconds);
+  }
+  static constexpr std::array kinds_ = {abi::Kind::sub,  abi::Kind::range,  abi::Kind::range, abi::Kind::atomic,
+                                        abi::Kind::loop, abi::Kind::atomic, abi::Kind::sub,   abi::Kind::atomic};
+  static constexpr std::array labels_ = {"main", "for i", "for j", "work", "while", "step", "fib", "leaf"};
+  std::array<abi::Block, 8> blocks_{};
+  std::array<const abi::Block*, 8> all_{};
+  abi::Program program_{};
+};
+
+TEST_F(OutlookOf, ALoopOfWhichTwoFifthsHaveRun) {
+  const Outlook o = of({{0, 1, 0, {}}, {1, 0, 0, {1, 100, 50, 0}}, {3, 40, 10, {50, 0, 0, 1}}}, 0.2);
+  ASSERT_TRUE(o.done);
+  EXPECT_NEAR(*o.done, 0.4, 1e-9);
+  EXPECT_NEAR(*o.seconds_left, 0.3, 1e-9) << "two workers: 0.4 s of work in 0.2 s";
+  EXPECT_FALSE(o.at_least);
+  EXPECT_EQ(text_of(o), "about 300 ms left (40 % done)");
+}
+
+// Of ten turns of the outer loop four have been made, which made as many inner ones of 30 turns each.
+TEST_F(OutlookOf, LoopsInLoops) {
+  const Outlook o =
+      of({{0, 1, 0, {}}, {1, 0, 0, {1, 10, 4, 0}}, {2, 0, 0, {4, 120, 90, 1}}, {3, 75, 2, {90, 0, 0, 2}}}, 1);
+  ASSERT_TRUE(o.done);
+  EXPECT_NEAR(*o.done, 75.0 / 300, 1e-9);
+}
+
+TEST_F(OutlookOf, WhatIsNotKnownIsNotTold) {
+  const Outlook turns = of({{0, 1, 0, {}}, {4, 20, 0, {1, 0, 0, 0}}, {5, 20, 2, {20, 0, 0, 4}}});
+  EXPECT_FALSE(turns.seconds_left);
+  EXPECT_NE(text_of(turns).find("not known: `while`"), std::string::npos) << text_of(turns);
+  const Outlook itself = of({{0, 1, 0, {}}, {6, 20, 0, {40, 0, 0, 6}}, {7, 20, 2, {20, 0, 0, 6}}});
+  EXPECT_FALSE(itself.seconds_left);
+  EXPECT_NE(text_of(itself).find("`fib` at p.fa:0 calls itself"), std::string::npos) << text_of(itself);
+  const Outlook twice = of({{0, 1, 0, {}}, {6, 20, 0, {40, 0, 0, kManyMakers}}, {7, 20, 2, {20, 0, 0, 6}}});
+  EXPECT_FALSE(twice.seconds_left);
+  EXPECT_FALSE(of({{0, 1, 0, {}}, {3, 1, 0, {50, 0, 0, 0}}}).seconds_left) << "nothing has ended yet";
+}
+
+TEST_F(OutlookOf, WhatHasNotBegunTakesLonger) {
+  const Outlook o = of({{0, 1, 0, {}}, {3, 10, 2, {20, 0, 0, 0}}, {5, 0, 0, {1, 0, 0, 0}}});
+  EXPECT_TRUE(o.at_least);
+  EXPECT_EQ(text_of(o), "about 1.00 s left (50 % done), without `step` at p.fa:0 (1 of them), which has not run yet");
+}
+
+}  // namespace
+}  // namespace tessera::runtime
