@@ -31,12 +31,14 @@ class Demand : public LoopRank {
 
  private:
   void react(Time now, const Event& event, Actions& out) override {
-    if (std::holds_alternative<LoadChanged>(event)) {
+    if (const auto* load = std::get_if<LoadChanged>(&event)) {
+      ran_some_ = ran_some_ || !load->finished.empty();
       births(out);
     } else if (const auto* came = std::get_if<Arrived>(&event)) {
       if (asked_ && asked_->master == came->from) {
         request_time_ += (now - asked_->at - request_time_) / (request_time_ == 0 ? 1 : 4);
         asked_.reset();
+        ran_some_ = false;
       }
       knows_work(came->from);
     } else if (const auto* went = std::get_if<Shipped>(&event)) {
@@ -73,6 +75,9 @@ class Demand : public LoopRank {
   }
   bool needs_work() const {
     if (idle_ && births_.total() == 0) return true;
+    // Who has run nothing of the last block knows too little of it: after light ones it may be a heavy one that runs,
+    // and block after block would wait here for it.
+    if (!ran_some_) return false;
     const Time soon = request_time_ > 0 ? request_time_ : 3 * Link{}.latency;
     return load() / threads_ < soon;
   }
@@ -198,6 +203,7 @@ class Demand : public LoopRank {
   std::vector<Rank> masters_;  // may have something to give; asked in this order
   std::optional<Request> asked_;
   std::uint64_t number_ = 0;
+  bool ran_some_ = true;   // since the last block came
   Time request_time_ = 0;  // from a request to the block, smoothed
 
   std::vector<Loop> loops_;                   // by group

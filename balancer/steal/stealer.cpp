@@ -231,6 +231,7 @@ class Stealer : public Policy {
     // A random start, then the next that may be asked, those of the same host first: every rank is reached in turn.
     const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
     for (const bool near : {true, false}) {
+      if (near && mates_ == 1) continue;  // nobody: with thousands of ranks looking is most of the work
       for (std::int32_t i = 0; i < ranks_; ++i) {
         const Rank v{(start + i) % ranks_};
         if ((!near || links_.hosts().same(self_, v)) && may_ask(v)) return v;

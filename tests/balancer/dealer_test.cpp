@@ -194,6 +194,18 @@ TEST(Demand, AWorkerAsksOneMasterAtATimeUntilNoneHasAnything) {
   s.expect_golden("demand_worker");
 }
 
+// The first fragments of a loop weighed next to nothing, the one that runs now does not: what waits looks as if it were
+// over soon.
+TEST(Demand, AWorkerThatHasRunNothingOfItsBlockDoesNotAskForMore) {
+  Script s("demand", setup(1, 3, 1, {{"transfer_margin", "0"}}));
+  s.at(0, Received{Rank{0}, LoopOpened{}});
+  s.at(0, LoadChanged{{}, {done(0, 9, 10)}});
+  s.at(1 * kMs, Arrived{Rank{0}, {{Group{0}, 5}}, 1});
+  s.at(1 * kMs, WentBusy{});
+  EXPECT_TRUE(sent<BlockRequest>(s.at(1 * kMs, LoadChanged{{{Group{0}, 4, 0}}, {}})).empty());
+  EXPECT_EQ(sent<BlockRequest>(s.at(9 * kMs, LoadChanged{{{Group{0}, 3, 0}}, {done(0, 1, 10)}})).size(), 1u);
+}
+
 TEST(Demand, ARefusedWorkerIsWokenOnceByWhatIsBorn) {
   Script s("demand", setup(0, 3, 1, {{"first_percent", "0"}}));
   s.at(0, WentBusy{});
