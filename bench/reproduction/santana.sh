@@ -30,6 +30,32 @@ TEXT
   \`tree\` before \`auction\` $(holds "${chance[7]}" "${chance[1]}"), before \`torus\` $(holds "${chance[7]}" "${chance[4]}"), \`steal\` before all $(holds "${chance[10]}" "${chance[4]}" "${chance[1]}").
 TEXT
 }
+# spread_on_40 N: table 5.5, how unevenly items are spread over the cores of each kind of node.
+spread_on_40() {
+  local b mode json=$work/spread.json
+  declare -A algorithm=([auction]=Global [torus]=Toroide [tree]=Árbol)
+  deviation() { # FIRST LAST: of the items of these ranks, in thousands
+    tr -d ' \n' <"$json" | awk -v from="$1" -v to="$2" '{ s = $0; sub(/.*"fragments":\[/, "", s); sub(/\].*/, "", s); split(s, f, ",")
+      for (i = from; i <= to; ++i) { sum += f[i]; square += f[i] * f[i] }
+      n = to - from + 1; m = sum / n; printf "%.1f (%.1f %%)", sqrt(square / n - m * m) / 1000, 100 * sqrt(square / n - m * m) / m }'
+  }
+  cat <<TEXT
+Spread (table 5.5): standard deviation of the items explored per core, in thousands and in % of the mean, which the source does not print. Published for N = 17, here N = $1, with the source's own rules (\`faithful=true\`) and ours.
+
+| | published, fast nodes | slow nodes | faithful, fast | slow | ours, fast | slow |
+|---|---|---|---|---|---|---|
+TEXT
+  for b in auction torus tree; do
+    local line="| \`$b\` | $(cell santana2010-table5-5 nodes_1_4_stddev_solutions_explored "algorithm=${algorithm[$b]}") | $(cell santana2010-table5-5 nodes_5_10_stddev_solutions_explored "algorithm=${algorithm[$b]}")"
+    for mode in true false; do
+      "$tessera" simulate -w "queens:n=$1" -c santana40 -b $b --set faithful=$mode --json "$json" >/dev/null
+      line+=" | $(deviation 1 16) | $(deviation 17 40)"
+    done
+    echo "$line |"
+  done
+  echo
+}
+
 santana() {
   cat <<TEXT
 ## \`auction\`, \`torus\`, \`tree\` (Santana 2010)
@@ -45,6 +71,8 @@ TEXT
 queens_on_40 "$n"
 echo
 cat "$root/bench/reproduction.queens.md"
+echo
+spread_on_40 14
 cat <<TEXT
 
 What a message costs decides between them: the fewer neighbours, the fewer messages. The 1 ms of \`santana40\` above is chosen by what the source lost (below),
