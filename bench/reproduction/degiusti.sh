@@ -32,7 +32,7 @@ degiusti() {
 (bench/published/clusters.md). Here d = 0.627 and p = 0.373. \`-w queens_loop:n=N,placements=all -c degiusti --workers 24\`: a fragment for each of the W = N^3 placements of the first three rows, also those that are attacked
 already, weighed by its subtree (Knuth's descents). Speed-ups against one fast machine, of 16; in brackets the imbalance in %. Published, then here.
 
-| N | direct | predictive |$(for li in 0 25 50 75; do for cb in 1 5 10; do echo " $li, $cb |"; done; done | xargs)
+| N | direct | predictive | $(for li in 0 25 50 75; do for cb in 1 5 10; do echo "Li $li, Cb $cb |"; done; done | xargs)
 |---|---|---|$(printf -- '---|%.0s' {1..12})
 TEXT
   for n in 17 18 19 20 21; do
