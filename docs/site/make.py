@@ -2,7 +2,7 @@
 """make.py FOLDER: the documentation as a site, FOLDER/html, by mkdocs. `./dev site` runs it.
 
 Pages stay where they are in the tree, so that their links hold; what they link to comes along. A link to a folder is one to a page about it:
-its README, and the files in it. A page that the contents (mkdocs.yml) lack, or a link to nothing, is an error."""
+its README, and the files in it. Pages that the contents (mkdocs.yml) lack stand at their end; a link to nothing is an error."""
 import os
 import pathlib
 import re
@@ -130,9 +130,10 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     settings = (pathlib.Path(__file__).parent / 'mkdocs.yml').read_text(encoding='utf-8')
     nav = re.findall(r'\S+\.md$', settings, re.MULTILINE)
-    for page in sorted((ROOT / 'docs').rglob('*.md')):
-        if str(page.relative_to(ROOT)) not in nav:
-            fail(f'docs/site/mkdocs.yml has no {page.relative_to(ROOT)}')
+    more = sorted({str(page.relative_to(ROOT)) for page in (ROOT / 'docs').rglob('*.md')} - set(nav))
+    if more:  # mkdocs.yml ends with its contents
+        nav += more
+        settings += '  - More:\n' + ''.join(f'      - {page}\n' for page in more)
     site = Site(folder)
     site.assemble(nav)
     (folder / 'mkdocs.yml').write_text(settings + 'docs_dir: source\nsite_dir: html\n', encoding='utf-8')

@@ -1,6 +1,7 @@
-"""Tests of the Python module: module_test.py Run|Wrong|Frames|Threads|Communicator|Example. Exit code 77: something it needs is not here."""
+"""Tests of the Python module: module_test.py Run|Wrong|Frames|Threads|Communicator|Example|Files. Exit code 77: something it needs is not here."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -273,6 +274,33 @@ class Example(unittest.TestCase):
         self.assertEqual(lines[1:3], ['grains 1000 -> 1000', 'it lies still: True'])
         self.assertTrue(lines[3].startswith('exit code 2: sandpile.fa: argument 2 of main('), lines[3])
         self.assertIn('topple', made.stdout)
+
+
+class Files(WithFolder):
+    """What examples write, read by others."""
+
+    def field(self, example, *options):
+        file = self.folder / f'{example}.out'
+        made = subprocess.run([tessera.command(), 'run', '-q', '-n', '3', ROOT / f'examples/{example}/{example}.fa', '-D', f'FILE="{file}"',
+                               '-D', 'ROWS=210', '-D', 'COLUMNS=90', '-D', 'STRIPS=4', *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual((made.returncode, made.stdout), (0, f'18900 numbers from {self.expected().min():.3f} to {self.expected().max():.3f}\n'))
+        return file
+
+    def expected(self):
+        return numpy.sin(20 * numpy.arange(210) / 210)[:, None] * numpy.cos(20 * numpy.arange(90) / 90)
+
+    def test_numpys_format(self):
+        numpy.testing.assert_allclose(numpy.load(self.field('field')), self.expected(), atol=1e-12)
+
+    def test_hdf5(self):
+        flags = [subprocess.run(['pkg-config', f'--{what}', 'hdf5-serial'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
+                 for what in ('cflags', 'libs')] if shutil.which('pkg-config') else ['']
+        if not flags[-1] or not shutil.which('h5dump'):
+            self.skipTest('HDF5 (libhdf5-dev, hdf5-tools, pkg-config) is not here')
+        file = self.field('hdf5', '--cxxflags', flags[0], '--ldflags', flags[1])
+        numbers = self.folder / 'numbers'
+        subprocess.run(['h5dump', '-d', 'field', '-b', 'LE', '-o', numbers, file], check=True, stdout=subprocess.DEVNULL)
+        numpy.testing.assert_allclose(numpy.fromfile(numbers).reshape(210, 90), self.expected(), atol=1e-12)
 
 
 if __name__ == '__main__':
