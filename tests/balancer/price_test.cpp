@@ -22,6 +22,19 @@ TEST(Links, AWayToAnotherHostIsNeverTakenForOneInsideAHost) {
   EXPECT_EQ(links.between(Rank{1}, Rank{0}), inside);
 }
 
+// Rank 0 measures its links to three others of seven, and no guess is mixed with them.
+TEST(Links, AWayThatNobodyMeasuredIsLikeTheWorstThatWas) {
+  Links links;
+  const Link fast{20'000, 1e9}, faster{10'000, 2e9}, slow{90'000, 1e8};
+  links.measured(Rank{0}, Rank{1}, fast);
+  EXPECT_EQ(links.between(Rank{0}, Rank{5}), fast);
+  links.measured(Rank{0}, Rank{2}, faster);
+  EXPECT_EQ(links.between(Rank{0}, Rank{5}), fast);
+  links.measured(Rank{0}, Rank{4}, slow);
+  EXPECT_EQ(links.between(Rank{0}, Rank{5}), slow);
+  EXPECT_EQ(links.between(Rank{0}, Rank{1}), fast);
+}
+
 // 20 of 10 ms; the line takes 25 ms for the inputs of each, twice as long as running it takes and more. One line and
 // one rank side by side: what the line has carried in time goes, and no more.
 TEST(Price, ASlowLineCarriesWhatItCanMeanwhile) {

@@ -118,6 +118,18 @@ TEST(Quality, StealDoesNotFlood) {
   EXPECT_LE(run(w, "steal", 16).messages, 4000);
 }
 
+// On 16 ranks each measures its links to four others only: what is not known of the rest is not to stop results.
+TEST(Quality, StealUsesLinksThatItDidNotMeasure) {
+  Options o;
+  o.balancer = "steal";
+  o.ranks = 16;
+  o.bandwidth = 1e9;
+  o.processing = {2000, 2000, 100};
+  const Generated made = generate(*find_workload("matmul"), {}, Surroundings{16, 1});
+  const Outcome result = simulate(*made.graph, o);
+  EXPECT_LE(static_cast<double>(result.finished), 1.03 * static_cast<double>(result.bound));
+}
+
 // No choice of a fixed policy beats `auto` by more than a tenth on any workload of the set.
 TEST(Quality, AutoIsNearTheBestFixedChoice) {
   struct Case {
