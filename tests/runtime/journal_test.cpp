@@ -20,10 +20,30 @@ namespace fs = std::filesystem;
 Id name(std::uint64_t k) { return abi::mix({1, 2}, k); }
 Id key(std::uint64_t k) { return abi::mix({3, 4}, k); }
 
+// Wherever it is looked for first.
+bool recalls(const Known& known, const Id& id) {
+  std::uint32_t near = 0;
+  const bool found = known.recalls(id, near);
+  for (std::uint32_t from = 0; from < 10; ++from) {
+    near = from;
+    EXPECT_EQ(known.recalls(id, near), found) << from;
+  }
+  return found;
+}
+
 struct Fragment {
   std::vector<Id> reads;
   std::vector<Output> outputs;
 };
+
+Learned learned(std::int64_t count, balancer::Time mean) {
+  balancer::ProfileGroup g;
+  g.position = "p.fa:1";
+  g.label = "f";
+  g.count = count;
+  g.mean = mean;
+  return {g};
+}
 
 // Leaves on the stack what looks like a sum's state with this seed, without its secret: the seed is the 70th word of
 // one, and the 72nd says that there is no other secret; states begin at multiples of 64.
@@ -65,6 +85,7 @@ void write_some(const fs::path& path, const Header& header) {
     append(rows, Done{key(k), reads, outputs});
     append(rows, TakenBack{name(k), key(100 + k)});
     append(rows, Read{name(k + 10), static_cast<std::int64_t>(k)});
+    append(rows, learned(static_cast<std::int64_t>(k + 1), 100));
     file.records(rows);
     const std::string text(600 + k, 'x');
     file.value({name(k + 1), abi::Type::string, std::as_bytes(std::span(text)), 0});
@@ -86,14 +107,15 @@ std::multiset<std::string> records_of(const fs::path& path) {
                     std::string(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()));
        },
        [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); },
-       [&](const Read& r) { all.insert("read " + std::to_string(r.id.lo) + " " + std::to_string(r.uses)); }});
+       [&](const Read& r) { all.insert("read " + std::to_string(r.id.lo) + " " + std::to_string(r.uses)); },
+       [&](const Learned& l) { all.insert("learned " + l.at(0).label + std::to_string(l.at(0).count)); }});
   return all;
 }
 
 TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
   write_some(path(), header());
   const std::multiset<std::string> all = records_of(path());
-  EXPECT_EQ(all.size(), 12u);
+  EXPECT_EQ(all.size(), 15u);
   std::string bytes;
   {
     std::ifstream in(path(), std::ios::binary);
@@ -130,7 +152,7 @@ TEST_F(JournalFiles, WhatNobodyNeedsIsAMemo) {
   }
   const Known known(folder_, 2, 7);
   EXPECT_EQ(known.recalled, 6u);
-  for (std::uint64_t k = 0; k < 8; ++k) EXPECT_EQ(known.recalls(key(k)), k <= 5) << k;
+  for (std::uint64_t k = 0; k < 8; ++k) EXPECT_EQ(recalls(known, key(k)), k <= 5) << k;
   abi::Value* five = known.output(name(5));
   EXPECT_EQ(five->i, 55);
   abi::release(five);
@@ -182,8 +204,8 @@ TEST_F(JournalFiles, AUseThatWasTakenBackIsNone) {
     write(file, 1, {{name(0)}, {}});
   }
   const Known known(folder_, 2, 7);
-  EXPECT_FALSE(known.recalls(key(0))) << "somebody has still to read it";
-  EXPECT_TRUE(known.recalls(key(1)));
+  EXPECT_FALSE(recalls(known, key(0))) << "somebody has still to read it";
+  EXPECT_TRUE(recalls(known, key(1)));
 }
 
 // Whatever records there are, who is not recalled finds values, or somebody who makes them.
@@ -226,12 +248,12 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
     std::map<std::uint64_t, std::int64_t> unread;
     for (std::uint64_t k = 0; k < count; ++k) unread[name(k).lo] = uses[k];
     for (std::uint64_t k = 0; k < count; ++k) {
-      if (!known.recalls(key(k))) continue;
+      if (!recalls(known, key(k))) continue;
       ++recalled;
       for (const Id& id : program[k].reads) --unread[id.lo];
     }
     for (std::uint64_t k = 0; k < count; ++k) {
-      if (!known.recalls(key(k))) continue;
+      if (!recalls(known, key(k))) continue;
       abi::Value* v = known.output(name(k));
       if (v->type == abi::Type::memo) {
         ++memos;
@@ -271,6 +293,25 @@ TEST_F(JournalFiles, SumsAreTheSameWhateverIsOnTheStack) {
   EXPECT_EQ(values, 20);
 }
 
+// The last one of each rank and run counts; all of these together.
+TEST_F(JournalFiles, HasWhatRanksHaveLearned) {
+  for (const std::int32_t rank : {0, 1}) {
+    Header h = header();
+    h.rank = rank;
+    File file(file_name(folder_, 1, rank, 0), h);
+    for (const std::int64_t count : {5, 10}) {
+      std::vector<std::byte> rows;
+      append(rows, learned(count, rank == 0 ? 100 : 300));
+      file.records(rows);
+    }
+  }
+  const Learned all = Known(folder_, 2, 7).learned;
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].count, 20);
+  EXPECT_EQ(all[0].mean, 200);
+  EXPECT_NEAR(all[0].variance, 10000, 1);
+}
+
 TEST_F(JournalFiles, TheFolderIsWaitedForAWhile) {
   const Origin origin = header().origin;
   for (const bool rank_0 : {true, false}) {
@@ -296,7 +337,10 @@ TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
   origin.hash[0] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
-  EXPECT_EQ(records_of(path()).size(), 12u);
+  EXPECT_EQ(records_of(path()).size(), 15u);
+  origin = header().origin;
+  origin.kernels[1] = 1;
+  EXPECT_NE(Folder(folder_, origin).wrong.find("have changed since"), std::string::npos);
   origin = header().origin;
   const Folder mine(folder_, origin);
   EXPECT_EQ(mine.wrong, "");
