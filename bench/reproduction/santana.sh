@@ -37,7 +37,7 @@ spread_on_40() {
   deviation() { # FIRST LAST: of the items of these ranks, in thousands
     tr -d ' \n' <"$json" | awk -v from="$1" -v to="$2" '{ s = $0; sub(/.*"fragments":\[/, "", s); sub(/\].*/, "", s); split(s, f, ",")
       for (i = from; i <= to; ++i) { sum += f[i]; square += f[i] * f[i] }
-      n = to - from + 1; m = sum / n; d = square / n - m * m; d = d > 0 ? sqrt(d) : 0; printf "%.1f (%.1f %%)", d / 1000, m > 0 ? 100 * d / m : 0 }'
+      n = to - from + 1; m = sum / n; d = square / n - m * m; d = d > 0 ? sqrt(d) : 0; printf "%.1f (%.1f %%)", d / 1000, (m > 0 ? 100 * d / m : 0) }'
   }
   cat <<TEXT
 Spread (table 5.5): standard deviation of the items explored per core, in thousands and in % of the mean, which the source does not print. Published for N = 17, here N = $1, with the source's own rules (\`faithful=true\`) and ours.
