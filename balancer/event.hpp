@@ -60,8 +60,14 @@ struct OutsideLoad {
   double tasks;
 };
 
+// Fragments of series that have run here since the last such event, in the order in which they ended. Told before the
+// LoadChanged that counts them, to policies that settle series (PolicyInfo::settles).
+struct SeriesRan {
+  std::vector<SeriesWork> ran;
+};
+
 using Event = std::variant<LoadChanged, WentIdle, WentBusy, Received, Arrived, Shipped, TimerFired, LinkMeasured,
-                           RankLeaving, RankJoined, OutsideLoad>;
+                           RankLeaving, RankJoined, OutsideLoad, SeriesRan>;
 
 // ---- actions: imperative
 
@@ -90,7 +96,11 @@ struct Decide {     // for the trace and the summary; has no effect
   Time load_to = 0;
 };
 
-using Action = std::variant<Send, Ship, SetTimer, CancelTimer, Decide>;
+struct SettleSeries {  // these series belong here: from now on their fragments run there
+  std::vector<SeriesPlace> places;
+};
+
+using Action = std::variant<Send, Ship, SetTimer, CancelTimer, Decide, SettleSeries>;
 using Actions = std::vector<Action>;
 
 }  // namespace tessera::balancer

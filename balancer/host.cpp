@@ -45,6 +45,8 @@ void Host::carry_out(const Action& action) {
     rank_.timer_set(timers_.set(set->timer, set->at));
   } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
     timers_.cancel(cancel->timer);
+  } else if (const auto* settle = std::get_if<SettleSeries>(&action)) {
+    rank_.settle(*settle);
   } else if (const auto* decide = std::get_if<Decide>(&action)) {
     rank_.decide(*decide);
   }
@@ -80,6 +82,9 @@ void Host::report(Time now) {
 }
 
 bool Host::report_load(bool went_busy) {
+  SeriesRan series;
+  rank_.look(series.ran);
+  if (!series.ran.empty()) tell(std::move(series));
   LoadChanged event;
   rank_.look(event.ready, event.finished);
   // Asked now: who gives all away in answer to this goes idle with the report that says so.

@@ -38,6 +38,9 @@ class HostedRank {
   virtual void send(Rank to, const Message&) = 0;  // to another rank
   virtual Shipped ship(const Ship&) = 0;
   virtual void timer_set(const Timer&) {}
+  // Appends the fragments of series that have run since the last call.
+  virtual void look(std::vector<SeriesWork>&) {}
+  virtual void settle(const SettleSeries&) {}
   virtual void decide(const Decide&) = 0;
 };
 

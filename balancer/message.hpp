@@ -13,14 +13,16 @@
 #include "balancer/mirror/messages.hpp"
 #include "balancer/plugin/messages.hpp"
 #include "balancer/proportional/messages.hpp"
+#include "balancer/settling/messages.hpp"
 #include "balancer/steal/messages.hpp"
 
 namespace tessera::balancer {
 
-using Message = std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse, StealRevoke,
-                             StealWake, AuctionQuestion, AuctionAnswer, AuctionRequest, AuctionRefusal, AuctionUnloaded,
-                             AuctionWake, MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened,
-                             BlockRequest, LoopDrained, ShareDone, HandOver, GroupReport, GroupReportSeen, GroupInvite,
-                             GroupNeed, GroupSent, GossipNews, GossipOffer, DiffusionLoad, PluginMessage>;
+using Message =
+    std::variant<Report, ReportSeen, Order, Confirm, LinkReport, StealRequest, StealRefuse, StealRevoke, StealWake,
+                 AuctionQuestion, AuctionAnswer, AuctionRequest, AuctionRefusal, AuctionUnloaded, AuctionWake,
+                 MirrorState, MirrorRequest, MirrorRefusal, OutsideTasks, LoopOpened, BlockRequest, LoopDrained,
+                 ShareDone, HandOver, GroupReport, GroupReportSeen, GroupInvite, GroupNeed, GroupSent, GossipNews,
+                 GossipOffer, DiffusionLoad, PluginMessage, SeriesReport, SeriesPlan, SeriesStand>;
 
 }  // namespace tessera::balancer

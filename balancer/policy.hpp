@@ -77,6 +77,8 @@ struct PolicyInfo {
   // Whether a fragment that the policy has shipped goes on to where it belongs as soon as it arrives, for its placement
   // is looked at again: a fault of LuNA's own balancer, which its host has to make. Null: it stays. Ask by sends_home.
   bool (*homeward)(const Settings&) = nullptr;
+  // Whether it wants to hear of series (SeriesRan) with these settings. Null: never.
+  bool (*settles)(const Settings&) = nullptr;
 };
 
 // executing_ranks tells how many ranks run fragments: those numbered from 0. It is 0 when the
@@ -87,6 +89,9 @@ inline std::int32_t executing_ranks(const PolicyInfo& info, const Settings& sett
 
 inline bool sends_home(const PolicyInfo& info, const Settings& settings) {
   return info.homeward != nullptr && info.homeward(settings);
+}
+inline bool settles_series(const PolicyInfo& info, const Settings& settings) {
+  return info.settles != nullptr && info.settles(settings);
 }
 
 // The registry is a value, built here and passed down; no static registration.

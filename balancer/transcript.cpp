@@ -24,6 +24,12 @@ struct EventText {
   std::string operator()(const RankLeaving& e) const { return "rank " + name(e.rank) + " leaving"; }
   std::string operator()(const RankJoined& e) const { return "rank " + name(e.rank) + " joined"; }
   std::string operator()(const OutsideLoad& e) const { return "outside load " + decimal(e.tasks) + " tasks"; }
+  std::string operator()(const SeriesRan& e) const {
+    std::string text = "series ran";
+    for (const SeriesWork& w : e.ran)
+      text += " " + number(w.series) + ":" + name(w.group) + " " + seconds_text(w.weight);
+    return text;
+  }
 };
 
 struct ActionText {
@@ -45,6 +51,7 @@ struct ActionText {
     }
     return text;
   }
+  std::string operator()(const SettleSeries& a) const { return to_text(SeriesPlan{a.places}); }
 };
 
 }  // namespace

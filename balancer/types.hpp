@@ -40,4 +40,20 @@ struct GroupDone {
   friend bool operator==(const GroupDone&, const GroupDone&) = default;
 };
 
+// A fragment of a series: what is the same in each step of an iteration, by a number of the host's own. It belongs to
+// the rank `home`, and runs there unless it has been settled elsewhere.
+struct SeriesWork {
+  std::uint64_t series;
+  Group group;
+  Rank home;
+  Time weight;             // of one, ns
+  std::int64_t bytes = 0;  // that one produces
+  friend bool operator==(const SeriesWork&, const SeriesWork&) = default;
+};
+struct SeriesPlace {
+  std::uint64_t series;
+  Rank to;
+  friend bool operator==(const SeriesPlace&, const SeriesPlace&) = default;
+};
+
 }  // namespace tessera::balancer

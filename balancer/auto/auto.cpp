@@ -2,6 +2,7 @@
 
 #include "balancer/auto/backed.hpp"
 #include "balancer/settings.hpp"
+#include "balancer/settling/settling.hpp"
 #include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
@@ -15,6 +16,10 @@ constexpr Parameter kAutoParameters[] = {
      .help = "number of ranks from which coordinators run no fragments; 0: they always do",
      .kind = Kind::integer,
      .max = 1e6},
+    {.name = "settle",
+     .default_value = "true",
+     .help = "true: what is the same in each step of an iteration runs where one plan for all steps has put it",
+     .kind = Kind::boolean},
     {.name = "transfer_margin",
      .default_value = "auto",
      .help = "a fragment moves when its weight is at least this many times the transfer of its "
@@ -35,6 +40,7 @@ Choice choose(const Settings& settings, std::int32_t ranks) {
   return {"hierarchical",
           {{"coordinator", dedicated ? "dedicated" : "colocated"},
            {"growing_interval", "0.05"},  // there they steal
+           {"settle", "false"},           // see make
            {"transfer_margin", read.text("transfer_margin")}}};
 }
 
@@ -55,12 +61,15 @@ const PolicyInfo& auto_info() {
         if (const std::string& margin = choice.settings.at("transfer_margin"); margin != "auto") {
           inner.settings.emplace("transfer_margin", margin);
         }
-        return make_backed(std::move(plans), make_stealer(inner));
+        std::unique_ptr<Policy> both = make_backed(std::move(plans), make_stealer(inner));
+        if (!SettingsReader(auto_info(), setup.settings).boolean("settle")) return both;
+        return make_settling(std::move(both), setup, Rank{executing - 1}, executing);
       },
       .executing = [](const Settings& settings, std::int32_t ranks) -> std::int32_t {
         const Choice choice = choose(settings, ranks);
         return executing_ranks(*find_policy(choice.balancer), choice.settings, ranks);
       },
+      .settles = [](const Settings& settings) { return setting(auto_info(), settings, "settle") == "true"; },
   };
   return info;
 }

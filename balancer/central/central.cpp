@@ -5,6 +5,7 @@
 #include "balancer/central/coordinator.hpp"
 #include "balancer/central/worker.hpp"
 #include "balancer/settings.hpp"
+#include "balancer/settling/settling.hpp"
 
 namespace tessera::balancer {
 namespace {
@@ -73,6 +74,10 @@ constexpr Parameter kCentralParameters[] = {
      .default_value = "0.2",
      .help = "fraction by which the load must change to be reported at once",
      .max = 1},
+    {.name = "settle",
+     .default_value = "true",
+     .help = "true: what is the same in each step of an iteration runs where one plan for all steps has put it",
+     .kind = Kind::boolean},
     {.name = "weight_memory",
      .default_value = "1000",
      .help = "completions that the mean weight of a group remembers; 0: all of them, as in the source",
@@ -124,7 +129,7 @@ class Central : public Policy {
 CentralParameters central_parameters(const Settings& settings) {
   CentralParameters p = planning_parameters(central_info(), settings);
   p.faithful = SettingsReader(central_info(), settings).boolean("faithful");
-  if (p.faithful) p.priced = false;
+  if (p.faithful) p.priced = p.settle = false;
   return p;
 }
 
@@ -148,6 +153,7 @@ CentralParameters planning_parameters(const PolicyInfo& info, const Settings& se
   p.report_interval = read.duration("report_interval");
   p.growing_interval = read.duration("growing_interval");
   p.report_change = read.number("report_change");
+  p.settle = read.boolean("settle");
   return p;
 }
 
@@ -156,11 +162,16 @@ const PolicyInfo& central_info() {
       .name = "central",
       .summary = "a coordinator rank plans from measured weights and links",
       .parameters = kCentralParameters,
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Central>(setup); },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
+        const std::int32_t workers = executing_ranks(central_info(), setup.settings, setup.ranks);
+        if (!central_parameters(setup.settings).settle || workers < 2) return std::make_unique<Central>(setup);
+        return make_settling(std::make_unique<Central>(setup), setup, Rank{setup.ranks - 1}, workers);
+      },
       .executing =
           [](const Settings& s, std::int32_t ranks) {
             return setting(central_info(), s, "coordinator") == "dedicated" ? ranks - 1 : ranks;
           },
+      .settles = [](const Settings& s) { return central_parameters(s).settle; },
   };
   return info;
 }

@@ -28,6 +28,7 @@ struct CentralParameters {
   Time report_interval = 0;
   Time growing_interval = 0;
   double report_change = 0.2;
+  bool settle = true;
 };
 CentralParameters central_parameters(const Settings&);
 // The same for another policy whose parameters include central's, without `faithful`.

@@ -43,6 +43,7 @@ class CentralWorker {
   void handle(Time, const LinkMeasured&, Actions&);
   void handle(Time, const RankLeaving&, Actions&) {}
   void handle(Time, const RankJoined&, Actions&) {}
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
 
   void changed(Time now);

@@ -92,6 +92,7 @@ class Diffusion : public Policy {
   void handle(const WentIdle& e) { stock_.heard(e); }
   void handle(const WentBusy& e) { stock_.heard(e); }
   void handle(const LinkMeasured& e) { stock_.heard(e); }
+  void handle(const SeriesRan&) {}
   void handle(const OutsideLoad&) {}  // shows in how fast the load falls
   // The giver takes us for busy until we say otherwise, be it that all was over before anybody looked.
   void handle(const Arrived& e) {

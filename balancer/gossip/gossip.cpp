@@ -103,6 +103,7 @@ class Gossip : public Policy {
   void handle(Time, const WentIdle& e, Actions&) { stock_.heard(e); }
   void handle(Time, const WentBusy& e, Actions&) { stock_.heard(e); }
   void handle(Time, const LinkMeasured& e, Actions&) { stock_.heard(e); }
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}  // shows in how fast the load falls
   void handle(Time, const Arrived& e, Actions&) {
     stock_.heard(e);

@@ -6,6 +6,7 @@
 #include "balancer/hierarchical/leaf.hpp"
 #include "balancer/hierarchical/root.hpp"
 #include "balancer/settings.hpp"
+#include "balancer/settling/settling.hpp"
 
 namespace tessera::balancer {
 namespace {
@@ -120,11 +121,18 @@ const PolicyInfo& hierarchical_info() {
       .name = "hierarchical",
       .summary = "a coordinator for each group of ranks, and one that balances between the groups",
       .parameters = all_parameters(),
-      .make = [](const Setup& setup) -> std::unique_ptr<Policy> { return std::make_unique<Hierarchical>(setup); },
+      .make = [](const Setup& setup) -> std::unique_ptr<Policy> {
+        const std::int32_t workers = executing_ranks(hierarchical_info(), setup.settings, setup.ranks);
+        if (!hierarchical_parameters(setup.settings).planning.settle || workers < 2) {
+          return std::make_unique<Hierarchical>(setup);
+        }
+        return make_settling(std::make_unique<Hierarchical>(setup), setup, Rank{setup.ranks - 1}, workers);
+      },
       .executing = [](const Settings& s, std::int32_t ranks) -> std::int32_t {
         const HierarchicalParameters p = hierarchical_parameters(s);
         return Layout::of(ranks, p.group_size, p.planning.colocated).workers;
       },
+      .settles = [](const Settings& s) { return hierarchical_parameters(s).planning.settle; },
   };
   return info;
 }

@@ -133,6 +133,7 @@ class Mirror : public Policy {
     table_.joined(e.rank);
     announcer_.unheard();
   }
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time now, const OutsideLoad& e, Actions&) {
     // T is cut off: a load that comes late in a long run must show.
     Time run_time = load_told_;

@@ -126,6 +126,7 @@ class Proportional : public LoopRank {
     if (e.bandwidth > 2 * known.bandwidth || 2 * e.latency < known.latency) unsettle();
     known = Link{e.latency, e.bandwidth};
   }
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad& e, Actions&) { outside(self_, e.tasks); }
   void handle(Time, const RankLeaving& e, Actions&) { forget(e.rank); }
   void handle(Time, const RankJoined& e, Actions&) {

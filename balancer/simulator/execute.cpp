@@ -172,6 +172,12 @@ void Simulation::complete(Node& n, Running& r) {
     g.output_bytes += out;
     g.done.bytes += out;
   }
+  if (settles_) {
+    if (const std::uint64_t series = program_.series(item); series > 0) {
+      n.series_ran.push_back(
+          {series, g.done.group, program_.series_home(item), took, has_data_ ? program_.output_bytes(item) : 0});
+    }
+  }
   // While the program makes what follows, this thread counts as taken: ready() must not start
   // anything on it before the rank has heard of all of it.
   completing_at_ = &n;

@@ -32,6 +32,12 @@ class Graph final : public Program {
   Rank settled(const Item&, Rank here) const override;
   Rank home(const Item&) const override;
   void resettle(const Item&, Rank to) override;
+  std::uint64_t series(const Item& item) const override {
+    const Fragment& f = work_.fragments[item.state];
+    return index(f.home) < 0 ? 0 : f.series;  // what follows its maker belongs nowhere
+  }
+  Rank series_home(const Item& item) const override { return placed(work_.fragments[item.state].home); }
+  void settle(std::uint64_t series, Rank to) override { settled_[series] = index(to); }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
   std::int64_t board(const Item&, Rank from, Rank to, Effects&) override;

@@ -11,6 +11,8 @@ constexpr std::int64_t kEnvelope = 64;
 std::int64_t payload(const Report& r) {
   return static_cast<std::int64_t>(24 * r.ready.size() + 32 * r.finished.size() + 8 * r.arrived.size());
 }
+std::int64_t payload(const SeriesReport& r) { return static_cast<std::int64_t>(32 * r.series.size()); }
+std::int64_t payload(const SeriesPlan& p) { return static_cast<std::int64_t>(12 * p.places.size()); }
 std::int64_t payload(const Order& o) { return static_cast<std::int64_t>(12 * o.fragments.size()); }
 std::int64_t payload(const Confirm& c) { return static_cast<std::int64_t>(12 * c.fragments.size()); }
 std::int64_t payload(const GossipNews& n) { return static_cast<std::int64_t>(24 * n.loads.size()); }

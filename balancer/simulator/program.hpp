@@ -78,6 +78,10 @@ class Program {
   virtual Rank home(const Item&) const { return Rank{-1}; }
   // The policy has moved the item.
   virtual void resettle(const Item&, Rank) {}
+  // The number of the item's series, 0: of none; the rank where the series belongs; where it runs from now on.
+  virtual std::uint64_t series(const Item&) const { return 0; }
+  virtual Rank series_home(const Item&) const { return Rank{0}; }
+  virtual void settle(std::uint64_t, Rank) {}
 
   // False: items have no inputs or outputs to speak of, and the following are never called.
   virtual bool has_data() const { return false; }

@@ -41,6 +41,7 @@ Simulation::Simulation(Program& program, const Options& options)
       options_(options),
       has_data_(program.has_data()),
       spot_(program.runs_on_the_spot()),
+      settles_(settles_series(*find_policy(options.balancer), options.settings)),
       expand_first_(options.balancer != "none" && options.ranks > 1),
       homeward_(sends_home(*find_policy(options.balancer), options.settings)),
       network_(options),

@@ -61,6 +61,7 @@ class Simulation final : public Effects {
     ReadyItems items;
     std::vector<Running> threads;
     std::vector<GroupState> groups;
+    std::vector<SeriesWork> series_ran;  // since the host looked
     double speed = 1, cores = 1, tasks = 0;
     double rate = 1;      // work done per ns by each running thread
     bool shared = false;  // it may change with the number of running threads
@@ -88,6 +89,10 @@ class Simulation final : public Effects {
     Time now() const override { return simulation.now_ + simulation.host_delay_; }
     bool idle() const override { return running == 0 && items.count() == 0; }
     void look(std::vector<GroupLoad>& ready, std::vector<GroupDone>& finished) override;
+    void look(std::vector<SeriesWork>& ran) override { ran.swap(series_ran); }
+    void settle(const SettleSeries& s) override {
+      for (const SeriesPlace& p : s.places) simulation.program_.settle(p.series, p.to);
+    }
     void answered(Time, const Event& event, const Actions& actions) override {
       simulation.charge(*this, event, actions);
     }
@@ -175,6 +180,7 @@ class Simulation final : public Effects {
   const Options& options_;
   const bool has_data_;
   const bool spot_;          // Program::runs_on_the_spot
+  const bool settles_;       // the policy wants to hear of series
   const bool expand_first_;  // there is a balancer that wants to see what there is
   const bool homeward_;      // what it has shipped goes home: sends_home
   Network network_;

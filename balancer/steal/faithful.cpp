@@ -90,6 +90,7 @@ class FaithfulStealer : public Policy {
     std::erase(requests_, e.rank);
     std::erase(asked_, e.rank);
   }
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
   void handle(Time, const RankJoined& e, Actions&) {
     if (index(e.rank) < ranks_) present_[static_cast<std::size_t>(index(e.rank))] = true;

@@ -170,6 +170,7 @@ class Stealer : public Policy {
     remembered_at(e.rank, Known::no);
     if (asked_ && asked_->victim == e.rank) asked_.reset();
   }
+  void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
   void handle(Time, const RankJoined& e, Actions&) { away_.erase(e.rank); }
 

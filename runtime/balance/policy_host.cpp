@@ -125,6 +125,16 @@ void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balan
   }
 }
 
+void PolicyHost::look(std::vector<balancer::SeriesWork>& ran) {
+  for (auto& w : of_.crew.workers) {
+    if (w->series != nullptr) w->series->take(ran);
+  }
+}
+
+void PolicyHost::settle(const balancer::SettleSeries& settle) {
+  for (const balancer::SeriesPlace& p : settle.places) of_.settle(p.series, p.to);
+}
+
 void PolicyHost::pump(Clock::time_point at) {
   const balancer::Time now = (at - start_).count();
   if (dirty_.load() && host_.time_to_report(now, urgent_.load())) {

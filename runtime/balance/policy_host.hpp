@@ -40,6 +40,8 @@ class PolicyHost final : balancer::HostedRank {
     std::function<std::vector<balancer::GroupCount>(Rank to, const std::vector<balancer::GroupCount>&,
                                                     std::uint64_t ticket, std::int64_t& bytes)>
         ship;
+    // This series, which belongs here, runs there from now on.
+    std::function<void(std::uint64_t series, Rank to)> settle;
   };
   PolicyHost(const Parts&, const balancer::Setup&);
   ~PolicyHost() override;
@@ -75,6 +77,8 @@ class PolicyHost final : balancer::HostedRank {
   bool idle() const override;
   bool beginning() const override;
   void look(std::vector<balancer::GroupLoad>& ready, std::vector<balancer::GroupDone>& finished) override;
+  void look(std::vector<balancer::SeriesWork>& ran) override;
+  void settle(const balancer::SettleSeries&) override;
   void answered(balancer::Time, const balancer::Event&, const balancer::Actions&) override;
   void send(balancer::Rank to, const balancer::Message&) override;
   balancer::Shipped ship(const balancer::Ship&) override;

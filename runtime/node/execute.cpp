@@ -218,6 +218,13 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   return goes_on(w, c, !several_ && goes_behind(c, before));
 }
 
+[[gnu::noinline]] void Node::ran_of_series(Worker& w, const abi::Block& block, std::uint64_t series, Rank belongs,
+                                           std::uint64_t took) {
+  const GroupStats::Snapshot s = w.stats.read(block.group);
+  w.series->add({series, balancer::Group{block.group}, belongs,
+                 static_cast<balancer::Time>(static_cast<double>(took) * ns_per_tick()), s.mean_bytes_out()});
+}
+
 void Node::execute(Worker& w, Cf* c) {
   Cf* const outer = w.current;
   set_current(w, c);
@@ -230,10 +237,20 @@ void Node::execute(Worker& w, Cf* c) {
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool timed = begin(w, *block);
+      std::uint64_t series = 0;
+      Rank belongs{0};
+      if (timed && w.series != nullptr && block->series != nullptr) {
+        series = block->series(c);
+        belongs = members.place(block->locator(c));
+      }
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
-      if (timed && !w.recalled) w.stats.timed(block->group, from, ticks());
+      if (timed && !w.recalled) {
+        const std::uint64_t to = ticks();
+        w.stats.timed(block->group, from, to);
+        if (series != 0) ran_of_series(w, *block, series, belongs, to - from);
+      }
       if ((c->flags & kGathered) != 0) {
         if (facts.balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         release_inputs(c, *block);  // of the block that ran, which may not be c->block any more

@@ -306,8 +306,14 @@ int Node::run() {
         PolicyHost::Parts{facts, comm, transport, members, crew, events.get(),
                           [this](Rank to, const auto& wanted, std::uint64_t ticket, std::int64_t& bytes) {
                             return ship(to, wanted, ticket, bytes);
+                          },
+                          [this](std::uint64_t series, Rank to) {
+                            retained.put(series, to == self() ? std::nullopt : std::optional(to));
                           }},
         setup);
+    if (facts.balancing && balancer::settles_series(facts.policy, facts.settings)) {
+      for (auto& w : crew.workers) w->series = std::make_unique<SeriesRuns>();
+    }
     for (std::int32_t r = 0; r < facts.worker_ranks; ++r) {
       if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);
     }

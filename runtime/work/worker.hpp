@@ -15,6 +15,7 @@
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/lead.hpp"
 #include "runtime/work/ready_queue.hpp"
+#include "runtime/work/series_runs.hpp"
 #include "runtime/work/wait_counts.hpp"
 
 namespace tessera::runtime {
@@ -58,24 +59,25 @@ struct Worker {
     runtime::Ship ship;
     std::vector<Name> promised;
   };
-  std::vector<Boarding> boarding;             // fragments it has placed elsewhere
-  std::uint64_t departs_by = 0;               // ticks; when these have to leave
-  Places places;                              // of readers of what it is assigning
-  std::vector<Name> taken_back;               // of other homes: not told yet
-  std::vector<Id> dead;                       // of swept names: to be freed
-  runtime::HeldCountdown held;                // to the next of its outputs by which held bytes are counted
-  bool sent = false;                          // something went to the outbox since the last flush
-  std::int64_t chunk = 1;                     // iterations to claim of a range
-  std::uint64_t queued = 0;                   // fragments this worker has put into queues (chunk control)
-  runtime::WaitCounts::Counter waits, wakes;  // fragments that began / ceased to wait
-  std::uint64_t published = 0;                // ticks; when these were last
-  std::atomic<std::int32_t> tid{0};           // of its thread, when that has started
-  runtime::TraceBuffer* trace = nullptr;      // --record; null: not asked for
-  bool watched = false;                       // there is a trace or a journal, or inputs are checked
-  runtime::journal::Page* page = nullptr;     // --journal; null: there is none
-  runtime::journal::Doing* doing = nullptr;   // the fragment that runs, for that
-  bool recalled = false;                      // the last one's kernel was not called
-  runtime::InputSums* inputs = nullptr;       // of the current fragment, where they are checked
+  std::vector<Boarding> boarding;               // fragments it has placed elsewhere
+  std::uint64_t departs_by = 0;                 // ticks; when these have to leave
+  Places places;                                // of readers of what it is assigning
+  std::vector<Name> taken_back;                 // of other homes: not told yet
+  std::vector<Id> dead;                         // of swept names: to be freed
+  runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
+  bool sent = false;                            // something went to the outbox since the last flush
+  std::int64_t chunk = 1;                       // iterations to claim of a range
+  std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
+  runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait
+  std::uint64_t published = 0;                  // ticks; when these were last
+  std::atomic<std::int32_t> tid{0};             // of its thread, when that has started
+  runtime::TraceBuffer* trace = nullptr;        // --record; null: not asked for
+  std::unique_ptr<runtime::SeriesRuns> series;  // null: the policy does not ask
+  bool watched = false;                         // there is a trace or a journal, or inputs are checked
+  runtime::journal::Page* page = nullptr;       // --journal; null: there is none
+  runtime::journal::Doing* doing = nullptr;     // the fragment that runs, for that
+  bool recalled = false;                        // the last one's kernel was not called
+  runtime::InputSums* inputs = nullptr;         // of the current fragment, where they are checked
   runtime::Thread thread;
   const runtime::RunFacts& facts;
 };

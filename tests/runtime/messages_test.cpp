@@ -223,6 +223,9 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       GossipOffer{},
       DiffusionLoad{41, true},
       PluginMessage{42, std::string("a\0b", 3)},
+      SeriesReport{3, 40, 0.25, {{17, Group{1}, Rank{2}, 5000, 64}}},
+      SeriesPlan{{{17, Rank{3}}, {18, Rank{0}}}},
+      SeriesStand{3, {Group{1}, Group{4}}},
   };
   ASSERT_EQ(all.size(), std::variant_size_v<balancer::Message>);
   for (const balancer::Message& m : all) {

@@ -35,6 +35,10 @@ constexpr std::string_view kHomes[] = {"blocks", "first", "follow"};
            "`first`, or `follow` the rank that ran their last update",                                               \
        .kind = Kind::choice,                                                                                         \
        .choices = kHomes},                                                                                           \
+      {.name = "drift",                                                                                              \
+       .default_value = "0",                                                                                         \
+       .help = "parts by which the weights move along the parts in each iteration",                                  \
+       .max = 1e6},                                                                                                  \
   {                                                                                                                  \
     .name = "series", .default_value = "false",                                                                      \
     .help = "true: what the balancer has moved of a part, its next updates follow", .kind = Kind::boolean            \
@@ -67,6 +71,7 @@ class Parts {
       : home_(read.text("home")),
         state_(read.bytes("state")),
         series_(read.boolean("series")),
+        drift_(read.number("drift")),
         executing_(static_cast<std::size_t>(around.executing)),
         count_(count) {
     const std::string pattern = read.text("pattern");
@@ -90,7 +95,15 @@ class Parts {
   }
 
   std::size_t count() const { return count_; }
-  Time weight(std::size_t part) const { return weights_[part]; }
+  // In iteration t; between two parts as much of each as it has come.
+  Time weight(std::size_t part, std::int64_t t) const {
+    if (drift_ == 0) return weights_[part];
+    const double at = static_cast<double>(part) + static_cast<double>(t) * drift_;
+    const auto first = static_cast<std::size_t>(at);
+    const double share = at - static_cast<double>(first);
+    const Time a = weights_[first % count_], b = weights_[(first + 1) % count_];
+    return a + static_cast<Time>(share * static_cast<double>(b - a));
+  }
   std::int64_t state() const { return state_; }
   bool follows() const { return home_ == "follow"; }
   Rank place(std::size_t part) const {
@@ -98,8 +111,9 @@ class Parts {
     return Rank{static_cast<std::int32_t>(part * executing_ / count_)};
   }
   // Adds the update of a part, after its `previous` (none: the first).
-  std::size_t add(Workload& w, std::size_t part, const std::size_t* previous, std::vector<Input> inputs) const {
-    Fragment f{.group = Group{0}, .weight = weights_[part], .output = state_};
+  std::size_t add(Workload& w, std::size_t part, std::int64_t t, const std::size_t* previous,
+                  std::vector<Input> inputs) const {
+    Fragment f{.group = Group{0}, .weight = weight(part, t), .output = state_};
     f.inputs = std::move(inputs);
     if (previous != nullptr) f.inputs.push_back({*previous, state_});
     if (previous == nullptr || !follows()) f.home = place(part);
@@ -117,6 +131,7 @@ class Parts {
   std::string home_;
   std::int64_t state_;
   bool series_;
+  double drift_;
   std::size_t executing_, count_;
   std::vector<Time> weights_;
 };
@@ -134,7 +149,7 @@ Generated iterate(const SettingsReader& read, const Surroundings& around) {
   for (std::int64_t t = 0; t < iterations; ++t) {
     Fragment next{.group = Group{1}, .weight = kBarrier, .output = 8, .home = Rank{0}};
     for (std::size_t p = 0; p < parts.count(); ++p) {
-      last[p] = parts.add(w, p, t > 0 ? &last[p] : nullptr,
+      last[p] = parts.add(w, p, t, t > 0 ? &last[p] : nullptr,
                           t > 0 && with_barrier ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
       next.inputs.push_back({last[p], 8});
     }
@@ -165,7 +180,7 @@ Generated stencil(const SettingsReader& read, const Surroundings& around) {
         if (y > 0) neighbours.push_back({last[p - width], halo});
         if (y + 1 < height) neighbours.push_back({last[p + width], halo});
       }
-      now[p] = parts.add(w, p, t > 0 ? &last[p] : nullptr, std::move(neighbours));
+      now[p] = parts.add(w, p, t, t > 0 ? &last[p] : nullptr, std::move(neighbours));
     }
     last.swap(now);
   }
