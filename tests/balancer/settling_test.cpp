@@ -234,7 +234,7 @@ TEST(Settling, WhatStandsIsHiddenAndStays) {
   balancer::Setup setup;
   setup.rank = Rank{0};
   setup.ranks = 2;
-  setup.groups = {GroupInfo{"a"}, GroupInfo{"b"}};
+  setup.groups.resize(2);
   const auto policy = make_settling(find_policy("steal")->make(setup), setup, Rank{1}, 2);
   const auto ships = [&](Time at) {
     Actions out;
@@ -273,7 +273,7 @@ TEST(Settling, ARankThatHasNothingComplainsAndThePlanFalls) {
   balancer::Setup setup;
   setup.rank = Rank{0};
   setup.ranks = 2;
-  setup.groups = {GroupInfo{"a"}};
+  setup.groups.resize(1);
   const auto worker = make_settling(find_policy("none")->make(setup), setup, Rank{1}, 2);
   Actions out;
   const auto idle = [&](Time at) {
