@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint32_t kSettleTimer = 24, kIdleTimer = 25;
 // What other ranks report of the same step comes within this.
 constexpr Time kMoment = 500'000;
-// A rank that has nothing for so much of a step says that the plan does not work; not in the first two, which are mixed.
+// A rank that has nothing for so much of a step says that the plan does not work; not in the first two, which are
+// mixed.
 constexpr double kIdle = 0.2;
 
 class Settling final : public Policy {
