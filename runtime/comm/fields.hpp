@@ -29,12 +29,16 @@ constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{Any{I}...}; };
 }
 
-template <class T, std::size_t N = kMost>
+// How many: so many initialisers it takes, and not one more. By halves, since each question takes the compiler long.
+template <class T, std::size_t Low = 0, std::size_t High = kMost>
 constexpr std::size_t count() {
-  if constexpr (takes<T>(std::make_index_sequence<N>{})) {
-    return N;
+  constexpr std::size_t kMiddle = (Low + High + 1) / 2;
+  if constexpr (Low == High) {
+    return Low;
+  } else if constexpr (takes<T>(std::make_index_sequence<kMiddle>{})) {
+    return count<T, kMiddle, High>();
   } else {
-    return count<T, N - 1>();
+    return count<T, Low, kMiddle - 1>();
   }
 }
 

@@ -17,7 +17,7 @@ thread_local std::vector<ValueRef>* boarding = nullptr;
 }  // namespace
 
 // Scalars are written in place; strings and bytes become one more value of the parcel.
-inline void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const Passenger& p) {
+static void serialize(WireWriter& a, const Passenger& p) {
   abi::Value* v = p.value.get();
   const auto type = static_cast<std::uint8_t>(v == nullptr ? abi::Type::none : v->type);
   a(type);
@@ -35,7 +35,7 @@ inline void CEREAL_SAVE_FUNCTION_NAME(WireWriter& a, const Passenger& p) {
     boarding->push_back(p.value);
   }
 }
-inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
+static void serialize(WireReader& a, Passenger& p) {
   std::uint8_t type = 0;
   a(type);
   switch (static_cast<abi::Type>(type)) {
@@ -72,24 +72,6 @@ inline void CEREAL_LOAD_FUNCTION_NAME(WireReader& a, Passenger& p) {
 
 namespace {
 
-template <std::size_t I = 0>
-Message read_alternative(std::size_t tag, WireReader& a) {
-  if constexpr (I < std::variant_size_v<Message>) {
-    if (tag == I) {
-      std::variant_alternative_t<I, Message> m;
-      a(m);
-      return m;
-    }
-    return read_alternative<I + 1>(tag, a);
-  } else {
-    throw std::runtime_error("message with unknown tag " + std::to_string(tag));
-  }
-}
-
-}  // namespace
-
-namespace {
-
 // What the compiler calls it: `.. [with T = tessera::runtime::Request; ..]`.
 template <class T>
 constexpr std::string_view struct_name() {
@@ -99,21 +81,30 @@ constexpr std::string_view struct_name() {
   return text.substr(text.rfind(':') + 1);
 }
 
-template <class... T>
-constexpr std::array<std::string_view, sizeof...(T)> struct_names(std::type_identity<std::variant<T...>>) {
-  return {struct_name<T>()...};
+template <class T>
+Message read_as(WireReader& a) {
+  T m;
+  a(m);
+  return m;
 }
+
+// What there is to know of an alternative, by its number.
+struct Kind {
+  std::string_view name;
+  bool counts;
+  Message (*read)(WireReader&);
+};
+template <class... T>
+constexpr std::array<Kind, sizeof...(T)> kinds_of(std::type_identity<std::variant<T...>>) {
+  return {Kind{struct_name<T>(), T::counts, &read_as<T>}...};
+}
+constexpr auto kKinds = kinds_of(std::type_identity<Message>());
 
 }  // namespace
 
-std::string_view message_name(std::size_t tag) {
-  static constexpr auto kNames = struct_names(std::type_identity<Message>());
-  return kNames.at(tag);
-}
+std::string_view message_name(std::size_t tag) { return kKinds.at(tag).name; }
 
-bool counts_for_termination(const Message& m) {
-  return std::visit([](const auto& x) { return x.counts; }, m);
-}
+bool counts_for_termination(const Message& m) { return kKinds[m.index()].counts; }
 
 Parcel encode(const Message& m) {
   thread_local std::vector<std::byte> draft;  // keeps its room
@@ -133,7 +124,8 @@ Message decode(Parcel&& parcel) {
   WireReader a(parcel.bytes.data(), parcel.bytes.size());
   std::uint8_t tag = 0;
   a(tag);
-  Message m = read_alternative(tag, a);
+  if (tag >= kKinds.size()) throw std::runtime_error("message with unknown tag " + std::to_string(tag));
+  Message m = kKinds[tag].read(a);
   boarding = nullptr;
   return m;
 }
