@@ -171,18 +171,6 @@ Command mpirun_command(const Launch& how) {
   return command;
 }
 
-// mpirun writes something before each line, or also into files: a mark would leave its traces there.
-bool shows_text_as_it_is(const Launch& how) {
-  for (const std::string& word : how.mpirun_words) {
-    if (word.find("output") != word.npos || word.find("xterm") != word.npos) return false;
-  }
-  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
-                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm"}) {
-    if (std::getenv(name) != nullptr) return false;
-  }
-  return true;
-}
-
 Ended run_once(const Command& command, bool journalled) {
   std::optional<PrintedMarks> marks;
   if (journalled) marks.emplace();
@@ -264,7 +252,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     Command command = mpirun_command(how);
     command.insert(command.end(), words.begin(), words.end());
     setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-    const Ended e = run_once(command, !options.journal.empty() && shows_text_as_it_is(how));
+    const Ended e = run_once(command, !options.journal.empty() && shows_text_as_it_is(how.mpirun_words));
     if (e.in_time && e.begun && !options.journal.empty()) {
       if (!options.quiet) fmt::print(stderr, "tessera: ended by a signal; the same command goes on from the journal\n");
       return runtime::kExitContinue;

@@ -67,4 +67,17 @@ Command start_of_mpirun(std::int32_t ranks, const std::vector<std::string>& vari
   return command;
 }
 
+bool shows_text_as_it_is(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    for (const char* part : {"output", "xterm", "prepend", "outfile"}) {
+      if (word.find(part) != word.npos) return false;
+    }
+  }
+  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
+                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm"}) {
+    if (std::getenv(name) != nullptr) return false;
+  }
+  return true;
+}
+
 }  // namespace tessera::cli

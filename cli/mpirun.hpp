@@ -21,4 +21,7 @@ std::string hosts_for_mpirun(const HostFile& hosts);
 // ranks, on all hosts. hosts: a file of these; empty: mpirun finds hosts by its own means.
 Command start_of_mpirun(std::int32_t ranks, const std::vector<std::string>& variables, const std::string& hosts);
 
+// It writes nothing before a line, and no files of lines: a mark (printed_marks.hpp) would leave its traces there.
+bool shows_text_as_it_is(const std::vector<std::string>& words);
+
 }  // namespace tessera::cli
