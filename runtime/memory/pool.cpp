@@ -62,23 +62,25 @@ namespace {
 
 constexpr std::size_t kSlab = std::size_t{64} * 1024;
 
-// Shared lists hold whole batches: chains of exactly kBatch records.
+// Shared lists hold chains: batches of kBatch records, and what was left to a thread that ended.
 struct Shared {
   std::mutex mutex;
-  std::array<std::vector<FreeNode*>, kClasses> batches;
+  std::array<std::vector<FreeList>, kClasses> chains;
 };
 Shared& shared() {
   static Shared* s = new Shared;  // outlives every thread
   return *s;
 }
 
-// A thread that ends gives its batches back.
+// A thread that ends gives all back. A process may make many runs, each with threads of its own.
 struct AtExit {
   ~AtExit() {
     for (std::size_t c = 0; c < kClasses; ++c) {
       while (lists[c].count >= kBatch) give_batch(c);
-      // The rest (under one batch a class) stays reachable through its slab only; a process ends
-      // soon after its workers do.
+      if (lists[c].head == nullptr) continue;
+      const std::lock_guard hold(shared().mutex);
+      shared().chains[c].push_back(lists[c]);
+      lists[c] = {};
     }
   }
 };
@@ -95,7 +97,7 @@ void give_batch(std::size_t c) {
   list.count -= kBatch;
   last->next = nullptr;
   const std::lock_guard hold(shared().mutex);
-  shared().batches[c].push_back(first);
+  shared().chains[c].push_back({.head = first, .count = kBatch});
 }
 
 void* refill(std::size_t c) {
@@ -103,11 +105,10 @@ void* refill(std::size_t c) {
   FreeList& list = lists[c];
   {
     const std::lock_guard hold(shared().mutex);
-    auto& batches = shared().batches[c];
-    if (!batches.empty()) {
-      list.head = batches.back();
-      list.count = kBatch;
-      batches.pop_back();
+    auto& chains = shared().chains[c];
+    if (!chains.empty()) {
+      list = chains.back();
+      chains.pop_back();
     }
   }
   if (list.head == nullptr) {

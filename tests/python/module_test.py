@@ -54,6 +54,10 @@ sub main(int v, name x) { inverse(v, x); }
 '''
 
 
+def resident():
+    return int(pathlib.Path('/proc/self/statm').read_text().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
 PROGRAMS = tempfile.TemporaryDirectory()
 
 
@@ -125,6 +129,16 @@ class Run(WithFolder):
         library = self.folder / 'libmine.so'
         subprocess.run([tessera.command(), 'build', '-q', '--library', self.folder / 'p.fa', '-o', library], check=True)
         self.assertEqual(tessera.load(library).run(3)['x'], 3)
+
+    def test_a_run_leaves_no_memory_behind(self):
+        echo = self.program(ECHO)
+        for options in ({'threads': 1}, {'threads': 3}, {'threads': 1, 'ranks': 2}):
+            sizes = []
+            for _ in range(2):
+                for _ in range(150):
+                    echo.run(5, **options)
+                sizes.append(resident())
+            self.assertLess(sizes[1] - sizes[0], 3 << 20, options)  # one slab of the pools a run would be 9 MiB
 
 
 class Wrong(WithFolder):
