@@ -21,7 +21,6 @@ struct Tally {
   std::string label;
   Time own = 0, longest = 0, idle_before = 0;
   std::int64_t count = 0;
-  bool stealable = false;
 };
 
 // `work at app.fa:7`: the folders of the file tell nobody anything here.
@@ -33,7 +32,7 @@ std::string short_label(const std::string& label) {
 
 struct Look {
   explicit Look(const RunRecord& run) : r(run) {
-    for (const auto& g : r.trace.work.groups) groups.push_back({short_label(g.label), 0, 0, 0, 0, g.stealable});
+    for (const auto& g : r.trace.work.groups) groups.push_back({short_label(g.label), 0, 0, 0, 0});
     by_rank.resize(r.times().ranks.size());
     for (std::size_t i = 0; i < r.own.size(); ++i) {
       if (!r.is_kernel(i)) continue;
@@ -81,16 +80,12 @@ std::string idle_sentence(Look& l, Doing why) {
           share_text(l.share(Doing::late) + l.share(Doing::elsewhere)));
     case Doing::elsewhere: {
       const bool balanced = l.r.times().balancer != "none";
-      const bool movable = std::any_of(l.groups.begin(), l.groups.end(), [](const Tally& g) { return g.stealable; }) ||
-                           std::any_of(l.r.times().moves.begin(), l.r.times().moves.end(),
-                                       [](const sim::Moved& m) { return m.by_policy; });
       return fmt::format(
           "In {} of the workers' time they had nothing while work was ready on another rank: {}.",
           share_text(l.share(Doing::late) + l.share(Doing::elsewhere)),
-          !balanced  ? "run it with a balancer (--balancer auto), or place it by locators"
-          : !movable ? "no call may be moved: mark the heavy ones `@ { stealable; }`"
-                     : "the balancer saw no use in moving it, or nothing that may move; another one, or more and "
-                       "shorter fragments, may help, and `tessera advise` tries them");
+          balanced ? "the balancer saw no use in moving it, since it is too light, or nothing that may move; another "
+                     "one, or more and shorter fragments, may help, and `tessera advise` tries them"
+                   : "run it with a balancer (--balancer auto), or place it by locators");
     }
     case Doing::transfer:
       return fmt::format(

@@ -55,8 +55,9 @@ std::string check_arguments(const abi::Program& p, const std::vector<std::string
   }
   const std::string usage = parameters_of_main(p);
   if (arguments.size() != p.main_params) {
-    return fmt::format("{}: main({}) takes {} program argument{}, but {} {} given", p.name, usage, p.main_params,
-                       p.main_params == 1 ? "" : "s", arguments.size(), arguments.size() == 1 ? "was" : "were");
+    return fmt::format("{}: main({}) takes {} program argument{}, but {} {} given{}", p.name, usage, p.main_params,
+                       p.main_params == 1 ? "" : "s", arguments.size(), arguments.size() == 1 ? "was" : "were",
+                       !arguments.empty() && arguments[0] == "--" ? ": a built program takes them without `--`" : "");
   }
   for (std::uint32_t i = 0; i < p.main_params; ++i) {
     std::int32_t n = 0;

@@ -117,6 +117,7 @@ TEST_F(Command, BuiltProgramsStartByThemselves) {
   write("p.fa", kEcho);
   EXPECT_TRUE(ended(tessera({"build", "p.fa"}), 0));
   EXPECT_EQ(run({"./p", "1", "--threads"}).out, "1 --threads\n");
+  EXPECT_TRUE(ended(run({"./p", "--", "1", "x"}), 2, {"3 were given", "without `--`"}));
   environment_ = {"TESSERA_OPTIONS=--quiet --balancer none"};
   const Words mpirun = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", "2"};
   Words words = mpirun;
