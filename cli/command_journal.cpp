@@ -52,7 +52,13 @@ void show(const JournalCommand& c, const journal::Contents& j) {
 int run(const JournalCommand& c) {
   if (!fs::is_directory(c.folder)) throw usage_error("no such folder: " + c.folder);
   const journal::Contents j = journal::contents_of(c.folder);
-  if (j.files.empty()) throw usage_error("there is no journal in " + c.folder);
+  if (j.files.empty()) {
+    const bool finished = fs::exists(fs::path(c.folder) / journal::kFinished);
+    if (!finished && journal::token_of(c.folder).empty()) throw usage_error("there is no journal in " + c.folder);
+    fmt::print("{}: nothing had been written when the last run {}: the next one begins anew\n", c.folder,
+               finished ? "came to its end" : "ended");
+    return 0;
+  }
   if (j.last.attempt == 0) {
     throw usage_error("nothing in " + c.folder + " can be read: it is damaged, or of another version of Tessera");
   }

@@ -252,6 +252,12 @@ TEST_F(Journal, IsShownAndCompacted) {
   EXPECT_TRUE(ended(beside, 0, {"K/00010-00000-00000.tsj is no file", "goes on from the journal"}));
   EXPECT_TRUE(ended(tessera({"journal", "nosuch"}), 2, {"no such folder"}));
   EXPECT_TRUE(ended(tessera({"journal", "."}), 2, {"there is no journal"}));
+  // Over before there was a sweep.
+  write("short.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"run", "-q", "short.fa", "--journal", "S", "--journal-interval", "100"}), 0));
+  const Outcome over = tessera({"journal", "S"});
+  EXPECT_TRUE(ended(over, 0));
+  EXPECT_NE(over.out.find("came to its end"), std::string::npos) << over.out;
 }
 
 // What was done is written before it ends, and not done again.
