@@ -57,8 +57,7 @@ abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
 
 abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); }
 
-[[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
-  if (simulation != nullptr) simulation->runs(c);
+abi::Next run_checked(Worker& w, Cf* c) {
   if (!w.node.facts.options.check_inputs) return run_kept(w, c, run_recorded);
   InputSums inputs;
   inputs.note(c);
@@ -72,6 +71,26 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
   no_child();
   inputs.compare();  // there is no output
   return next;
+}
+
+// Where a policy asks what the fragments of series take.
+abi::Next run_in_series(Worker& w, Cf* c) {
+  const abi::Block& block = *c->block;
+  if (w.series == nullptr || block.series == nullptr) return run_checked(w, c);
+  const std::uint64_t series = block.series(c);
+  const Rank belongs = w.node.members.place(block.locator(c));
+  const std::uint64_t from = ticks();
+  const abi::Next next = run_checked(w, c);
+  if (series == 0 || w.recalled) return next;
+  w.series->add({series, balancer::Group{block.group}, belongs,
+                 static_cast<balancer::Time>(static_cast<double>(ticks() - from) * ns_per_tick()),
+                 w.stats.read(block.group).mean_bytes_out()});
+  return next;
+}
+
+[[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
+  if (simulation != nullptr) simulation->runs(c);
+  return run_in_series(w, c);
 }
 
 // A `while` that may read swept names goes on behind what its turn has made: it would make all turns before that runs,
@@ -218,13 +237,6 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   return goes_on(w, c, !several_ && goes_behind(c, before));
 }
 
-[[gnu::noinline]] void Node::ran_of_series(Worker& w, const abi::Block& block, std::uint64_t series, Rank belongs,
-                                           std::uint64_t took) {
-  const GroupStats::Snapshot s = w.stats.read(block.group);
-  w.series->add({series, balancer::Group{block.group}, belongs,
-                 static_cast<balancer::Time>(static_cast<double>(took) * ns_per_tick()), s.mean_bytes_out()});
-}
-
 void Node::execute(Worker& w, Cf* c) {
   Cf* const outer = w.current;
   set_current(w, c);
@@ -237,20 +249,10 @@ void Node::execute(Worker& w, Cf* c) {
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool timed = begin(w, *block);
-      std::uint64_t series = 0;
-      Rank belongs{0};
-      if (timed && w.series != nullptr && block->series != nullptr) {
-        series = block->series(c);
-        belongs = members.place(block->locator(c));
-      }
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
-      if (timed && !w.recalled) {
-        const std::uint64_t to = ticks();
-        w.stats.timed(block->group, from, to);
-        if (series != 0) ran_of_series(w, *block, series, belongs, to - from);
-      }
+      if (timed && !w.recalled) w.stats.timed(block->group, from, ticks());
       if ((c->flags & kGathered) != 0) {
         if (facts.balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         release_inputs(c, *block);  // of the block that ran, which may not be c->block any more

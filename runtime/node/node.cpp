@@ -312,7 +312,10 @@ int Node::run() {
                           }},
         setup);
     if (facts.balancing && balancer::settles_series(facts.policy, facts.settings)) {
-      for (auto& w : crew.workers) w->series = std::make_unique<SeriesRuns>();
+      for (auto& w : crew.workers) {
+        w->series = std::make_unique<SeriesRuns>();
+        w->watched = true;
+      }
     }
     for (std::int32_t r = 0; r < facts.worker_ranks; ++r) {
       if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);

@@ -91,8 +91,6 @@ class Node final : public Surroundings {
   void resettle(const Cf*, Rank to);
   Rank settled(const Cf*) const;
   bool too_light_to_settle(std::uint32_t group) const;
-  // A fragment of a series has run, so many ticks; it belongs to that rank.
-  void ran_of_series(Worker&, const abi::Block&, std::uint64_t series, Rank belongs, std::uint64_t took);
 
   // ---- failure; any thread, first one wins
   void fail(const std::string& text, int exit_code) final;

@@ -15,19 +15,20 @@ class Births {
  public:
   explicit Births(std::uint32_t groups) : groups_(groups) {}
 
-  // A fragment is made. True: note() it; each loop, and the others one by one until they are many, then some of them.
-  bool noted(const Cf& c) { return c.block->kind == abi::Kind::range || --left_ == 0; }
+  // A fragment is made. True: note() it; each long loop, and the others one by one until they are many, then some of
+  // them.
+  bool noted(const Cf& c) { return --left_ == 0 || is_long(c); }
   // `maker`: the one that runs.
   void note(const Cf& c, const Cf& maker) {
     const bool range = c.block->kind == abi::Kind::range;
-    const std::int64_t stands_for = range ? 1 : gap_;
+    const std::int64_t stands_for = is_long(c) ? 1 : gap_;
     GroupBirths& g = groups_[c.block->group];
     add(g.born, stands_for);
     const std::uint32_t by = maker.block->group;
     if (g.maker != by) set(g.maker, g.maker == kNoMaker ? by : kManyMakers);
     if (range || (c.block->flags & abi::kRepeats) != 0)
       add(g.steps, stands_for * std::max<std::int64_t>(0, abi::frame_int(&c, 1) - abi::frame_int(&c, 0) + 1));
-    if (!range) draw_gap();
+    if (left_ == 0) draw_gap();
   }
   // So many ranks run all of its iterations.
   void spread(const Cf& range, std::int32_t ranks) {
@@ -50,6 +51,9 @@ class Births {
   }
 
  private:
+  static bool is_long(const Cf& c) {
+    return c.block->kind == abi::Kind::range && abi::frame_int(&c, 1) - abi::frame_int(&c, 0) >= kLong;
+  }
   template <class T>
   static T get(const T& x) {
     return __atomic_load_n(&x, __ATOMIC_RELAXED);
@@ -65,11 +69,12 @@ class Births {
       --exactly_;
     } else {
       random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-      gap_ = 9 + static_cast<std::int32_t>(random_ >> 60);
+      gap_ = 25 + static_cast<std::int32_t>(random_ >> 59);
     }
     left_ = gap_;
   }
 
+  static constexpr std::int64_t kLong = 64;  // iterations
   std::int32_t left_ = 1, gap_ = 1;
   std::int32_t exactly_ = 10'000;
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;

@@ -44,7 +44,8 @@ TEST(ShipCost, WhatIsLightStaysUnderEveryPolicy) {
     EXPECT_GT(moved(p.name, {.weight = 5'000}), 5'000) << p.name << ": it is worth it";
     EXPECT_GT(moved(p.name, {.ship_cost = 0}), 5'000) << p.name << ": it costs nothing";
     EXPECT_GT(moved(p.name, {.bulk = true}), 5'000) << p.name << ": more comes along";
-    EXPECT_GT(moved(p.name, {.margin = "0"}), 5'000) << p.name << ": all is to move";
+    // Fewer: `demand` asks for no more before it has run some of its last block.
+    EXPECT_GT(moved(p.name, {.margin = "0"}), 4'000) << p.name << ": all is to move";
   }
 }
 
