@@ -7,7 +7,7 @@ fail() { printf 'docs/extending.md: %s\n' "$*" >&2; exit 1; }
 
 rm -rf "$copy"
 mkdir -p "$copy"
-(cd "$source" && tar c CMakeLists.txt balancer cli cmake compiler files runtime stdlib tests) | tar x -C "$copy"
+(cd "$source" && tar c CMakeLists.txt balancer cli cmake compiler files python runtime stdlib tests) | tar x -C "$copy"
 cd "$copy"
 # Of the tests only the new ones are built.
 find tests -mindepth 2 -maxdepth 2 -name CMakeLists.txt ! -path 'tests/balancer/*' ! -path 'tests/compiler/*' -delete
