@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/protocol/counting.hpp"
 
@@ -12,7 +13,7 @@ namespace tessera::runtime {
 
 class Horizon;
 struct DfEntry;
-using protocol::Rank;
+using balancer::Rank;
 
 // AtEnd: what happens to a data fragment when everything under a scope has finished. The name belongs
 // to a scope around it.
