@@ -26,6 +26,7 @@ build() { limit "$tessera" build "$1.fa" -o "$1" || exit 1; }
 during() {
   local event=$1 seconds=$2
   shift 2
+  : >out  # what the last one said is no sign of this one
   limit "$tessera" run nap.fa -n 2 --balancer none "$@" -- "$seconds" >out 2>said &
   local pid=$!
   until [ "$(grep -c napping out)" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
@@ -184,6 +185,7 @@ X
     code $? 3
     said "rank 1 on h2 has been silent for 5 s: the run ends (--silence-limit 5)"
     build nap  # rank 0 is missed by another
+    : >out
     TESSERA_OPTIONS="--silence-limit 5" limit $mpirun ./nap 30 >out 2>said &
     pid=$!
     until [ "$(grep -c napping out)" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
