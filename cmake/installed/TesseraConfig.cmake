@@ -1,6 +1,6 @@
 # find_package(Tessera): how programs are built in a project of one's own.
 #
-#   find_package(Tessera 0.1 REQUIRED)
+#   find_package(Tessera 0.2 REQUIRED)
 #   tessera_add_program(heat heat.fa kernels.cpp)
 #   add_test(NAME heat COMMAND heat 10)
 #
