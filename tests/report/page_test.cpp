@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "balancer/simulator/trace.hpp"
@@ -274,20 +275,24 @@ TEST_F(Page, ShowsTheExamples) {
   }
 }
 
-// A million fragments: read within seconds, and moving about does not stutter. How long a frame takes to draw is
-// measured, the median, since this machine may do other things meanwhile; all of it is printed.
+// A million fragments, with pauses between them and the balancer's decisions: read within seconds, and moving about
+// does not stutter. This machine may do other things meanwhile: so each step is made three times, and the best one
+// counts; and what the page itself took of a processor is asked of the browser.
 TEST_F(Page, MovesSmoothlyWithAMillionFragments) {
   constexpr int kMany = 1'000'000, kRanks = 8;
   std::string fragments, times;
   for (int i = 0; i < kMany; ++i) {
     const std::string id = std::to_string(i);
+    const int k = i / kRanks, start = k * 1000 + k / 20 * 3000;
     fragments += "f " + id + " " + std::to_string(i % 3) + " - - 800 8\n";
-    times += "t " + id + " " + std::to_string(i % kRanks) + " 0 " + std::to_string(i / kRanks * 1000) + " 800 " +
+    times += "t " + id + " " + std::to_string(i % kRanks) + " 0 " + std::to_string(start) + " 800 " +
              std::to_string(i % 3) + " " + id + "\n";
   }
+  for (int d = 0; d < 20'000; ++d)
+    times += "d " + std::to_string(d * 7000) + " " + std::to_string(d % kRanks) + " 0 1 9000 10 0:1 : moved\n";
   std::string text = "tessera-trace 1\nprogram - p\n";
   for (int g = 0; g < 3; ++g) text += "group " + std::to_string(g) + " : k at p:" + std::to_string(g) + "\n";
-  text += fragments + "run 125000000 live none\n";
+  text += fragments + "run 143750000 live none\n";
   for (int r = 0; r < kRanks; ++r) text += "rank " + std::to_string(r) + " 1 same-host 0 0 h\n";
   for (int g = 0; g < 3; ++g)
     text += "block " + std::to_string(g) + " " + std::to_string(g) + " kernel 1 i : 1 in p k(i)\n";
@@ -295,26 +300,46 @@ TEST_F(Page, MovesSmoothlyWithAMillionFragments) {
   show(text);
   EXPECT_LT(std::filesystem::file_size(path("r.html")), 5'000'000u);
   const double took = value("report.took");
+  EXPECT_GT(value("report.runs[0].lanes[3].span_last - report.runs[0].lanes[3].span"), 6000);
+  browser_->call("Performance.enable", {{"timeDomain", "threadTicks"}});
+  const auto metrics = [&] {
+    std::map<std::string, double> all;
+    const nlohmann::json answer = browser_->call("Performance.getMetrics");
+    for (const auto& m : answer["metrics"]) all[m["name"]] = m["value"];
+    return all;
+  };
+  const auto before = metrics();
   // Through the whole run at several scales: each step a frame.
   const nlohmann::json frames = value(R"((async () => {
-    const t = report.timeline, gaps = [];
-    t.frames.length = 0;
-    for (const span of [1, 0.1, 0.003, 0.0001]) {
-      t.show(0, t.end * span);
-      for (let k = 0, last = performance.now(); k < 60; ++k) {
-        t.pan(span === 1 ? (k % 2 ? 0.004 : -0.004) : 0.11);
+    const t = report.timeline, gaps = [], best = [];
+    for (let round = 0; round < 3; ++round) {
+      t.frames.length = 0;
+      for (const span of [1, 0.1, 0.003, 0.0001]) {
+        t.show(0, t.end * span);
         await new Promise(requestAnimationFrame);
-        const now = performance.now();
-        gaps.push(now - last), last = now;
+        for (let k = 0, last = performance.now(); k < 60; ++k) {
+          t.pan(span === 1 ? (k % 2 ? 0.004 : -0.004) : 0.11);
+          await new Promise(requestAnimationFrame);
+          const now = performance.now();
+          gaps.push(now - last), last = now;
+        }
       }
+      t.frames.forEach((f, k) => { best[k] = Math.min(best[k] ?? Infinity, f); });
     }
     const at = (all, share) => [...all].sort((a, b) => a - b)[Math.floor(share * (all.length - 1))];
-    return {draw: at(t.frames, 0.5), worst_draw: at(t.frames, 1), gap: at(gaps, 0.5), late: gaps.filter((g) => g > 50).length, all: gaps.length};
+    return {frames: best.length, draw: at(best, 0.5), worst: at(best, 1), gap: at(gaps, 0.5), late: gaps.filter((g) => g > 50).length, all: gaps.length};
   })())");
-  std::printf("opened in %.0f ms; %s\n", took, frames.dump().c_str());
+  const auto after = metrics();
+  const auto more = [&](const char* name) { return after.at(name) - before.at(name); };
+  const double each = 1000 * more("TaskDuration") / frames["all"].get<double>();
+  std::printf("opened in %.0f ms; %s; %.1f ms of a processor a frame, %.0f layouts\n", took, frames.dump().c_str(),
+              each, more("LayoutCount"));
+  EXPECT_EQ(frames["all"], 720);
+  EXPECT_GE(frames["frames"], 240);
   EXPECT_LT(frames["draw"].get<double>(), 8) << "half of a frame at 60 frames/s";
-  EXPECT_LT(frames["gap"].get<double>(), 50);
-  EXPECT_EQ(frames["all"], 240);
+  EXPECT_LT(frames["worst"].get<double>(), 50);
+  EXPECT_LT(each, 25) << "with what the browser does for it";
+  EXPECT_LE(more("LayoutCount"), 3) << "none in a frame";
 }
 
 // A hundred thousand fragments: bins of time instead of bars, and the same sums.
@@ -338,7 +363,7 @@ TEST_F(Page, ShowsManyFragments) {
   EXPECT_NE(this->text("groups").find("100000\t800 ns"), std::string::npos) << this->text("groups");
   browser_->drawn();
   const std::string k = value("report.runs[0].groups[0].colour");
-  EXPECT_EQ(value("report.timeline.rows[2].lane.levels.levels[0].bins"), 65536);
+  EXPECT_EQ(value("report.timeline.rows[2].lane.levels.levels[0].bins"), 131072);
   const double cover = value("report.timeline.rows[2].lane.levels.levels.at(-1).cover[20]");
   EXPECT_NEAR(cover, 0.8, 0.02) << "four fifths of the time";
   value("report.timeline.show(1e7, 1.001e7)");

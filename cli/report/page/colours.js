@@ -16,7 +16,13 @@ function nth_colour(n) {
 }
 function is_dark() { return document.documentElement.classList.contains('dark'); }
 function doing_colour(d) { return (is_dark() ? kDoingDark : kDoing)[d]; }
-function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+// Styles are asked for once for each theme: the answer may take a layout.
+const kStyles = {true: new Map(), false: new Map()};
+function css(name) {
+  const known = kStyles[is_dark()];
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return known.get(name);
+}
 function ink_on(hex) {
   const [r, g, b] = [0, 1, 2].map((k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16));
   return 0.3 * r + 0.59 * g + 0.11 * b > 140 ? '#000000' : '#ffffff';

@@ -5,6 +5,7 @@ class Run {
   constructor(meta, number) {
     Object.assign(this, meta);
     this.number = number;
+    this.span = this.finished - this.from;
   }
 
   // As cli/report/columns.cpp packs them.
@@ -75,9 +76,11 @@ class Run {
     });
   }
 
-  start(i) { return this._start[i] * this.tick; }
+  // When a tick is. What is kept of the run begins at `from`.
+  time(tick) { return this.from + tick * this.tick; }
+  start(i) { return this.time(this._start[i]); }
   length_of(i) { return this._length[i] * this.tick; }
-  end(i) { return (this._start[i] + this._length[i]) * this.tick; }
+  end(i) { return this.time(this._start[i] + this._length[i]); }
   own(i) { return (this._length[i] - this._inside[i]) * this.tick; }
   wait(i) { return this._wait[i] * this.tick; }
   travel(i) { return this._travel[i] * this.tick; }

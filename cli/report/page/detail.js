@@ -1,6 +1,6 @@
 'use strict';
 // What there is to say of one fragment: in the tooltip, and in full beside the timeline.
-const kWhy = ['it was created', 'its last input came', 'the balancer moved it here'];
+const kUnknown = 3, kWhy = ['it was created', 'its last input came', 'the balancer moved it here', ''];
 
 function about_item(run, i, brief) {
   const b = run.block(i), parts = [make('b', {}, run.label(i)), make('br'), short_path(b.file) + ':' + b.line + '  ' + b.text, make('br')];
@@ -14,7 +14,8 @@ function about_item(run, i, brief) {
       if (x.item >= 0) parts.push(make('br'), '  ' + (run.slots(x.item, true)[0] || run.label(x.item)) + ' from ' + run.where(x.item) + (x.came === null ? '' : ', came at ' + moment(x.came)));
     });
   }
-  parts.push(make('br'), 'could run since ' + moment(run.start(i) - run.wait(i)) + ', when ' + kWhy[run._why[i]] +
+  if (run._why[i] === kUnknown) parts.push(make('br'), 'since when it could run is not known: what made it was before the time that is shown');
+  else parts.push(make('br'), 'could run since ' + moment(run.start(i) - run.wait(i)) + ', when ' + kWhy[run._why[i]] +
              (run.wait(i) > 0 ? '; waited ' + duration(run.wait(i)) + ' for a worker' : ''));
   return parts;
 }
@@ -26,14 +27,14 @@ function show_detail(timeline) {
   const {run, item} = selected;
   const link = (i) => make('a', {onclick: () => { timeline.select(run, i); timeline.go_to(run, i); }}, run.label(i));
   const inputs = run.inputs(item).map((x) => make('li', {},
-    ...(x.item < 0 ? ['the end of a block, or main'] : [(run.slots(x.item, true).join(', ') || 'a value') + ' of ', link(x.item), ', ' + run.where(x.item) + ', made at ' + moment(run.end(x.item))]),
+    ...(x.item < 0 ? [run.from > 0 ? 'what was before the time that is shown, or the end of a block' : 'the end of a block, or main'] : [(run.slots(x.item, true).join(', ') || 'a value') + ' of ', link(x.item), ', ' + run.where(x.item) + ', made at ' + moment(run.end(x.item))]),
     ', ' + size_text(x.bytes) + (x.came === null ? '' : '; came by a message at ' + moment(x.came))));
   const readers = run.readers(item), shown = readers.slice(0, 100).map((r) => make('li', {}, link(r), ', ' + run.where(r) + ', at ' + moment(run.start(r))));
   if (readers.length > 100) shown.push(make('li', {}, '... and ' + (readers.length - 100) + ' more'));
   const moves = [], c = run.column;
   for (let k = 0; k < c.move_item.length; ++k) {
     if (c.move_item[k] !== item) continue;
-    moves.push(make('li', {}, 'came from rank ' + c.move_from[k] + ' to rank ' + c.move_to[k] + ' at ' + moment(c.move_at[k] * run.tick) + (c.move_policy[k] ? ': the balancer moved it' : ': its locator places it there')));
+    moves.push(make('li', {}, 'came from rank ' + c.move_from[k] + ' to rank ' + c.move_to[k] + ' at ' + moment(run.time(c.move_at[k])) + (c.move_policy[k] ? ': the balancer moved it' : ': its locator places it there')));
   }
   const by = run.by(item);
   const since = by >= 0 ? make('p', {}, 'What it waited for last: ', link(by), run.travel(item) > 0 ? '; then ' + duration(run.travel(item)) + ' on the way' : '') : null;

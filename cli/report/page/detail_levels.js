@@ -1,29 +1,28 @@
 'use strict';
-// Levels of detail of a lane: for bins of time, how much of each was covered by kernels that are shown, and the one that
-// covered most. The finest has up to 65536 bins; each next one half as many. A timeline draws bins while they are as
+// Levels of detail of a lane: for bins of time, how much of each was covered by items that are shown, and the kind that
+// covered most. The finest has up to 131072 bins; each next one half as many. A timeline draws bins while they are as
 // narrow as a pixel, and single items when it is so close that there are few.
+// Items: those from `first` to `last` of the columns start and length, of kinds `what`; `shown` by kind.
 class Levels {
-  constructor(lane, end) {
-    const run = lane.run, size = lane.last - lane.first;
+  constructor(run, first, last, {start, length, what}, shown) {
     let bins = 64;
-    while (bins < 65536 && bins < 4 * size) bins *= 2;
-    const cover = new Float32Array(bins), best = new Float32Array(bins), what = new Uint16Array(bins);
-    const per = bins / Math.max(1, Math.ceil(end / run.tick));
-    const shown = run.group_of.map((g) => run.groups[g].shown);
-    for (let i = lane.first; i < lane.last; ++i) {
-      const b = run._block[i];
+    while (bins < 131072 && bins < 4 * (last - first)) bins *= 2;
+    const cover = new Float32Array(bins), best = new Float32Array(bins), most = new Uint16Array(bins);
+    const per = bins / Math.max(1, Math.ceil(run.span / run.tick));
+    for (let i = first; i < last; ++i) {
+      const b = what[i];
       if (!shown[b]) continue;
-      let from = run._start[i] * per;
-      const to = Math.min(bins, (run._start[i] + run._length[i]) * per);
+      let from = start[i] * per;
+      const to = Math.min(bins, (start[i] + length[i]) * per);
       // What lies inside another item is covered already.
       for (let k = Math.floor(from); from < to; ++k) {
         const part = Math.min(to, k + 1) - from;
         cover[k] = Math.min(1, cover[k] + part);
-        if (part > best[k]) best[k] = part, what[k] = b;
+        if (part > best[k]) best[k] = part, most[k] = b;
         from = k + 1;
       }
     }
-    this.levels = [{bins, cover, what}];
+    this.levels = [{bins, cover, what: most}];
     for (let b = bins; b > 64; b /= 2) {
       const fine = this.levels[this.levels.length - 1], half = b / 2;
       const c = new Float32Array(half), w = new Uint16Array(half);
@@ -34,13 +33,13 @@ class Levels {
       }
       this.levels.push({bins: half, cover: c, what: w});
     }
-    this.end = end;
+    this.span = run.span;
   }
   // The coarsest whose bins are no wider than `ns`; null: even the finest are wider.
   for_width(ns) {
     let found = null;
     for (const l of this.levels) {
-      if (this.end / l.bins > ns) break;
+      if (this.span / l.bins > ns) break;
       found = l;
     }
     return found;

@@ -11,12 +11,12 @@ async function build() {
   give_colours(runs);
   head(runs);
   by_id('loading').remove();
-  const timeline = report.timeline = new Timeline(runs, (what) => { if (what === 'selection') show_detail(timeline); charts_later(timeline); });
+  const timeline = report.timeline = new Timeline(runs, (what) => { if (what === 'selection') show_detail(timeline); });
   legend(timeline);
   tools(timeline);
   still(timeline);
+  timeline.resize();  // what is below may have brought a scroll bar
   follow_address(timeline);
-  charts_later(timeline);
   print_light(timeline);
   requestAnimationFrame(() => requestAnimationFrame(() => { report.took = performance.now() - started; report.ready = true; }));
 }
@@ -29,7 +29,7 @@ function follow_address(timeline) {
   if (asked.has('path')) by_id('path').click();
   if (asked.get('find')) report.find(asked.get('find'));
   if (asked.has('click')) report.go(1);
-  if (asked.has('from') || asked.has('to')) timeline.show(time(asked.get('from'), 0), time(asked.get('to'), timeline.end));
+  if (asked.has('from') || asked.has('to')) timeline.show(time(asked.get('from'), timeline.begin), time(asked.get('to'), timeline.end));
 }
 
 function head(runs) {
@@ -37,7 +37,7 @@ function head(runs) {
   by_id('title').textContent = runs.map((r) => r.name).join('  and  ');
   by_id('facts').textContent = runs.map((r) => {
     const error = Math.max(0, ...r.ranks.map((x) => x.error));
-    return (r.simulated ? 'simulated: ' : '') + duration(r.finished) + ' on ' + r.ranks.length + (r.ranks.length > 1 ? ' ranks, ' : ' rank, ') + r.lanes.length + (r.lanes.length > 1 ? ' workers' : ' worker') + ', balancer ' + r.balancer + ', ' + r.count.toLocaleString('en') + ' runs of kernels' +
+    return (r.simulated ? 'simulated: ' : '') + (r.from > 0 ? duration(r.span) + ' of ' : '') + duration(r.finished) + ' on ' + r.ranks.length + (r.ranks.length > 1 ? ' ranks, ' : ' rank, ') + r.lanes.length + (r.lanes.length > 1 ? ' workers' : ' worker') + ', balancer ' + r.balancer + ', ' + r.count.toLocaleString('en') + ' runs of kernels' +
       (error > 0 ? ', clocks of hosts agree within ' + duration(error) : '');
   }).join('   |   ');
   by_id('advice').replaceChildren(...runs.map((r) => make('div', {}, ...(runs.length > 1 ? [make('b', {}, r.name)] : []), make('ol', {}, ...r.sentences.map((s) => make('li', {}, s))))));
@@ -89,17 +89,17 @@ function tools(timeline) {
   field.addEventListener('keydown', (e) => { if (e.key === 'Enter') { clearTimeout(later); if (timeline.match < 0) find(); go(e.shiftKey ? -1 : 1); } if (e.key === 'Escape') { field.value = ''; find(); by_id('bars').focus(); } });
   by_id('next').onclick = () => go(1);
   by_id('previous').onclick = () => go(-1);
-  by_id('all').onclick = () => timeline.show(0, timeline.end);
+  by_id('all').onclick = () => timeline.show(timeline.begin, timeline.end);
   by_id('path').onchange = (e) => { timeline.show_path = e.target.checked; timeline.redraw(); };
-  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); timeline.redraw(); still(timeline); charts_later(timeline); };
+  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); timeline.redraw(); still(timeline); };
   document.addEventListener('keydown', (e) => {
     if (e.target.tagName === 'INPUT' && e.target.type === 'search' || e.ctrlKey || e.metaKey || e.altKey) return;
-    const act = {'/': () => field.focus(), n: () => go(1), p: () => go(-1), '0': () => timeline.show(0, timeline.end), c: () => by_id('path').click(), Escape: () => timeline.select(null)}[e.key];
+    const act = {'/': () => field.focus(), n: () => go(1), p: () => go(-1), '0': () => timeline.show(timeline.begin, timeline.end), c: () => by_id('path').click(), Escape: () => timeline.select(null)}[e.key];
     if (act) e.preventDefault(), act();
   });
   by_id('balance').addEventListener('mousemove', (e) => {
     const box = by_id('balance').getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
-    const near = timeline.decision_marks.filter((m) => Math.abs(m.x - x) < 4 && y >= m.y && y < m.y + 90).slice(0, 5);
+    const near = decisions_near(timeline, x, y).slice(0, 5);
     by_id('decision').textContent = near.length ? near.map((m) => decision_text(m.run, m.d)).join('   |   ') : 'Marks above are decisions: point at one.';
   });
 }
@@ -131,17 +131,12 @@ function still(timeline) {
 
 // What is drawn does not follow style sheets: on paper it is light.
 function print_light(timeline) {
-  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_doing(timeline); draw_balance(timeline); draw_memory(timeline); };
+  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_charts(timeline); };
   let was = false;
   window.addEventListener('beforeprint', () => { was = is_dark(); if (was) all(false); });
   window.addEventListener('afterprint', () => { if (was) all(true); });
 }
 
-let charts_wait = false;
-function charts_later(timeline) {
-  if (charts_wait) return;
-  charts_wait = true;
-  requestAnimationFrame(() => { charts_wait = false; draw_doing(timeline); draw_balance(timeline); draw_memory(timeline); });
-}
+function draw_charts(timeline) { draw_doing(timeline), draw_balance(timeline), draw_memory(timeline); }
 
 build().catch((e) => { by_id('loading').textContent = 'This page could not be shown: ' + e.message + '. It needs a browser of 2023 or later (DecompressionStream).'; report.error = String(e.stack); });

@@ -19,7 +19,7 @@ function path_list(run) {
       make('span', {class: 'track'}, make('span', {class: 'fill', style: 'width:' + 100 * time / all + '%;background:' + (group ? group.colour : css('--faint'))})),
       make('span', {class: 'number'}, duration(time))));
   }
-  box.append(make('p', {class: 'note'}, 'What held the run up, from its end back to its start: ' + duration(all) + ' of ' + duration(run.finished) +
+  box.append(make('p', {class: 'note'}, 'What held the run up, from its end back to its start: ' + duration(all) + ' of ' + duration(run.span) +
     '. Apart from workers and links, the longest chain of fragments takes ' + duration(run.chain) + '.'));
   return box;
 }

@@ -9,8 +9,8 @@ class Timeline {
     this.canvas = by_id('bars');
     this.frame = by_id('frame');
     this.tip = by_id('tip');
-    this.end = Math.max(...runs.map((r) => r.finished));
-    this.t0 = 0, this.t1 = this.end;
+    this.begin = Math.min(...runs.map((r) => r.from)), this.end = Math.max(...runs.map((r) => r.finished));
+    this.t0 = this.begin, this.t1 = this.end;
     this.selected = null, this.show_path = false;
     this.matches = null, this.match = -1;
     this.frames = [];  // how long the last ones took, ms
@@ -20,7 +20,13 @@ class Timeline {
   }
 
   refresh_levels() {
-    for (const run of this.runs) for (const lane of run.lanes) lane.levels = new Levels(lane, run.finished);
+    for (const run of this.runs) {
+      const shown = run.group_of.map((g) => run.groups[g].shown), c = run.column;
+      for (const lane of run.lanes) {
+        lane.levels = new Levels(run, lane.first, lane.last, {start: run._start, length: run._length, what: run._block}, shown);
+        lane.span_levels ||= new Levels(run, lane.span, lane.span_last, {start: c.span_start, length: c.span_length, what: c.span_doing}, run.doings.map(() => true));
+      }
+    }
     this.redraw();
   }
 
@@ -41,6 +47,7 @@ class Timeline {
     this.canvas.width = Math.round(this.width * dpr);
     this.canvas.height = Math.round(y * dpr);
     this.canvas.style.height = y + 'px';
+    for (const id of ['doing', 'balance', 'memory']) by_id(id).wide = by_id(id).clientWidth;
     this.redraw();
   }
 
@@ -48,8 +55,8 @@ class Timeline {
   t(x) { return this.t0 + (x - kGutter) / (this.width - kGutter) * (this.t1 - this.t0); }
 
   show(t0, t1) {
-    const span = Math.min(this.end * 1.02, Math.max(200, t1 - t0));
-    t0 = Math.max(-0.01 * this.end, Math.min(t0, this.end * 1.01 - span));
+    const all = this.end - this.begin, span = Math.min(all * 1.02, Math.max(200, t1 - t0));
+    t0 = Math.max(this.begin - 0.01 * all, Math.min(t0, this.end + 0.01 * all - span));
     this.t0 = t0, this.t1 = t0 + span;
     this.redraw();
     this.changed('view');
@@ -74,7 +81,7 @@ class Timeline {
     requestAnimationFrame(() => {
       this.waiting = false;
       const before = performance.now();
-      this.draw();
+      this.draw(), draw_charts(this);
       this.frames.push(performance.now() - before);
       if (this.frames.length > 600) this.frames.shift();
     });
@@ -104,7 +111,7 @@ class Timeline {
   draw_axis(g) {
     const step = nice_step((this.t1 - this.t0) * 110 / (this.width - kGutter));
     g.textBaseline = 'middle';
-    for (let t = Math.max(0, Math.ceil(this.t0 / step) * step); t <= this.t1; t += step) {
+    for (let t = Math.max(this.begin, Math.ceil(this.t0 / step) * step); t <= this.t1; t += step) {
       const x = this.x(t);
       g.fillStyle = css('--line');
       g.fillRect(x, kAxis - 4, 1, this.full);
@@ -135,7 +142,7 @@ class Timeline {
 
   // The items of a lane that may be seen.
   seen(lane) {
-    const run = lane.run, from = Math.max(0, this.t0 / run.tick), to = Math.max(0, this.t1 / run.tick);
+    const run = lane.run, from = Math.max(0, (this.t0 - run.from) / run.tick), to = Math.max(0, (this.t1 - run.from) / run.tick);
     let a = 0, b = lane.ends.length;
     while (a < b) { const m = a + b >> 1; if (lane.ends[m] < from) a = m + 1; else b = m; }
     let c = lane.first + a, d = lane.last;
@@ -144,10 +151,16 @@ class Timeline {
   }
 
   draw_spans(g, lane) {
-    const run = lane.run, c = run.column, h = Math.max(2, Math.round(this.height * 0.3)), y = lane.y + this.height - h;
+    const run = lane.run, c = run.column, h = Math.max(2, Math.round(this.height * 0.3)), y = lane.y + this.height - h, pixels = this.width - kGutter;
+    // They do not overlap: those that end before the first one that is seen begin before it, too.
+    let first = lane.span, to = lane.span_last;
+    while (first < to) { const m = first + to >> 1; if (run.time(c.span_start[m] + c.span_length[m]) < this.t0) first = m + 1; else to = m; }
+    const many = run.time(c.span_start[Math.min(lane.span_last - 1, first + 2 * pixels)]) < this.t1 && first + 2 * pixels < lane.span_last;
+    const level = many ? lane.span_levels.for_width((this.t1 - this.t0) / pixels) : null;
+    if (level) return this.draw_level(g, run, level, y, h, doing_colour, 0.5);
     let last = -1, colour = -1;
-    for (let k = lane.span; k < lane.span_last; ++k) {
-      const start = c.span_start[k] * run.tick, end = start + c.span_length[k] * run.tick;
+    for (let k = first; k < lane.span_last; ++k) {
+      const start = run.time(c.span_start[k]), end = start + c.span_length[k] * run.tick;
       if (end < this.t0) continue;
       if (start > this.t1) break;
       const x0 = Math.max(kGutter, this.x(start)), x1 = this.x(end);
@@ -162,21 +175,22 @@ class Timeline {
     const run = lane.run, [first, last] = this.seen(lane), pixels = this.width - kGutter;
     const pale = this.matches !== null;
     if (pale) g.globalAlpha = 0.22;
-    const level = last - first > 3 * pixels ? lane.levels.for_width((this.t1 - this.t0) / pixels) : null;
-    if (level) this.draw_level(g, lane, level); else this.draw_each(g, lane, first, last);
+    const level = last - first > 2 * pixels ? lane.levels.for_width((this.t1 - this.t0) / pixels) : null;
+    if (level) this.draw_level(g, run, level, lane.y, this.height, (b) => run.groups[run.group_of[b]].colour); else this.draw_each(g, lane, first, last);
     g.globalAlpha = 1;
     if (pale) this.draw_matches(g, lane);
   }
 
-  draw_level(g, lane, level) {
-    const run = lane.run, per = level.bins / run.finished, h = this.height;
+  // Bins as high as they are covered; or, from the share `full` on, all alike.
+  draw_level(g, run, level, y, h, colour_of, full) {
+    const per = level.bins / run.span;
     let colour = null, from = kGutter, was = 0;
-    const flush = (x) => { if (colour !== null && was > 0) g.fillStyle = colour, g.fillRect(from, lane.y + h - was, x - from, was); };
+    const flush = (x) => { if (colour !== null && was > 0) g.fillStyle = colour, g.fillRect(from, y + h - was, x - from, was); };
     for (let x = kGutter; x < this.width; ++x) {
-      const k = Math.floor(this.t(x + 0.5) * per);
+      const k = Math.floor((this.t(x + 0.5) - run.from) * per);
       const cover = k < 0 || k >= level.bins ? 0 : level.cover[k];
-      const now = cover === 0 ? 0 : Math.max(1, Math.round(cover * h));
-      const next = now === 0 ? null : run.groups[run.group_of[level.what[k]]].colour;
+      const now = full ? (cover >= full ? h : 0) : cover === 0 ? 0 : Math.max(1, Math.round(cover * h));
+      const next = now === 0 ? null : colour_of(level.what[k]);
       if (next === colour && now === was) continue;
       flush(x);
       colour = next, was = now, from = x;
@@ -223,7 +237,7 @@ class Timeline {
     g.lineWidth = 1.2;
     let before = null, left = Infinity;
     for (let k = 0; k < c.path_start.length; ++k) {  // from the end on
-      const start = c.path_start[k] * run.tick, end = start + c.path_length[k] * run.tick;
+      const start = run.time(c.path_start[k]), end = start + c.path_length[k] * run.tick;
       if (c.path_lane[k] === 0 || start > this.t1 || end < this.t0) { before = null; continue; }
       const y = run.lanes[c.path_lane[k] - 1].y, x0 = this.x(start), x1 = this.x(end), dense = left - x0 < 0.4;
       if (!dense && c.path_kind[k] === 0) g.fillRect(x0, y - 1, Math.max(1, x1 - x0), 3), g.fillRect(x0, y + this.height - 2, Math.max(1, x1 - x0), 3);
@@ -273,7 +287,7 @@ class Timeline {
     }
     if (found >= 0) return {run, item: found};
     for (let k = lane.span; k < lane.span_last; ++k) {
-      const start = run.column.span_start[k] * run.tick, end = start + run.column.span_length[k] * run.tick;
+      const start = run.time(run.column.span_start[k]), end = start + run.column.span_length[k] * run.tick;
       if (t >= start && t <= end) return {run, lane, doing: run.column.span_doing[k], start, end};
       if (start > t) break;
     }
