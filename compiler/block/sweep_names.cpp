@@ -294,9 +294,9 @@ class Sweeping {
   void report(const LongLived& l) {
     if (program_.swept.count(l.variable) != 0) return;
     if (diagnostics_.in_library(l.variable->at) || !told_.insert(l.variable->at.begin).second) return;
-    diagnostics_
-        .remark("T246", l.at, quote(l.variable->name) + " lives until the block that declares it has ended: " + l.why)
-        .note(l.variable->at, "it is declared here");
+    auto& told = diagnostics_.remark(
+        "T246", l.at, quote(l.variable->name) + " lives until the block that declares it has ended: " + l.why);
+    if (l.at.begin != l.variable->at.begin) told.note(l.variable->at, "it is declared here");
   }
 
   struct Passed {

@@ -62,9 +62,7 @@ void drop_unneeded(std::vector<Pending>& list, std::vector<std::byte>& read) {
 }
 
 double processor_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  return 1e-9 * static_cast<double>(thread_cpu_ns());
 }
 
 }  // namespace

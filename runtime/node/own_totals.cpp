@@ -72,7 +72,9 @@ Totals Node::own_totals(bool final, const AskTotals& asked) {
   t.partly = evacuation->ever();
   t.left = evacuation->moved();
   t.peak_memory_kb = peak_kb();
-  t.cpu = cpu_seconds();
+  // Of a rank that shares its process with others the process tells nothing; its threads do, once they have ended.
+  const bool alone = ranks() == 1 || !facts.hosts.empty();
+  t.cpu = alone ? cpu_seconds() : final ? 1e-9 * static_cast<double>(worker_cpu_ns_.load() + thread_cpu_ns()) : 0;
   if (policy != nullptr) {
     for (const auto& [why, times] : policy->decisions()) {
       t.decisions.push_back(fmt::format("{}|{}", why, times));

@@ -171,7 +171,8 @@ std::vector<std::pair<std::string, double>> Summary::held() const {
   std::map<std::string, double> by_name;
   for (const Totals& t : ranks) {
     for (const HeldBytes& h : t.held) {
-      by_name[h.name] += static_cast<double>(h.bytes);
+      // They are samples: of small values they may tell more than there is.
+      by_name[h.name] += std::min(static_cast<double>(h.bytes), 1024.0 * static_cast<double>(t.peak_memory_kb));
     }
   }
   std::vector<std::pair<std::string, double>> most;

@@ -1,7 +1,10 @@
 // Threads of a rank, and how they wait for each other.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -34,6 +37,13 @@ class Thread {
   std::thread thread_;
   int number_ = -1;
 };
+
+// The processor time of this thread; of a simulation none: it would not be the same twice.
+inline std::int64_t thread_cpu_ns() {
+  timespec t{};
+  if (simulation == nullptr) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
 
 // As those of std::atomic.
 template <class T>

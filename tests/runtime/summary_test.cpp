@@ -119,6 +119,12 @@ TEST_F(SummaryText, SaysWhereMostMemoryWasAndWhatHeldIt) {
   EXPECT_NE(text_of(s).find("  memory up to 204.8 MB (rank 1); most in x 50.0 MB\n"), std::string::npos) << text_of(s);
 }
 
+// Samples of small values may stand for more than there is.
+TEST_F(SummaryText, NoNameHoldsMoreThanItsRank) {
+  s.ranks[1].held = {{"x", 900'000'000}};
+  EXPECT_NE(text_of(s).find("; most in x 204.8 MB\n"), std::string::npos) << text_of(s);
+}
+
 TEST_F(SummaryText, NamesHostsWhereThereAreSeveral) {
   EXPECT_EQ(text_of(s).find(" on left"), std::string::npos) << text_of(s);
   s.hosts = {"left", "right"};
