@@ -6,6 +6,7 @@
 #include <array>
 #include <initializer_list>
 #include <memory>
+#include <random>
 
 namespace tessera::runtime {
 namespace {
@@ -82,6 +83,40 @@ TEST_F(OutlookOf, WhatHasNotBegunTakesLonger) {
   const Outlook o = of({{0, 1, 0, {}}, {3, 10, 2, {20, 0, 0, 0}}, {5, 0, 0, {1, 0, 0, 0}}});
   EXPECT_TRUE(o.at_least);
   EXPECT_EQ(text_of(o), "about 1.00 s left (50 % done), without `step` at p.fa:0 (1 of them), which has not run yet");
+}
+
+// Loops in loops in subs, some of the way: of programs that turn as often each time all of the work is known.
+TEST_F(OutlookOf, RandomNests) {
+  std::mt19937 dice(11);
+  const auto up_to = [&](std::int64_t n) {
+    return 1 + static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(n));
+  };
+  for (int round = 0; round < 500; ++round) {
+    // main: `for i` of `outer` turns; each runs `for j` of `inner` turns; each of these runs `work`. Beside it `for i`
+    // in main has each turn run a sub `fib`, which makes two of `leaf`.
+    const std::int64_t outer = up_to(50), inner = up_to(50), outer_made = up_to(outer);
+    const std::int64_t inner_made = up_to(outer_made * inner), ran = up_to(inner_made);
+    const std::int64_t subs_ran = static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(outer_made + 1));
+    const std::int64_t leaves =
+        subs_ran == 0 ? 0 : static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(2 * subs_ran + 1));
+    const double work_ms = static_cast<double>(up_to(9)), leaf_ms = static_cast<double>(up_to(9)),
+                 seconds = static_cast<double>(up_to(20));
+    const Outlook o = of({{0, 1, 0, {}},
+                          {1, 0, 0, {1, outer, outer_made, 0}},
+                          {2, 0, 0, {outer_made, outer_made * inner, inner_made, 1}},
+                          {3, ran, work_ms, {inner_made, 0, 0, 2}},
+                          {6, subs_ran, 0, {outer_made, 0, 0, 1}},
+                          {7, leaves, leaves > 0 ? leaf_ms : 0, {2 * subs_ran, 0, 0, 6}}},
+                         seconds);
+    const auto done = static_cast<double>(ran) * work_ms + static_cast<double>(leaves) * leaf_ms;
+    double rest = static_cast<double>(outer * inner - ran) * work_ms;
+    // Of leaves nothing is known before the first sub has run.
+    if (leaves > 0) rest += static_cast<double>(2 * outer - leaves) * leaf_ms;
+    ASSERT_TRUE(o.done) << text_of(o);
+    EXPECT_NEAR(*o.done, done / (done + rest), 1e-6) << round;
+    EXPECT_NEAR(*o.seconds_left, rest / done * seconds, 1e-6 * (1 + rest)) << round;
+    EXPECT_EQ(o.at_least, leaves == 0 && subs_ran > 0) << round;
+  }
 }
 
 }  // namespace
