@@ -16,6 +16,7 @@ namespace {
 
 struct ExportRequest {
   std::string trace, format, output;
+  Part part;
 };
 
 void write_one(const fs::path& path, void (*write)(const RunRecord&, std::ostream&), const RunRecord& r) {
@@ -37,7 +38,8 @@ int export_run(const ExportRequest& q) {
       throw usage_error(wrong.what());
     }
   }
-  const RunRecord r = read_run(q.trace);
+  const RunRecord r = read_run(q.trace, q.part);
+  for (const std::string& n : r.times().notes) std::fprintf(stderr, "tessera: note: %s\n", n.c_str());
   if (tables) {
     for (const CsvFile& f : csv_files()) write_one(fs::path(q.output) / f.name, f.write, r);
   } else {
@@ -58,6 +60,7 @@ void add_export(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember({"perfetto", "chrome", "csv", "dot"}));
   sub->add_option("-o,--output", q->output, "where to write; of csv a folder")->option_text("FILE|FOLDER")->required();
+  add_part(*sub, q->part);
   sub->footer(
       "docs/reading-a-report.md says what is in them.\n\n"
       "  tessera run app.fa -n 4 --record app.trace && tessera export app.trace -f perfetto -o app.pftrace\n"

@@ -15,6 +15,7 @@ constexpr std::size_t kMostRuns = 4;
 struct ReportRequest {
   std::vector<std::string> traces;
   std::string output = "report.html";
+  Part part;
 };
 
 int report(const ReportRequest& q) {
@@ -24,9 +25,10 @@ int report(const ReportRequest& q) {
     throw usage_error(e.what());
   }
   std::vector<RunRecord> runs;
-  for (const std::string& path : q.traces) runs.push_back(read_run(path));
+  for (const std::string& path : q.traces) runs.push_back(read_run(path, q.part));
   for (const RunRecord& r : runs) {
     if (runs.size() > 1) std::printf("%s:\n", r.name.c_str());
+    for (const std::string& n : r.times().notes) std::printf("note: %s\n", n.c_str());
     for (const std::string& s : sentences(r)) std::printf("- %s\n", s.c_str());
   }
   const std::string wrong = files::write_whole(q.output, page_of(runs));
@@ -45,6 +47,7 @@ void add_report(CLI::App& app, Action& action) {
       ->required()
       ->expected(1, kMostRuns);
   sub->add_option("-o,--output", q->output, "the page, one file; default report.html")->option_text("FILE.html");
+  add_part(*sub, q->part);
   sub->footer(
       "The page needs a browser and no network. docs/reading-a-report.md shows how to read it.\n\n"
       "  tessera run app.fa -n 4 --record app.trace && tessera report app.trace -o app.html\n"

@@ -92,6 +92,7 @@ struct SourceText {
 
 struct Times {
   Time finished = 0;  // 0: nothing of all this was recorded
+  Time from = 0;      // when what is kept of the run begins
   std::string balancer;
   bool simulated = false;
   std::vector<RankInfo> ranks;

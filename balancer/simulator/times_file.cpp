@@ -139,6 +139,9 @@ bool read_times(TraceLines& in, std::string_view what, Times& t) {
     t.finished = time_of(in);
     t.simulated = in.word() == "simulated";
     t.balancer = in.rest();
+  } else if (what == "from") {
+    t.from = time_of(in);
+    if (t.from < 0) in.wrong("says that it begins before the run");
   } else if (what == "rank") {
     read_rank(in, t);
   } else if (what == "block") {
@@ -220,6 +223,7 @@ void write_program(Line& line, const Times& t) {
 void write_times(std::ostream& out, const Times& t) {
   Line line(out);
   line.begin("run").put(t.finished).put(t.simulated ? "simulated" : "live").end(" " + t.balancer);
+  if (t.from > 0) line.begin("from").put(t.from).end();
   for (const std::string& note : t.notes) line.begin("note").end(" " + note);
   write_program(line, t);
   for (const Bar& b : t.bars) {

@@ -68,7 +68,7 @@ class TraceLines {
 // read_times reads a line that begins with this word, if it says something of times; false: it does not.
 bool read_times(TraceLines&, std::string_view what, Times&);
 inline constexpr const char* kTimesLines =
-    ", run, rank, block, slot, source, |, t, moved, m, d, mem, note (docs/simulator.md)";
+    ", run, from, rank, block, slot, source, |, t, moved, m, d, mem, note (docs/simulator.md)";
 
 void write_times(std::ostream&, const Times&);
 

@@ -35,6 +35,8 @@ const char* why_text(Ready::Why why) {
       return "input";
     case Ready::Why::moved:
       return "moved";
+    case Ready::Why::unknown:
+      return "unknown";
   }
   return "?";
 }
@@ -145,8 +147,8 @@ void write_dot(const RunRecord& r, std::ostream& out) {
   }
   if (count > kMostNodes) {
     throw usage_error(
-        fmt::format("{}: a drawing of {} fragments shows nobody anything (more than {}): record a smaller run, or take "
-                    "`tessera report`",
+        fmt::format("{}: a drawing of {} fragments shows nobody anything (more than {}): take a part of the run (--from, "
+                    "--to), or `tessera report`",
                     r.name, count, kMostNodes));
   }
   out << "digraph run {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=\"sans-serif\", fontsize=10];\n";

@@ -54,7 +54,7 @@ std::vector<Spans> work_elsewhere(const RunRecord& r) {
 
 class Sweep {
  public:
-  Sweep(RunRecord& r, Lane& lane, const Spans& elsewhere) : r_(r), lane_(lane), elsewhere_(elsewhere) {}
+  Sweep(RunRecord& r, Lane& lane, const Spans& elsewhere) : r_(r), lane_(lane), elsewhere_(elsewhere), now_(r.from()) {}
 
   void bar(std::size_t i) {
     const sim::Bar& b = r_.times().bars[i];
@@ -125,7 +125,7 @@ class Sweep {
   RunRecord& r_;
   Lane& lane_;
   const Spans& elsewhere_;
-  Time now_ = 0;
+  Time now_;
   std::vector<std::size_t> open_;
 };
 

@@ -26,15 +26,16 @@ class PathFinder {
     }
     if (last >= 0) {
       to(last, Step::Kind::overhead, kNobody);
-      while (now_ > 0 && step_back()) {}
+      while (now_ > r_.from() && step_back()) {}
     }
-    to(0, Step::Kind::overhead, kNobody);  // before the first, or clocks that differ by more than this took
+    to(r_.from(), Step::Kind::overhead, kNobody);  // before the first, or clocks that differ by more than this took
   }
 
  private:
   const Segment& here() const { return r_.lanes[lane_].segments[segment_]; }
   // The path goes back to then.
   void to(Time at, Step::Kind kind, std::size_t bar) {
+    at = std::max(at, r_.from());
     if (at >= now_) return;
     r_.path.push_back({at, now_, kind, bar});
     now_ = at;

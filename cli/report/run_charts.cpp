@@ -17,8 +17,8 @@ constexpr std::size_t kManySteps = 20'000;      // more are put together where n
 
 using enum Columns::As;
 
-std::size_t bin_of(Time t, Time finished) {
-  const double bin = static_cast<double>(std::max<Time>(0, t)) * kBins / static_cast<double>(finished);
+std::size_t bin_of(Time t, const RunRecord& r) {
+  const double bin = static_cast<double>(std::max<Time>(0, t - r.from())) * kBins / static_cast<double>(r.length());
   return std::min(kBins - 1, static_cast<std::size_t>(bin));
 }
 
@@ -30,13 +30,13 @@ void RunData::put_path(nlohmann::json& j) {
   for (const Lane& l : r_.lanes)
     lane_of.try_emplace({l.rank, l.worker}, static_cast<std::uint32_t>(lane_of.size() + 1));
   std::map<std::string, Time> sums;
-  const Time least = r_.path.size() > kManySteps ? r_.finished() / static_cast<Time>(kManySteps) : 0;
+  const Time least = r_.path.size() > kManySteps ? r_.length() / static_cast<Time>(kManySteps) : 0;
   Step open;
   std::uint32_t open_lane = 0, open_kind = 0;
   const auto put = [&] {
     if (open.end == open.start) return;
-    start.push_back(ticks(open.start));
-    length.push_back(ticks(open.end) - ticks(open.start));
+    start.push_back(at(open.start));
+    length.push_back(at(open.end) - at(open.start));
     kind.push_back(open_kind);
     lane.push_back(open_lane);
   };
@@ -70,17 +70,17 @@ void RunData::put_path(nlohmann::json& j) {
 }
 
 void RunData::put_moves() {
-  Numbers at, item, from, to, policy;
+  Numbers when, item, from, to, policy;
   for (const sim::Moved& m : t_.moves) {
     const auto& bars = r_.bars_of[m.fragment];
     if (bars.empty() || item_of_[bars.front()] == 0) continue;
-    at.push_back(ticks(m.at));
+    when.push_back(at(m.at));
     item.push_back(item_of_[bars.front()] - 1);
     from.push_back(static_cast<std::uint32_t>(index(m.from)));
     to.push_back(static_cast<std::uint32_t>(index(m.to)));
     policy.push_back(m.by_policy ? 1 : 0);
   }
-  columns_.add("move_at", at, differences);
+  columns_.add("move_at", when, differences);
   columns_.add("move_item", item, differences);
   columns_.add("move_from", from, numbers);
   columns_.add("move_to", to, numbers);
@@ -105,14 +105,14 @@ void RunData::put_decisions(nlohmann::json& j) const {
 // In ticks: what all workers did, by kind; how long each rank was busy with kernels.
 void RunData::put_charts() {
   const auto end_of = [&](std::size_t bin) {
-    return r_.finished() / static_cast<Time>(kBins) * static_cast<Time>(bin + 1) +
-           r_.finished() % static_cast<Time>(kBins) * static_cast<Time>(bin + 1) / static_cast<Time>(kBins);
+    return r_.from() + r_.length() / static_cast<Time>(kBins) * static_cast<Time>(bin + 1) +
+           r_.length() % static_cast<Time>(kBins) * static_cast<Time>(bin + 1) / static_cast<Time>(kBins);
   };
   std::vector<Time> doing(kDoings * kBins), busy(t_.ranks.size() * kBins);
   for (const Lane& lane : r_.lanes) {
     for (const Segment& s : lane.segments) {
       Time at = s.start;
-      for (std::size_t b = bin_of(at, r_.finished()); at < s.end; ++b) {
+      for (std::size_t b = bin_of(at, r_); at < s.end; ++b) {
         const std::size_t bin = std::min(b, kBins - 1);
         const Time until = b + 1 >= kBins ? s.end : std::clamp(end_of(b), at, s.end);
         doing[static_cast<std::size_t>(s.doing) * kBins + bin] += until - at;
@@ -134,7 +134,7 @@ void RunData::put_charts() {
 void RunData::put_memory() {
   Numbers process(t_.ranks.size() * kBins), data = process;
   for (const sim::Memory& m : t_.memory) {
-    const std::size_t at = static_cast<std::size_t>(index(m.rank)) * kBins + bin_of(m.at, r_.finished());
+    const std::size_t at = static_cast<std::size_t>(index(m.rank)) * kBins + bin_of(m.at, r_);
     const auto in_kb = [](std::int64_t bytes) {
       return static_cast<std::uint32_t>(std::clamp<std::int64_t>((bytes + 999) / 1000, 0, UINT32_MAX));
     };

@@ -45,7 +45,7 @@ RunData::RunData(const RunRecord& r) : r_(r), t_(r.times()), item_of_(t_.bars.si
     item_of_[i] = static_cast<std::uint32_t>(items_.size());
     all += r.own[i];
   }
-  tick_ = std::max<Time>(1, (r.finished() >> 31) + 1);
+  tick_ = std::max<Time>(1, (r.length() >> 31) + 1);
   if (items_.size() > kManyItems) tick_ = std::max(tick_, all / static_cast<Time>(items_.size()) / kTicksOfOne);
 }
 
@@ -73,6 +73,7 @@ std::uint32_t RunData::ticks(Time t) const { return small_number(t / tick_); }
 void RunData::about(nlohmann::json& j) const {
   j["name"] = r_.name;
   j["program"] = r_.trace.program;
+  j["from"] = r_.from();
   j["finished"] = r_.finished();
   j["tick"] = tick_;
   j["balancer"] = t_.balancer;
@@ -147,7 +148,7 @@ void RunData::put_items() {
     const std::size_t i = items_[n];
     const sim::Bar& b = t_.bars[i];
     const Ready& ready = r_.ready[i];
-    const std::uint32_t start = ticks(b.start), end = ticks(b.start + b.length);
+    const std::uint32_t start = at(b.start), end = at(b.start + b.length);
     gap.push_back(start - ended);
     length.push_back(end - start);
     ended = end;
@@ -231,15 +232,15 @@ void RunData::put_numbers() {
 
 // What workers did beside kernels. Pieces that nobody could see are left out.
 void RunData::put_spans() {
-  const Time least = r_.finished() / 200'000;
+  const Time least = r_.length() / 200'000;
   Numbers count, start, length, doing;
   for (const Lane& lane : r_.lanes) {
     const std::size_t before = start.size();
-    Segment open{0, 0, Doing::kernel, kNobody};
+    Segment open{r_.from(), r_.from(), Doing::kernel, kNobody};
     const auto put = [&] {
       if (open.doing == Doing::kernel || open.end - open.start < least) return;
-      start.push_back(ticks(open.start));
-      length.push_back(ticks(open.end) - ticks(open.start));
+      start.push_back(at(open.start));
+      length.push_back(at(open.end) - at(open.start));
       doing.push_back(static_cast<std::uint32_t>(open.doing));
     };
     for (const Segment& s : lane.segments) {

@@ -18,7 +18,8 @@ class RunData {
 
  private:
   using Numbers = std::vector<std::uint32_t>;
-  std::uint32_t ticks(Time) const;
+  std::uint32_t ticks(Time) const;  // so long
+  std::uint32_t at(Time t) const { return ticks(t - r_.from()); }
   void about(nlohmann::json&) const;
   void put_groups(nlohmann::json&) const;
   void put_items();

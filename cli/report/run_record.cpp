@@ -74,8 +74,8 @@ class Ends {
 // hosts differ a little, and a file may have been written by anybody.
 void put_in_order(sim::Times& t) {
   for (sim::Bar& b : t.bars) {
-    const Time end = std::max<Time>(0, b.start + b.length);
-    b.start = std::max<Time>(0, b.start);
+    const Time end = std::max(t.from, b.start + b.length);
+    b.start = std::max(t.from, b.start);
     b.length = end - b.start;
     t.finished = std::max(t.finished, end);
   }
@@ -121,20 +121,23 @@ void find_ready(RunRecord& r) {
       if (at > ready.at) ready = {at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
     }
     const sim::Moved* m = moved[b.fragment];
+    const bool known = ready.by != kNobody || t.from == 0;
     if (m != nullptr && balancer::index(m->to) == b.rank && m->at > ready.at && m->at <= b.start) {
-      ready = {m->at, Ready::Why::moved, ready.by, ready.at, balancer::index(m->from)};
+      ready = {m->at, Ready::Why::moved, ready.by, known ? ready.at : m->at, balancer::index(m->from)};
+    } else if (!known) {
+      ready = {b.start, Ready::Why::unknown, kNobody, b.start, -1};
     }
   }
 }
 
-RunRecord read_run(const std::string& path) {
+RunRecord read_run(const std::string& path, const Part& part) {
   sim::Trace trace;
   try {
     trace = sim::read_trace(path);
   } catch (const sim::TraceError& e) {
     throw usage_error(e.what());
   }
-  return run_of(std::move(trace), path);
+  return run_of(part_of(std::move(trace), part, path), path);
 }
 
 RunRecord run_of(sim::Trace trace, const std::string& path) {

@@ -2,6 +2,7 @@
 // what it waited for, what each worker did all the time, and the path that took the run its time.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -18,7 +19,12 @@ inline constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
 // Ready: since when a bar could have run where it did.
 struct Ready {
-  enum class Why : std::uint8_t { created, input, moved };
+  enum class Why : std::uint8_t {
+    created,
+    input,
+    moved,
+    unknown  // before what is kept of the run begins, it may be
+  };
   Time at = 0;
   Why why = Why::created;
   std::size_t by = kNobody;  // the bar that made it, or its last input
@@ -48,10 +54,10 @@ struct Segment {
 
 struct Lane {  // a worker
   std::int32_t rank = 0, worker = 0;
-  std::vector<Segment> segments;  // one after the other, from 0 to the end of the run
+  std::vector<Segment> segments;  // one after the other, from the start to the end of what is kept
 };
 
-// Step: a piece of the critical path, which goes from the end of the run to its start without a gap.
+// Step: a piece of the critical path, which goes from the end of the run to its start (of what is kept) without a gap.
 struct Step {
   Time start = 0, end = 0;
   enum class Kind : std::uint8_t {
@@ -79,11 +85,21 @@ struct RunRecord {
   }
   bool is_kernel(std::size_t bar) const { return block_of(trace.times.bars[bar]).kernel; }
   Time end_of(std::size_t bar) const { return trace.times.bars[bar].start + trace.times.bars[bar].length; }
+  Time from() const { return trace.times.from; }
   Time finished() const { return trace.times.finished; }
+  Time length() const { return finished() - from(); }
 };
 
+// Part: of a run, as options name it; empty: from its start, to its end.
+struct Part {
+  std::string from, to;
+};
+void add_part(CLI::App&, Part&);
+// A usage error when nothing ran then.
+balancer::simulator::Trace part_of(balancer::simulator::Trace, const Part&, const std::string& name);
+
 // read_run reads a trace and finds out all this. A usage error when it is none, or has no times.
-RunRecord read_run(const std::string& path);
+RunRecord read_run(const std::string& path, const Part& = {});
 // The same of a record that is there.
 RunRecord run_of(balancer::simulator::Trace, const std::string& name);
 

@@ -44,7 +44,7 @@ struct Look {
       longest = std::max(longest, r.own[i]);
       by_rank[static_cast<std::size_t>(r.times().bars[i].rank)] += r.own[i];
     }
-    all = r.finished() * static_cast<Time>(r.lanes.size());
+    all = r.length() * static_cast<Time>(r.lanes.size());
   }
   double share(Doing d) const {
     return all == 0 ? 0 : static_cast<double>(r.sums[static_cast<std::size_t>(d)]) / static_cast<double>(all);
@@ -122,13 +122,13 @@ std::vector<std::string> sentences(const RunRecord& run) {
   // What the chain says holds for idle workers only.
   const double idle = l.share(Doing::transfer) + l.share(Doing::value) + lay + l.share(Doing::nothing);
   const Time chain = run.trace.work.critical_path();
-  const bool chained = static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.finished());
+  const bool chained = static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.length());
   if (idle >= kWorthASentence && chained) {
     const std::string text = static_cast<double>(l.longest) >= kNearlyAll * static_cast<double>(chain)
                                  ? one_is_long(l.longest)
                                  : chain_is_long(chain);
     all.emplace_back(idle, fmt::format("{}{}, of {} in all.", static_cast<char>(std::toupper(text[0])), text.substr(1),
-                                       duration_text(run.finished())));
+                                       duration_text(run.length())));
   }
   const double own = l.share(Doing::making) + l.share(Doing::overhead);
   if (own >= kWorthASentence) {
@@ -145,7 +145,7 @@ std::vector<std::string> sentences(const RunRecord& run) {
   // What waits for each other can't be spread.
   if (ranks > 1 && !chained && static_cast<double>(*heaviest) > 1.2 * mean) {
     all.emplace_back(
-        (static_cast<double>(*heaviest) - mean) / static_cast<double>(run.finished()),
+        (static_cast<double>(*heaviest) - mean) / static_cast<double>(run.length()),
         fmt::format("Rank {} was busy for {}, the ranks in the mean for {}: evenly spread, the same kernels need "
                     "{} of the time that it took.",
                     heaviest - l.by_rank.begin(), duration_text(*heaviest), duration_text(static_cast<Time>(mean)),

@@ -117,6 +117,7 @@ sim::Trace record_of(const Study& study, const StudyRow& row) {
   std::sort(t.bars.begin(), t.bars.end(), [](const sim::Bar& a, const sim::Bar& b) {
     return std::tie(a.rank, a.worker, a.start, a.fragment) < std::tie(b.rank, b.worker, b.start, b.fragment);
   });
+  for (const std::string& n : trace.times.notes) t.notes.push_back("of the run that was recorded: " + n);
   trace.times = std::exchange(t, {});
   return trace;
 }

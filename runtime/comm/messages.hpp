@@ -317,7 +317,7 @@ struct Totals {  // every rank -> 0, at the end, for the progress line, and when
 struct TracePart {  // every rank -> 0, at the end of a run with --record
   static constexpr bool counts = false;
   std::int32_t worker = 0;
-  bool full = false;       // from base_ns on there was no room: this tells no more
+  bool full = false;       // there was no room: before base_ns not all is kept; this tells no more
   double ns_per_tick = 1;  // at base_ticks it was base_ns on rank 0's clock
   std::uint64_t base_ticks = 0;
   std::int64_t base_ns = 0;

@@ -310,7 +310,8 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->check(number)
       ->group(group);
   app.add_option("--record-limit-mb", options.record_limit_mb,
-                 "memory per rank for the trace of --record; default 1024")
+                 "memory for the trace of --record, of all ranks together; of a run that needs more the end is kept; "
+                 "default 512")
       ->option_text("MB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->group(group);

@@ -14,6 +14,7 @@
 #include "runtime/node/node.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/words/describe.hpp"
 #include "runtime/words/program_error.hpp"
 
@@ -138,9 +139,19 @@ Value* taken(const Worker* w, const Cf* c, std::uint32_t output, const Name& n, 
   if (w->trace != nullptr) w->trace->made(n.id, v->size);
 }
 
+// What is written in another file than the program's own, as those of the library, is called by a name that is known
+// there.
+std::string name_and_file(const abi::Program& program, const abi::Block& b, std::uint32_t slot) {
+  const auto file = static_cast<std::uint32_t>(b.pos >> 48);
+  const std::string name = b.slots[slot].base;
+  if (file == 0 || file >= program.file_count) return name;
+  const std::string path = program.files[file];
+  return fmt::format("{} (of {})", name, path.substr(path.rfind('/') + 1));
+}
+
 [[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
   w->held.again();
-  w->node.held->sample(c->block->slots[c->block->input_count + output].base, v);
+  w->node.held->sample(name_and_file(w->node.facts.program, *c->block, c->block->input_count + output), v);
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v, std::int64_t uses = -1) {

@@ -17,6 +17,7 @@
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/words/describe.hpp"
 #include "runtime/words/program_error.hpp"
 

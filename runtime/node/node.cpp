@@ -36,6 +36,7 @@
 #include "runtime/start/agreement.hpp"
 #include "runtime/start/caller.hpp"
 #include "runtime/trace/rank_events.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -63,6 +64,11 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
   return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
 }
 
+// Bytes for what is written down of this rank; all have the same.
+std::size_t room_to_record(const RunFacts& facts) {
+  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) / static_cast<std::size_t>(facts.ranks);
+}
+
 }  // namespace
 
 Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& transport_,
@@ -87,9 +93,8 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   for (auto& w : crew.workers) {
     w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
     if (facts.options.record.empty()) continue;
-    traces_.push_back(
-        std::make_unique<TraceBuffer>(facts.program, members.placed(),
-                                      static_cast<std::size_t>(facts.options.record_limit_mb / share_.threads) << 20));
+    traces_.push_back(std::make_unique<TraceBuffer>(facts.program, members.placed(),
+                                                    room_to_record(facts) / static_cast<std::size_t>(share_.threads)));
     w->trace = traces_.back().get();
   }
   end = std::make_unique<EndOfRun>(facts, comm, crew, transport, failed,
@@ -289,7 +294,7 @@ int Node::run() {
   });
   if (!facts.options.record.empty()) {
     events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
-                                          static_cast<std::size_t>(facts.options.record_limit_mb) << 18);
+                                          room_to_record(facts) / 4);
   }
   // A recording is made of `none` as well: it shows what would have been told.
   if (facts.balancing || !facts.options.record_policy.empty()) {
@@ -345,7 +350,12 @@ int Node::run() {
   if (journal != nullptr) journal->start();
   if (facts.first()) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
-  for (auto& w : crew.workers) w->thread = Thread([this, p = w.get()] { worker_loop(*p); });
+  for (auto& w : crew.workers) {
+    w->thread = Thread([this, p = w.get()] {
+      worker_loop(*p);
+      worker_cpu_ns_ += thread_cpu_ns();
+    });
+  }
   communication_loop();
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());

@@ -119,30 +119,28 @@ simulator::Times about_run(const RunOver& over, const std::vector<balancer::Grou
   return t;
 }
 
-// From when on a rank had no room.
-struct Cut {
-  balancer::Time at;
+// Since when a rank has kept all.
+struct Window {
+  balancer::Time from;
   Rank rank;
 };
 
-// Leaves what was before, on all ranks: so nothing is there without what made it. Clocks agree within less than
-// kClocks, or as far as is known.
+// Leaves what was from then on, on all ranks. Clocks agree within less than kClocks, or as far as is known.
 constexpr balancer::Time kClocks = 1'000'000;
-bool cut_all(const RunFacts& facts, const Cut& cut, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
+bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
   balancer::Time apart = kClocks;
   for (const simulator::RankInfo& r : t.ranks) apart = std::max(apart, r.same_host ? 0 : 2 * r.error);
-  const balancer::Time end = cut.at - zero - apart;
-  if (end <= 0) return false;
-  graph.cut(zero + end);
-  const auto later = [&](const auto& x) { return x.at >= end; };
-  std::erase_if(t.messages, later);
-  std::erase_if(t.decisions, later);
-  std::erase_if(t.memory, later);
+  t.from = w.from - zero + apart;
+  if (t.from >= t.finished) return false;
+  graph.since(zero + t.from);
+  const auto before = [&](const auto& x) { return x.at < t.from; };
+  std::erase_if(t.messages, before);
+  std::erase_if(t.decisions, before);
+  std::erase_if(t.memory, before);
   t.notes.push_back(
-      fmt::format("this is only the first {} of {}: {} had no room for more in the {} MB of --record-limit-mb",
-                  balancer::duration_text(end), balancer::duration_text(t.finished), rank_name(cut.rank, facts.hosts),
-                  facts.options.record_limit_mb));
-  t.finished = end;
+      fmt::format("this is only the last {} of {}: {} had no room for more in the {} MB of --record-limit-mb",
+                  balancer::duration_text(t.finished - t.from), balancer::duration_text(t.finished),
+                  rank_name(w.rank, facts.hosts), facts.options.record_limit_mb));
   return true;
 }
 
@@ -150,11 +148,13 @@ bool cut_all(const RunFacts& facts, const Cut& cut, balancer::Time zero, TraceGr
 
 void send_trace(const Crew& crew, RankEvents& events, const std::function<void(TracePart)>& give) {
   const RankEvents::Scale scale = events.scale();
+  const auto kept_since = [&](std::int32_t worker, std::uint64_t since) {
+    if (since == 0) return;
+    const auto after = static_cast<double>(static_cast<std::int64_t>(since - scale.ticks)) * scale.ns_per_tick;
+    give({.worker = worker, .full = true, .base_ns = scale.ns + static_cast<std::int64_t>(after), .words = {}});
+  };
   for (const auto& w : crew.workers) {
-    if (const std::uint64_t since = w->trace->full_since(); since != 0) {
-      const auto after = static_cast<double>(static_cast<std::int64_t>(since - scale.ticks)) * scale.ns_per_tick;
-      give({.worker = w->number, .full = true, .base_ns = scale.ns + static_cast<std::int64_t>(after), .words = {}});
-    }
+    kept_since(w->number, w->trace->since());
     for (auto& words : w->trace->take()) {
       give({.worker = w->number,
             .ns_per_tick = scale.ns_per_tick,
@@ -163,6 +163,7 @@ void send_trace(const Crew& crew, RankEvents& events, const std::function<void(T
             .words = std::move(words)});
     }
   }
+  kept_since(-1, events.since());
   give(events.take(scale));
 }
 
@@ -174,9 +175,9 @@ std::string write_trace(const RunOver& over, std::string& missing) {
   graph.spreads(spreads(facts.program));
   TraceEvents events(over.events->began());
   trace.times = about_run(over, groups.of);
-  std::optional<Cut> cut;
+  std::optional<Window> window;
   for (auto& [rank, part] : over.trace_parts) {
-    if (part.full && (!cut || part.base_ns < cut->at)) cut = {part.base_ns, rank};
+    if (part.full && (!window || part.base_ns > window->from)) window = {part.base_ns, rank};
     if (part.full) continue;
     if (part.worker < 0) {
       events.add(
@@ -186,13 +187,13 @@ std::string write_trace(const RunOver& over, std::string& missing) {
     }
     part.words = {};
   }
-  if (cut && !cut_all(facts, *cut, events.zero(), graph, trace.times)) {
+  if (window && !leave(*window, facts, events.zero(), graph, trace.times)) {
     return fmt::format(
         "--record: the trace of this run is not written: the {} MB that {} may use for it are too little for "
         "anything; give it more with --record-limit-mb",
-        facts.options.record_limit_mb, rank_name(cut->rank, facts.hosts));
+        facts.options.record_limit_mb, rank_name(window->rank, facts.hosts));
   }
-  if (cut) missing = trace.times.notes.back();
+  if (window) missing = trace.times.notes.back();
   trace.program = facts.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", facts.program.hash[0], facts.program.hash[1]);
   if (!graph.build(
@@ -202,7 +203,7 @@ std::string write_trace(const RunOver& over, std::string& missing) {
   }
   graph.times(events.came(), over.events->began(), trace.times);
   events.moves(graph, trace.times);
-  if (cut) std::erase_if(trace.times.moves, [&](const auto& m) { return m.at >= trace.times.finished; });
+  std::erase_if(trace.times.moves, [&](const auto& m) { return m.at < trace.times.from; });
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {

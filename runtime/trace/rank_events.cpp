@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/memory/resident.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -19,17 +20,30 @@ RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool sa
     : comm_(comm),
       held_(held),
       leads_(leads),
-      most_(limit / sizeof(std::uint64_t)),
+      most_(limit),
       began_ticks_(ticks()),
       began_ns_(clock_ns(Clock::now())),
       same_host_(same_host),
       sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }) {}
 
 void RankEvents::put(EventWord w, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b) {
-  if (full_) return;
-  full_ = words_.size() + 2 * kEventWords > most_;
-  if (full_) w = EventWord::cut;
+  if ((words_.size() + kEventWords) * sizeof(std::uint64_t) + text_bytes_ > most_) drop_half();
   words_.insert(words_.end(), {more | static_cast<std::uint64_t>(w), at, a, b});
+}
+
+// There is no room: the older half goes.
+void RankEvents::drop_half() {
+  const std::size_t half = words_.size() / kEventWords / 2 * kEventWords;
+  const auto is_decision = [&](std::size_t i) {
+    return (words_[i] & 0xff) == static_cast<std::uint64_t>(EventWord::decision);
+  };
+  std::size_t texts = 0;
+  for (std::size_t i = 0; i < half; i += kEventWords) texts += is_decision(i) ? 1 : 0;
+  for (std::size_t i = half; i < words_.size(); i += kEventWords) words_[i + 2] -= is_decision(i) ? texts : 0;
+  for (std::size_t t = 0; t < texts; ++t) text_bytes_ -= texts_[t].size() + sizeof(std::string);
+  texts_.erase(texts_.begin(), texts_.begin() + static_cast<std::ptrdiff_t>(texts));
+  words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(half));
+  since_ = words_.empty() ? ticks() : words_[1];
 }
 
 void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
@@ -57,11 +71,12 @@ void RankEvents::arrived(const abi::Cf& c, Rank from, bool by_policy) {
 }
 
 void RankEvents::decided(const balancer::Decide& d) {
-  if (full_) return;
-  put(EventWord::decision, 0, ticks(), texts_.size(), 0);
   std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
   for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
-  texts_.push_back(text + " : " + d.why);
+  text += " : " + d.why;
+  text_bytes_ += text.size() + sizeof text;
+  texts_.push_back(std::move(text));
+  put(EventWord::decision, 0, ticks(), texts_.size() - 1, 0);
 }
 
 void RankEvents::turn(Clock::time_point now) {
@@ -92,7 +107,6 @@ RankEvents::Scale RankEvents::scale() {
 }
 
 TracePart RankEvents::take(const Scale& s) {
-  full_ = false;  // a word more has room
   put(EventWord::clock, same_host_ ? 1 << 8 : 0, 0, static_cast<std::uint64_t>(clock_offset_),
       static_cast<std::uint64_t>(clock_error_));
   return {.worker = -1,

@@ -23,7 +23,6 @@ enum class EventWord : std::uint8_t {  // low bits of the first word; then the r
   decision,                            // ticks; number of its text; 0
   memory,                              // ticks; bytes of the process; bytes of data fragments
   clock,                               // | same host << 8; 0; offset; error
-  cut,                                 // ticks; 0; 0: from then on nothing is recorded, for lack of room
 };
 inline constexpr unsigned kEventShift = 16;
 inline constexpr std::size_t kEventWords = 4;
@@ -48,17 +47,20 @@ class RankEvents {
     double ns_per_tick = 1;
   };
   Scale scale();
+  // Since when all is kept, in ticks; 0: there was room for all.
+  std::uint64_t since() const { return since_; }
   TracePart take(const Scale&);
   // Rank 0: when the run began.
   std::int64_t began() const { return began_ns_; }
 
  private:
   void put(EventWord, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b);
+  void drop_half();
 
   Communicator& comm_;
   const Held& held_;
   const bool leads_;
-  const std::size_t most_;  // words
+  const std::size_t most_;  // bytes
   const std::uint64_t began_ticks_;
   const std::int64_t began_ns_;
   const bool same_host_;
@@ -66,8 +68,9 @@ class RankEvents {
   ClockSync sync_;
   std::int64_t clock_offset_ = 0, clock_error_ = 0;
   std::vector<std::uint64_t> words_;
-  std::vector<std::string> texts_;
-  bool full_ = false;
+  std::vector<std::string> texts_;  // of decisions
+  std::size_t text_bytes_ = 0;
+  std::uint64_t since_ = 0;
 };
 
 }  // namespace tessera::runtime

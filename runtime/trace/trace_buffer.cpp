@@ -20,7 +20,8 @@ namespace {
 constexpr std::uint64_t kKeyFactor = 0xA0761D6478BD642Fu;
 // Where memory comes in large pages a chunk is one, so that each page is not asked for by itself; less where that would
 // be much of the limit.
-constexpr std::size_t kLeastChunk = std::size_t{1} << 18, kMostChunk = std::size_t{1} << 21;  // bytes
+constexpr std::size_t kLeastChunk = std::size_t{1} << 11, kMostChunk = std::size_t{1} << 21;  // bytes
+constexpr std::size_t kLeastChunks = 8;
 
 TraceKey first_key(const abi::Cf& c, const abi::Block& b) { return abi::fold(c.id.hi + b.index, kKeyFactor) ^ c.id.lo; }
 
@@ -56,7 +57,7 @@ std::uint32_t trace_indices(const abi::Block& b) {
 TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::size_t limit)
     : ranks_(ranks),
       limit_(limit),
-      chunk_words_(std::clamp(std::bit_floor(limit / 16), kLeastChunk, kMostChunk) / sizeof(std::uint64_t)),
+      chunk_words_(std::clamp(std::bit_floor(limit / kLeastChunks), kLeastChunk, kMostChunk) / sizeof(std::uint64_t)),
       shapes_(program.block_count) {
   for (std::uint32_t i = 0; i < program.block_count; ++i) {
     const abi::Block& b = *program.blocks[i];
@@ -82,31 +83,49 @@ TraceKey TraceBuffer::key_of(const abi::Cf& c, const Shape& shape) const {
 }
 
 void TraceBuffer::close_chunk() {
-  if (full_since_ == 0 && !chunks_.empty())
-    chunks_.back().size = static_cast<std::size_t>(at_ - chunks_.back().words.get());
+  if (!chunks_.empty()) chunks_.back().used = static_cast<std::size_t>(at_ - chunks_.back().words.get());
 }
 
-void TraceBuffer::next_chunk(std::size_t words) {
-  close_chunk();
-  if (full_since_ == 0 && (chunks_.size() + 1) * chunk_words_ * sizeof(std::uint64_t) > limit_) full_since_ = ticks();
-  if (full_since_ != 0) {
-    lost_.resize(std::max({chunk_words_, words, lost_.size()}));
-    at_ = lost_.data(), end_ = at_ + lost_.size();
-    return;
-  }
+TraceBuffer::Chunk TraceBuffer::new_chunk(std::size_t words) const {
   const std::size_t size = std::max(chunk_words_, words);
   const std::size_t bytes = (size * sizeof(std::uint64_t) + kMostChunk - 1) / kMostChunk * kMostChunk;
   void* memory = size * sizeof(std::uint64_t) < kMostChunk ? std::malloc(size * sizeof(std::uint64_t))
                                                            : std::aligned_alloc(kMostChunk, bytes);
   if (memory == nullptr) throw std::bad_alloc();
   if (size * sizeof(std::uint64_t) >= kMostChunk) madvise(memory, bytes, MADV_HUGEPAGE);
-  chunks_.push_back({{static_cast<std::uint64_t*>(memory), std::free}, size});
-  at_ = chunks_.back().words.get();
-  end_ = at_ + size;
+  return {{static_cast<std::uint64_t*>(memory), std::free}, size, 0, 0, 0};
+}
+
+void TraceBuffer::next_chunk(std::size_t words) {
+  close_chunk();
+  born_at_ = ended_at_ = nullptr;
+  iterated_range_ = nullptr;
+  std::vector<Open*> open;
+  // Beside what is open there is room for three times as much.
+  for (Open* o = open_; o != nullptr; o = o->outer) open.push_back(o), words += 4 * o->words;
+  // What is open is in the last one, so that is not given up.
+  if (chunks_.size() >= 2 && (chunks_.size() + 1) * chunk_words_ * sizeof(std::uint64_t) > limit_) {
+    Chunk oldest = std::move(chunks_.front());
+    chunks_.pop_front();
+    dropped_ = true;
+    chunks_.push_back(oldest.room >= words ? std::move(oldest) : new_chunk(words));
+  } else {
+    chunks_.push_back(new_chunk(words));
+  }
+  Chunk& now = chunks_.back();
+  now.began = ticks();
+  at_ = now.words.get();
+  end_ = at_ + now.room;
+  for (auto o = open.rbegin(); o != open.rend(); ++o) {
+    std::copy_n((*o)->begin, (*o)->words, at_);
+    (*o)->begin = at_;
+    at_ += (*o)->words;
+  }
+  now.again = static_cast<std::size_t>(at_ - now.words.get());
 }
 
 // For people: `mul (i=2, j=5)` assigns `C[2][5]`.
-void TraceBuffer::write_numbers(const abi::Cf& c, const Shape& shape, std::uint64_t* begin, std::uint64_t*& at) {
+void TraceBuffer::write_numbers(const abi::Cf& c, const Shape& shape, std::uint64_t*& at) {
   for (const std::uint32_t word : shape.variables) *at++ = static_cast<std::uint64_t>(abi::frame_int(&c, word));
   const std::size_t indices = shape.numbers - shape.variables.size();
   if (indices == 0) return;
@@ -115,7 +134,6 @@ void TraceBuffer::write_numbers(const abi::Cf& c, const Shape& shape, std::uint6
     at += indices;
   } catch (const std::exception&) {
     // Their arithmetic fails: so will the fragment's.
-    begin[0] = head(TraceWord::begin, c.block->index | shape.variables.size() << kTraceBlockBits);
   }
 }
 
@@ -134,35 +152,50 @@ void TraceBuffer::write_inputs(const abi::Cf& c, std::uint64_t*& at) {
 // The clock is read last before and first after: what recording takes is no time of the run, but of what it is in.
 abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   const Shape& shape = shapes_[c->block->index];
+  const bool fresh = shape.once && c == born_ && c->id == born_id_;
+  TraceWord word = TraceWord::begin;
+  std::uint64_t payload = c->block->index;
+  if (fresh && at_ == born_at_ && shape.numbers < kMostNumbers) {
+    at_ -= 2;  // both in one record
+    word = TraceWord::born_begin;
+    payload |= *at_ >> kTraceShift << kTraceBornBits;
+  }
   std::uint64_t* const begin = room(shape.words);
   std::uint64_t* at = begin + 3;
-  begin[0] = head(TraceWord::begin, c->block->index | std::uint64_t{shape.numbers} << kTraceBlockBits);
-  begin[1] = shape.once && c == born_ && c->id == born_id_ ? born_key_ : key_of(*c, shape);
+  if (shape.numbers > 0) write_numbers(*c, shape, at);
+  begin[0] = head(word, payload | static_cast<std::uint64_t>(at - begin - 3) << kTraceBlockBits);
+  begin[1] = fresh ? born_key_ : key_of(*c, shape);
   born_ = nullptr;
-  if (shape.numbers > 0) write_numbers(*c, shape, begin, at);
   write_inputs(*c, at);
   at_ = at;
   located_ = -1;
+  const Open open(*this, begin, static_cast<std::size_t>(at - begin));
   begin[2] = ticks();
   const abi::Next next = c->block->run(&w, c);
-  const std::uint64_t now = ticks();
+  ended_ = ticks();
   if (next == abi::Next::wait) born(trace_key(*c), located_, false);
-  *room(1) = head(TraceWord::end, now);
-  ++at_;
+  *room(1) = head(TraceWord::end, ended_);
+  ended_at_ = ++at_;
   return next;
 }
 
 void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration, bool at_once) {
-  std::uint64_t* const begin = room(4);
-  begin[0] = head(TraceWord::iteration, range->block->index);
-  begin[1] = trace_key(*range);
-  begin[2] = static_cast<std::uint64_t>(iteration);
-  at_ = begin + 4;
-  begin[3] = at_once ? iterated_ : ticks();
+  std::uint64_t* const to = room(4);
+  const std::uint64_t whole[4] = {head(TraceWord::iteration, range->block->index), trace_key(*range),
+                                  static_cast<std::uint64_t>(iteration), at_once ? iterated_ : ticks()};
+  if (at_once && iterated_range_ == range) {
+    to[0] = head(TraceWord::next, range->block->index);
+    at_ = to + 1;
+  } else {
+    at_ = std::copy_n(whole, 4, to);
+  }
+  const Open open(*this, whole, 4);
+  ended_at_ = nullptr;
   range->block->iterate(&w, range, iteration);
-  iterated_ = ticks();
+  iterated_ = at_ == ended_at_ ? ended_ : ticks();
   *room(1) = head(TraceWord::end, iterated_);
   ++at_;
+  iterated_range_ = range;
 }
 
 std::int64_t TraceBuffer::home(std::int64_t locator) const {
@@ -187,6 +220,7 @@ void TraceBuffer::born(const abi::Cf& c) {
 
 void TraceBuffer::born(TraceKey key, std::int64_t home, bool under_end) {
   two(TraceWord::born, static_cast<std::uint64_t>(2 * (home + 1) + (under_end ? 1 : 0)), key);
+  born_at_ = at_;
 }
 
 void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) { two(TraceWord::made, bytes, trace_key(value)); }
@@ -201,7 +235,8 @@ std::vector<std::vector<std::uint64_t>> TraceBuffer::take() {
   at_ = end_ = nullptr;
   std::vector<std::vector<std::uint64_t>> all;
   for (Chunk& c : chunks_) {
-    all.emplace_back(c.words.get(), c.words.get() + c.size);
+    // What was open then is there already, but where the first one begins.
+    all.emplace_back(c.words.get() + (all.empty() ? 0 : c.again), c.words.get() + c.used);
     c.words.reset();
   }
   chunks_.clear();

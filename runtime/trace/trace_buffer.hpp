@@ -8,11 +8,13 @@
 //
 //     begin (input ... | ends ... born | series born | born | made | a whole run on the spot)* end
 //
-// Only its worker touches it, until that has ended.
+// They are in chunks. When there is no room for another one the oldest is given up: what is kept is the end of the run.
+// So each chunk begins with the runs that are open there, once more. Only its worker touches it, until that has ended.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -29,7 +31,9 @@ TraceKey trace_key(const abi::Cf&);
 
 enum class TraceWord : std::uint8_t {  // low bits of a record's first word
   begin,                               // | block, numbers << kTraceBlockBits; key; ticks; the numbers (numbers_of)
+  born_begin,                          // of what was born just before: as begin, | what `born` has << kTraceBornBits
   iteration,                           // | block; key of the range; number; ticks
+  next,                                // | block: the next iteration of that range, right after it
   input,                               // | bytes; value
   born,                                // | 2 * (locator's rank + 1) + (1: under the scope of the `ends` before it); key
   made,                                // | bytes; value
@@ -37,13 +41,18 @@ enum class TraceWord : std::uint8_t {  // low bits of a record's first word
   series,                              // of the next born one: abi::Block::series
   end,                                 // | ticks
 };
-inline constexpr unsigned kTraceShift = 4, kTraceBlockBits = 24;
+inline constexpr unsigned kTraceShift = 4, kTraceBlockBits = 24, kTraceBornBits = 38;
+inline constexpr std::uint32_t kMostNumbers = 1u
+                                              << (kTraceBornBits - kTraceBlockBits);  // with what was born just before
 inline std::size_t trace_words(TraceWord w, std::uint64_t payload) {
   switch (w) {
     case TraceWord::begin:
       return 3 + (payload >> kTraceBlockBits);
+    case TraceWord::born_begin:
+      return 3 + (payload >> kTraceBlockBits) % kMostNumbers;
     case TraceWord::iteration:
       return 4;
+    case TraceWord::next:
     case TraceWord::end:
       return 1;
     default:
@@ -60,11 +69,12 @@ class TraceBuffer {
  public:
   static constexpr std::int64_t kMostRanks = 1 << 20;
 
-  // `ranks`: those that locators name. `limit`: bytes; what comes when they are full is not kept.
+  // `ranks`: those that locators name. `limit`: bytes, of what is kept.
   TraceBuffer(const abi::Program&, std::int32_t ranks, std::size_t limit);
 
   abi::Next run(abi::Worker&, abi::Cf*);  // its block
-  // ... of its range. `at_once`: right after the one before, whose end is its beginning: the clock is read once less.
+  // ... of its range. `at_once`: right after the one before, whose end is its beginning. An iteration whose last record
+  // is the end of another run has ended with it. So the clock is read twice less.
   void iterate(abi::Worker&, abi::Cf*, std::int64_t iteration, bool at_once);
   void born(const abi::Cf&);  // by the open run
   void made(const abi::Id& value, std::uint64_t bytes);
@@ -72,8 +82,8 @@ class TraceBuffer {
   void located(std::int64_t locator) { located_ = home(locator); }
   void ends(const abi::Scope&, const abi::Id& value);
 
-  // Since when there was no room; 0: there was for all.
-  std::uint64_t full_since() const { return full_since_; }
+  // Since when all is kept, in ticks; 0: there was room for all.
+  std::uint64_t since() const { return dropped_ ? chunks_.front().began : 0; }
   // Takes the records away, in lists that end at a record's end.
   std::vector<std::vector<std::uint64_t>> take();
 
@@ -89,11 +99,26 @@ class TraceBuffer {
   // Not filled with anything before it is written.
   struct Chunk {
     std::unique_ptr<std::uint64_t[], void (*)(void*)> words;
-    std::size_t size;
+    std::size_t room, used, again;  // words; the first `again` are those of runs that are open
+    std::uint64_t began;            // ticks
   };
+  // A run that is open, and the words with which it began.
+  struct Open {
+    Open(TraceBuffer& b, const std::uint64_t* at, std::size_t n) : buffer(b), outer(b.open_), begin(at), words(n) {
+      b.open_ = this;
+    }
+    ~Open() { buffer.open_ = outer; }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+    TraceBuffer& buffer;
+    Open* const outer;
+    const std::uint64_t* begin;
+    const std::size_t words;
+  };
+  Chunk new_chunk(std::size_t words) const;
   TraceKey key_of(const abi::Cf&, const Shape&) const;
   void write_inputs(const abi::Cf&, std::uint64_t*& at);
-  void write_numbers(const abi::Cf&, const Shape&, std::uint64_t* begin, std::uint64_t*& at);
+  void write_numbers(const abi::Cf&, const Shape&, std::uint64_t*& at);
   void born(TraceKey, std::int64_t home, bool under_end);
   std::int64_t home(std::int64_t locator) const;
   static std::uint64_t head(TraceWord w, std::uint64_t payload) {
@@ -117,17 +142,21 @@ class TraceBuffer {
   const std::size_t limit_;
   const std::size_t chunk_words_;
   std::vector<Shape> shapes_;  // by block
-  std::uint64_t full_since_ = 0;
+  bool dropped_ = false;
+  Open* open_ = nullptr;           // the innermost
   std::int64_t located_ = -1;      // of the open run
   const abi::Cf* born_ = nullptr;  // what was born last, until something runs: mostly that
   abi::Id born_id_{};
   TraceKey born_key_ = 0;
-  std::uint64_t iterated_ = 0;  // when the last iteration ended
+  const std::uint64_t* born_at_ = nullptr;  // at_, then
+  std::uint64_t ended_ = 0;                 // when the last run ended that is no iteration
+  const std::uint64_t* ended_at_ = nullptr;
+  std::uint64_t iterated_ = 0;               // when the last iteration ended
+  const abi::Cf* iterated_range_ = nullptr;  // ... and of what, in this chunk
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
   std::uint64_t ends_scope_ = kNoScope;           // of the last `ends`, until something is born
   std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in the last chunk
-  std::vector<Chunk> chunks_;
-  std::vector<std::uint64_t> lost_;  // where all goes that has no room
+  std::deque<Chunk> chunks_;
 };
 
 }  // namespace tessera::runtime

@@ -1,7 +1,5 @@
 #include "runtime/trace/trace_events.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -64,12 +62,6 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
         r.error = static_cast<std::int64_t>(w[3]);
         break;
       }
-      case EventWord::cut:
-        out.notes.push_back(
-            fmt::format("messages, values and decisions of rank {} are missing from {:.3f} s on: there was no "
-                        "room for more (--record-limit-mb)",
-                        balancer::index(self), static_cast<double>(at - zero_) * 1e-9));
-        break;
     }
   }
 }

@@ -16,9 +16,8 @@ void TraceGraph::add(Rank from, const TracePart& part) {
   for (std::size_t i = 0; i < part.words.size();) {
     const std::uint64_t first = part.words[i];
     const auto word = static_cast<TraceWord>(first & ((1u << kTraceShift) - 1));
-    if (word == TraceWord::begin || word == TraceWord::iteration) {
-      runs_.push_back({.key = part.words[i + 1], .rank = balancer::index(from), .worker = part.worker});
-    }
+    stream.iterated.rank = balancer::index(from);
+    stream.iterated.worker = part.worker;
     take(stream, word, first >> kTraceShift, &part.words[i] + 1, part);
     i += trace_words(word, first >> kTraceShift);
   }
@@ -33,32 +32,42 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
   };
   if (word != TraceWord::input) put_inputs(s);
   switch (word) {
-    case TraceWord::begin:
-    case TraceWord::iteration: {
-      Run& r = runs_.back();
+    case TraceWord::born_begin:
+      born(s, payload >> kTraceBornBits, words[0]);
+      [[fallthrough]];
+    case TraceWord::begin: {
+      Run r{.key = words[0], .rank = s.iterated.rank, .worker = s.iterated.worker};
       r.block = static_cast<std::uint32_t>(payload & ((1u << kTraceBlockBits) - 1));
-      r.iteration = word == TraceWord::iteration;
-      if (r.iteration) r.number = static_cast<std::int64_t>(words[1]);
-      r.start = time(words[r.iteration ? 2 : 1]);
-      r.numbers = payload >> kTraceBlockBits;
+      r.start = time(words[1]);
+      r.numbers = trace_words(word, payload) - 3;
       r.first_number = numbers_.size();
       numbers_.insert(numbers_.end(), words + 2, words + 2 + r.numbers);
-      s.open.push_back({runs_.size() - 1, 0});
-      return;
+      return open(s, r);
     }
+    case TraceWord::iteration:
+      s.iterated.iteration = true;
+      s.iterated.key = words[0];
+      s.iterated.number = static_cast<std::int64_t>(words[1]);
+      s.iterated.block = static_cast<std::uint32_t>(payload);
+      s.iterated.start = time(words[2]);
+      return open(s, s.iterated);
+    case TraceWord::next:
+      ++s.iterated.number;
+      s.iterated.start = s.iterated.end;
+      return open(s, s.iterated);
     case TraceWord::input:
       s.inputs.push_back({words[0], static_cast<std::int64_t>(payload)});
       return;
     case TraceWord::born:
       return born(s, payload, words[0]);
     case TraceWord::made:
-      made_.push_back({words[0], s.open.back().run});
-      runs_[s.open.back().run].output += static_cast<std::int64_t>(payload);
+      made_.push_back({words[0], s.open.back()});
+      runs_[s.open.back()].output += static_cast<std::int64_t>(payload);
       return;
     case TraceWord::ends:
       if (s.ended == kNone) {
         s.ended = joins_.size();
-        joins_.push_back({s.open.back().run, {}});
+        joins_.push_back({s.open.back(), {}});
       }
       joins_[s.ended].values.push_back(words[0]);
       return;
@@ -66,21 +75,35 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.series = words[0];
       return;
     case TraceWord::end: {
-      const Stream::Open done = s.open.back();
-      Run& r = runs_[done.run];
+      Run& r = runs_[s.open.back()];
       r.end = std::max(r.start, time(payload));
-      r.weight = std::max<balancer::Time>(0, r.end - r.start - done.inside);
+      if (r.iteration)
+        s.iterated.key = r.key, s.iterated.number = r.number, s.iterated.block = r.block, s.iterated.end = r.end;
       s.open.pop_back();
-      if (!s.open.empty()) s.open.back().inside += r.end - r.start;
       s.ended = kNone;
       return;
     }
   }
 }
 
+void TraceGraph::open(Stream& s, Run r) {
+  if (!s.open.empty()) r.outer = s.open.back();
+  s.open.push_back(runs_.size());
+  runs_.push_back(r);
+}
+
+void TraceGraph::weigh() {
+  for (Run& r : runs_) {
+    r.end = std::max(r.start, r.end);
+    r.weight += r.end - r.start;
+    if (r.outer != kNone) runs_[r.outer].weight -= r.end - r.start;
+  }
+  for (Run& r : runs_) r.weight = std::max<balancer::Time>(0, r.weight);
+}
+
 void TraceGraph::put_inputs(Stream& s) {
   if (s.inputs.empty()) return;
-  Run& r = runs_[s.open.back().run];
+  Run& r = runs_[s.open.back()];
   r.first_input = used_.size();
   r.inputs = s.inputs.size();
   used_.insert(used_.end(), s.inputs.begin(), s.inputs.end());
@@ -88,7 +111,7 @@ void TraceGraph::put_inputs(Stream& s) {
 }
 
 void TraceGraph::born(Stream& s, std::uint64_t payload, TraceKey key) {
-  Birth b{key, s.open.back().run, static_cast<std::int64_t>(payload / 2) - 1, std::exchange(s.series, 0)};
+  Birth b{key, s.open.back(), static_cast<std::int64_t>(payload / 2) - 1, std::exchange(s.series, 0)};
   if (payload % 2 != 0) b.join = s.ended;
   s.ended = kNone;
   births_.push_back(b);
@@ -115,7 +138,7 @@ void TraceGraph::merge_iterations() {
   for (Birth& b : births_) b.by = first_of(b.by);
 }
 
-// Everything but `main` was born, once; what the same iteration made on several ranks is one.
+// Everything but `main` was born, once, if all is kept; what the same iteration made on several ranks is one.
 bool TraceGraph::find_parents() {
   std::vector<std::size_t> by_key(births_.size());
   std::iota(by_key.begin(), by_key.end(), 0);
@@ -131,8 +154,8 @@ bool TraceGraph::find_parents() {
     const auto at = std::lower_bound(by_key.begin(), by_key.end(), r.key,
                                      [&](std::size_t b, TraceKey k) { return births_[b].key < k; });
     if (at == by_key.end() || births_[*at].key != r.key) {
-      if (root_ != kNone) return false;
-      root_ = i;
+      if (whole_ && !roots_.empty()) return false;
+      roots_.push_back(i);
     } else {
       r.birth = *at;
       r.parent = births_[*at].by;
@@ -140,7 +163,7 @@ bool TraceGraph::find_parents() {
       if (join != kNone) joins_[join].block = r.block;
     }
   }
-  return root_ != kNone;
+  return whole_ ? !roots_.empty() : !runs_.empty();
 }
 
 void TraceGraph::find_inputs() {
@@ -171,7 +194,7 @@ void TraceGraph::list_children() {
   }
   first_child_.assign(runs_.size() + 1, 0);
   for (std::size_t r = 0; r < runs_.size(); ++r) {
-    if (r == root_ || runs_[r].same != kNone) continue;
+    if (runs_[r].parent == kNone || runs_[r].same != kNone) continue;
     ++first_child_[runs_[r].parent + 1];
     children_.push_back(r);
   }
@@ -184,7 +207,9 @@ void TraceGraph::list_children() {
 
 // Generation by generation, in the order of the program; the joins that somebody reads come last.
 void TraceGraph::number_all() {
-  order_.push_back(root_);
+  const auto when = [&](std::size_t r) { return std::tie(runs_[r].start, runs_[r].rank, runs_[r].worker, r); };
+  std::sort(roots_.begin(), roots_.end(), [&](std::size_t a, std::size_t b) { return when(a) < when(b); });
+  order_ = roots_;
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const std::size_t r = order_[i];
     order_.insert(order_.end(), children_.begin() + static_cast<std::ptrdiff_t>(first_child_[r]),
@@ -248,6 +273,7 @@ void TraceGraph::put_joins(Workload& out, const JoinGroup& group) const {
 }
 
 bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGroup& join_group, Workload& out) {
+  weigh();
   merge_iterations();
   if (!find_parents()) return false;
   find_inputs();
@@ -278,7 +304,8 @@ bool TraceGraph::build(const std::vector<balancer::Group>& group, const JoinGrou
     out.fragments.push_back(std::move(f));
   }
   put_joins(out, join_group);
-  out.births.push_back({0, Rank{0}, 0});
+  for (std::size_t i = 0; i < roots_.size(); ++i)
+    out.births.push_back({0, Rank{whole_ ? 0 : runs_[roots_[i]].rank}, i});
   return true;
 }
 

@@ -27,8 +27,8 @@ class TraceGraph {
  public:
   // The parts of one worker in their order, workers and ranks in any.
   void add(Rank from, const TracePart&);
-  // Leaves what began before that time, on the clock of rank 0; before build. There was no room for all.
-  void cut(balancer::Time at);
+  // There was no room for all: leaves what ran from then on, on the clock of rank 0; before build.
+  void since(balancer::Time from);
   // The graph. `group`: by block; `join_group`: the group of a join of what began with a fragment of
   // that block's. False: it does not hang together, which is a bug of ours.
   using JoinGroup = std::function<balancer::Group(std::uint32_t block)>;
@@ -59,6 +59,7 @@ class TraceGraph {
     balancer::Time weight = 0;
     std::int64_t output = 0;
     std::size_t birth = kNone, parent = kNone;
+    std::size_t outer = kNone;  // inside which it ran on the spot
     std::size_t first_input = 0, inputs = 0;
     std::uint32_t block = 0;
     std::int32_t rank = 0, worker = 0;
@@ -91,17 +92,17 @@ class TraceGraph {
   };
   // What is open of a worker, as far as it has been read.
   struct Stream {
-    struct Open {
-      std::size_t run;
-      balancer::Time inside;  // of runs on the spot
-    };
-    std::vector<Open> open;
+    std::vector<std::size_t> open;
+    Run iterated;               // the last iteration that ended
     std::vector<Used> inputs;   // of the last one; parts of other workers may come between
     std::size_t ended = kNone;  // join of the last `ends`, until something is born
     std::uint64_t series = 0;   // of the next born one
   };
 
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, const TracePart&);
+  void open(Stream&, Run);
+  // What ran on the spot has its own weight.
+  void weigh();
   void merge_iterations();
   bool in_spread(std::size_t run) const;
   void put_inputs(Stream&);
@@ -124,7 +125,8 @@ class TraceGraph {
   std::vector<std::int64_t> numbers_;
   std::vector<bool> spreads_;
   std::vector<std::pair<TraceKey, std::size_t>> by_key_;  // runs that are no iterations; sorted
-  std::size_t root_ = kNone;
+  std::vector<std::size_t> roots_;                        // `main`; and, of the end of a run, what was made before
+  bool whole_ = true;
   std::size_t fragments_ = 0;  // runs that are not the same as another
   // children_[first_child_[r] .. first_child_[r + 1]): in the order of the program.
   std::vector<std::size_t> first_child_, children_;

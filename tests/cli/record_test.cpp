@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "balancer/simulator/trace.hpp"
 #include "command.hpp"
@@ -259,39 +260,86 @@ TEST_F(Record, WritesWholeFilesOrNone) {
   EXPECT_NE(read("l.trace").find("\nend 40001\n"), std::string::npos);
 }
 
-// A run that needs more room than it has is recorded as far as there is room: what is there hangs together.
-TEST_F(Record, KeepsTheBeginningOfWhatIsTooLong) {
+// Of a run that needs more room than there is the end is kept: all of it, and true.
+TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
   write("long.fa",
         "C++ sub f(int i, int a, name x) ${{ if (i % 300 == 0) usleep(1000); x = a + i; $}}\n"
         "C++ sub show(int a) ${{ $}}\n"
         "sub main() { df x; f(0, 0, x[0]); for i = 1..20000 f(i, x[i - 1], x[i]) @ { locator_cyclic: i / 100; }; "
         "show(x[20000]); } @ { locator_cyclic x[i] => i / 100; }\n");
-  for (const Words& ways : {Words{"-t", "1"}, Words{"-n", "2", "-t", "1"}}) {
+  for (const Words& ways : {Words{"-t", "1"}, Words{"-n", "2", "-t", "1"},
+                            Words{"--inproc-ranks", "3", "-t", "2", "--balancer", "steal"}}) {
     Words words = {"run", "-q", "long.fa", "--record", "l.trace", "--record-limit-mb", "1"};
     words.insert(words.end(), ways.begin(), ways.end());
-    EXPECT_TRUE(
-        ended(tessera(words), 0, {"warning: --record: this is only the first", "no room for more in the 1 MB"}));
+    EXPECT_TRUE(ended(tessera(words), 0, {"warning: --record: this is only the last", "no room for more in the 1 MB"}));
     const Trace t = balancer::simulator::read_trace(path("l.trace").string());
     EXPECT_GT(t.work.fragments.size(), 3000u);
     EXPECT_LT(t.work.fragments.size(), 40'000u);
     ASSERT_EQ(t.times.notes.size(), 1u);
+    ASSERT_GT(t.times.from, 0);
     std::vector<bool> ran(t.work.fragments.size());
     for (const auto& b : t.times.bars) {
-      EXPECT_LT(b.start, t.times.finished);
+      EXPECT_GE(b.start, t.times.from);
       EXPECT_LE(b.start + b.length, t.times.finished);
       ran[b.fragment] = true;
     }
     EXPECT_EQ(std::count(ran.begin(), ran.end(), false), 0);
-    // Each in the chain reads the one before it, the first only nothing.
+    for (const auto& m : t.times.messages) EXPECT_GE(m.at, t.times.from);
+    // Each in the chain reads the one before it, the first that is kept reads what is not.
     std::size_t without = 0, chain = 0;
-    for (const Fragment* f : of_group(t, "f at")) ++chain, without += f->inputs.empty() ? 1 : 0;
+    for (const Fragment* f : of_group(t, "f at")) {
+      ++chain;
+      if (!f->inputs.empty()) continue;
+      ++without;
+      EXPECT_EQ(f->bytes, 4);
+    }
     EXPECT_EQ(without, 1u) << "of " << chain;
+    EXPECT_EQ(of_group(t, "show at").size(), 1u) << "the end is there";
     EXPECT_TRUE(ended(tessera({"simulate", "-w", "l.trace", "-n", "2", "-b", "steal"}), 0));
+    const Outcome o = tessera({"report", "l.trace", "-o", "l.html"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out.rfind("note: this is only the last ", 0), 0u) << o.out;
+    // What workers did adds up to what is kept of the run.
+    EXPECT_TRUE(ended(tessera({"export", "l.trace", "-f", "csv", "-o", "l"}), 0, {"note: this is only the last"}));
+    std::istringstream rows(read("l/workers.csv"));
+    std::map<std::string, std::int64_t> sum;
+    std::string row;
+    std::getline(rows, row);
+    while (std::getline(rows, row)) {
+      std::int64_t rank = 0, worker = 0, start = 0, end = 0;
+      ASSERT_EQ(std::sscanf(row.c_str(), "%ld,%ld,%ld,%ld", &rank, &worker, &start, &end), 4) << row;
+      sum[std::to_string(rank) + "." + std::to_string(worker)] += end - start;
+    }
+    for (const auto& [worker, ns] : sum) EXPECT_EQ(ns, t.times.finished - t.times.from) << worker;
   }
-  // Too little for anything.
-  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "8", "--record", "m.trace", "--record-limit-mb", "1"}), 3,
-                    {"--record", "not written", "--record-limit-mb"}));
-  EXPECT_FALSE(std::filesystem::exists(path("m.trace")));
+  // Room for little, shared by many.
+  EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "8", "--record", "m.trace", "--record-limit-mb", "1"}), 0,
+                    {"warning: --record: this is only the last"}));
+}
+
+// A part of a record, for whom all is too much.
+TEST_F(Record, IsReadInParts) {
+  write("p.fa", kProgram);
+  const Trace t = record({"-t", "1"});
+  const auto& bars = t.times.bars;
+  const auto work = std::find_if(bars.begin(), bars.end(), [&](const auto& b) {
+    return t.times.blocks[b.block].text == "work(i, x[i])" && b.length > 5'000'000;
+  });
+  ASSERT_NE(work, bars.end());
+  const auto in_us = [](balancer::Time t) { return std::to_string(t / 1000) + "us"; };
+  const std::string from = in_us(work->start + work->length / 4), to = in_us(work->start + work->length / 2);
+  EXPECT_TRUE(ended(tessera({"export", "p.trace", "-f", "dot", "-o", "p.dot", "--from", from, "--to", to}), 0,
+                    {"note: this is the part from"}));
+  const std::string dot = read("p.dot");
+  EXPECT_EQ(dot.find("work (i="), dot.rfind("work (i=")) << dot;
+  EXPECT_NE(dot.find("work (i="), std::string::npos) << dot;
+  EXPECT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "part", "--from", from, "--to", to}), 0));
+  const std::string fragments = read("part/fragments.csv");
+  EXPECT_EQ(std::count(fragments.begin(), fragments.end(), '\n'), 2) << fragments;
+  EXPECT_NE(fragments.find(",unknown,"), std::string::npos) << "since when it could run nobody knows: " << fragments;
+  EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", from}), 0));
+  EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", "1h"}), 2, {"nothing ran from 1h"}));
+  EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", "soon"}), 2, {"--from", "soon", "1.5ms"}));
 }
 
 TEST_F(Record, RefusesAPathBeforeTheRun) {
