@@ -136,6 +136,8 @@ std::string waiting_lines(const StatusText& s) {
     const auto others = x["behind"].get<std::int64_t>() - 1;
     text += fmt::format("  {}\n      waits for `{}`", x["fragment"].get<std::string>(), x["for"].get<std::string>());
     if (others > 0) text += fmt::format(", {} more wait{} behind it", others, others == 1 ? "s" : "");
+    if (const auto alike = x.value("alike", std::int64_t{0}); alike > 0)
+      text += fmt::format("; and {} value{} more like {}", alike, alike == 1 ? "" : "s", alike == 1 ? "it" : "these");
     if (x.contains("made_by")) {
       const StatusText& by = x["made_by"];
       const double seconds = by["seconds"].get<double>();

@@ -44,22 +44,22 @@ bool at_once(const Worker& w, const Cf* c) {
 
 bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }
 
+abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); }
+
 // With a journal.
-abi::Next run_kept(Worker& w, Cf* c, abi::Next (*run)(Worker&, Cf*)) {
-  if (w.page == nullptr) return run(w, c);
+abi::Next run_kept(Worker& w, Cf* c) {
+  if (w.page == nullptr) return run_recorded(w, c);
   const std::uint32_t group = c->block->group;
   journal::Doing doing(w.node, w.node.journal->known(), w, c);
-  const abi::Next next = run(w, c);
+  const abi::Next next = run_recorded(w, c);
   doing.done();
   w.recalled = doing.recalled();
   if (w.recalled) w.stats.recalled(group);
   return next;
 }
 
-abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block->run(&w, c) : w.trace->run(w, c); }
-
 abi::Next run_checked(Worker& w, Cf* c) {
-  if (!w.node.facts.options.check_inputs) return run_kept(w, c, run_recorded);
+  if (!w.node.facts.options.check_inputs) return run_kept(w, c);
   InputSums inputs;
   inputs.note(c);
   // What it assigns may have others run in place, inside this.
@@ -68,7 +68,7 @@ abi::Next run_checked(Worker& w, Cf* c) {
     InputSums* outer;
     ~Around() { w.inputs = outer; }
   } const around{w, std::exchange(w.inputs, &inputs)};
-  const abi::Next next = run_kept(w, c, run_recorded);
+  const abi::Next next = run_kept(w, c);
   no_child();
   inputs.compare();  // there is no output
   return next;
@@ -89,9 +89,12 @@ abi::Next run_in_series(Worker& w, Cf* c) {
   return next;
 }
 
-[[gnu::noinline, gnu::cold]] abi::Next run_watched(Worker& w, Cf* c) {
+[[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
   if (simulation != nullptr) simulation->runs(c);
-  return run_in_series(w, c);
+  // Mostly it is recorded, and nothing else.
+  const bool only =
+      w.series == nullptr && w.page == nullptr && w.trace != nullptr && !w.node.facts.options.check_inputs;
+  return only ? w.trace->run(w, c) : run_in_series(w, c);
 }
 
 // A `while` that may read swept names goes on behind what its turn has made: it would make all turns before that runs,

@@ -64,9 +64,9 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
   return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
 }
 
-// Bytes for what is written down of this rank; all have the same.
+// Bytes for what workers write down of this rank, and so many for its messages and decisions; all ranks have the same.
 std::size_t room_to_record(const RunFacts& facts) {
-  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) / static_cast<std::size_t>(facts.ranks);
+  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 19) / static_cast<std::size_t>(facts.ranks);
 }
 
 }  // namespace
@@ -294,7 +294,7 @@ int Node::run() {
   });
   if (!facts.options.record.empty()) {
     events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
-                                          room_to_record(facts) / 4);
+                                          room_to_record(facts));
   }
   // A recording is made of `none` as well: it shows what would have been told.
   if (facts.balancing || !facts.options.record_policy.empty()) {

@@ -94,8 +94,9 @@ void StatusBoard::answer_all() {
 
 StatusJson StatusBoard::waits_text() const {
   StatusJson list = StatusJson::array();
-  for (const WaitReport::Line& l : waits_->lines(totals_.by_rank())) {
-    StatusJson x{{"for", l.waits.slot}, {"fragment", l.waits.waiter}, {"behind", l.behind}};
+  const std::vector<WaitReport::Line> lines = waits_->lines(totals_.by_rank());
+  for (const WaitReport::Line& l : lines) {
+    StatusJson x{{"for", l.waits.slot}, {"fragment", l.waits.waiter}, {"behind", l.behind}, {"alike", l.alike}};
     if (l.rank >= 0) {
       x["made_by"] = {{"rank", l.rank}, {"fragment", l.maker.text}, {"seconds", l.maker.seconds}};
     } else {
@@ -103,7 +104,7 @@ StatusJson StatusBoard::waits_text() const {
     }
     list.push_back(std::move(x));
   }
-  return {{"fragments", waits_->waiting()}, {"first", std::move(list)}, {"more", waits_->more()}};
+  return {{"fragments", waits_->waiting()}, {"first", std::move(list)}, {"more", waits_->more(lines)}};
 }
 
 // What it does in the run, in a word.

@@ -76,7 +76,7 @@ WaitReport::WaitReport(const std::vector<Totals>& ranks) {
     }
   }
   const WaitGraph::Found found = graph.find_while_running(kMostLookedAt);
-  more_ = found.more;
+  all_ = found.more + static_cast<std::int64_t>(found.roots.size());
   for (const WaitGraph::Root& root : found.roots) {
     const std::uint64_t name = root.first.front().name;
     const auto maker = made.find(name);
@@ -85,8 +85,6 @@ WaitReport::WaitReport(const std::vector<Totals>& ranks) {
         {name, root.waiting, runs ? maker->second.first : -1, runs ? *maker->second.second : RunningFragment{}});
   }
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& a, const Root& b) { return a.behind > b.behind; });
-  more_ += static_cast<std::int64_t>(roots_.size() - std::min(roots_.size(), kMostLines));
-  roots_.resize(std::min(roots_.size(), kMostLines));
 }
 
 std::vector<std::uint64_t> WaitReport::names() const {
@@ -102,10 +100,27 @@ std::vector<WaitReport::Line> WaitReport::lines(const std::vector<Totals>& ranks
   }
   std::vector<Line> all;
   for (const Root& r : roots_) {
-    if (const auto line = said.find(r.name); line != said.end())
-      all.push_back({*line->second, r.behind, r.rank, r.maker});
+    const auto line = said.find(r.name);
+    if (line == said.end()) continue;
+    const WaitLine& l = *line->second;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Line& x) {
+      return x.rank < 0 && r.rank < 0 && x.waits.waiter == l.waiter && x.waits.producers == l.producers;
+    });
+    if (same == all.end()) {
+      if (all.size() < kMostLines) all.push_back({l, r.behind, r.rank, r.maker});
+      continue;
+    }
+    ++same->alike;
+    const std::string known = "`" + same->waits.slot + "`";
+    if (known.find("`" + l.slot + "`") == std::string::npos) same->waits.slot += "`, `" + l.slot;
   }
   return all;
+}
+
+std::int64_t WaitReport::more(const std::vector<Line>& lines) const {
+  std::int64_t more = all_;
+  for (const Line& l : lines) more -= 1 + l.alike;
+  return more;
 }
 
 }  // namespace tessera::runtime

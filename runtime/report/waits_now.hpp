@@ -29,11 +29,12 @@ class WaitReport {
     std::int64_t behind = 0;  // fragments that wait for that, and for what those give, and so on
     std::int32_t rank = -1;   // who makes it there; -1: nobody runs that would
     RunningFragment maker = {};
+    std::int64_t alike = 0;  // further values for which one waits of which the same is said
   };
-  // With what the ranks have answered.
+  // With what the ranks have answered. Those of which the same would be said are one.
   std::vector<Line> lines(const std::vector<Totals>& ranks) const;
   std::int64_t waiting() const { return waiting_; }
-  std::int64_t more() const { return more_; }  // names that have no line
+  std::int64_t more(const std::vector<Line>&) const;  // names that are in none of them
 
  private:
   struct Root {
@@ -42,7 +43,7 @@ class WaitReport {
     std::int32_t rank;
     RunningFragment maker;
   };
-  std::int64_t waiting_ = 0, more_ = 0;
+  std::int64_t waiting_ = 0, all_ = 0;
   std::vector<Root> roots_;
 };
 

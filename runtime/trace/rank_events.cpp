@@ -27,22 +27,23 @@ RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool sa
       sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }) {}
 
 void RankEvents::put(EventWord w, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b) {
-  if ((words_.size() + kEventWords) * sizeof(std::uint64_t) + text_bytes_ > most_) drop_half();
+  make_room(0);
   words_.insert(words_.end(), {more | static_cast<std::uint64_t>(w), at, a, b});
 }
 
-// There is no room: the older half goes.
-void RankEvents::drop_half() {
-  const std::size_t half = words_.size() / kEventWords / 2 * kEventWords;
+// For a record with so many bytes of text. Where there is none the oldest quarter goes.
+void RankEvents::make_room(std::size_t bytes) {
+  if ((words_.size() + kEventWords) * sizeof(std::uint64_t) + text_bytes_ + bytes <= most_ || words_.empty()) return;
+  const std::size_t gone = (words_.size() / kEventWords + 3) / 4 * kEventWords;
   const auto is_decision = [&](std::size_t i) {
     return (words_[i] & 0xff) == static_cast<std::uint64_t>(EventWord::decision);
   };
   std::size_t texts = 0;
-  for (std::size_t i = 0; i < half; i += kEventWords) texts += is_decision(i) ? 1 : 0;
-  for (std::size_t i = half; i < words_.size(); i += kEventWords) words_[i + 2] -= is_decision(i) ? texts : 0;
+  for (std::size_t i = 0; i < gone; i += kEventWords) texts += is_decision(i) ? 1 : 0;
+  for (std::size_t i = gone; i < words_.size(); i += kEventWords) words_[i + 2] -= is_decision(i) ? texts : 0;
   for (std::size_t t = 0; t < texts; ++t) text_bytes_ -= texts_[t].size() + sizeof(std::string);
   texts_.erase(texts_.begin(), texts_.begin() + static_cast<std::ptrdiff_t>(texts));
-  words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(half));
+  words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(gone));
   since_ = words_.empty() ? ticks() : words_[1];
 }
 
@@ -74,9 +75,10 @@ void RankEvents::decided(const balancer::Decide& d) {
   std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
   for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
   text += " : " + d.why;
+  make_room(text.size() + sizeof text);
+  put(EventWord::decision, 0, ticks(), texts_.size(), 0);
   text_bytes_ += text.size() + sizeof text;
   texts_.push_back(std::move(text));
-  put(EventWord::decision, 0, ticks(), texts_.size() - 1, 0);
 }
 
 void RankEvents::turn(Clock::time_point now) {

@@ -55,7 +55,7 @@ class RankEvents {
 
  private:
   void put(EventWord, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b);
-  void drop_half();
+  void make_room(std::size_t bytes);
 
   Communicator& comm_;
   const Held& held_;

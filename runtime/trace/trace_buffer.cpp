@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "runtime/fragment/cf.hpp"
@@ -104,14 +105,15 @@ void TraceBuffer::next_chunk(std::size_t words) {
   // Beside what is open there is room for three times as much.
   for (Open* o = open_; o != nullptr; o = o->outer) open.push_back(o), words += 4 * o->words;
   // What is open is in the last one, so that is not given up.
-  if (chunks_.size() >= 2 && (chunks_.size() + 1) * chunk_words_ * sizeof(std::uint64_t) > limit_) {
-    Chunk oldest = std::move(chunks_.front());
+  std::optional<Chunk> spare;
+  while (chunks_.size() >= 2 && (held_ + std::max(chunk_words_, words)) * sizeof(std::uint64_t) > limit_) {
+    spare = std::move(chunks_.front());
+    held_ -= spare->room;
     chunks_.pop_front();
     dropped_ = true;
-    chunks_.push_back(oldest.room >= words ? std::move(oldest) : new_chunk(words));
-  } else {
-    chunks_.push_back(new_chunk(words));
   }
+  chunks_.push_back(spare && spare->room >= words ? std::move(*spare) : new_chunk(words));
+  held_ += chunks_.back().room;
   Chunk& now = chunks_.back();
   now.began = ticks();
   at_ = now.words.get();
@@ -139,7 +141,7 @@ void TraceBuffer::write_numbers(const abi::Cf& c, const Shape& shape, std::uint6
 
 void TraceBuffer::write_inputs(const abi::Cf& c, std::uint64_t*& at) {
   const abi::Block& b = *c.block;
-  if (b.input_count == 0 || (c.flags & kGathered) == 0) return;
+  if ((c.flags & kGathered) == 0) return;
   const InputNames names(&c);
   for (unsigned k = 0; k < b.input_count; ++k) {
     const abi::Value* v = abi::input(&c, b, k);
@@ -166,7 +168,7 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   begin[0] = head(word, payload | static_cast<std::uint64_t>(at - begin - 3) << kTraceBlockBits);
   begin[1] = fresh ? born_key_ : key_of(*c, shape);
   born_ = nullptr;
-  write_inputs(*c, at);
+  if (c->block->input_count > 0) write_inputs(*c, at);
   at_ = at;
   located_ = -1;
   const Open open(*this, begin, static_cast<std::size_t>(at - begin));
@@ -181,21 +183,23 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
 
 void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration, bool at_once) {
   std::uint64_t* const to = room(4);
-  const std::uint64_t whole[4] = {head(TraceWord::iteration, range->block->index), trace_key(*range),
+  const bool follows = at_once && iterated_range_ == range;
+  const TraceKey key = follows ? iterated_key_ : trace_key(*range);
+  const std::uint64_t whole[4] = {head(TraceWord::iteration, range->block->index), key,
                                   static_cast<std::uint64_t>(iteration), at_once ? iterated_ : ticks()};
-  if (at_once && iterated_range_ == range) {
+  if (follows) {
     to[0] = head(TraceWord::next, range->block->index);
     at_ = to + 1;
   } else {
     at_ = std::copy_n(whole, 4, to);
   }
   const Open open(*this, whole, 4);
-  ended_at_ = nullptr;
   range->block->iterate(&w, range, iteration);
   iterated_ = at_ == ended_at_ ? ended_ : ticks();
   *room(1) = head(TraceWord::end, iterated_);
   ++at_;
   iterated_range_ = range;
+  iterated_key_ = key;
 }
 
 std::int64_t TraceBuffer::home(std::int64_t locator) const {

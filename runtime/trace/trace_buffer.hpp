@@ -117,8 +117,8 @@ class TraceBuffer {
   };
   Chunk new_chunk(std::size_t words) const;
   TraceKey key_of(const abi::Cf&, const Shape&) const;
-  void write_inputs(const abi::Cf&, std::uint64_t*& at);
-  void write_numbers(const abi::Cf&, const Shape&, std::uint64_t*& at);
+  static void write_inputs(const abi::Cf&, std::uint64_t*& at);
+  static void write_numbers(const abi::Cf&, const Shape&, std::uint64_t*& at);
   void born(TraceKey, std::int64_t home, bool under_end);
   std::int64_t home(std::int64_t locator) const;
   static std::uint64_t head(TraceWord w, std::uint64_t payload) {
@@ -151,12 +151,14 @@ class TraceBuffer {
   const std::uint64_t* born_at_ = nullptr;  // at_, then
   std::uint64_t ended_ = 0;                 // when the last run ended that is no iteration
   const std::uint64_t* ended_at_ = nullptr;
-  std::uint64_t iterated_ = 0;               // when the last iteration ended
+  std::uint64_t iterated_ = 0;  // when the last iteration ended
+  TraceKey iterated_key_ = 0;
   const abi::Cf* iterated_range_ = nullptr;  // ... and of what, in this chunk
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
   std::uint64_t ends_scope_ = kNoScope;           // of the last `ends`, until something is born
   std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in the last chunk
   std::deque<Chunk> chunks_;
+  std::size_t held_ = 0;  // words, of all of them
 };
 
 }  // namespace tessera::runtime

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "command.hpp"
 
@@ -155,6 +156,41 @@ sub main() {
   EXPECT_NE(text.find(", 40 more wait behind it"), std::string::npos) << text;
   EXPECT_NE(text.find("rank 1 is making it: `slow(x[0])`"), std::string::npos) << text;
   EXPECT_EQ(tessera({"status"}).out.find("wait for values"), std::string::npos) << "only when asked for";
+}
+
+// Calls of a recursion are told by nothing: one line for all of them.
+TEST_F(Live, SaysOnceWhatManyWaitFor) {
+  write("w.fa", R"(
+C++ sub leaf(name r) ${{ usleep(200000); r = 1; $}}
+C++ sub join(int a, int b, name r) ${{ r = a + b; $}}
+C++ sub say(int a) ${{ $}}
+sub tree(int d, name r) {
+  df a, b;
+  if d == 0 leaf(r);
+  if d > 0 { tree(d - 1, a); tree(d - 1, b); join(a, b, r); }
+}
+sub main() { df r; tree(5, r); say(r); }
+)");
+  ASSERT_TRUE(ended(tessera({"build", "w.fa", "-o", "p"}), 0));
+  start("-t 1 --quiet");
+  status();
+  nlohmann::json s;
+  for (int tries = 0; tries < 100 && !(s.contains("waits") && s["waits"]["fragments"] > 20); ++tries) {
+    s = nlohmann::json::parse(tessera({"status", "--waiting", "--json"}).out);
+    usleep(20'000);
+  }
+  std::set<std::string> told;
+  std::int64_t alike = 0;
+  for (const auto& x : s["waits"]["first"]) {
+    EXPECT_TRUE(x.contains("made_by") || told.insert(x["fragment"]).second) << s["waits"];
+    alike += x["alike"].get<std::int64_t>();
+  }
+  EXPECT_GT(alike, 8) << s["waits"];
+  const std::string text = tessera({"status", "--waiting"}).out;
+  EXPECT_NE(text.find(" values more like these"), std::string::npos) << text;
+  EXPECT_TRUE(text.find("waits for `a`, `b`") != std::string::npos ||
+              text.find("waits for `b`, `a`") != std::string::npos)
+      << text;
 }
 
 TEST_F(Live, TopIsOnTheTerminalUntilSomebodyLeaves) {

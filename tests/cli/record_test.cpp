@@ -273,7 +273,7 @@ TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
     words.insert(words.end(), ways.begin(), ways.end());
     EXPECT_TRUE(ended(tessera(words), 0, {"warning: --record: this is only the last", "no room for more in the 1 MB"}));
     const Trace t = balancer::simulator::read_trace(path("l.trace").string());
-    EXPECT_GT(t.work.fragments.size(), 3000u);
+    EXPECT_GT(t.work.fragments.size(), 1000u);
     EXPECT_LT(t.work.fragments.size(), 40'000u);
     ASSERT_EQ(t.times.notes.size(), 1u);
     ASSERT_GT(t.times.from, 0);
