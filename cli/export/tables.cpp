@@ -146,10 +146,10 @@ void write_dot(const RunRecord& r, std::ostream& out) {
     count += shown[f] ? 1 : 0;
   }
   if (count > kMostNodes) {
-    throw usage_error(
-        fmt::format("{}: a drawing of {} fragments shows nobody anything (more than {}): take a part of the run (--from, "
-                    "--to), or `tessera report`",
-                    r.name, count, kMostNodes));
+    throw usage_error(fmt::format(
+        "{}: a drawing of {} fragments shows nobody anything (more than {}): take a part of the run (--from, "
+        "--to), or `tessera report`",
+        r.name, count, kMostNodes));
   }
   out << "digraph run {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=\"sans-serif\", fontsize=10];\n";
   for (std::size_t f = 0; f < fragments.size(); ++f) {

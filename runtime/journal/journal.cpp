@@ -61,9 +61,7 @@ void drop_unneeded(std::vector<Pending>& list, std::vector<std::byte>& read) {
   });
 }
 
-double processor_seconds() {
-  return 1e-9 * static_cast<double>(thread_cpu_ns());
-}
+double processor_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
 
 }  // namespace
 

@@ -184,7 +184,7 @@ class Node final : public Surroundings {
   std::atomic<std::uint32_t> baton_{1};               // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};                 // workers whose loop has ended
   std::vector<std::unique_ptr<TraceBuffer>> traces_;  // by worker
-  std::atomic<std::int64_t> worker_cpu_ns_{0};         // of workers that have ended
+  std::atomic<std::int64_t> worker_cpu_ns_{0};        // of workers that have ended
 };
 
 }  // namespace tessera::runtime
