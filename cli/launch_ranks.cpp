@@ -79,7 +79,16 @@ const abi::Program& load_program(const fs::path& file) {
   in_global_objects = true;
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   in_global_objects = false;
-  if (handle == nullptr) throw environment_error(std::string("can't load the program: ") + dlerror());
+  if (handle == nullptr) {
+    const std::string why = dlerror();
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) throw environment_error("can't load the program: " + why);
+    throw environment_error(
+        "there is no " + file.string() +
+        " on this host: `tessera run` compiles into a cache, which all hosts have to see.\n"
+        "Set XDG_CACHE_HOME to a folder on a file system that they share; or `tessera build` the program, copy it to "
+        "the same path on each, and start it by mpirun or srun");
+  }
   void* entry = dlsym(handle, "tessera_program");
   if (entry == nullptr) throw environment_error(file.string() + " is not a Tessera program");
   return *reinterpret_cast<const abi::Program* (*)()>(entry)();

@@ -2,6 +2,7 @@
 # check.sh WHAT TESSERA: on h1 of over_hosts.sh with two hosts. Exit code 0 when it is as it should be.
 set -u
 what=$1 tessera=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d) # on the machine's disk: all hosts see it; /dev/shm is each host's own
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -147,7 +148,68 @@ X
     said "rank 1 on h2"
     XDG_CACHE_HOME=/dev/shm/cache limit "$tessera" run where.fa -n 2 >out 2>said
     code $? 3
-    said "rank 1 on h2: can't load the program" ;;
+    said "rank 1 on h2: there is no /dev/shm/cache/"
+    said "Set XDG_CACHE_HOME to a folder"
+    # A home of each host's own: the way out that was named.
+    "$OVER_HOSTS/agent" h2 "mkdir -p /dev/shm/home"
+    mkdir -p /dev/shm/home
+    (unset XDG_CACHE_HOME; HOME=/dev/shm/home limit "$tessera" run where.fa -n 2) >out 2>said
+    code $? 3
+    said "there is no /dev/shm/home/.cache/"
+    HOME=/dev/shm/home XDG_CACHE_HOME=$work/shared limit "$tessera" run where.fa -n 2 >out 2>said
+    code $? 0
+    cp where /dev/shm/bin/p && "$OVER_HOSTS/agent" h2 "cp $work/where /dev/shm/bin/p"
+    HOME=/dev/shm/home limit $mpirun /dev/shm/bin/p >out 2>said
+    code $? 0 ;;
+  library)  # tessera::run in a program with MPI of its own, on a communicator that has the hosts in another order, and the next run on one rank
+    cat >lib.fa <<'X'
+C++ head ${{
+#include <unistd.h>
+$}}
+C++ sub where(int i, value v, name x) ${{ char name[100]; gethostname(name, sizeof name); printf("%d of %d on %s\n", i, int(v.getSize() / 8), name); x = i + 1; $}}
+C++ sub add(int a, int b, name c) ${{ c = a + b; $}}
+sub main(value v, name sum) {
+  df x;
+  for i = 0..1 where(i, v, x[i]) @ { locator_cyclic: i; };
+  add(x[0], x[1], sum);
+}
+X
+    cat >caller.cpp <<'X'
+#include <mpi.h>
+#include <cstdio>
+#include <tessera/library.hpp>
+#include <tessera/mpi.hpp>
+#include <vector>
+int main(int argc, char **argv) {
+  int provided = 0, rank = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm back;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &back);
+  tessera::Options options;
+  options.communicator = tessera::communicator(back);
+  options.results_everywhere = true;
+  options.more = "--summary s.json --record r.trace";
+  tessera::Program program = tessera::Program::load("./liblib.so");
+  tessera::Results r = tessera::run(program, {std::vector<double>(1000, 1.0)}, options);
+  std::printf("rank %d: sum %d\n", rank, r["sum"].get<int>());
+  try {
+    options.more = "--balancer nosuch";
+    tessera::run(program, {1.0}, options);
+  } catch (const tessera::RunError &e) {
+    std::printf("rank %d: exit code %d\n", rank, e.exit_code());
+  }
+  MPI_Finalize();
+}
+X
+    limit "$tessera" build --library lib.fa -o liblib.so || exit 1
+    lib=$(realpath "$(dirname "$tessera")/../lib")
+    mpicxx -std=c++20 -I"$here/../../runtime/abi" caller.cpp -o caller -L"$lib" -ltessera -Wl,-rpath,"$lib" || exit 1
+    limit $mpirun ./caller >out 2>said
+    code $? 0
+    [ "$(sort out | tr '\n' ',')" = "0 of 1000 on h2,1 of 1000 on h1,rank 0: exit code 2,rank 0: sum 3,rank 1: exit code 2,rank 1: sum 3," ] ||
+      { echo "the library:"; cat out said; exit 1; }
+    grep -q '"host": "h2"' s.json && [ -s r.trace ] || { echo "no summary or trace"; exit 1; } ;;
   absent)  # Tessera itself
     "$OVER_HOSTS/agent" h2 "mount -t tmpfs none $(dirname "$tessera")"
     limit "$tessera" run where.fa -n 2 >out 2>said

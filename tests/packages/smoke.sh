@@ -31,7 +31,7 @@ inside() {
 
 rm -rf "$root/packages" "$root/root/project" && mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages/"
-cp -r "$here/project" "$root/root/project"
+cp -r "$here/project" "$here/follow.py" "$root/root/"
 inside bash -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends /packages/*.deb cmake make pkg-config' >"$root/install.log" 2>&1 ||
   { tail -30 "$root/install.log"; fail "the packages do not install"; }
 
@@ -53,6 +53,14 @@ is "a CMake project" "$(build/count 5 2>/dev/null)" "sum 15"
 is "its test" "$(ctest --test-dir build 2>&1 | grep -c '100% tests passed')" 1
 echo 'int main() { return tessera::abi::kAbiVersion > 0 ? 0 : 1; }' >use.cpp
 g++ $(pkg-config --cflags tessera) -include tessera/abi.hpp use.cpp -o use $(pkg-config --libs tessera) && ./use
+# As a newcomer: the tutorial in an empty folder, a program as a library, and the first lines of docs/python.md.
+/usr/bin/python3 follow.py /usr/share/doc/tessera/docs/tutorial.md || exit 1
+cmake -S /usr/share/doc/tessera/examples/library -B called >/dev/null && cmake --build called >/dev/null
+is "a program as a library" "$(called/solver 2>/dev/null | tail -n 1)" "sum 0.25"
+sed -n 's/^    //p' /usr/share/doc/tessera/docs/python.md | head -n 3 >first.py
+sed -i "s|'smooth.fa'|'/usr/share/doc/tessera/examples/library/smooth.fa'|" first.py
+echo "print(len(r.array('smooth')), 0 < r['largest'] < 1)" >>first.py
+is "docs/python.md" "$(/usr/bin/python3 first.py)" "1000 True"
 is "the Python module" "$(/usr/bin/python3 /usr/share/doc/tessera/examples/python/sandpile.py | sed -n 2,3p | tr '\n' ' ')" "grains 1000 -> 1000 it lies still: True "
 for command in $(tessera --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do [ -s "/usr/share/man/man1/tessera-$command.1" ] || [ -s "/usr/share/man/man1/tessera-$command.1.gz" ] || { echo "no manual page of $command"; exit 1; }; done
 bash -c 'source /usr/share/bash-completion/completions/tessera; COMP_WORDS=(tessera che); COMP_CWORD=1; _tessera; [ "${COMPREPLY[*]}" = check ]' || { echo "no completion"; exit 1; }
