@@ -51,7 +51,7 @@ struct RunOptions {
   bool load_groups_anyway = false;
 
   std::string record;                  // trace for the simulator, empty: none
-  std::int64_t record_limit_mb = 512;  // of memory for it, all ranks together
+  std::int64_t record_limit_mb = 256;  // of memory for it, all ranks together
   std::string record_policy;           // directory for the logs of the policies, empty: none
 
   std::string journal;          // folder, empty: none

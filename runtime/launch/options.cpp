@@ -311,7 +311,7 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->group(group);
   app.add_option("--record-limit-mb", options.record_limit_mb,
                  "memory for the trace of --record, of all ranks together; of a run that needs more the end is kept; "
-                 "default 512")
+                 "default 256")
       ->option_text("MB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->group(group);

@@ -67,6 +67,14 @@ TEST_F(OutlookOf, LoopsInLoops) {
   EXPECT_NEAR(*o.done, 75.0 / 300, 1e-9);
 }
 
+// A call that repeats is one fragment that runs many times: ten of these ten times each, of which four in ten have run.
+TEST_F(OutlookOf, CallsThatRepeat) {
+  blocks_[3].flags = abi::kRepeats;
+  const Outlook o = of({{0, 1, 0, {}}, {1, 0, 0, {1, 10, 10, 0}}, {3, 40, 10, {10, 100, 0, 1}}});
+  ASSERT_TRUE(o.done);
+  EXPECT_NEAR(*o.done, 0.4, 1e-9);
+}
+
 TEST_F(OutlookOf, WhatIsNotKnownIsNotTold) {
   const Outlook turns = of({{0, 1, 0, {}}, {4, 20, 0, {1, 0, 0, 0}}, {5, 20, 2, {20, 0, 0, 4}}});
   EXPECT_FALSE(turns.seconds_left);
