@@ -62,9 +62,8 @@ check_shapes() {
       bad=1
     fi
     case $name in
-      lu) continue ;;          # n * n blocks are alive
-      # It grows (docs/benchmarks.md): all its turns are made ahead; all of p is made before the chain runs.
-      while_known | index) continue ;;
+      lu) continue ;;     # n * n blocks are alive
+      index) continue ;;  # it grows (docs/benchmarks.md): all of p is made before the chain runs
     esac
     few=$(shape_mb "$name" $((timed / 4)))
     many=$(shape_mb "$name" "$timed")

@@ -105,7 +105,9 @@ bool PolicyHost::beginning() const { return of_.crew.all_idle() && !of_.crew.idl
 void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balancer::GroupDone>& finished) {
   std::fill(ready_.begin(), ready_.end(), 0);
   std::fill(bytes_.begin(), bytes_.end(), 0);
-  for (auto& w : of_.crew.workers) w->queue.count(ready_, bytes_, false);
+  // What this rank would not make now is no work for others either: it would be sent to and fro.
+  const Making offered = of_.crew.waiting_now() < most_ahead ? Making::movable : Making::subs;
+  for (auto& w : of_.crew.workers) w->queue.count(ready_, bytes_, offered);
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {
     // One reading for both: with what has finished the policy hears of what that has produced, also where as many

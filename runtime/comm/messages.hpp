@@ -223,6 +223,7 @@ struct WaveAnswer {
   bool idle = false;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
+  bool rests = false;  // it is not idle, but has made enough
 };
 struct AskWaiting {  // rank 0 -> all, when the program is stuck: what waits?
   static constexpr bool counts = false;
@@ -286,6 +287,9 @@ struct RankNow {                         // while it runs
   std::int64_t memory_bytes = 0, data_bytes = 0;
   WaitsNow waits = {};
 };
+struct MakeMore {  // rank 0 -> all: nothing goes on in the whole run but what rests (work/lead.hpp); a hint
+  static constexpr bool counts = false;
+};
 struct AskTotals {  // rank 0 -> all: how far are you? (report/status_board.hpp)
   static constexpr bool counts = false;
   bool waits = false;                     // and what waits for what?
@@ -343,7 +347,7 @@ using Message =
     std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
                  PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
                  Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals>;
+                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -61,6 +61,8 @@ class DataFragments {
 
   // A value of a swept name is there: what nobody can read any more goes.
   void note_swept(Worker&, const abi::Name&, const abi::Spot&, std::uint64_t bytes);
+  // So do those of names that this thread's releases have left without a holder.
+  void free_left(Worker&);
 
   // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have.
   void note_uses(const abi::Cf* c) {
@@ -164,6 +166,7 @@ class DataFragments {
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
+  void free_dead(Worker&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;

@@ -14,6 +14,9 @@ namespace {
 // With more hulls than this only the first index is looked at, which then needs no look at each of them.
 constexpr std::size_t kFew = 24;
 
+// Of names that nobody holds any more.
+thread_local std::vector<abi::Id> orphans;
+
 HeldHull* new_held(Horizon& of) {
   auto* h = new (pool_allocate(sizeof(HeldHull))) HeldHull;
   h->of = &of;
@@ -106,9 +109,30 @@ void Horizon::release(HeldHull* h) {
       const std::lock_guard lock(horizon.mutex_);
       (h->newer == nullptr ? horizon.holds_ : h->newer->older) = h->older;
       if (h->older != nullptr) h->older->newer = h->newer;
+      if (horizon.holds_ == nullptr) horizon.left_.store(true, std::memory_order_relaxed);
     }
+    if (h->of->left_.load(std::memory_order_relaxed)) h->of->leave_all();
     pool_free(std::exchange(h, h->also), sizeof(HeldHull));
   }
+}
+
+// Whoever has released the last hull is in the scope still. What is assigned meanwhile sees, with the part's lock, that
+// it is left, or is found here.
+void Horizon::leave_all() {
+  for (Part& p : parts_) {
+    const std::lock_guard lock(p.mutex);
+    for (const Value& v : p.values) orphans.push_back(v.id);
+    orphans.insert(orphans.end(), p.others.begin(), p.others.end());
+    if (found_dead != nullptr) *found_dead += p.values.size();
+    p.values = {};
+    p.others = {};
+  }
+}
+
+void Horizon::take_left(std::vector<abi::Id>& dead) {
+  if (orphans.empty()) return;
+  dead.insert(dead.end(), orphans.begin(), orphans.end());
+  orphans.clear();
 }
 
 void Horizon::open() {
@@ -121,6 +145,7 @@ void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key
                    std::vector<abi::Id>& dead) {
   Part& p = parts_[part % parts_.size()];
   const std::lock_guard lock(p.mutex);
+  if (left_.load(std::memory_order_relaxed)) return dead.push_back(id);
   if (key[0] == abi::kNoIndex || key[1] == abi::kNoIndex) return p.others.push_back(id);
   p.values.push_back({id, {key[0], key[1]}, bytes});
   p.bytes += bytes;

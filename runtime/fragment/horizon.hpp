@@ -4,7 +4,8 @@
 // waits or is queued, the rest of a loop, the iterations of it that are being run, a body that is creating fragments.
 // All else that could read the name runs inside one of these. A hull lies within that of whoever made its fragment, and
 // only becomes smaller. So what is in no hull once will never be read: it is looked for when the values of the name
-// have doubled, by the worker that assigns the last of them, and stops nobody.
+// have doubled, by the worker that assigns the last of them, and stops nobody. And with the last holder all of it goes:
+// names of which there are few values, but one in each level of a recursion, would not double for long.
 #pragma once
 
 #include <array>
@@ -49,6 +50,8 @@ class alignas(64) Horizon {
   // The same holder holds this now, and no longer what it held.
   static HeldHull* hold_instead(HeldHull*, const abi::Hulls&);
   static void release(HeldHull*);
+  // Appends what releases by this thread have left without a holder: it is for the caller to free.
+  static void take_left(std::vector<abi::Id>& dead);
   // Does the first hold older values of a name than the second? As far as it can be seen; for who owns both.
   static bool is_behind(const HeldHull*, const HeldHull*);
 
@@ -92,13 +95,15 @@ class alignas(64) Horizon {
 
   void sweep(Part&, std::vector<abi::Id>& dead);
   std::vector<Box> held(std::size_t& holds);
+  void leave_all();
   void add(HeldHull*);
   void note_way(const HeldHull&);
 
   SpinMutex mutex_;
   HeldHull* holds_ = nullptr;
   HeldHull* open_ = nullptr;
-  std::atomic<int> goes_{0};  // the first index of what is held becomes larger (1), smaller (-1)
+  std::atomic<bool> left_{false};  // there is no holder any more, and will be none
+  std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)
   Horizon* const next_;
   std::array<Part, 4> parts_;
 };

@@ -200,8 +200,10 @@ std::int64_t horizon_open(Worker* w, Scope* s) {
   scope->horizons->open();
   return scope->horizons->handle();
 }
-void horizon_close(Worker*, std::int64_t horizon) {
-  if (horizon != 0) runtime::Horizon::of(horizon).close();
+void horizon_close(Worker* w, std::int64_t horizon) {
+  if (horizon == 0) return;
+  runtime::Horizon::of(horizon).close();
+  w->node.data.free_left(*w);
 }
 
 void hulls_stay(const Hulls& hulls) { runtime::Horizon::hold(hulls); }

@@ -49,6 +49,8 @@ constexpr std::int64_t kDrivenChunk = 32;
 // ... and how long it looks there for what lets waiting fragments run, before it asks again whether it may make more
 // (Lead).
 constexpr auto kAwaits = std::chrono::microseconds(20);
+// ... where there is not a core for each worker.
+constexpr auto kAwaitsShared = std::chrono::microseconds(500);
 
 }  // namespace
 
@@ -85,6 +87,8 @@ void Node::handle(Rank from, Message&& m) {
           leave_scope(*crew.outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
           leave_scope(*crew.outside, scopes.find(x.scope));
+        } else if constexpr (std::is_same_v<T, MakeMore>) {
+          crew.call();
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
           if (policy != nullptr) policy->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkProbe>) {
@@ -246,7 +250,7 @@ bool Node::drive(Worker& w, Work& work) {
       if (policy != nullptr && crew.all_idle()) policy->changed_here();
       rung = crew.all_idle() && transport.look();
     } else if (w.lead.held() && !evacuation->parked()) {
-      wait_for_traffic(true, Clock::now() + kAwaits);
+      wait_for_traffic(true, Clock::now() + (looks_ahead_ ? kAwaits : kAwaitsShared));
     } else {
       wait_for_traffic(crew.all_idle());
     }

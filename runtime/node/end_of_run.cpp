@@ -15,6 +15,7 @@ namespace {
 
 constexpr auto kFirstPace = std::chrono::milliseconds(1);
 constexpr auto kSlowestPace = std::chrono::milliseconds(100);
+constexpr auto kPaceOfRest = std::chrono::milliseconds(8);  // somebody rests: may it make more?
 
 }  // namespace
 
@@ -76,7 +77,7 @@ void EndOfRun::turn(Clock::time_point now) {
   }
   if (!leads()) return;
   if (root_finished_.load()) return stop_all(kExitOk);
-  if (waves_.running || asked_waiting_ || now < next_wave_ || !crew_.idle()) return;
+  if (waves_.running || asked_waiting_ || now < next_wave_ || !(crew_.idle() || crew_.rests())) return;
   const std::uint64_t number = waves_.begin();
   for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, Wave{number});
   on(Rank{0}, wave_answer(number));
@@ -87,21 +88,23 @@ Clock::time_point EndOfRun::next(Clock::time_point now) const {
   if (!crew_.all_idle()) {
     return now + std::chrono::hours(1);  // the last worker to fall asleep wakes us
   }
-  // With loops left to go on with (Lead) nothing is quiet.
-  return crew_.idle() ? next_wave_ : std::max(next_wave_, now + std::chrono::milliseconds(1));
+  // It may not have made enough (Lead).
+  return crew_.idle() || crew_.rests() ? next_wave_ : std::max(next_wave_, now + std::chrono::milliseconds(1));
 }
 
 WaveAnswer EndOfRun::wave_answer(std::uint64_t number) {
   // Idle first: whatever happens after it only makes the sums grow, and the second wave sees that.
   const bool idle = crew_.idle();
+  const bool rests = !idle && crew_.rests();
   const std::uint64_t received = comm_.received();
-  return {number, idle, comm_.sent(), received};
+  return {number, idle, comm_.sent(), received, rests};
 }
 
 void EndOfRun::on(Rank from, Wave&& m) { comm_.send(from, wave_answer(m.number)); }
 
 void EndOfRun::on(Rank, WaveAnswer&& m) {
-  switch (waves_.answer(m.number, {m.idle, m.sent, m.received})) {
+  if (m.rests) pace_ = std::min<Clock::duration>(pace_, kPaceOfRest);
+  switch (waves_.answer(m.number, {m.idle, m.sent, m.received, m.rests})) {
     case protocol::Waves::Verdict::waiting:
       return;
     case protocol::Waves::Verdict::busy:
@@ -111,6 +114,10 @@ void EndOfRun::on(Rank, WaveAnswer&& m) {
     case protocol::Waves::Verdict::ask_again:
       next_wave_ = Clock::time_point{};
       return;
+    case protocol::Waves::Verdict::rests:
+      for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, MakeMore{});
+      next_wave_ = Clock::now() + kFirstPace;
+      return crew_.call();
     case protocol::Waves::Verdict::quiet:
       if (root_finished_.load()) return;
       asked_waiting_ = true;

@@ -93,7 +93,7 @@ void Evacuation::turn() {
 void Evacuation::ship_ready() {
   if (node_.crew.nothing_queued()) return;
   std::vector<std::int64_t> ready(node_.facts.program.block_count), bytes(ready.size());
-  for (auto& w : node_.crew.workers) w->queue.count(ready, bytes, true);
+  for (auto& w : node_.crew.workers) w->queue.count(ready, bytes, Making::all);
   const std::vector<Rank> others = node_.members.others(node_.self());
   std::deque<Consignment> to;
   for (const Rank r : others) to.emplace_back(node_, r);

@@ -29,6 +29,8 @@ constexpr int kMaxDepth = 64;
 // With this many fragments to run in the queue a worker runs these before it makes more: what is
 // made waits, and takes memory, until they have run.
 constexpr std::int64_t kEnoughReady = 64;
+// With so many loops in it a `while` or a sub makes no more of them before some have run.
+constexpr std::int64_t kManyLoops = 64;
 
 // Whether its time is to be taken. What only computes arguments is no part of the call's weight.
 inline bool begin(Worker& w, const abi::Block& b) {
@@ -199,12 +201,18 @@ void Node::arrived(Worker& w, Cf* c) {
 // A worker that holds the communication role has kept it long enough: what comes next is queued.
 bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > w.leave_by; }
 
+// What `while`s and recursions that need not wait make goes on for ever: they go behind the loops that they have made.
+bool Node::far_ahead(const Worker& w) const {
+  return w.queue.loops() >= kManyLoops || crew.look(w).waiting >= unfolds_;
+}
+bool Node::enough_ready(const Worker& w) const { return w.queue.atomics() >= std::max(visible_, kEnoughReady); }
+
 // Running at once saves a queue's worth of work, but hides the fragment from siblings and from the
 // balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return at_once(w, c);
-  return structured(c) && w.depth < kMaxDepth && w.queue.atomics() < std::max(visible_, kEnoughReady) &&
+  return structured(c) && w.depth < kMaxDepth && !enough_ready(w) && !far_ahead(w) &&
          !(crew.sleepers.any() && crew.workers.size() > 1);
 }
 
@@ -218,7 +226,8 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   }
   enroll(c);
   Worker& to = w.number >= 0 ? w : crew.any_worker();
-  to.queue.push(c);
+  // What has waited is no farther ahead than what it waited for.
+  to.queue.push(c, may_run_now && structured(c) && far_ahead(w));
   ++w.queued;
   // A worker tells the policy when it has run something. What a message makes ready while all of them run would
   // wait for that, unseen, while others have nothing.
@@ -231,14 +240,14 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (!data.gather(w, c)) return false;
   if (!behind && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
-  w.queue.push(c);
+  w.queue.push(c, behind);
   return false;
 }
 
 // The same of what may still read swept names, in the block `before` or the next one.
 [[gnu::noinline]] bool Node::goes_on_holding(Worker& w, Cf* c, const abi::Block& before) {
-  if ((c->flags & kHolding) != 0) hold_next(c, before);
-  return goes_on(w, c, !several_ && goes_behind(c, before));
+  if ((c->flags & kHolding) != 0) hold_next(c, before), data.free_left(w);
+  return goes_on(w, c, goes_behind(c, before) && (!several_ || enough_ready(w) || far_ahead(w)));
 }
 
 void Node::execute(Worker& w, Cf* c) {
@@ -276,7 +285,7 @@ void Node::execute(Worker& w, Cf* c) {
       }
       if (((block->flags | c->block->flags) & abi::kHolds) != 0) [[unlikely]] {
         if (!goes_on_holding(w, c, *block)) break;
-      } else if (!goes_on(w, c, false)) {
+      } else if (!goes_on(w, c, block->kind == abi::Kind::loop && (enough_ready(w) || far_ahead(w)))) {
         break;
       }
     }
@@ -305,7 +314,7 @@ void Node::execute(Worker& w, Cf* c) {
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   const bool enrolled = (c->flags & kEnrolled) != 0;
   if (enrolled && (c->flags & kHolding) != 0) [[unlikely]]
-    let_go(c);
+    let_go(c), data.free_left(w);
   free_cf(c);
   if (enrolled) leave_scope(w, scope);
 }
@@ -341,7 +350,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   set_current(w, outer);
   w.births.stepped(c->block->group, work.last - work.first + 1);
   if (w.lead.held()) crew.made_beside(w.waits.load() - waits);
-  if (work.hold != nullptr) Horizon::release(work.hold);
+  if (work.hold != nullptr) Horizon::release(work.hold), data.free_left(w);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   free_cf(c);

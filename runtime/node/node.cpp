@@ -43,11 +43,9 @@ namespace tessera::runtime {
 namespace {
 
 // On several ranks each worker makes fragments until balancer::kVisible are ready before it runs any: the balancer is
-// to see them, and a value whose readers wait where it is assigned stays there. Unless so many of the rank wait for
-// inputs already; of loops whose fragments have a place not as many (Lead).
-constexpr std::int64_t kManyWaiting = 200000;
-// How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what
-// waking it costs the others is more than that.
+// to see them, and a value whose readers wait where it is assigned stays there. Unless `most_ahead` of the rank wait
+// for inputs already; of loops whose fragments have a place not as many (Lead). How long a worker that has nothing to
+// do looks on before it sleeps, in ticks (about 20 us): what waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
 // Others see what a worker has counted after a step (WaitCounts), or when it looks for work and so many ticks (4 us)
 // have passed: well within Lead::kPatience.
@@ -87,10 +85,13 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       follow_by_group(program_.block_count),
       several_(facts.ranks > 1),
       looks_on_(share_.threads > 1 && share_.core_for_each),
-      looks_ahead_((several_ || share_.threads > 1) && share_.core_for_each),
-      visible_(several_ ? balancer::kVisible : 0) {
+      bounded_(several_ || share_.threads > 1),
+      looks_ahead_(bounded_ && share_.core_for_each),
+      visible_(several_ ? balancer::kVisible : 0),
+      unfolds_(several_ ? most_ahead : std::min(Lead::kAhead, most_ahead)) {
   set_placed_ranks(members.placed());
   for (auto& w : crew.workers) {
+    w->lead = Lead(looks_ahead_ ? Lead::kAhead : most_ahead);
     w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
     if (facts.options.record.empty()) continue;
     traces_.push_back(std::make_unique<TraceBuffer>(facts.program, members.placed(),
@@ -138,19 +139,21 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.chained = nullptr;
     return true;
   }
-  const WaitCounts::Seen seen = looks_ahead_ || visible_ != 0 ? crew.look(w) : WaitCounts::Seen{};
+  const WaitCounts::Seen seen = bounded_ ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
-  if (looks_ahead_) {
+  const bool many = seen.waiting >= most_ahead;
+  if (bounded_) {
     const std::uint64_t now = ticks();
-    w.lead.enough(ahead, seen.ceased, now);
+    w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
     if (now - w.published > kPublishes) {
       w.published = now;
       Crew::publish(w);
     }
   }
-  const Making first = w.queue.atomics() >= visible_ || ahead >= kManyWaiting ? Making::nothing
-                       : ahead >= Lead::kAhead                                ? Making::movable
-                                                                              : Making::all;
+  if (bounded_ ? w.lead.looks_elsewhere() : w.vain.enough(w.waits.load(), w.wakes.load())) w.queue.another_loop_first();
+  const Making first = w.queue.atomics() >= visible_ || many ? Making::nothing
+                       : ahead >= Lead::kAhead               ? Making::movable
+                                                             : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) {
     w.lead.found();
@@ -161,9 +164,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held()                                    ? Making::all
-         : several_ && crew.look(w).waiting < kManyWaiting ? Making::movable
-                                                           : Making::subs;
+  return !w.lead.held() ? Making::all : several_ && crew.look(w).waiting < most_ahead ? Making::movable : Making::subs;
 }
 
 bool Node::steal(Worker& w, Work& work) {

@@ -161,6 +161,8 @@ class Node final : public Surroundings {
   void handle(Rank from, Message&&);
   void receive(Rank from, Parcel&&);  // the same of a message as it comes, and it is recorded
   bool in_place(const Worker&, const Cf*) const;
+  bool far_ahead(const Worker&) const;
+  bool enough_ready(const Worker&) const;
   bool goes_on(Worker&, Cf*, bool behind);
   bool goes_on_holding(Worker&, Cf*, const abi::Block& before);
   bool overdue(const Worker&) const;
@@ -172,8 +174,10 @@ class Node final : public Surroundings {
   // Each fragment reads these; what is written meanwhile is on other lines.
   const bool several_;                  // ranks
   const bool looks_on_;                 // there is a core for each worker of this host
-  const bool looks_ahead_;              // ... and there are several workers, of one rank or several: Lead
+  const bool bounded_;                  // there are several workers, of one rank or several: Lead
+  const bool looks_ahead_;              // ... and a core for each worker of this host: it begins early
   const std::int64_t visible_;          // fragments to have ready before running any, per worker
+  const std::int64_t unfolds_;          // with so many waiting, `while`s and recursions go behind the loops
   alignas(kLine) SpinMutex role_;       // held by who drives communication
   std::atomic<bool> role_held_{false};  // or the communication thread sleeps, and will take it for what comes
   std::atomic<bool> asleep_{false};     // it does, in the transport

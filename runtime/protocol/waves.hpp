@@ -8,6 +8,9 @@
 // differ from the first or from each other. It is never decided by a timeout; timers only pace how
 // often rank 0 asks.
 //
+// A rank that could go on by itself, but would rather not (work/lead.hpp), rests: it is not idle. If the run is quiet
+// but for such ranks they are called. That is no more than a hint, so it need not be exact: they may go on at any time.
+//
 // Pure, as step.hpp. Rank 0's communication thread owns it.
 #pragma once
 
@@ -21,11 +24,13 @@ struct Waves {
     bool idle = false;
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+    bool rests = false;
   };
   enum class Verdict {
     waiting,    // answers are missing
     busy,       // ask again later
     ask_again,  // quiet so far: the second wave may follow at once
+    rests,      // quiet, but somebody only rests
     quiet,
   };
 
@@ -34,24 +39,26 @@ struct Waves {
   // Begins a wave; the number goes into the questions.
   std::uint64_t begin() {
     answers = 0;
-    now = {true, 0, 0};
+    now = {true, 0, 0, false};
     running = true;
     return ++number;
   }
 
   Verdict answer(std::uint64_t to, const Answer& a) {
     if (!running || to != number) return Verdict::waiting;
-    now.idle = now.idle && a.idle;
+    now.idle = now.idle && (a.idle || a.rests);
+    now.rests = now.rests || a.rests;
     now.sent += a.sent;
     now.received += a.received;
     if (++answers < ranks) return Verdict::waiting;
     running = false;
     const bool calm = now.idle && now.sent == now.received;
-    const bool same = before.idle && before.sent == now.sent && before.received == now.received;
+    const bool same =
+        before.idle && before.rests == now.rests && before.sent == now.sent && before.received == now.received;
     before = now;
     before.idle = calm;
     if (!calm) return Verdict::busy;
-    return same ? Verdict::quiet : Verdict::ask_again;
+    return !same ? Verdict::ask_again : now.rests ? Verdict::rests : Verdict::quiet;
   }
 
   std::int32_t ranks;

@@ -18,15 +18,24 @@ Crew::Crew(Node& node, const RunFacts& facts, std::int32_t threads, std::uint32_
   waiting_.join(outside->waits, outside->wakes, step);
 }
 
-bool Crew::idle() {
+bool Crew::idle() { return quiet(Making::all); }
+bool Crew::rests() { return quiet(Making::subs); }
+
+// Nothing is being run, and the queues have nothing that may be made.
+bool Crew::quiet(Making making) {
   // Called by the communication thread, which is also the only one besides the workers that brings
   // work: if nobody woke between the two readings and the queues were empty, nothing runs.
   const std::uint64_t before = sleepers.transitions();
   if (!all_idle()) return false;
   for (auto& w : workers) {
-    if (!w->queue.empty()) return false;
+    if (w->queue.has(making)) return false;
   }
   return sleepers.transitions() == before;
+}
+
+void Crew::call() {
+  calls_.fetch_add(1, std::memory_order_relaxed);
+  sleepers.wake_all();
 }
 
 bool Crew::all_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }

@@ -20,6 +20,10 @@ class Crew {
   std::size_t size() const { return workers.size(); }
   // True when nothing here can run, and nothing is being run.
   bool idle();
+  // True when nothing here goes on by itself, though there are loops to make more by (Lead); about.
+  bool rests();
+  void call();  // nothing in the whole run does: who rests may make more; communication thread
+  std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   bool all_idle() const;        // though there may be something for them
   bool nothing_queued() const;  // about
   Worker& any_worker();         // for work that comes from outside
@@ -45,7 +49,10 @@ class Crew {
   std::unique_ptr<Worker> outside;  // the communication thread's
 
  private:
+  bool quiet(Making);
+
   std::atomic<std::uint32_t> next_worker_{0};
+  std::atomic<std::uint32_t> calls_{0};
   WaitCounts waiting_;
   // Written only while somebody is held (Lead).
   alignas(kLine) std::atomic<std::int64_t> beside_{

@@ -88,16 +88,17 @@ HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last) {
 
 }  // namespace
 
-void ReadyQueue::push(Cf* c) {
+void ReadyQueue::push(Cf* c, bool behind) {
   const std::lock_guard hold(mutex_);
   if (c->block->kind == abi::Kind::range) {
     __atomic_store_n(&c->pending, 1u, __ATOMIC_RELAXED);
     return link(ranges_, last_range_, c);
   }
   if (c->block->kind != abi::Kind::atomic) {
-    // What holds values (fragment/horizon.hpp) comes after the loops that its body has made before it: a sub that calls
-    // itself would else make all of its steps before the first one runs.
-    return (c->flags & kHolding) != 0 ? link(ranges_, last_range_, c) : link(structured_, last_structured_, c);
+    // So does what holds values (fragment/horizon.hpp): a sub that calls itself would else make all of its steps before
+    // the first one runs.
+    return behind || (c->flags & kHolding) != 0 ? link(ranges_, last_range_, c)
+                                                : link(structured_, last_structured_, c);
   }
   const std::uint32_t g = c->block->group;
   GroupList& list = groups_[g];
@@ -158,13 +159,13 @@ void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
   c->next = at;
   at = c;
   last = c;
-  add_others(1);
+  add_others(1, &head == &ranges_);
 }
 
 void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
   (before == nullptr ? head : before->next) = c->next;
   if (last == c) last = before;
-  add_others(-1);
+  add_others(-1, &head == &ranges_);
 }
 
 bool ReadyQueue::may_make(Making making) const {
@@ -182,12 +183,37 @@ Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
   Cf* range = ranges_;
   for (std::size_t seen = 0; range != nullptr && making != Making::all; ++seen) {
     const unsigned left_alone = before == nullptr ? abi::kStays : abi::kStays | abi::kNested;
-    if ((range->block->flags & left_alone) == 0) break;
+    const bool around = before != nullptr && range->block->kind != abi::Kind::range;
+    if ((range->block->flags & left_alone) == 0 && !around) break;
     if (seen == kSeen) return nullptr;
     before = range;
     range = range->next;
   }
   return range;
+}
+
+void ReadyQueue::another_loop_first() {
+  const std::lock_guard hold(mutex_);
+  last_range_ = nullptr;
+  if (ranges_ == nullptr) return;
+  const abi::Block* block = ranges_->block;
+  for (const Cf* c = ranges_; c != nullptr; c = c->next) {
+    if (c->block != ranges_->block) block = c->block;
+  }
+  const auto goes_before = [](const Cf* a, const Cf* b) {
+    return a->block->kind == abi::Kind::range && abi::frame_int(a, 0) < abi::frame_int(b, 0);
+  };
+  Cf* before = nullptr;  // the one before `first`
+  Cf* first = nullptr;
+  for (Cf *at = nullptr, *c = ranges_; c != nullptr; at = c, c = c->next) {
+    if (c->block != block || (first != nullptr && !goes_before(c, first))) continue;
+    before = at;
+    first = c;
+  }
+  if (before == nullptr) return;
+  before->next = first->next;
+  first->next = ranges_;
+  ranges_ = first;
 }
 
 bool ReadyQueue::has(Making then) {
@@ -313,8 +339,15 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   before = nullptr;
   for (Cf* c = ranges_; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group != group || c->block->kind != abi::Kind::range) {
+    if (c->block->group != group) {
       before = c;
+      c = next;
+      continue;
+    }
+    if (c->block->kind != abi::Kind::range) {
+      unlink(ranges_, last_range_, c, before);
+      out.push_back(c);
+      ++taken;
       c = next;
       continue;
     }
@@ -340,16 +373,20 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   return taken;
 }
 
-void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, bool those_that_stay) {
+void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
   for (Cf* c = structured_; c != nullptr; c = c->next) ++ready[c->block->group];
+  if (making < Making::movable) return;
   for (Cf* c = ranges_; c != nullptr; c = c->next) {
-    if (c->block->kind != abi::Kind::range) continue;
-    if (those_that_stay || (c->block->flags & abi::kStays) == 0) ready[c->block->group] += left(c);
+    if (c->block->kind != abi::Kind::range) {
+      ++ready[c->block->group];
+    } else if (making == Making::all || (c->block->flags & abi::kStays) == 0) {
+      ready[c->block->group] += left(c);
+    }
   }
 }
 

@@ -43,10 +43,14 @@ class ReadyQueue {
   explicit ReadyQueue(std::uint32_t groups, const GroupStats* weights = nullptr, std::int64_t plenty = 0)
       : groups_(groups), weights_(weights), plenty_(plenty) {}
 
-  void push(Cf*);
+  // `behind`: also what is structured comes after the loops that its body has made before it.
+  void push(Cf*, bool behind = false);
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk);
+  // Another loop than the first one comes first: of that which has been listed longest the part with the lowest
+  // indices. Where there are only parts of one loop, of these.
+  void another_loop_first();
   // Whether pop(.., then, ..) would find something.
   bool has(Making then);
   // For another worker.
@@ -59,14 +63,17 @@ class ReadyQueue {
   // A chunk claimed by pop has been run. True: the range is finished.
   static bool chunk_done(Cf* range);
 
-  // Adds this queue's fragments to `ready[group]` and `bytes[group]`; ranges that stay (abi::kStays) when wanted.
-  void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, bool those_that_stay);
+  // Adds this queue's fragments to `ready[group]` and `bytes[group]`: those that are ready to run, and of the loops
+  // those by which more may be made.
+  void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
   bool empty() {
     const std::lock_guard hold(mutex_);
     return atomics_ == 0 && structured_ == nullptr && ranges_ == nullptr;
   }
   // Atomic fragments waiting here; may be stale when read by others.
   std::int64_t atomics() const { return __atomic_load_n(&atomics_, __ATOMIC_RELAXED); }
+  // Likewise: `for`s, and what has been pushed behind them.
+  std::int64_t loops() const { return __atomic_load_n(&loops_, __ATOMIC_RELAXED); }
   // Anything at all; may be stale.
   bool looks_empty() const { return atomics() == 0 && __atomic_load_n(&others_, __ATOMIC_RELAXED) == 0; }
 
@@ -90,19 +97,23 @@ class ReadyQueue {
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
-  void add_others(std::int64_t n) { __atomic_store_n(&others_, others_ + n, __ATOMIC_RELAXED); }
+  void add_others(std::int64_t n, bool loop) {
+    __atomic_store_n(&others_, others_ + n, __ATOMIC_RELAXED);
+    if (loop) __atomic_store_n(&loops_, loops_ + n, __ATOMIC_RELAXED);
+  }
 
   SpinMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
   Cf* structured_ = nullptr;
-  Cf* ranges_ = nullptr;  // and structured ones that hold values (kHolding)
+  Cf* ranges_ = nullptr;  // and structured ones that are to come behind them
   // The last ones pushed since the worker popped something: what comes next belongs to the same body and
   // goes behind them.
   Cf* last_structured_ = nullptr;
   Cf* last_range_ = nullptr;
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
+  std::int64_t loops_ = 0;  // those of ranges_
   const GroupStats* weights_;
   std::int64_t plenty_;
 };

@@ -52,8 +52,9 @@ struct Worker {
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   bool drives = false;              // it holds the communication role
   std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
-  runtime::Lead lead;               // where looks_ahead_
-  std::uint64_t steals_from = 0;    // ticks; until then it leaves the other workers' queues alone
+  runtime::Lead lead;               // where there are several workers
+  runtime::Vain vain;
+  std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
     runtime::Ship ship;

@@ -18,6 +18,7 @@
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/horizon.hpp"
 #include "runtime/run.hpp"
+#include "runtime/work/lead.hpp"
 #include "tests/protocol/broken.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -92,6 +93,7 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   swept = 0;
   runtime::found_dead = &swept;
   runtime::least_to_sweep = c.least_to_sweep;
+  runtime::most_ahead = c.most_ahead;
   if (!c.world) return {runtime::run(program, c.options, arguments), 0, {}};
   whole::Settings settings = *c.world;
   settings.told = !transcript.empty();

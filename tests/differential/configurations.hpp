@@ -16,6 +16,7 @@ struct Configuration {
   int longest_rest_us = 0;               // of kernels (tests/reference/kernels.hpp)
   int most_rests = 40;                   // then they rest no more; long runs would take seconds
   std::size_t least_to_sweep = 0;        // runtime/fragment/horizon.hpp
+  std::int64_t most_ahead = 16 * 1024;   // runtime/work/lead.hpp
   std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 

@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace tessera::protocol {
@@ -113,12 +114,13 @@ TEST(Waves, AreNeverEarlyAndAlwaysCome) {
   }
 }
 
-// Ranks that send each other so many messages in all. Messages overtake each other.
+// Ranks that send each other so many messages in all. Messages overtake each other. Once in a run one rests instead of
+// becoming idle, where `rests`: it goes on when it is called, or by itself.
 class WavesWorld {
  public:
   static constexpr int kRanks = 3;
 
-  WavesWorld(int budget, const WavesAnswer& answer) : budget_(budget), answer_(&answer) {}
+  WavesWorld(int budget, bool rests, const WavesAnswer& answer) : budget_(budget), answer_(&answer), may_rest_(rests) {}
 
   template <class F>
   void each_next(F f) const {
@@ -133,6 +135,8 @@ class WavesWorld {
         if (to != r) with([=](WavesWorld& w) { --w.budget_, ++w.sent_[r], ++w.flying_[to]; });
       }
       if (active_[r]) with([=](WavesWorld& w) { w.active_[r] = false; });
+      if (active_[r] && may_rest_) with([=](WavesWorld& w) { w.active_[r] = w.may_rest_ = false, w.rests_[r] = true; });
+      if (rests_[r]) with([=](WavesWorld& w) { w.rests_[r] = false, w.active_[r] = true; });
       if (flying_[r] > 0) with([=](WavesWorld& w) { --w.flying_[r], ++w.received_[r], w.active_[r] = true; });
       if (waves_.running && !answered_[r]) with([=](WavesWorld& w) { w.answer(r); });
     }
@@ -141,61 +145,75 @@ class WavesWorld {
   bool too_early() const { return quiet_ && !over(); }
   // Nothing happens any more, and some waves more do not tell.
   bool too_late() const {
-    WavesWorld then(*this);
     if (quiet_ || !over()) return false;
-    for (int wave = 0; wave < 3 && !then.quiet_; ++wave) {
-      if (!then.waves_.running) then.waves_.begin(), then.answered_ = {};
-      for (std::size_t r = 0; r < kRanks; ++r) {
-        if (!then.answered_[r]) then.answer(r);
-      }
-    }
+    WavesWorld then(*this);
+    for (int wave = 0; wave < 3 && !then.quiet_; ++wave) then.whole_wave();
     return !then.quiet_;
+  }
+  // Nothing goes on but who rests, and some waves more do not call it.
+  bool never_called() const {
+    if (quiet_ || over() || !over(true)) return false;
+    WavesWorld then(*this);
+    for (int wave = 0; wave < 3 && !then.called_; ++wave) then.whole_wave();
+    return !then.called_;
   }
   std::string bytes() const {
     std::string b;
     const auto put = [&b](auto x) { b += static_cast<char>(x); };
     for (std::size_t r = 0; r < kRanks; ++r)
-      put(active_[r] * 2 + answered_[r]), put(sent_[r]), put(received_[r]), put(flying_[r]);
-    put(budget_), put(quiet_), put(waves_.running), put(waves_.answers);  // not its number: only to tell waves apart
-    for (const Waves::Answer& a : {waves_.now, waves_.before}) put(a.idle), put(a.sent), put(a.received);
+      put(active_[r] * 4 + rests_[r] * 2 + answered_[r]), put(sent_[r]), put(received_[r]), put(flying_[r]);
+    put(budget_), put(may_rest_), put(quiet_), put(waves_.running),
+        put(waves_.answers);  // not its number: only to tell waves apart
+    for (const Waves::Answer& a : {waves_.now, waves_.before}) put(a.idle), put(a.rests), put(a.sent), put(a.received);
     return b;
   }
 
  private:
   void answer(std::size_t r) {
     answered_[r] = true;
-    quiet_ = (*answer_)(waves_, waves_.number, {!active_[r], sent_[r], received_[r]}) == Waves::Verdict::quiet;
+    const Waves::Answer a{!active_[r] && !rests_[r], sent_[r], received_[r], rests_[r]};
+    const Waves::Verdict v = (*answer_)(waves_, waves_.number, a);
+    quiet_ = v == Waves::Verdict::quiet;
+    called_ = v == Waves::Verdict::rests;
   }
-  bool over() const {
+  void whole_wave() {
+    if (!waves_.running) waves_.begin(), answered_ = {};
     for (std::size_t r = 0; r < kRanks; ++r) {
-      if (active_[r] || flying_[r] > 0) return false;
+      if (!answered_[r]) answer(r);
+    }
+  }
+  bool over(bool but_for_who_rests = false) const {
+    for (std::size_t r = 0; r < kRanks; ++r) {
+      if (active_[r] || flying_[r] > 0 || (rests_[r] && !but_for_who_rests)) return false;
     }
     return true;
   }
 
   int budget_;
   const WavesAnswer* answer_;
-  std::array<bool, kRanks> active_{true}, answered_{};
+  bool may_rest_;
+  std::array<bool, kRanks> active_{true}, rests_{}, answered_{};
   std::array<std::uint64_t, kRanks> sent_{}, received_{};
   std::array<int, kRanks> flying_{};
   Waves waves_{kRanks};
-  bool quiet_ = false;
+  bool quiet_ = false, called_ = false;
 };
 
 struct WavesResult {
   std::string wrong;
   std::size_t worlds = 0;
 };
-WavesResult explore_waves(int budget, const WavesAnswer& answer) {
+WavesResult explore_waves(int budget, bool rests, const WavesAnswer& answer) {
   WavesResult result;
   std::unordered_set<std::string> seen;
-  std::vector<WavesWorld> open{WavesWorld(budget, answer)};
+  std::vector<WavesWorld> open{WavesWorld(budget, rests, answer)};
   while (!open.empty() && result.wrong.empty()) {
     const WavesWorld world = std::move(open.back());
     open.pop_back();
     ++result.worlds;
     if (world.too_early()) result.wrong = "told too early";
     if (world.too_late()) result.wrong = "never told";
+    if (world.never_called()) result.wrong = "never called";
     world.each_next([&](WavesWorld& then) {
       if (seen.insert(then.bytes()).second) open.push_back(std::move(then));
     });
@@ -206,16 +224,19 @@ WavesResult explore_waves(int budget, const WavesAnswer& answer) {
 Waves::Verdict really(Waves& w, std::uint64_t to, const Waves::Answer& a) { return w.answer(to, a); }
 
 TEST(Waves, HaveNoWayToGoWrong) {
-  const WavesResult result = explore_waves(4, really);
-  EXPECT_EQ(result.wrong, "");
-  EXPECT_GT(result.worlds, 100'000U);
-  std::printf("%zu worlds\n", result.worlds);
+  for (const auto& [budget, rests] : {std::pair(4, false), std::pair(3, true)}) {
+    const WavesResult result = explore_waves(budget, rests, really);
+    EXPECT_EQ(result.wrong, "");
+    EXPECT_GT(result.worlds, 100'000U);
+    std::printf("%zu worlds\n", result.worlds);
+  }
 }
 
 class BrokenWavesMachine : public testing::TestWithParam<BrokenWaves> {};
 
 TEST_P(BrokenWavesMachine, IsFoundOut) {
-  const WavesResult result = explore_waves(4, GetParam().answer);
+  WavesResult result = explore_waves(2, true, GetParam().answer);
+  if (result.wrong.empty()) result = explore_waves(4, false, GetParam().answer);
   EXPECT_NE(result.wrong, "");
   std::printf("%s: %s\n", GetParam().name.c_str(), result.wrong.c_str());
 }
@@ -232,16 +253,27 @@ INSTANTIATE_TEST_SUITE_P(
                                   a.idle = true;
                                   return w.answer(to, a);
                                 }},
+                    BrokenWaves{"who rests is idle",
+                                [](Waves& w, std::uint64_t to, Waves::Answer a) {
+                                  a.idle = a.idle || std::exchange(a.rests, false);
+                                  return w.answer(to, a);
+                                }},
+                    BrokenWaves{"who rests is busy",
+                                [](Waves& w, std::uint64_t to, Waves::Answer a) {
+                                  a.rests = false;
+                                  return w.answer(to, a);
+                                }},
                     BrokenWaves{"what is received does not matter",
                                 [](Waves& w, std::uint64_t to, Waves::Answer a) {
                                   a.received = a.sent;
                                   return w.answer(to, a);
                                 }},
-                    BrokenWaves{"the sums of two waves may differ",
-                                [](Waves& w, std::uint64_t to, Waves::Answer a) {
-                                  w.before = {w.before.idle, w.now.sent + a.sent, w.now.received + a.received};
-                                  return w.answer(to, a);
-                                }}),
+                    BrokenWaves{
+                        "the sums of two waves may differ",
+                        [](Waves& w, std::uint64_t to, Waves::Answer a) {
+                          w.before = {w.before.idle, w.now.sent + a.sent, w.now.received + a.received, w.before.rests};
+                          return w.answer(to, a);
+                        }}),
     [](const auto& of) { return std::to_string(of.index); });
 
 TEST(Waves, OneCalmWaveIsNotEnough) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace tessera::runtime {
 namespace {
 
@@ -64,6 +67,7 @@ TEST(Lead, WhoHasSomethingToRunMakesNoMore) {
 
 // How long it looks on in vain, and how many it makes then: both double, up to a bound, until few wait.
 TEST(Lead, InVainAgainAndAgain) {
+  const std::int64_t usual = std::exchange(most_ahead, 1 << 30);
   Lead lead;
   std::uint64_t now = 1;
   std::int64_t waiting = kAhead;
@@ -93,6 +97,87 @@ TEST(Lead, InVainAgainAndAgain) {
   EXPECT_EQ(made(), Lead::kStep);
   EXPECT_NEAR(static_cast<double>(vain()), static_cast<double>(Lead::kPatience), 2'000);
   EXPECT_EQ(made(), Lead::kStep);
+  most_ahead = usual;
+}
+
+// From here on hardly any more; where each worker has a core it is held long before.
+class LeadOfMany : public testing::Test {
+ protected:
+  LeadOfMany() { EXPECT_TRUE(lead_.enough(most_ahead, woken_, now_)); }
+  // Held in vain until it makes more; how many it makes then.
+  std::int64_t in_vain(std::uint32_t calls = 0) {
+    while (lead_.enough(waiting_, woken_, now_, calls)) now_ += 1'000'000;
+    EXPECT_TRUE(lead_.looks_elsewhere());
+    EXPECT_FALSE(lead_.looks_elsewhere());
+    const std::int64_t from = waiting_;
+    while (!lead_.enough(waiting_, woken_, now_, calls)) ++waiting_;
+    return waiting_ - from;
+  }
+  void go_on() { lead_.enough(waiting_, woken_, now_ += 1'000) ? (--waiting_, ++woken_) : ++waiting_; }
+
+  Lead lead_{most_ahead};
+  std::uint64_t now_ = 1;
+  std::int64_t woken_ = 0, waiting_ = most_ahead;
+};
+
+TEST_F(LeadOfMany, SoManyMayWait) {
+  Lead lead(most_ahead);
+  EXPECT_FALSE(lead.enough(most_ahead - 1, 0, 1));
+  EXPECT_TRUE(lead.enough(most_ahead, 0, 1));
+}
+
+TEST_F(LeadOfMany, InVainAnEighthMoreAndLongerEachTime) {
+  std::uint64_t patience = Lead::kLongPatience;
+  for (int k = 0; k < 9; ++k) {
+    const std::uint64_t from = now_;
+    EXPECT_EQ(in_vain(), most_ahead / 8);
+    EXPECT_NEAR(static_cast<double>(now_ - from), static_cast<double>(patience), 2e6) << k;
+    patience = std::min(2 * patience, Lead::kLongestPatience);
+  }
+}
+
+// So a million readers that stand before what they read take a dozen calls.
+TEST_F(LeadOfMany, AtACallFewMoreAreMadeAndThenTwiceAsMany) {
+  std::uint32_t calls = 0;
+  for (std::int64_t more = Lead::kStep; waiting_ < 1'000'000; more *= 2) ASSERT_EQ(in_vain(++calls), more);
+  EXPECT_LT(calls, 13U);
+  EXPECT_EQ(now_, 1U);
+  ++woken_;
+  EXPECT_EQ(in_vain(++calls), Lead::kStep) << "something has ceased to wait";
+}
+
+TEST_F(LeadOfMany, ACallWhileItMakesMoreIsForNothing) {
+  Lead lead(most_ahead);
+  EXPECT_FALSE(lead.enough(most_ahead - 1, 0, 1, 1));
+  EXPECT_TRUE(lead.enough(most_ahead, 0, 1, 1));
+  EXPECT_TRUE(lead.enough(most_ahead, 0, 2, 1));
+}
+
+// However long the run takes: it is the stalls that let more be made, and what ceases to wait makes up for them.
+TEST_F(LeadOfMany, WhoseFragmentsCeaseToWaitMakesFewer) {
+  for (int k = 0; k < 6; ++k) in_vain();
+  const std::int64_t most = waiting_;
+  EXPECT_GT(most, most_ahead * 3 / 2);
+  for (int steps = 0; waiting_ >= most_ahead; ++steps, go_on()) {
+    ASSERT_LT(steps, 5 * most);
+    ASSERT_LE(waiting_, most);
+  }
+  for (int steps = 0; steps < 100'000; ++steps, go_on()) ASSERT_LE(waiting_, most_ahead);
+}
+
+// Somebody is slow, but not for ever: below most_ahead more would be made.
+TEST_F(LeadOfMany, SlowProgressIsWaitedFor) {
+  for (; woken_ < 1'000; ++woken_) ASSERT_TRUE(lead_.enough(most_ahead + 1, woken_, now_ += Lead::kLongPatience / 2));
+}
+
+TEST(Vain, ManyThatWaitAndNoneThatCeasesTo) {
+  Vain vain;
+  EXPECT_FALSE(vain.enough(Lead::kAhead - 1, 0));
+  EXPECT_TRUE(vain.enough(Lead::kAhead, 0));
+  EXPECT_FALSE(vain.enough(2 * Lead::kAhead - 1, 0));
+  EXPECT_FALSE(vain.enough(2 * Lead::kAhead, 1));
+  EXPECT_FALSE(vain.enough(3 * Lead::kAhead - 1, 1));
+  EXPECT_TRUE(vain.enough(3 * Lead::kAhead, 1));
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(TakenBack{}).index(), 37u);
   EXPECT_EQ(Message(ClockAnswer{}).index(), 39u);
   EXPECT_EQ(Message(AskTotals{}).index(), 40u);
-  EXPECT_EQ(std::variant_size_v<Message>, 41u);
+  EXPECT_EQ(Message(MakeMore{}).index(), 41u);
+  EXPECT_EQ(std::variant_size_v<Message>, 42u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
@@ -245,6 +246,7 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_FALSE(counts_for_termination(MemberChange{}));
   EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
   EXPECT_FALSE(counts_for_termination(Wave{}));
+  EXPECT_FALSE(counts_for_termination(MakeMore{}));
 }
 
 TEST(Messages, TruncatedBytesAreAnError) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "balancer/ready_order.hpp"
@@ -337,9 +338,78 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   for (Cf* c : out) free_cf(c);
   for (Cf* c : exhausted) free_cf(c);
   std::vector<std::int64_t> ready(4), bytes(4);
-  q.count(ready, bytes, true);
+  q.count(ready, bytes, Making::all);
   EXPECT_EQ(ready, (std::vector<std::int64_t>{3, 0, 0, 0}));
   while (next_number(q) != -1) {}
+}
+
+TEST(ReadyQueue, WhatIsToComeBehindComesBehindTheLoopsOfItsBody) {
+  ReadyQueue q(4);
+  q.push(range(1, 2));
+  q.push(fragment(2, 7), true);
+  q.push(range(8, 8));
+  EXPECT_EQ(q.loops(), 3);
+  q.push(fragment(2, 5));
+  EXPECT_EQ(q.loops(), 3);
+  std::vector<std::int64_t> made;
+  Work w;
+  while (q.pop(w, Making::nothing, Making::all, 10)) {
+    const bool loop = w.cf->block->kind == abi::Kind::range;
+    made.push_back(loop ? w.first : abi::frame_int(w.cf, 0));
+    if (!loop || ReadyQueue::chunk_done(w.cf)) free_cf(w.cf);
+  }
+  EXPECT_EQ(made, (std::vector<std::int64_t>{5, 1, 7, 8}));
+  EXPECT_EQ(q.loops(), 0);
+}
+
+// Loops, by number and first index, are pushed by a body each, the newest one last; then another one comes first.
+using Made = std::vector<std::int64_t>;
+Made made_after_another(const std::vector<std::pair<std::size_t, std::int64_t>>& loops) {
+  const std::vector<abi::Block> blocks(4, block(3));
+  ReadyQueue q(4);
+  for (const auto& [loop, first] : loops) {
+    Cf* const c = allocate_cf(blocks[loop], nullptr, {});
+    abi::frame_int(c, 0) = abi::frame_int(c, 1) = first;
+    q.push(c);
+    q.push(fragment(0, first));
+    EXPECT_EQ(next_number(q), first);
+  }
+  q.another_loop_first();
+  Made made;
+  for (Work w; q.pop(w, Making::nothing, Making::all, 1); free_cf(w.cf)) made.push_back(w.first);
+  EXPECT_TRUE(q.empty());
+  return made;
+}
+
+TEST(ReadyQueue, AnotherLoopMayComeFirst) {
+  EXPECT_EQ(made_after_another({}), Made());
+  EXPECT_EQ(made_after_another({{1, 5}}), Made({5}));
+  EXPECT_EQ(made_after_another({{1, 5}, {2, 3}, {3, 1}}), Made({5, 1, 3})) << "that which has been listed longest";
+  EXPECT_EQ(made_after_another({{1, 5}, {2, 3}, {1, 4}, {2, 1}}), Made({4, 1, 3, 5})) << "its part with low indices";
+  EXPECT_EQ(made_after_another({{1, 5}, {1, 3}, {1, 4}}), Made({3, 4, 5})) << "parts of one loop";
+  EXPECT_EQ(made_after_another({{1, 5}, {1, 4}, {1, 3}}), Made({3, 4, 5}));
+}
+
+// Who leaves gives all away; who has made enough offers what is ready.
+TEST(ReadyQueue, WhatIsToComeBehindIsCountedAndTaken) {
+  ReadyQueue q(4);
+  q.push(fragment(0, 1));
+  q.push(fragment(2, 1));
+  q.push(range(1, 10));
+  q.push(fragment(2, 2), true);
+  for (const auto& [making, counted] :
+       {std::pair(Making::subs, std::vector<std::int64_t>{1, 0, 1, 0}), {Making::all, {1, 0, 2, 10}}}) {
+    std::vector<std::int64_t> ready(4), bytes(4);
+    q.count(ready, bytes, making);
+    EXPECT_EQ(ready, counted);
+  }
+  std::vector<Cf*> out, exhausted;
+  EXPECT_EQ(q.take(2, 5, balancer::Rank{1}, out, exhausted), 2);
+  EXPECT_EQ(q.take(3, 10, balancer::Rank{1}, out, exhausted), 10);
+  EXPECT_EQ(q.take(0, 5, balancer::Rank{1}, out, exhausted), 1);
+  EXPECT_TRUE(q.empty());
+  for (Cf* c : out) free_cf(c);
+  for (Cf* c : exhausted) free_cf(c);
 }
 
 // Nothing is lost or run twice with several threads popping, taking and splitting (run under TSan).
