@@ -106,7 +106,7 @@ constexpr Steps kShapes[] = {
      "while k > 0 && t < n, t = 0 .. out w for i = 0..9 step(x[t][i], x[t][9 - i], x[t + 1][i]); show(x[w][0]);"},
     {"a chain in a while on a value from outside", 8000,
      "init(0, x[0]); number(1, k); while k > 0 && t < n, t = 0 .. out w step(x[t], x[t], x[t + 1]); show(x[w]);"},
-    {"levels that hand their own names on", 1000, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
+    {"levels that hand their own names on", 500, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
     {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
     {"two names in turn", 1000,
      "row(9, x, p); for t = 1..n { smooth(x[t - 1], y[t], p); smooth(y[t], x[t], p); } show(x[n][0]);"},
@@ -126,11 +126,7 @@ constexpr Steps kCounted[] = {
      "for t = 1..n for i = 0..9\n"
      "  step(x[t - 1][(i + 9) % 10], x[t - 1][(i + 1) % 10], x[t][i]) @ { locator_cyclic: i / 4; };\n"
      "for i = 0..9 show(x[n][i]);"},
-    {"all on another rank", 3000,
-     "for i = 0..9 init(i, x[0][i]) @ { locator_cyclic: 1; };\n"
-     "for t = 1..n for i = 0..9 step(x[t - 1][i], x[t - 1][9 - i], x[t][i]) @ { locator_cyclic: 1; };\n"
-     "for i = 0..9 show(x[n][i]);"},
-    {"an if on data", 3000,
+    {"an if on data", 6000,
      "for i = 0..9 { init(i, x[0][i]); number(i % 2, p[i]); }\n"
      "for t = 1..n for i = 0..9 { if p[i] == 0 step(x[t - 1][i], x[t - 1][i], x[t][i]);\n"
      "  if p[i] == 1 step(x[t - 1][9 - i], x[t - 1][9 - i], x[t][i]); }\n"
