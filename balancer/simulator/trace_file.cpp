@@ -161,6 +161,7 @@ class Parser : TraceLines {
   // What times say of fragments and groups that are not there would be found by nobody later.
   void link_times() {
     Times& t = trace_.times;
+    if (t.finished > 0 && t.from >= t.finished) wrong("is of the time from when its run had ended on");
     const auto known = [&](std::size_t& fragment) {
       const auto it = number_of_.find(fragment);
       if (it == number_of_.end())

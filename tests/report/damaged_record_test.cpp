@@ -43,6 +43,8 @@ TEST_F(DamagedRecord, IsToldFromAnother) {
       {std::string(tests::kSmallTrace).substr(0, 700), "d.trace:"},
       {changed("end 4\n", ""), "cut off"},
       {changed("run 6105000 live steal\n", ""), "does not tell when its fragments ran"},
+      {changed("run 6105000 live steal\n", "run 6105000 live steal\nfrom 6105000\n"), "when its run had ended"},
+      {changed("run 6105000 live steal\n", "run 6105000 live steal\nfrom -1\n"), "before the run"},
       {changed("t 3 0 0 4005000", "t 9 0 0 4005000"), "times of fragment 9"},
       {changed("t 3 0 0 4005000", "t 3 7 0 4005000"), "times of rank 7"},
       {changed("t 3 0 0 4005000", "t 3 0 4 4005000"), "times of worker 4"},

@@ -47,6 +47,40 @@ TEST_F(ReportRecord, EachWorkersTimeIsToldToTheLastNanosecond) {
   }
 }
 
+// Only the end of the run is kept, and a part of one is looked at: workers' times and the path are of that, to the last
+// nanosecond, whatever part it is.
+TEST_F(ReportRecord, APartAddsUp) {
+  std::string kept = tests::kSmallTrace;
+  const std::string run = "run 6105000 live steal\n";
+  kept.insert(kept.find(run) + run.size(), "from 510000\n");
+  for (int n = 0; n < 300; ++n) {
+    const std::string path = (folder_ / "r.trace").string();
+    std::ofstream(path, std::ios::binary) << (n % 2 == 0 ? kept : tests::kSmallTrace);
+    Part part;
+    if (n >= 2)
+      part.from = std::to_string(510 + n * 18) + "us", part.to = std::to_string(1110 + n * 18 + n * n % 2000) + "us";
+    const RunRecord r = read_run(path, part);
+    SCOPED_TRACE(part.from + " to " + part.to);
+    EXPECT_LT(r.from(), r.finished());
+    for (const Lane& lane : r.lanes) {
+      Time at = r.from();
+      for (const Segment& s : lane.segments) {
+        EXPECT_EQ(s.start, at);
+        EXPECT_GT(s.end, s.start);
+        at = s.end;
+      }
+      EXPECT_EQ(at, r.finished());
+    }
+    Time end = r.finished();
+    for (const Step& s : r.path) {
+      EXPECT_EQ(s.end, end);
+      end = s.start;
+    }
+    EXPECT_EQ(end, r.from());
+    EXPECT_EQ(RunData(r).json()["from"], r.from());
+  }
+}
+
 // A rank to which nothing was moved meanwhile.
 TEST_F(ReportRecord, WorkThatLayElsewhereAndNeverCameIsNotLate) {
   std::string text = tests::kSmallTrace;
