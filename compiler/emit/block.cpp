@@ -422,13 +422,22 @@ class Writer {
     return false;
   }
 
+  // What the runtime is told of an iteration, the groups of the kernels that it calls, is all there is to it.
+  static bool plain(const block::Body& body) {
+    if (!body.names.empty() || !body.deletes.empty() || !body.holds.empty()) return false;
+    return std::all_of(body.steps.begin(), body.steps.end(), [](const block::Step& step) {
+      const auto* spawn = std::get_if<block::Spawn>(&step);
+      return spawn != nullptr && spawn->chain->kind == Kind::atomic && !spawn->has_end() && spawn->holds.empty();
+    });
+  }
+
   std::string flags() const {
     if (!block_.hulls.empty()) return "kHolds | " + other_flags();
     return other_flags();
   }
   std::string other_flags() const {
     if (block_.kind == Kind::range) {
-      return std::string(nested(*block_.body) ? "kNested" : "0") + (chain_.spreads ? " | kSpreads" : "") +
+      return std::string(nested(*block_.body) ? "kNested" : plain(*block_.body) ? "kPlain" : "0") + (chain_.spreads ? " | kSpreads" : "") +
              (chain_.stays ? " | kStays" : "") + (is_bulk(chain_) ? " | kBulk" : "") +
              (chain_.inlined ? " | kInlined" : "");
     }

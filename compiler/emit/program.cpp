@@ -81,7 +81,7 @@ std::string start_of(const Context& context, const std::map<std::string, std::st
 
 // table_of is the table of blocks, and all that is known of the program as a whole.
 std::string table_of(const Context& context, const semantics::Model& model, const std::uint64_t (&hash)[2],
-                     const std::vector<std::string>& blocks) {
+                     const std::vector<std::string>& blocks, bool deletes) {
   std::string out;
   std::vector<std::string> addresses;
   for (const std::string& b : blocks) addresses.push_back("&" + b);
@@ -102,7 +102,7 @@ std::string table_of(const Context& context, const semantics::Model& model, cons
   return out + "const Program the_program = {kAbiVersion, " + std::to_string(blocks.size()) +
          ", all_blocks, all_files, " + std::to_string(files.size()) + ", {" + std::to_string(hash[0]) + "u, " +
          std::to_string(hash[1]) + "u}, " + files[0] + ", &B" + std::to_string(context.program.subs.front()->group()) +
-         ", \"" + layout + "\", " + (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) + "};\n";
+         ", \"" + layout + "\", " + (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) + (deletes ? ", true" : ", false") + "};\n";
 }
 
 }  // namespace
@@ -124,6 +124,7 @@ std::vector<std::string> program_texts(Context context, const semantics::Model& 
   }
   std::vector<std::string> parts(1);
   std::set<std::uint32_t> here;  // blocks whose functions this part knows
+  bool deletes = false;
   std::size_t functions = 0;
   for (const block::Chain* chain : program.chains) {
     for (std::size_t k = 0; k < chain->blocks.size(); ++k) {
@@ -134,12 +135,14 @@ std::vector<std::string> program_texts(Context context, const semantics::Model& 
         functions = 0;
       }
       functions += text.functions.size();
+      for (const char* const call : {"hint_delete", "scope_delete"})
+        deletes = deletes || text.functions.find(call) != std::string::npos;
       if (here.insert(text.of).second && text.functions.empty()) parts.back() += text.declarations;
       ((parts.back() += text.functions) += text.tables);
     }
   }
   const std::string start = start_of(context, by_reference, blocks, uses.text);
-  parts.front() += table_of(context, model, hash, blocks);
+  parts.front() += table_of(context, model, hash, blocks, deletes);
   // Names of several files are theirs only, as those of one are.
   const bool one = parts.size() == 1;
   const std::string open =

@@ -22,7 +22,7 @@ static void serialize(WireWriter& a, const Passenger& p) {
   const auto type = static_cast<std::uint8_t>(v == nullptr ? abi::Type::none : v->type);
   a(type);
   if (v == nullptr) return;
-  if (note_travels) mark_travelled(v);
+  if (note_travels) mark_wanted(v);
   if (v->type == abi::Type::memo) return;
   if (v->type == abi::Type::integer) {
     a(v->i);

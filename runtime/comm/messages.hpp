@@ -25,7 +25,7 @@ struct Passenger {
   ValueRef value;
 };
 
-// Values that go into messages are marked (mark_travelled): a run with a journal sets it before it begins.
+// Values that go into messages are marked (mark_wanted): a run with a journal sets it before it begins.
 inline bool note_travels = false;
 
 // ---- data fragments

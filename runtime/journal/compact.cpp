@@ -13,12 +13,11 @@ namespace fs = std::filesystem;
 
 Contents contents_of(const fs::path& folder) {
   Contents c;
-  Ids done, values;
+  Ids values;
   std::uint64_t attempt = 0;
   for (const fs::path& file : files_of(folder)) {
     Header h;
     Sink sink;
-    sink.done = [&](const Done& d) { c.done += done.put(d.key).second ? 1 : 0; };
     sink.value = [&](const ValueOf& v) {
       if (!values.put(v.id).second) return;
       ++c.values;
@@ -38,59 +37,81 @@ Contents contents_of(const fs::path& folder) {
   c.not_files = not_files_of(folder);
   c.finished = fs::exists(folder / kFinished);
   const Known known(folder, c.last.attempt + 1, c.last.blocks);
+  c.done = known.fragments;
   c.recalled = known.recalled;
   c.needed = known.values;
   c.needed_bytes = known.bytes;
   return c;
 }
 
-std::string compact(const fs::path& folder, const Contents& c) try {
-  const Folder mine(folder, c.last.origin, Folder::Finished::stays);
-  if (!mine.wrong.empty()) return mine.wrong;
-  const Known known(folder, mine.attempt, c.last.blocks);
-  Ids done, values, taken_back, read;
-  std::unique_ptr<File> out;
-  const fs::path draft = folder / "compacted";
-  fs::remove(draft);
-  {
-    Header header = c.last;
-    header.attempt = mine.attempt;
-    File file(draft, header);
-    std::vector<std::byte> rows;
-    const auto put = [&](const auto& record) {
-      append(rows, record);
-      if (rows.size() < kFrame) return;
-      file.records(rows);
-      rows.clear();
-    };
-    for (const auto& [path, damaged] : c.files) {
+namespace {
+
+// What whole sweeps have becomes one; what else there is stands for itself.
+class Compacting {
+ public:
+  Compacting(const Contents& c, const Known& known, File& file) : contents_(c), known_(known), file_(file) {}
+
+  void write() {
+    write_part(false);
+    file_.begin_sweep(1);
+    write_part(true);
+    RowWriter rows(file_);
+    known_.skips().for_each([&](const Range& r) { rows.put(r); });
+    known_.for_each_in_sweep([&](const Id& key) { rows.put(Ran{std::span(&key, 1)}); });
+    if (!known_.learned.empty()) rows.put(known_.learned);
+    rows.flush();
+    file_.end_sweep();
+    file_.sync();
+  }
+
+ private:
+  void write_part(bool sweep) {
+    Ids done, values, taken_back;
+    RowWriter rows(file_);
+    for (const auto& [path, damaged] : contents_.files) {
       Header h;
       if (!read_header(path, h) || h.format != kFormat) continue;
       // Of another translation it is not relied on who reads what: here it would be.
-      const bool trusted = h.blocks == c.last.blocks;
+      const bool trusted = h.blocks == contents_.last.blocks;
       Sink sink;
       sink.done = [&](const Done& d) {
-        if (!done.put(d.key).second) return;
-        if (trusted) return put(d);
+        if (known_.in_sweep(d.key) != sweep || !done.put(d.key).second) return;
+        if (trusted) return rows.put(d);
         std::vector<Output> outputs(d.outputs.begin(), d.outputs.end());
         for (Output& o : outputs) o.uses = -1;
-        put(Done{d.key, d.reads, outputs});
+        rows.put(Done{d.key, d.reads, outputs});
       };
+      // Each of them with what it was made by.
       sink.value = [&](const ValueOf& v) {
-        if (known.spare(v.id) || !values.put(v.id).second) return;
-        v.bytes.size() > kSmallValue ? file.value(v) : put(v);
+        if (known_.needs(v.id) && known_.in_sweep(v.maker) == sweep && values.put(v.id).second) rows.put(v);
       };
       sink.taken_back = [&](const TakenBack& t) {
-        if (taken_back.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) put(t);
-      };
-      sink.read = [&](const Read& r) {
-        if (trusted && read.put(r.id).second) put(r);
+        if (!sweep && taken_back.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) rows.put(t);
       };
       for_each_record(path, h, sink);
     }
-    if (!known.learned.empty()) put(known.learned);
-    if (!rows.empty()) file.records(rows);
-    file.sync();
+    rows.flush();
+  }
+
+  const Contents& contents_;
+  const Known& known_;
+  File& file_;
+};
+
+}  // namespace
+
+std::string compact(const fs::path& folder, const Contents& c) try {
+  const Folder mine(folder, c.last.origin, Folder::Finished::stays);
+  if (!mine.wrong.empty()) return mine.wrong;
+  const fs::path draft = folder / "compacted";
+  fs::remove(draft);
+  {
+    const Known known(folder, mine.attempt, c.last.blocks);
+    Header header = c.last;
+    header.attempt = mine.attempt;
+    header.based = 0;  // it will be alone
+    File file(draft, header);
+    Compacting(c, known, file).write();
   }
   fs::rename(draft, file_name(folder, mine.attempt, 0, 0));
   for (const auto& [path, damaged] : c.files) fs::remove(path);

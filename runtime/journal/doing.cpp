@@ -1,7 +1,6 @@
 #include "runtime/journal/doing.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -14,11 +13,12 @@
 namespace tessera::runtime::journal {
 namespace {
 
+bool repeats(const Cf* c) { return (c->block->flags & abi::kRepeats) != 0; }
+
 // The same in every run of the program, whatever it was translated to: a loop that repeats in one fragment has those of
 // its turns.
 Id key_of(const Cf* c) {
-  if ((c->block->flags & abi::kRepeats) == 0) return c->id;
-  return abi::mix(abi::mix(c->id, c->words()[0]), 0);
+  return repeats(c) ? fragment_of(c->id, static_cast<std::int64_t>(c->words()[0]), 0) : c->id;
 }
 
 // Of what a fragment that is no kernel's does: it may come back, with other values of its variables.
@@ -31,34 +31,81 @@ Id turn_of(const Cf* c) {
   return id;
 }
 
-}  // namespace
-
-bool recalls(const Known* known, Page& page, const abi::Cf* c) {
-  return known != nullptr && known->recalls(key_of(c), page.near);
+// Enough is known of a fragment that takes longer than it takes to write all of that down.
+bool all_is_written(const Worker& w, const Id& key, std::uint32_t group) {
+  return simulation != nullptr ? (key.lo & 1) != 0 : !w.stats.tiny(group);
 }
 
-Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
+// Turns of one that repeats, and of which nobody needs anything: but for the last one, which ends it.
+void skip_turns(const Known& known, Known::Near& near, Cf* c) {
+  const std::int64_t last = abi::frame_int(c, 1);
+  const std::int64_t next = known.skips().next(c->id, c->block->group, abi::frame_int(c, 0), near.skips);
+  abi::frame_int(c, 0) = std::min(next, last);
+}
+
+}  // namespace
+
+bool skips(const Journal& journal, Page& page, Cf* c) {
+  const Known* const known = journal.known();
+  const bool evaluates = c->block->kind == abi::Kind::eval;
+  if (known == nullptr || journal.flows() || (c->block->kind != abi::Kind::atomic && !evaluates)) return false;
+  if (repeats(c)) {
+    recalls(journal, &page, c);
+    return false;
+  }
+  const Recall r = known->recall(c->id, c->block->group, page.near);
+  if (r == Recall::gives && !evaluates) c->flags |= abi::kRecalled;
+  return r == Recall::skipped;
+}
+
+bool recalls(const Journal& journal, Page* page, Cf* c) {
+  const Known* const known = journal.known();
+  if (known == nullptr || journal.flows() || c->block->kind != abi::Kind::atomic) return false;
+  Known::Near somewhere;
+  Known::Near& near = page == nullptr ? somewhere : page->near;
+  if (repeats(c)) skip_turns(*known, near, c);
+  if (known->recall(key_of(c), c->block->group, near) == Recall::no) return false;
+  c->flags |= abi::kRecalled;
+  return true;
+}
+
+std::int64_t next_iteration(const Journal& journal, Page& page, const Cf* loop, std::int64_t i, std::int64_t last) {
+  const Known* const known = journal.known();
+  const std::uint32_t* const groups = loop->block->body_groups;
+  if (known == nullptr || journal.flows() || (loop->block->flags & abi::kPlain) == 0 || *groups == ~0u) return i;
+  // Until all of them agree.
+  for (std::int64_t from = i - 1; from != i && i <= last;) {
+    from = i;
+    std::int64_t least = INT64_MAX;
+    for (const std::uint32_t* g = groups; *g != ~0u; ++g)
+      least = std::min(least, known->skips().next(loop->id, *g, i, page.near.skips));
+    i = least;
+  }
+  return i;
+}
+
+bool would_be_over(Page& page, const Cf* c) {
+  const Journal& journal = page.journal();
+  return journal.flows() && journal.known()->recall(key_of(c), c->block->group, page.near) != Recall::no;
+}
+
+Doing::Doing(Surroundings& rank, Worker& w, Cf* c)
     : worker_(w),
       cf_(c),
       outer_(std::exchange(w.doing, this)),
       page_(*w.page),
       kernel_(c->block->kind == abi::Kind::atomic),
+      recalled_(abi::recalled(c)),
+      group_(c->block->group),
       given_(page_.given()) {
+  if (recalled_) return;
   const unsigned inputs = (c->flags & kGathered) != 0 ? c->block->input_count : 0;
-  for (unsigned k = 0; k < inputs; ++k) {
-    abi::Value* v = abi::input(c, *c->block, k);
-    if (v == nullptr || v->type == abi::Type::memo) continue;
-    kernel_ ? count_read(v) : reads_unknown(v);
+  if (kernel_ && is_over(page_, c)) {
+    c->flags |= abi::kRecalled;
+    recalled_ = true;
+    return;
   }
-  if (kernel_) {
-    key_ = key_of(c);
-    recalled_ = known != nullptr && known->recalls(key_, page_.near);
-    if (recalled_) {
-      c->flags |= abi::kRecalled;
-      return;
-    }
-  }
-  for (unsigned k = 0; k < inputs && known != nullptr; ++k) {
+  for (unsigned k = 0; k < inputs && page_.journal().flows(); ++k) {
     const abi::Value* v = abi::input(c, *c->block, k);
     if (v == nullptr || v->type != abi::Type::memo) continue;
     w.doing = outer_;
@@ -66,29 +113,38 @@ Doing::Doing(Surroundings& rank, const Known* known, abi::Worker& w, abi::Cf* c)
     rank.fail(text, kExitInternal);
     throw std::logic_error(text);
   }
-  names_.emplace(c);
-  if (kernel_) return;
+  if (kernel_) {
+    key_ = key_of(c);
+    if (repeats(c)) page_.loop(c->id);
+    if (all_is_written(w, key_, group_)) names_.emplace(c);
+    return;
+  }
+  // What decides about the program is read again when the run goes on.
   for (unsigned k = 0; k < inputs; ++k) {
-    if (abi::Value* v = abi::input(c, *c->block, k)) page_.keep((*names_)[k].id, v);
+    if (abi::Value* v = abi::input(c, *c->block, k)) mark_wanted(v);
   }
 }
 
 Doing::~Doing() {
   worker_.doing = outer_;
   cf_->flags &= static_cast<std::uint16_t>(~abi::kRecalled);
-  page_.forget(given_);
+  if (page_.given() > given_) page_.forget(given_);
 }
 
 void Doing::output(const Id& id, abi::Value* v, std::int64_t uses) {
-  if (!kernel_ || recalled_) return;
-  page_.give({id, uses}, v);
+  if (kernel_ && !recalled_) page_.give({id, uses}, v);
 }
 
 void Doing::took_back(const Id& id) { page_.took_back({id, abi::mix(turn_of(cf_), taken_back_++)}); }
 
+void Doing::durable() {
+  durable_ = true;
+  if (kernel_ && !names_) names_.emplace(cf_);
+}
+
 void Doing::done() {
   if (!kernel_ || recalled_) return;
-  page_.done(key_, *names_, given_);
+  page_.done(key_, group_, names_ ? &*names_ : nullptr, given_);
   if (durable_) page_.write_now();
 }
 

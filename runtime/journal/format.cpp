@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "runtime/comm/profile_wire.hpp"
 #include "runtime/comm/wire.hpp"
@@ -17,14 +18,15 @@
 namespace tessera::runtime::journal {
 namespace {
 
-enum class Frame : std::uint32_t { header = 1, records = 2, value = 3 };
-enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, read = 4, learned = 5 };
+enum class Frame : std::uint32_t { header = 1, records = 2, value = 3, end = 4 };
+enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, gone = 4, learned = 5, ran = 6, range = 7 };
 
 constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
 struct Head {
   std::uint32_t mark = kMark;
   std::uint32_t kind = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t sweep = 0;
   std::uint64_t sum = 0;
 };
 
@@ -34,7 +36,7 @@ struct DoneRow {
   std::uint32_t reads, outputs;
 };
 struct ValueRow {
-  Id id;
+  Id id, maker;
   std::uint64_t bytes;
   std::uint64_t type;
 };
@@ -52,7 +54,7 @@ void put_all(std::vector<std::byte>& to, std::span<const T> list) {
 
 void serialize_header(auto& a, auto& h) {
   a(h.format, h.origin.hash[0], h.origin.hash[1], h.origin.kernels[0], h.origin.kernels[1], h.origin.program,
-    h.origin.arguments, h.blocks, h.attempt, h.rank, h.ranks, h.placed, h.began);
+    h.origin.arguments, h.blocks, h.attempt, h.rank, h.ranks, h.placed, h.began, h.based);
 }
 
 // Takes things off the front; false: there is not so much.
@@ -98,21 +100,29 @@ void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& s
       DoneRow d;
       if (!rows.take(d) || !rows.take(reads, d.reads) || !rows.take(outputs, d.outputs)) return;
       if (sink.done) sink.done({d.key, reads, outputs});
+    } else if (row == Row::ran) {
+      std::uint32_t count = 0;
+      if (!rows.take(count) || !rows.take(reads, count)) return;
+      if (sink.ran) sink.ran({reads});
+    } else if (row == Row::range) {
+      Range r;
+      if (!rows.take(r)) return;
+      if (sink.range) sink.range(r);
     } else if (row == Row::value) {
       ValueRow v;
       ValueOf out;
       if (!rows.take(v)) return;
-      out = {v.id, static_cast<abi::Type>(v.type), {}, at + (bytes.size() - rows.left())};
+      out = {v.id, v.maker, static_cast<abi::Type>(v.type), {}, at + (bytes.size() - rows.left())};
       if (!rows.take(out.bytes, v.bytes)) return;
       if (sink.value) sink.value(out);
     } else if (row == Row::taken_back) {
       TakenBack t;
       if (!rows.take(t)) return;
       if (sink.taken_back) sink.taken_back(t);
-    } else if (row == Row::read) {
-      Read r;
-      if (!rows.take(r)) return;
-      if (sink.read) sink.read(r);
+    } else if (row == Row::gone) {
+      Gone g;
+      if (!rows.take(g)) return;
+      if (sink.gone) sink.gone(g);
     } else if (row == Row::learned) {
       std::uint32_t size = 0;
       std::span<const std::byte> text;
@@ -157,12 +167,13 @@ class Reading {
   std::uint64_t size_ = 0;
 };
 
-std::uint64_t sum_of(std::uint32_t kind, std::span<const std::byte> a, std::span<const std::byte> b) {
+std::uint64_t sum_of(std::uint32_t kind, std::uint64_t sweep, std::span<const std::byte> a,
+                     std::span<const std::byte> b) {
   XXH3_state_t state;
   // Without it what an earlier call has left on the stack can pass for a state with this seed whose secret is there:
   // the sum would be wrong.
   XXH3_INITSTATE(&state);
-  XXH3_64bits_reset_withSeed(&state, kind * 0x9E3779B97F4A7C15u + a.size() + b.size());
+  XXH3_64bits_reset_withSeed(&state, abi::fold(sweep + 1, kind * 0x9E3779B97F4A7C15u) + a.size() + b.size());
   XXH3_64bits_update(&state, a.data(), a.size());
   XXH3_64bits_update(&state, b.data(), b.size());
   return XXH3_64bits_digest(&state);
@@ -176,7 +187,7 @@ Got next_frame(const Reading& file, std::uint64_t& at, Head& head, std::vector<s
   bytes.resize(head.bytes);
   if (!file.read(at + sizeof head, bytes.data(), head.bytes)) return Got::none;
   at += sizeof head + head.bytes;
-  return sum_of(head.kind, bytes, {}) == head.sum ? Got::frame : Got::damaged;
+  return sum_of(head.kind, head.sweep, bytes, {}) == head.sum ? Got::frame : Got::damaged;
 }
 
 bool parse_header(const Head& head, std::span<const std::byte> bytes, Header& out) {
@@ -212,15 +223,24 @@ void append(std::vector<std::byte>& to, const Done& d) {
 }
 void append(std::vector<std::byte>& to, const ValueOf& v) {
   put(to, Row::value);
-  put(to, ValueRow{v.id, v.bytes.size(), static_cast<std::uint64_t>(v.type)});
+  put(to, ValueRow{v.id, v.maker, v.bytes.size(), static_cast<std::uint64_t>(v.type)});
   put_all(to, v.bytes);
 }
 void append(std::vector<std::byte>& to, const TakenBack& t) {
   put(to, Row::taken_back);
   put(to, t);
 }
-void append(std::vector<std::byte>& to, const Read& r) {
-  put(to, Row::read);
+void append(std::vector<std::byte>& to, const Gone& g) {
+  put(to, Row::gone);
+  put(to, g);
+}
+void append(std::vector<std::byte>& to, const Ran& r) {
+  put(to, Row::ran);
+  put(to, static_cast<std::uint32_t>(r.keys.size()));
+  put_all(to, r.keys);
+}
+void append(std::vector<std::byte>& to, const Range& r) {
+  put(to, Row::range);
   put(to, r);
 }
 void append(std::vector<std::byte>& to, const Learned& groups) {
@@ -258,17 +278,29 @@ void File::write(std::span<const std::byte> bytes) {
 }
 
 void File::frame(std::uint32_t kind, std::span<const std::byte> head, std::span<const std::byte> rest) {
-  const Head h{kMark, kind, head.size() + rest.size(), sum_of(kind, head, rest)};
+  const Head h{kMark, kind, head.size() + rest.size(), sweep_, sum_of(kind, sweep_, head, rest)};
+  ++frames_;
   write(std::as_bytes(std::span(&h, 1)));
   write(head);
   write(rest);
+}
+
+void File::begin_sweep(std::uint64_t number) {
+  sweep_ = number;
+  frames_ = 0;
+}
+
+void File::end_sweep() {
+  const std::uint64_t frames = frames_;
+  frame(static_cast<std::uint32_t>(Frame::end), std::as_bytes(std::span(&frames, 1)), {});
+  sweep_ = 0;
 }
 
 void File::records(std::span<const std::byte> rows) { frame(static_cast<std::uint32_t>(Frame::records), rows, {}); }
 
 void File::value(const ValueOf& v) {
   std::vector<std::byte> head;
-  append(head, ValueOf{v.id, v.type, {}, 0});
+  append(head, ValueOf{v.id, v.maker, v.type, {}, 0});
   // The row says how many bytes follow.
   const std::uint64_t bytes = v.bytes.size();
   std::memcpy(head.data() + sizeof(Row) + offsetof(ValueRow, bytes), &bytes, sizeof bytes);
@@ -290,7 +322,7 @@ bool read_header(const std::filesystem::path& path, Header& out) {
 Found for_each_record(const std::filesystem::path& path, Header& header, const Sink& sink) {
   const Reading file(path);
   Found found;
-  std::uint64_t at = 0;
+  std::uint64_t at = 0, sweep = 0, frames = 0;
   std::vector<std::byte> bytes;
   for (;;) {
     const std::uint64_t from = at;
@@ -300,9 +332,22 @@ Found for_each_record(const std::filesystem::path& path, Header& header, const S
     if (!found.header) {
       found.header = got == Got::frame && parse_header(head, bytes, header) && header.format == kFormat;
       if (!found.header) break;
-    } else if (got == Got::damaged) {
+      continue;
+    }
+    if (got == Got::damaged) {
       found.damaged += at - from;
+      continue;
+    }
+    found.digest = abi::fold(found.digest + head.sum, 0x9E3779B97F4A7C15u);
+    if (std::exchange(sweep, head.sweep) != head.sweep) {
+      frames = 0;
+      if (sink.begins) sink.begins(sweep);
+    }
+    if (head.kind == static_cast<std::uint32_t>(Frame::end)) {
+      std::uint64_t all = 0;
+      if (Rows(bytes).take(all) && all == frames && sink.whole) sink.whole(sweep);
     } else {
+      ++frames;
       read_rows(bytes, from + sizeof head, sink);
     }
   }

@@ -1,10 +1,13 @@
 // The format of a journal's files (docs/recovery.md). A file is a row of frames, each with a checksum: first the
 // header, then frames of records, and one for each large value. What can't be read is passed over: any subset of the
-// records leads to the right result.
+// frames leads to the right result.
 //
-// The records: a fragment is done, with the names it read and assigned; the value of a name; a counted use that was
-// taken back; how many have read what nobody can read any more; what a rank has learned of groups of fragments. This
-// file knows nothing of nodes.
+// The frames of one sweep have its number, and its last one says how many they are: so it is known whether a sweep is
+// whole. What a whole sweep says is done is done, and what of it anybody may still need is in it.
+//
+// The records: a fragment is done, with the names it read and assigned, or with nothing more; so is what a statement of
+// a loop makes in some iterations; the value of a name; nobody needs that of an earlier sweep any more; a counted use
+// that was taken back; what a rank has learned of groups of fragments. This file knows nothing of nodes.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +20,13 @@
 
 #include "balancer/profile.hpp"
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/journal/ranges.hpp"
 
 namespace tessera::runtime::journal {
 
 using abi::Id;
 
-inline constexpr std::uint32_t kFormat = 3;
+inline constexpr std::uint32_t kFormat = 4;
 
 // What a journal belongs to.
 struct Origin {
@@ -41,6 +45,7 @@ struct Header {
   std::int32_t ranks = 1;   // of that run
   std::int32_t placed = 1;  // what `ranks` says in the program
   std::int64_t began = 0;   // that run: seconds since 1970
+  std::uint64_t based = 0;  // a digest of what could be read of the runs before, when it began (Known::read)
 };
 
 // An output of a fragment; so many fragments will read it, -1: not known.
@@ -56,9 +61,16 @@ struct Done {
   std::span<const Output> outputs;
 };
 
-// The bytes are those of the value: 4 of an int, 8 of a long or real, else its payload.
+// Fragments whose kernels have returned, of which no more is said: it counts only if the sweep is whole.
+struct Ran {
+  std::span<const Id> keys;
+};
+
+// The bytes are those of the value: 4 of an int, 8 of a long or real, else its payload. `maker`: the fragment that
+// assigned it.
 struct ValueOf {
   Id id;
+  Id maker;
   abi::Type type = abi::Type::none;
   std::span<const std::byte> bytes;
   std::uint64_t at = 0;  // where in the file these are; set by for_each_record
@@ -70,10 +82,9 @@ struct TakenBack {
   Id key;
 };
 
-// So many inputs of kernels were this name, and there will be no more: for an output of which that was not known.
-struct Read {
+// Whoever reads this value has done so, and is in this sweep or in an earlier one of the rank and the run, as the value.
+struct Gone {
   Id id;
-  std::int64_t uses;
 };
 
 // What the rank that writes the file has learned of groups since its run began: the last one counts.
@@ -83,7 +94,9 @@ using Learned = std::vector<balancer::ProfileGroup>;
 void append(std::vector<std::byte>& to, const Done&);
 void append(std::vector<std::byte>& to, const ValueOf&);
 void append(std::vector<std::byte>& to, const TakenBack&);
-void append(std::vector<std::byte>& to, const Read&);
+void append(std::vector<std::byte>& to, const Gone&);
+void append(std::vector<std::byte>& to, const Ran&);
+void append(std::vector<std::byte>& to, const Range&);
 void append(std::vector<std::byte>& to, const Learned&);
 
 // Values of more bytes have a frame of their own.
@@ -98,6 +111,9 @@ class File {
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
+  // What is written from here on belongs to this sweep. Before the first one, and after the last, it stands for itself.
+  void begin_sweep(std::uint64_t number);
+  void end_sweep();  // it is whole
   void records(std::span<const std::byte> rows);
   void value(const ValueOf&);
   void sync();
@@ -108,21 +124,50 @@ class File {
   void write(std::span<const std::byte>);
   std::filesystem::path path_;
   int file_ = -1;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0, sweep_ = 0, frames_ = 0;
+};
+
+// RowWriter puts records into frames of about kFrame bytes; large values into their own.
+class RowWriter {
+ public:
+  explicit RowWriter(File& file) : file_(file) {}
+  void put(const auto& record) {
+    append(rows_, record);
+    if (rows_.size() >= kFrame) flush();
+  }
+  void put(const ValueOf& v) {
+    if (v.bytes.size() > kSmallValue) return file_.value(v);
+    append(rows_, v);
+    if (rows_.size() >= kFrame) flush();
+  }
+  void flush() {
+    if (!rows_.empty()) file_.records(rows_);
+    rows_.clear();
+  }
+
+ private:
+  File& file_;
+  std::vector<std::byte> rows_;
 };
 
 struct Sink {
   std::function<void(const Done&)> done;
   std::function<void(const ValueOf&)> value;
   std::function<void(const TakenBack&)> taken_back;
-  std::function<void(const Read&)> read;
+  std::function<void(const Gone&)> gone;
   std::function<void(const Learned&)> learned;
+  std::function<void(const Ran&)> ran;
+  std::function<void(const Range&)> range;
+  // What follows belongs to this sweep (0: to none); what came since then is all of it.
+  std::function<void(std::uint64_t sweep)> begins;
+  std::function<void(std::uint64_t sweep)> whole;
 };
 
 // What was found while reading a file.
 struct Found {
   bool header = false;        // there is one: else nothing else counts
   std::uint64_t damaged = 0;  // bytes that could not be read
+  std::uint64_t digest = 0;   // of those that could
 };
 
 // read_header reads no more than that; false: there is none that can be understood. Of another format only the number

@@ -38,37 +38,36 @@ std::span<const std::byte> payload_of(const abi::Value* v) {
   return {static_cast<const std::byte*>(v->data), v->size};
 }
 
-void release_all(std::vector<Pending>& list) {
-  for (const Pending& p : list) abi::release(p.value);
+template <class T>
+void release_all(std::vector<T>& list) {
+  for (const T& p : list) abi::release(p.value);
   list.clear();
 }
 
-// Everybody who has read it has written that down, and nobody else will.
-bool unneeded(const Pending& p) {
-  return p.uses != Pending::Uses::kept && __atomic_load_n(&p.value->refs, __ATOMIC_ACQUIRE) == 1 &&
-         !has_travelled(p.value) && (p.uses == Pending::Uses::known || reads_of(p.value) < kReadsUnknown);
-}
+// Everybody who could read it has done so, and is on a page of this rank.
+bool is_idle(const abi::Value* v) { return __atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1; }
+bool is_dead(const abi::Value* v) { return is_idle(v) && !is_wanted(v); }
 
-std::uint64_t bytes_of(const Pending& p) { return p.value->size + sizeof p; }
-
-// Releases those. What is known of their readers only now goes to `read`.
-void drop_unneeded(std::vector<Pending>& list, std::vector<std::byte>& read) {
-  std::erase_if(list, [&read](const Pending& p) {
-    if (!unneeded(p)) return false;
-    if (p.uses == Pending::Uses::counted) append(read, Read{p.id, static_cast<std::int64_t>(reads_of(p.value))});
-    abi::release(p.value);
-    return true;
-  });
-}
+std::uint64_t bytes_of(const Fresh& p) { return p.value->size + sizeof p; }
 
 double processor_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
 
 }  // namespace
 
+Page::Page(Journal& journal) : journal_(journal), ranges_(journal.loops_) { ran_.reserve(kMostRan); }
+
 Page::~Page() {
   forget(0);
-  release_all(small_.all);
-  release_all(large_.all);
+  for (Pile* pile : {&small_, &large_}) {
+    release_all(pile->fresh);
+    release_all(pile->standing);
+  }
+}
+
+void Page::loop(const Id& id) {
+  if (last_loop_ == id) return;
+  last_loop_ = id;
+  journal_.loops_.note(id);
 }
 
 void Page::add_rows(std::size_t more) {
@@ -79,35 +78,61 @@ void Page::add_rows(std::size_t more) {
 }
 
 // Looking costs little for each value, since it is done again only when there are so many more.
-void Page::add(Pending p) {
+void Page::add(Fresh p) {
   const bool large = p.value->size >= kLarge;
+  if (!large && small_.fresh.size() < look_at_ && small_.bytes < look_bytes_ && small_.idle + large_.idle == 0) {
+    small_.bytes += bytes_of(p);
+    small_.fresh.push_back(p);
+    return;
+  }
   Pile& pile = large ? large_ : small_;
-  if (large && pile.all.size() >= look_at_large_) {
+  if (large && pile.fresh.size() + pile.standing.size() >= look_at_large_) {
     look(pile);
-    look_at_large_ = pile.all.size() + 1 + pile.all.size() / 32;
-  } else if (!large && (pile.all.size() >= look_at_ || pile.bytes >= look_bytes_)) {
+    const std::size_t left = pile.fresh.size() + pile.standing.size();
+    look_at_large_ = left + 1 + left / 32;
+  } else if (!large && (pile.fresh.size() >= look_at_ || pile.bytes >= look_bytes_)) {
     look(pile);
-    look_at_ = std::max(kFewPending, 2 * pile.all.size());
+    look_at_ = std::max(kFewPending, 2 * pile.fresh.size());
     look_bytes_ = pile.bytes + std::max(kFewBytes, pile.bytes / 8);
   }
-  if (small_.idle + large_.idle > kPageMost) return abi::release(p.value);
+  if (small_.idle + large_.idle > kPageMost) {
+    lost_ = true;
+    return abi::release(p.value);
+  }
   pile.bytes += bytes_of(p);
-  pile.all.push_back(p);
+  pile.fresh.push_back(p);
 }
 
+// Whoever has read a value lets go of it when he is on his page, so with the next sweep, or before.
 void Page::look(Pile& pile) {
-  std::vector<std::byte> read;
-  drop_unneeded(pile.all, read);
-  if (!read.empty()) {
-    add_rows(read.size());
-    rows_.insert(rows_.end(), read.begin(), read.end());
-  }
   pile.bytes = pile.idle = 0;
-  for (const Pending& p : pile.all) {
+  std::erase_if(pile.fresh, [&](const Fresh& p) {
+    if (is_dead(p.value)) {
+      abi::release(p.value);
+      return true;
+    }
     pile.bytes += bytes_of(p);
-    if (__atomic_load_n(&p.value->refs, __ATOMIC_RELAXED) == 1) pile.idle += bytes_of(p);
-  }
+    if (is_idle(p.value)) pile.idle += bytes_of(p);
+    return false;
+  });
+  std::erase_if(pile.standing, [&](const Standing& s) {
+    if (!is_idle(s.value)) return false;
+    if (!is_wanted(s.value)) gone_.push_back(s.id);
+    abi::release(s.value);
+    return true;
+  });
   if (small_.idle + large_.idle > kPageFull) journal_.hurry();
+}
+
+void Page::look_at_all() {
+  look(small_);
+  look(large_);
+}
+
+void Page::gather_ran() {
+  for (const Ran& r : ran_) ranges_.add(r.key, r.group);
+  ran_.clear();
+  if (ranges_.bytes() > kPageFull) journal_.hurry();
 }
 
 void Page::give(const Output& output, abi::Value* v) {
@@ -121,30 +146,52 @@ void Page::forget(std::size_t from) {
   values_.resize(from);
 }
 
-void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
+void Page::done(const Id& key, std::uint32_t group, const InputNames* reads, std::size_t from) {
   if (!journal_.on()) return forget(from);
-  reads_.clear();
-  for (unsigned k = 0; k < reads.size(); ++k) {
-    if (abi::is_needed(reads[k])) reads_.push_back(reads[k].id);
-  }
-  const Done d{key, reads_, std::span<const Output>(outputs_).subspan(from)};
   const std::lock_guard hold(mutex_);
-  add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
-  append(rows_, d);
-  for (std::size_t k = 0; k < d.outputs.size(); ++k) {
-    add({d.outputs[k].id, values_[from + k], d.outputs[k].uses < 0 ? Pending::Uses::counted : Pending::Uses::known});
+  if (reads != nullptr) {
+    reads_.clear();
+    for (unsigned k = 0; k < reads->size(); ++k) {
+      if (abi::is_needed((*reads)[k])) reads_.push_back((*reads)[k].id);
+    }
+    const Done d{key, reads_, std::span<const Output>(outputs_).subspan(from)};
+    add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
+    append(rows_, d);
+  } else {
+    if (ran_.size() == kMostRan) gather_ran();
+    ran_.push_back({key, group});
   }
+  if (values_.size() == from + 1) {  // most
+    add({outputs_.back().id, key, values_.back()});
+    outputs_.pop_back();
+    values_.pop_back();
+    return;
+  }
+  for (std::size_t k = from; k < values_.size(); ++k) add({outputs_[k].id, key, values_[k]});
   outputs_.resize(from);
   values_.resize(from);
 }
 
-void Page::keep(const Id& id, abi::Value* v) {
-  Id& recent = recent_[id.lo % kRecent];
-  if (!journal_.on() || recent == id) return;
-  if (journal_.known() != nullptr && journal_.known()->has(id)) return;
-  recent = id;
+Page::Taken Page::take() {
+  gather_ran();
+  Taken t{{}, {}, std::move(full_), std::move(gone_), Ranges(journal_.loops_), std::exchange(lost_, false)};
+  full_.clear();
+  gone_.clear();
+  t.small.swap(small_.fresh);
+  t.large.swap(large_.fresh);
+  for (Pile* pile : {&small_, &large_}) pile->bytes = pile->idle = 0;
+  if (!rows_.empty()) t.rows.push_back(std::exchange(rows_, {}));
+  std::swap(t.ranges, ranges_);
+  look_at_ = kFewPending;
+  look_bytes_ = kFewBytes;
+  look_at_large_ = 1;
+  return t;
+}
+
+void Page::stand(std::vector<Fresh>& written, Pile& pile) {
   const std::lock_guard hold(mutex_);
-  add({id, abi::retain(v)});
+  for (const Fresh& p : written) pile.standing.push_back({p.id, p.value});
+  written.clear();
 }
 
 void Page::write_now() { journal_.write_now(); }
@@ -190,6 +237,8 @@ void Journal::stop(bool last_sweep) {
   changed_.notify_all();
   wrote_.notify_all();
   if (thread_.joinable()) thread_.join();
+  // The next run begins anew, so nothing must be under way any more: who passes it on may have been killed.
+  if (!last_sweep && simulation == nullptr) text::await_printed(false);
 }
 
 void Journal::write_now() {
@@ -210,8 +259,9 @@ Pace::Amount Journal::amount() {
   Pace::Amount all;
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
-    all.bytes += page->small_.bytes + page->large_.bytes + page->full_.size() * kFrame + page->rows_.size();
-    all.values += page->small_.all.size() + page->large_.all.size();
+    all.bytes += page->small_.bytes + page->large_.bytes + page->full_.size() * kFrame + page->rows_.size() +
+                 page->ranges_.bytes();
+    all.values += page->small_.fresh.size() + page->large_.fresh.size();
   }
   return all;
 }
@@ -259,75 +309,78 @@ void Journal::write_loop() {
   }
 }
 
-// In this order. A value that nobody holds when it is looked at has been read by fragments whose records are on the
-// pages by then (a fragment lets go of its inputs after that), so these are written with this sweep. Fragments that
-// have run meanwhile, and whose records are written as well, have their values on the pages again, before them.
+// All pages are taken at one moment. A value that was dropped before it has been read by fragments that were on the
+// pages by then (a fragment lets go of its inputs after that), so these are in this sweep or in earlier ones; each
+// other value that those on the pages have given is in it.
 Pace::Amount Journal::sweep() {
-  std::vector<Pending> values, late;
-  std::vector<std::vector<std::byte>> rows;
-  const auto take = [&](std::vector<Pending>& to) {
-    for (const auto& page : pages_) {
-      Page::Pile small, large;
-      {
-        const std::lock_guard hold(page->mutex_);
-        std::swap(small, page->small_);
-        std::swap(large, page->large_);
-        page->look_at_ = Page::kFewPending;
-        page->look_bytes_ = Page::kFewBytes;
-        page->look_at_large_ = 1;
-      }
-      to.insert(to.end(), small.all.begin(), small.all.end());
-      to.insert(to.end(), large.all.begin(), large.all.end());
-    }
-  };
-  take(values);
-  std::vector<std::byte> read;
-  drop_unneeded(values, read);
-  if (!read.empty()) rows.push_back(std::move(read));
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
-    std::move(page->full_.begin(), page->full_.end(), std::back_inserter(rows));
-    page->full_.clear();
-    if (!page->rows_.empty()) rows.push_back(std::exchange(page->rows_, {}));
+    page->look_at_all();
+    page->gather_ran();
   }
-  take(late);
-  values.insert(values.end(), late.begin(), late.end());
+  std::vector<Page::Taken> all;
+  all.reserve(pages_.size());
+  for (const auto& page : pages_) page->mutex_.lock();
+  for (const auto& page : pages_) all.push_back(page->take());
+  for (const auto& page : pages_) page->mutex_.unlock();
   Pace::Amount amount;
-  amount.values = values.size();
-  for (const Pending& p : values) amount.bytes += bytes_of(p);
-  for (const auto& r : rows) amount.bytes += r.size();
-  if (!rows.empty() || !values.empty()) write(rows, values);
-  release_all(values);
+  std::size_t other = 0;
+  for (const Page::Taken& t : all) {
+    amount.values += t.small.size() + t.large.size();
+    for (const auto* list : {&t.small, &t.large}) {
+      for (const Fresh& p : *list) amount.bytes += bytes_of(p);
+    }
+    for (const auto& r : t.rows) amount.bytes += r.size();
+    amount.bytes += t.ranges.bytes() + t.gone.size() * sizeof(Id);
+    other += t.rows.size() + t.gone.size() + (t.ranges.empty() ? 0 : 1);
+  }
+  if (amount.values + other > 0) write(all);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!on()) {
+      release_all(all[k].small);
+      release_all(all[k].large);
+      continue;
+    }
+    pages_[k]->stand(all[k].small, pages_[k]->small_);
+    pages_[k]->stand(all[k].large, pages_[k]->large_);
+  }
   return amount;
 }
 
-void Journal::write(std::vector<std::vector<std::byte>>& rows, std::vector<Pending>& values) try {
+void Journal::write(const Page::Taken& t) {
+  RowWriter rows(*file_);
+  for (const auto* list : {&t.small, &t.large}) {
+    for (const Fresh& p : *list) rows.put(ValueOf{p.id, p.maker, p.value->type, payload_of(p.value), 0});
+  }
+  for (const Range& r : t.ranges.ranges()) rows.put(r);
+  constexpr std::size_t kAtOnce = 1024;
+  const std::span<const Id> singles = t.ranges.singles();
+  for (std::size_t k = 0; k < singles.size(); k += kAtOnce)
+    rows.put(Ran{singles.subspan(k, std::min(kAtOnce, singles.size() - k))});
+  for (const Id& id : t.gone) rows.put(Gone{id});
+  rows.flush();
+  for (const auto& r : t.rows) file_->records(r);
+}
+
+void Journal::write(std::vector<Page::Taken>& all) try {
   if (file_ == nullptr || file_->size() > kFileSize) {
     file_ = std::make_unique<File>(
         file_name(settings_.folder, settings_.header.attempt, settings_.header.rank, files_++), settings_.header);
   }
   // What is noted as done must have printed what it prints: it does not run again.
   simulation == nullptr ? text::await_printed(stopping_.load()) : void(flush_output());
-  std::vector<std::byte> small;
-  const auto flush = [&] {
-    if (!small.empty()) file_->records(small);
-    small.clear();
-  };
-  for (const Pending& p : values) {
-    const ValueOf v{p.id, p.value->type, payload_of(p.value), 0};
-    if (v.bytes.size() > kSmallValue) {
-      file_->value(v);
-      continue;
-    }
-    append(small, v);
-    if (small.size() > kFrame) flush();
+  file_->begin_sweep(++sweeps_);
+  bool whole = true;
+  for (const Page::Taken& t : all) {
+    write(t);
+    whole = whole && !t.lost;
   }
-  flush();
-  for (const auto& r : rows) file_->records(r);
   if (settings_.learned) {
-    if (const Learned learned = settings_.learned(); !learned.empty()) append(small, learned);
-    flush();
+    RowWriter rows(*file_);
+    if (const Learned learned = settings_.learned(); !learned.empty()) rows.put(learned);
+    rows.flush();
   }
+  if (whole) file_->end_sweep();
   if (simulation == nullptr) file_->sync();
 } catch (const std::exception& e) {
   on_.store(false);

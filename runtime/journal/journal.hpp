@@ -23,57 +23,85 @@ namespace tessera::runtime::journal {
 
 class Journal;
 
-// A value that may have to be written: if it is in use when the next sweep comes. Else whoever has read it is written
-// down with that, and nobody else will; where it is not known before how many will, it has to be known now.
-struct Pending {
+// A value that may have to be written: if anybody can still read it when the next sweep comes. Else whoever has read it
+// is written down with that, and nobody else will.
+struct Fresh {
+  Id id, maker;
+  abi::Value* value = nullptr;  // owned
+};
+// One that is written. When nobody can read it any more, that is written down as well.
+struct Standing {
   Id id;
-  abi::Value* value = nullptr;                              // owned
-  enum class Uses : std::uint8_t { known, counted, kept };  // kept: it is written whatever happens
-  Uses uses = Uses::kept;
+  abi::Value* value = nullptr;  // owned
 };
 
 // Page: of one worker.
 class alignas(64) Page {
  public:
-  explicit Page(Journal& journal) : journal_(journal) {}
+  explicit Page(Journal&);
   ~Page();
+  // A loop begins to make fragments, or one that repeats begins its turns.
+  void loop(const Id&);
   // A fragment assigns this, one that runs: there may be others around it.
   void give(const Output&, abi::Value*);
   std::size_t given() const { return outputs_.size(); }
-  // Its kernel has returned: what was given since then is its.
-  void done(const Id& key, const InputNames& reads, std::size_t from);
+  // Its kernel has returned: what was given since then is its. With `reads` all of it is written down, so that it is
+  // recalled though its sweep may not be whole; else only that it is done.
+  void done(const Id& key, std::uint32_t group, const InputNames* reads, std::size_t from);
   void forget(std::size_t from);  // what was given since then, unless it is done
-  // What the program does depends on this value: it is written.
-  void keep(const Id&, abi::Value*);
   void took_back(const TakenBack&);
   void write_now();
-  std::uint32_t near = 0;  // where in what is known the last fragment was (Known::recalls)
+  const Journal& journal() const { return journal_; }
+  Known::Near near;  // where in what is known the last fragment was
 
  private:
   friend class Journal;
-  void add_rows(std::size_t more);  // lock held
-  void add(Pending);                // likewise
+  // All with its lock held.
+  void add_rows(std::size_t more);
+  void add(Fresh);
   struct Pile {
-    std::vector<Pending> all;
-    std::uint64_t bytes = 0, idle = 0;  // of the values, and of those that nobody else holds
+    std::vector<Fresh> fresh;
+    std::vector<Standing> standing;
+    std::uint64_t bytes = 0, idle = 0;  // of the fresh values, and of those that nobody else holds
   };
-  void look(Pile&);  // likewise
+  void look(Pile&);
+  void look_at_all();
+  void gather_ran();
+  // What a sweep takes from it.
+  struct Taken {
+    std::vector<Fresh> small, large;
+    std::vector<std::vector<std::byte>> rows;
+    std::vector<Id> gone;
+    Ranges ranges;
+    bool lost = false;
+  };
+  Taken take();
+  void stand(std::vector<Fresh>& written, Pile&);
+
   Journal& journal_;
   SpinMutex mutex_;
   std::vector<std::byte> rows_;
   std::vector<std::vector<std::byte>> full_;
+  struct Ran {
+    Id key;
+    std::uint32_t group;
+  };
+  std::vector<Ran> ran_;  // not in ranges_ yet
+  Ranges ranges_;
   // Some may be unneeded when there are so many, or so many bytes, in a pile. Memory of a large one that is kept for
   // longer than the program needs it is missed in the processor's cache.
   Pile small_, large_;
+  std::vector<Id> gone_;
+  bool lost_ = false;  // the disk was too slow: the next sweep is not whole
   std::size_t look_at_ = kFewPending, look_at_large_ = 1;
   std::uint64_t look_bytes_ = kFewBytes;
   // Its worker's:
   std::vector<Output> outputs_;
   std::vector<abi::Value*> values_;  // of these; owned
   std::vector<Id> reads_;
-  static constexpr std::size_t kRecent = 1024, kFewPending = 1024;
+  Id last_loop_;
+  static constexpr std::size_t kFewPending = 1024, kMostRan = 1024;
   static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10, kLarge = std::uint64_t{32} << 10;
-  std::vector<Id> recent_ = std::vector<Id>(kRecent);  // that were kept
 };
 
 struct Settings {
@@ -81,6 +109,7 @@ struct Settings {
   Header header;
   double interval = 0;  // s between sweeps; 0: by what they cost
   bool quiet = false;
+  bool flows = false;  // Journal::flows
   std::function<Learned()> learned;  // what the rank knows by now
 };
 
@@ -92,6 +121,10 @@ class Journal {
   Page& page(std::size_t worker) { return *pages_[worker]; }
   const Known* known() const { return known_.get(); }
   std::int32_t placed() const { return settings_.header.placed; }
+  // What is recalled goes the way that it went: it is made, waits for its inputs, and gives memos where nobody needs a
+  // value. So it is where the program says when names are freed: that must not come before others who read them, and
+  // have to run again. Else it waits for nothing, or is not even made.
+  bool flows() const { return settings_.flows; }
   bool on() const { return on_.load(std::memory_order_relaxed); }
 
   void start();
@@ -106,15 +139,18 @@ class Journal {
   void write_loop();
   Pace::Amount sweep();  // how much it was
   Pace::Amount amount();
-  void write(std::vector<std::vector<std::byte>>& rows, std::vector<Pending>& values);
+  void write(std::vector<Page::Taken>&);
+  void write(const Page::Taken&);
   bool wait();  // for the next sweep; false: there is no more time
   double seconds_to_wait();
   void hurry();
 
   const Settings settings_;
   const std::shared_ptr<const Known> known_;
+  Loops loops_;
   std::vector<std::unique_ptr<Page>> pages_;
   std::unique_ptr<File> file_;
+  std::uint64_t sweeps_ = 0;
   std::uint32_t files_ = 0;
   Pace pace_;
   Clock::time_point began_{}, swept_{};

@@ -14,39 +14,67 @@
 #include "runtime/memory/value.hpp"
 
 namespace tessera::runtime::journal {
+namespace {
 
-// Finds out what is recalled: begins with all fragments that have a record, and takes out those of whose outputs one is
-// neither there nor unneeded. What such a one reads is needed.
+bool is_number(abi::Type t) { return t != abi::Type::string && t != abi::Type::bytes; }
+
+}  // namespace
+
+// Finds out what is recalled. What is in a whole sweep is. Of the others it begins with all fragments that have a
+// record, and takes out those of whose outputs one is neither there nor unneeded. What such a one reads is needed.
 class Loading {
  public:
   explicit Loading(Known& known) : known_(known) {}
 
+  // Of the runs before that of this header nothing has been lost since it began. Else there may be fragments that it
+  // did not run, since they were recalled, and that are not any more: then what nobody needed in it may be needed.
+  bool is_based(const Header& header) {
+    const auto [at, first] = read_before_.try_emplace(header.attempt, known_.read_digest);
+    return header.based == at->second;
+  }
+
   void read(const std::filesystem::path& file, const Header& header, std::uint64_t blocks) {
+    const bool based = is_based(header);
     const auto number = static_cast<std::uint32_t>(known_.files_.size());
+    const bool trusted = header.blocks == blocks;
+    Stream& stream = streams_[{header.attempt, header.rank}];
+    sweep_.clear();
     Header again;
     Sink sink;
-    sink.done = [&, trusted = header.blocks == blocks](const Done& d) { add(d, trusted); };
+    sink.done = [&](const Done& d) { add(d, trusted); };
     sink.value = [&](const ValueOf& v) {
-      if (known_.values_.put(v.id).second)
-        known_.places_.push_back({number, v.type, false, false, v.at, v.bytes.size()});
+      const auto [k, fresh] = values_.put(v.id);
+      if (fresh) places_.push_back({number, v.type, v.at, v.bytes.size(), small_of(v)});
+      sweep_.values.push_back({k, v.maker});
     };
     sink.taken_back = [&](const TakenBack& t) {
       if (taken_back_.put(abi::mix(t.key, t.id.lo ^ t.id.hi)).second) --name(t.id).unread;
     };
-    sink.read = [&, trusted = header.blocks == blocks](const Read& r) {
-      if (trusted) count_uses(name(r.id), r.uses);
-    };
+    sink.gone = [&](const Gone& g) { sweep_.gone.push_back(g.id); };
+    sink.ran = [&](const Ran& r) { sweep_.ran.insert(sweep_.ran.end(), r.keys.begin(), r.keys.end()); };
+    sink.range = [&](const Range& r) { sweep_.ranges.push_back(r); };
     sink.learned = [&](const Learned& groups) { learned_[{header.attempt, header.rank}] = groups; };
-    known_.damaged += for_each_record(file, again, sink).damaged;
+    sink.begins = [&](std::uint64_t) {
+      add_batch();
+      sweep_.clear();
+    };
+    sink.whole = [&](std::uint64_t sweep) {
+      add_batch();
+      if (trusted && based) take(sweep, header, stream);
+      sweep_.clear();
+    };
+    const Found found = for_each_record(file, again, sink);
+    known_.damaged += found.damaged;
+    known_.read_digest = abi::fold(known_.read_digest ^ found.digest, 0xD6E8FEB86659FD93u);
     add_batch();
     known_.files_.push_back({file, open(file.c_str(), O_RDONLY | O_CLOEXEC)});
   }
 
   void finish() {
     known_.fragments = fragments_.size();
-    known_.recalled_.assign(fragments_.size(), true);
-    for (std::uint32_t k = 0; k < known_.values_.size(); ++k) {
-      if (const std::uint32_t n = numbers_.find(known_.values_[k]); n != Ids::kNone) names_[n].value = k;
+    recalled_.assign(fragments_.size(), true);
+    for (std::uint32_t k = 0; k < values_.size(); ++k) {
+      if (const std::uint32_t n = numbers_.find(values_[k]); n != Ids::kNone) names_[n].value = k;
     }
     for (std::uint32_t k = 0; k < fragments_.size(); ++k) look(k);
     while (!again_.empty()) {
@@ -54,9 +82,15 @@ class Loading {
       again_.pop_back();
       look(k);
     }
+    known_.recalls_.assign(fragments_.size(), Recall::no);
     for (std::uint32_t k = 0; k < fragments_.size(); ++k) {
-      if (known_.recalled_[k]) note_recalled(k);
+      if (recalled_[k]) note_recalled(k);
     }
+    for (const Given& g : given_) note_given(g);
+    known_.skips_.finish();
+    known_.fragments += known_.skips_.fragments();
+    known_.recalled += known_.skips_.fragments();
+    known_.in_sweep_ = std::move(in_sweep_);
     for (const auto& [run_and_rank, groups] : learned_) {
       for (const balancer::ProfileGroup& g : groups) learn(g);
     }
@@ -72,6 +106,25 @@ class Loading {
   struct Fragment {
     std::size_t names;  // where in uses_: first what it reads, then what it assigns
     std::uint32_t reads, outputs;
+  };
+  struct Given {
+    std::uint32_t value;
+    Id maker;
+  };
+  // What was read of a sweep that may be whole.
+  struct Sweep {
+    std::vector<std::uint32_t> done;
+    std::vector<Id> ran, gone;
+    std::vector<Range> ranges;
+    std::vector<Given> values;
+    void clear() {
+      done.clear(), ran.clear(), gone.clear(), ranges.clear(), values.clear();
+    }
+  };
+  // The sweeps of a rank in one run.
+  struct Stream {
+    std::uint64_t whole = 0;  // from the first to this one they are
+    Ids values;               // that are in these
   };
 
   std::uint32_t number_of(const Id& id) {
@@ -97,22 +150,52 @@ class Loading {
     for (const Batched& b : batch_) {
       const Output* const outputs = o + b.reads;
       const Output* const end = outputs + b.outputs;
-      const auto [number, fresh] = known_.done_.put(b.key);
-      if (fresh) fragments_.push_back({uses_.size(), b.reads, b.outputs});
-      for (; fresh && o != outputs; ++o) --names_[use(o->id)].unread;
-      for (; fresh && o != end; ++o) {
+      const auto [number, fresh] = put(b.key, b.reads, b.outputs);
+      // Of one that was only said to have run more is known now.
+      const bool first = fresh || (fragments_[number].reads + fragments_[number].outputs == 0 && o != end);
+      if (first) fragments_[number] = {uses_.size(), b.reads, b.outputs};
+      for (; first && o != outputs; ++o) --names_[use(o->id)].unread;
+      for (; first && o != end; ++o) {
         Name& n = names_[use(o->id)];
         n.maker = number;
         if (o->uses >= 0) count_uses(n, o->uses);
       }
       o = end;
+      sweep_.done.push_back(number);
     }
     batch_.clear();
     batch_ids_.clear();
   }
+  std::pair<std::uint32_t, bool> put(const Id& key, std::uint32_t reads, std::uint32_t outputs) {
+    const auto [number, fresh] = known_.done_.put(key);
+    if (fresh) {
+      fragments_.push_back({uses_.size(), reads, outputs});
+      in_sweep_.push_back(false);
+    }
+    return {number, fresh};
+  }
   std::uint32_t use(const Id& id) {
     uses_.push_back(number_of(id));
     return uses_.back();
+  }
+
+  // A whole sweep.
+  void take(std::uint64_t sweep, const Header& header, Stream& stream) {
+    known_.digest ^= abi::fold(header.attempt + 1, abi::fold(sweep + 1, 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(header.rank)));
+    for (const std::uint32_t k : sweep_.done) in_sweep_[k] = true;
+    for (const Id& key : sweep_.ran) in_sweep_[put(key, 0, 0).first] = true;
+    for (const Range& r : sweep_.ranges) {
+      if (known_.skips_.add(r)) continue;
+      for (std::int64_t i = r.first; i <= r.last; ++i)
+        in_sweep_[put(fragment_of(r.loop, i, r.statement), 0, 0).first] = true;
+    }
+    given_.insert(given_.end(), sweep_.values.begin(), sweep_.values.end());
+    if (stream.whole + 1 != sweep) return;
+    stream.whole = sweep;
+    for (const Given& g : sweep_.values) stream.values.put(values_[g.value]);
+    for (const Id& id : sweep_.gone) {
+      if (stream.values.find(id) != Ids::kNone) gone_.put(id);
+    }
   }
 
   // Once: then it is known how many read it.
@@ -128,16 +211,16 @@ class Loading {
   }
 
   void look(std::uint32_t k) {
-    if (!known_.recalled_[k]) return;
+    if (!recalled_[k] || in_sweep_[k]) return;
     bool lost = false;
     for_outputs(k, [&](const Name& n) { lost = lost || (needed(n) && n.value == Ids::kNone); });
     if (!lost) return;
-    known_.recalled_[k] = false;
+    recalled_[k] = false;
     const Fragment& one = fragments_[k];
     for (std::size_t at = one.names; at < one.names + one.reads; ++at) {
       Name& n = names_[uses_[at]];
       ++n.unread;
-      if (n.maker != Ids::kNone && known_.recalled_[n.maker]) again_.push_back(n.maker);
+      if (n.maker != Ids::kNone && recalled_[n.maker]) again_.push_back(n.maker);
     }
   }
 
@@ -145,16 +228,38 @@ class Loading {
     const Id& key = known_.done_[k];
     ++known_.recalled;
     known_.digest ^= key.lo + key.hi;
+    known_.recalls_[k] = Recall::skipped;
     for_outputs(k, [&](const Name& n) {
-      if (n.value == Ids::kNone) return;
-      Known::Place& p = known_.places_[n.value];
-      if (!needed(n)) p.spare = true;
-      if (!needed(n) || std::exchange(p.needed, true)) return;
-      ++known_.values;
-      known_.bytes += p.bytes;
-      const Id& id = known_.values_[n.value];
-      known_.digest ^= abi::fold(id.lo + id.hi, p.bytes + 0x9E3779B97F4A7C15u);
+      if (n.value != Ids::kNone && needed(n) && gone_.find(values_[n.value]) == Ids::kNone) give(k, n.value);
     });
+  }
+  // Of a whole sweep. If it is known how many read it, the fragment that assigns it has seen to it.
+  void note_given(const Given& g) {
+    if (gone_.find(values_[g.value]) != Ids::kNone) return;
+    if (const std::uint32_t n = numbers_.find(values_[g.value]); n != Ids::kNone && !needed(names_[n])) return;
+    const auto [k, fresh] = known_.done_.put(g.maker);
+    if (fresh) {
+      known_.recalls_.push_back(Recall::skipped);
+      in_sweep_.push_back(true);
+      known_.skips_.take_out(g.maker);
+    }
+    give(k, g.value);
+  }
+  void give(std::uint32_t k, std::uint32_t value) {
+    known_.recalls_[k] = Recall::gives;
+    const auto [number, fresh] = known_.values_.put(values_[value]);
+    if (!fresh) return;
+    const Known::Place& p = places_[value];
+    known_.places_.push_back(p);
+    ++known_.values;
+    known_.bytes += p.bytes;
+    const Id& id = values_[value];
+    known_.digest ^= abi::fold(id.lo + id.hi, p.bytes + 0x9E3779B97F4A7C15u);
+  }
+  static std::uint64_t small_of(const ValueOf& v) {
+    std::uint64_t word = 0;
+    if (is_number(v.type)) std::memcpy(&word, v.bytes.data(), std::min(v.bytes.size(), sizeof word));
+    return word;
   }
 
   // Mean and variance of both together.
@@ -176,10 +281,18 @@ class Loading {
 
   Known& known_;
   std::map<std::pair<std::uint64_t, std::int32_t>, Learned> learned_;  // by run and rank
+  std::map<std::pair<std::uint64_t, std::int32_t>, Stream> streams_;   // likewise
+  std::map<std::uint64_t, std::uint64_t> read_before_;  // by run
+  Sweep sweep_;
+  Ids values_;                         // all that are there ...
+  std::vector<Known::Place> places_;  // ... and where
+  std::vector<Given> given_;           // of whole sweeps
+  Ids gone_;
   Ids numbers_;
   std::vector<Name> names_;  // by these
   Ids taken_back_;
   std::vector<Fragment> fragments_;  // as known_.done_ numbers them
+  std::vector<bool> recalled_, in_sweep_;
   std::vector<std::uint32_t> uses_;
   std::vector<std::uint32_t> again_;  // to be looked at again
   struct Batched {
@@ -210,6 +323,7 @@ Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::ui
     written = std::max(written, written_at(file));
   }
   loading.finish();
+  digest ^= read_digest;
 }
 
 Known::~Known() {
@@ -218,29 +332,30 @@ Known::~Known() {
   }
 }
 
+bool Known::in_sweep(const Id& key) const {
+  const std::uint32_t number = done_.find(key);
+  return number != Ids::kNone && number < in_sweep_.size() && in_sweep_[number];
+}
+
 abi::Value* Known::output(const Id& name) const {
   const std::uint32_t number = values_.find(name);
-  if (number == Ids::kNone || !places_[number].needed) return abi::value_memo();
-  const Place* const p = &places_[number];
-  std::int32_t i = 0;
-  std::int64_t l = 0;
-  double r = 0;
-  abi::Value* v = nullptr;
-  void* to = p->type == abi::Type::integer   ? static_cast<void*>(&i)
-             : p->type == abi::Type::longint ? static_cast<void*>(&l)
-                                             : &r;
-  if (p->type == abi::Type::string || p->type == abi::Type::bytes) {
-    v = p->type == abi::Type::string ? abi::value_string(nullptr, p->bytes) : value_to_fill(p->bytes);
-    to = v->data;
+  if (number == Ids::kNone) return nullptr;
+  const Place& p = places_[number];
+  if (is_number(p.type)) {
+    std::int32_t i = 0;
+    double r = 0;
+    std::memcpy(&i, &p.small, sizeof i);
+    std::memcpy(&r, &p.small, sizeof r);
+    if (p.type == abi::Type::longint) return abi::value_long(static_cast<std::int64_t>(p.small));
+    return p.type == abi::Type::integer ? abi::value_int(i) : abi::value_real(r);
   }
-  const std::string why = read(*p, to);
+  abi::Value* v = p.type == abi::Type::string ? abi::value_string(nullptr, p.bytes) : value_to_fill(p.bytes);
+  const std::string why = read(p, v->data);
   if (!why.empty()) {
     abi::release(v);
-    throw std::runtime_error("the journal's file " + files_[p->file].path.string() + " can't be read any more: " + why);
+    throw std::runtime_error("the journal's file " + files_[p.file].path.string() + " can't be read any more: " + why);
   }
-  if (v != nullptr) return v;
-  if (p->type == abi::Type::longint) return abi::value_long(l);
-  return p->type == abi::Type::integer ? abi::value_int(i) : abi::value_real(r);
+  return v;
 }
 
 std::string Known::read(const Place& p, void* to) const {

@@ -16,8 +16,8 @@
 namespace tessera::abi {
 namespace {
 
-// kSampled and kTravelled beside one of the others.
-enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2, kTravelled = 4 };
+// kSampled and kWanted beside one of the others.
+enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2, kWanted = 4 };
 
 bool is_block(const Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kBlock) != 0; }
 
@@ -32,12 +32,11 @@ Value* scalar(Type type) {
   return v;
 }
 
-// One block: header, the ranks that have the value, what journals count, what kernels have decoded, a guard, the
+// One block: header, the ranks that have the value, what kernels have decoded, a guard, the
 // payload on the next 64-byte boundary, a guard.
 struct LargeValue {
   Value value;
   std::uint64_t ranks;
-  std::uint64_t reads;
   Decoded* decoded;
 };
 LargeValue* large(const Value* v) { return reinterpret_cast<LargeValue*>(const_cast<Value*>(v)); }
@@ -75,7 +74,6 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   const std::size_t bytes = sizeof(LargeValue) + 2 * sizeof kGuard + kAlign + size + extra;
   auto* b = static_cast<LargeValue*>(runtime::block_allocate(bytes));
   b->ranks = 0;
-  b->reads = 0;
   b->decoded = nullptr;
   Value* v = &b->value;
   v->refs = 1;
@@ -173,20 +171,8 @@ Overrun overrun_of_block(const abi::Value* v) {
 // A sample (held.hpp) may be a number, which a kernel passes on.
 Overrun overrun_of_marked(const abi::Value* v) { return abi::is_block(v) ? overrun_of_block(v) : Overrun::none; }
 void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
-void mark_travelled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kTravelled}, __ATOMIC_RELAXED); }
-bool has_travelled(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & abi::kTravelled) != 0; }
-
-void count_read(abi::Value* v) {
-  if (abi::is_block(v)) __atomic_fetch_add(&reinterpret_cast<abi::LargeValue*>(v)->reads, 1u, __ATOMIC_RELAXED);
-}
-void reads_unknown(abi::Value* v) {
-  if (abi::is_block(v))
-    __atomic_fetch_or(&reinterpret_cast<abi::LargeValue*>(v)->reads, kReadsUnknown, __ATOMIC_RELAXED);
-}
-std::uint64_t reads_of(const abi::Value* v) {
-  if (!abi::is_block(v)) return kReadsUnknown;
-  return __atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->reads, __ATOMIC_RELAXED);
-}
+void mark_wanted(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kWanted}, __ATOMIC_RELAXED); }
+bool is_wanted(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & abi::kWanted) != 0; }
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 

@@ -9,16 +9,11 @@ namespace tessera::runtime {
 // It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
 void mark_sampled(abi::Value*);
 
-// It has been put into a message to another rank; marked only where a journal wants to know (comm/messages.hpp).
-void mark_travelled(abi::Value*);
-bool has_travelled(const abi::Value*);
-
-// For journals: how often kernels have read a string or array. Whoever else reads it makes the number unknown, as it is
-// of scalars.
-inline constexpr std::uint64_t kReadsUnknown = std::uint64_t{1} << 48;
-void count_read(abi::Value*);
-void reads_unknown(abi::Value*);
-std::uint64_t reads_of(const abi::Value*);  // kReadsUnknown or more: not known
+// For journals: somebody may read it again of whom this rank's journal does not know that he has: it has been put into a
+// message to another rank, which is marked only where a journal wants to know (comm/messages.hpp); or what the program
+// does depends on it, and that is done anew when a run goes on.
+void mark_wanted(abi::Value*);
+bool is_wanted(const abi::Value*);
 
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);

@@ -98,27 +98,29 @@ namespace {
   runtime::end_saying(text, "tessera: error: " + text, runtime::kExitProgram);
 }
 
-// The kernel was not called: the value that it gave in an earlier run.
-[[gnu::noinline, gnu::cold]] Value* recalled_value(const Worker* w, const Name& n) {
-  try {
-    return w->node.journal->known()->output(n.id);
-  } catch (const std::exception& e) {
-    w->node.fail(fmt::format("tessera: error: {}", e.what()), runtime::kExitEnvironment);
-    throw;
-  }
-}
-
-// The value that a kernel gave its output.
-Value* taken(const Worker* w, const Cf* c, std::uint32_t output, const Name& n, Df& df) {
+// The kernel has given no value. If it was not called, that of an earlier run; where nobody needs that: none.
+[[gnu::noinline, gnu::cold]] bool has_none(const Worker* w, const Cf* c, const Name& n, Df& df) {
   runtime::no_child();
-  if (df.value == nullptr) {
-    if (recalled(c)) return recalled_value(w, n);
+  if (!recalled(c)) {
     throw runtime::ProgramError(
         0, runtime::coded(fmt::format("the kernel returned without assigning its output `{}`: assign it on "
                                       "every path",
                                       df.label),
                           "T411"));
   }
+  try {
+    df.value = w->node.journal->known()->output(n.id);
+  } catch (const std::exception& e) {
+    w->node.fail(fmt::format("tessera: error: {}", e.what()), runtime::kExitEnvironment);
+    throw;
+  }
+  if (df.value == nullptr && w->node.journal->flows()) df.value = value_memo();
+  return df.value == nullptr;
+}
+
+// The value that a kernel gave its output.
+Value* taken(const Cf* c, std::uint32_t output, Df& df) {
+  runtime::no_child();
   if (const runtime::Overrun where = runtime::overrun(df.value); where != runtime::Overrun::none) [[unlikely]] {
     end_overrun(c, output, df.value, where);
   }
@@ -168,7 +170,8 @@ void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Va
 }  // namespace
 
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
-  assign_value(w, c, output, n, taken(w, c, output, n, df));
+  if (df.value == nullptr && has_none(w, c, n, df)) return;
+  assign_value(w, c, output, n, taken(c, output, df));
 }
 Places* places(Worker* w) {
   if (w->node.ranks() == 1) return nullptr;
@@ -176,7 +179,8 @@ Places* places(Worker* w) {
   return &w->places;
 }
 void assign_used(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, std::int64_t uses, const Places* to) {
-  Value* v = taken(w, c, output, n, df);
+  if (df.value == nullptr && has_none(w, c, n, df)) return;
+  Value* v = taken(c, output, df);
   note_output(w, c, output, n, v, uses);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, to}, n, v, uses);
 }
@@ -186,7 +190,8 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
 }
 
 void assign_swept(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df, const Spot& spot) {
-  assign_value(w, c, output, n, taken(w, c, output, n, df), spot);
+  if (df.value == nullptr && has_none(w, c, n, df)) return;
+  assign_value(w, c, output, n, taken(c, output, df), spot);
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v, const Spot& spot) {
   const std::uint64_t bytes = sizeof(Value) + v->size;

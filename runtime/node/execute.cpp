@@ -41,7 +41,7 @@ inline bool begin(Worker& w, const abi::Block& b) {
 
 // A kernel's fragment that takes no longer than to queue it, or to move it.
 bool at_once(const Worker& w, const Cf* c) {
-  return w.stats.tiny(c->block->group) || (w.page != nullptr && journal::recalls(w.node.journal->known(), *w.page, c));
+  return w.stats.tiny(c->block->group) || abi::recalled(c) || (w.page != nullptr && journal::is_over(*w.page, c));
 }
 
 bool structured(const Cf* c) { return c->block->kind != abi::Kind::atomic && c->block->kind != abi::Kind::range; }
@@ -52,7 +52,7 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 abi::Next run_kept(Worker& w, Cf* c) {
   if (w.page == nullptr) return run_recorded(w, c);
   const std::uint32_t group = c->block->group;
-  journal::Doing doing(w.node, w.node.journal->known(), w, c);
+  journal::Doing doing(w.node, w, c);
   const abi::Next next = run_recorded(w, c);
   doing.done();
   w.recalled = doing.recalled();
@@ -103,6 +103,41 @@ abi::Next run_in_series(Worker& w, Cf* c) {
 // and inside another fragment what that one holds would be held meanwhile.
 bool goes_behind(const Cf* c, const abi::Block& before) {
   return before.kind == abi::Kind::loop && (c->block->flags & abi::kHolds) != 0;
+}
+
+// The one that is made need not be made.
+[[gnu::noinline, gnu::cold]] bool skipped(Worker& w, Cf* c) {
+  if (w.page == nullptr || w.node.journal->known() == nullptr) return false;
+  if (!journal::skips(*w.node.journal, *w.page, c)) return false;
+  w.stats.skipped(c->block->group, 1);
+  free_cf(c);
+  return true;
+}
+
+// It waits for nothing, and gives what an earlier run has found out; where it would have run.
+[[gnu::noinline, gnu::cold]] void give(Worker& w, Cf* c) {
+  Node& node = w.node;
+  if (c->block->locator != nullptr && node.ranks() > 1) {
+    const Rank to = node.members.place(c->block->locator(c));
+    c->flags |= kPlaced;
+    if (to != node.self()) return node.place(w, c, to);
+  }
+  node.ready(w, c, w.number >= 0);
+}
+
+// A chunk of a loop begins. True: some of its iterations may need not be made.
+[[gnu::noinline, gnu::cold]] bool may_skip(Worker& w, const Work& work) {
+  if (w.page == nullptr) return false;
+  w.page->loop(work.cf->id);
+  return w.node.journal->known() != nullptr;
+}
+
+// The iteration that a chunk of a loop goes on with, from `i`; past the last one: with none.
+[[gnu::noinline, gnu::cold]] std::int64_t next_iteration(Worker& w, const Work& work, std::int64_t i) {
+  const std::int64_t next = std::min(journal::next_iteration(*w.node.journal, *w.page, work.cf, i, work.last), work.last + 1);
+  for (const std::uint32_t* g = work.cf->block->body_groups; next > i && *g != ~0u; ++g)
+    w.stats.skipped(*g, static_cast<std::uint64_t>(next - i));
+  return next;
 }
 
 void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RELAXED); }
@@ -164,8 +199,11 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
 }
 
 void Node::submit(Worker& w, Cf* c) {
-  if (w.trace != nullptr) [[unlikely]]
-    w.trace->born(*c);
+  if (w.watched) [[unlikely]] {
+    if (skipped(w, c)) return;
+    if (abi::recalled(c)) return give(w, c);
+    if (w.trace != nullptr) w.trace->born(*c);
+  }
   if (w.births.noted(*c)) [[unlikely]]
     w.births.note(*c, *w.current);
   if (c->block->locator != nullptr && ranks() > 1) {
@@ -175,6 +213,11 @@ void Node::submit(Worker& w, Cf* c) {
   }
   if ((c->block->flags & abi::kSpreads) != 0 && ranks() > 1 && !spread(w, c)) return;
   start(w, c);
+}
+
+void Node::start_here(Worker& w, Cf* c, std::uint64_t promised) {
+  if (journal != nullptr && journal::recalls(*journal, w.page, c)) return ready(w, c, w.number >= 0);
+  start(w, c, promised);
 }
 
 void Node::start(Worker& w, Cf* c, std::uint64_t promised) {
@@ -237,7 +280,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
-  if (!data.gather(w, c)) return false;
+  if (!(w.watched && journal != nullptr && journal::recalls(*journal, w.page, c)) && !data.gather(w, c)) return false;
   if (!behind && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   w.queue.push(c, behind);
@@ -328,7 +371,9 @@ void Node::run_chunk(Worker& w, const Work& work) {
   const std::uint64_t queued = w.queued;
   const std::int64_t waits = w.waits.load();
   try {
+    const bool skips = w.watched && may_skip(w, work);
     for (std::int64_t i = work.first; i <= work.last; ++i) {
+      if (skips && (i = next_iteration(w, work, i)) > work.last) break;
       w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i, i > work.first);
       if (failed.load(std::memory_order_relaxed)) break;
     }

@@ -63,7 +63,7 @@ void Node::place(Worker& w, Cf* c, Rank to) {
   if (at == w.boarding.end()) at = w.boarding.insert(at, {to, {}, {}});
   std::uint64_t promised = 0;
   try {
-    promised = data.see_off(c, to, at->ship, at->promised);
+    if (!abi::recalled(c)) promised = data.see_off(c, to, at->ship, at->promised);
   } catch (const ProgramError& e) {
     return fail_in(c, e.pos(), e.what());  // as in start()
   }
@@ -204,7 +204,7 @@ void Node::on_ship(Rank from, Ship&& m) {
       }
     }
     try {
-      start(*crew.outside, c, promised);
+      start_here(*crew.outside, c, promised);
     } catch (const std::exception& e) {
       fail_in(c, 0, e.what());
     }

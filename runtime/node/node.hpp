@@ -67,6 +67,7 @@ class Node final : public Surroundings {
   void submit(Worker&, Cf*);  // new fragment: place it, gather its inputs, run or queue it
   // The same without asking its locator; of DataFragments::gather.
   void start(Worker&, Cf*, std::uint64_t promised = 0);
+  void start_here(Worker&, Cf*, std::uint64_t promised);  // one that has come from another rank
   void ready(Worker&, Cf*, bool may_run_now);
   void execute(Worker&, Cf*);  // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);

@@ -55,6 +55,9 @@ class GroupStats {
     g.count.store(g.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
 
+  // So many were not even made, for they need not be.
+  void skipped(std::uint32_t group, std::uint64_t n) { add<std::uint64_t>(groups_[group].recalled, n); }
+
   // Counts a fragment that is about to make others (its time is that of those it runs on the spot).
   void begin_making(std::uint32_t group) {
     count(groups_[group]);

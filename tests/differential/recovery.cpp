@@ -12,6 +12,7 @@
 #include "child.hpp"
 #include "configurations.hpp"
 #include "runtime/journal/folder.hpp"
+#include "tests/journal_frames.hpp"
 
 namespace fs = std::filesystem;
 namespace journal = tessera::runtime::journal;
@@ -26,24 +27,6 @@ Lines lines_of(const fs::path& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) ++all[line];
   return all;
-}
-
-// Leaves records out.
-void thin_out(const fs::path& file, balancer::Random& random, std::uint64_t one_in) {
-  journal::Header header;
-  if (!journal::read_header(file, header)) return;
-  const fs::path kept = file.string() + ".kept";
-  {
-    journal::File out(kept, header);
-    const auto keep = [&](const auto& record) {
-      if (random.below(one_in) == 0) return;
-      std::vector<std::byte> row;
-      journal::append(row, record);
-      out.records(row);
-    };
-    journal::for_each_record(file, header, {keep, keep, keep, keep, keep});
-  }
-  fs::rename(kept, file);
 }
 
 void flip_bits(const fs::path& file, balancer::Random& random) {
@@ -62,7 +45,7 @@ std::string misread(const fs::path& folder) {
     for (const fs::path& file : journal::files_of(folder)) {
       journal::Header header;
       const auto keep = [&](const auto& record) { journal::append(rows, record); };
-      const journal::Found found = journal::for_each_record(file, header, {keep, keep, keep, keep, keep});
+      const journal::Found found = journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, {}, {}});
       if (!found.header || found.damaged > 0) return file.filename().string() + " is not read whole\n";
     }
     if (times == 0) first = rows;
@@ -89,9 +72,9 @@ std::string damage(const fs::path& folder, balancer::Random& random) {
       return name + " has bits flipped";
     case 3:
     case 4: {
-      const std::uint64_t one_in = 1 + random.below(random.below(2) == 0 ? 3 : 20);
-      for (const fs::path& each : files) thin_out(each, random, one_in);
-      return fmt::format("one record in {} is left out", one_in);
+      const std::uint64_t one_in = 1 + random.below(random.below(2) == 0 ? 10 : 100);
+      for (const fs::path& each : files) tests::lose_frames(each, [&] { return random.below(one_in) == 0; });
+      return fmt::format("one frame in {} is left out", one_in);
     }
     default:
       return "";

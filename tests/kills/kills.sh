@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # kills.sh TESSERA ROOT ROUNDS [PROGRAM...]: programs on four ranks are killed at random moments (one rank, all of them, the
-# launcher, two kills in a row, or all of them when the journal's disk is full) and go on, on another number of ranks, until they come to their end. What all attempts have
-# printed together must be what a run without a journal prints. The seed is $SEED; one that has failed can be tried again.
+# launcher, two kills in a row, or all of them when the journal's disk is full) and go on, on another number of ranks, until they
+# come to their end. What all attempts have printed together must be what a run without a journal prints. A moment counts from when
+# the attempt has written something; a story of which nobody was killed does not count, and is told again with sooner ones. The seed is $SEED; one that has failed can be tried again.
 set -u
 tessera=$1 root=$2 rounds=$3
 shift 3
@@ -32,12 +33,23 @@ ranks_below() {
   done
 }
 
-failed=0
+# How much is in the journal beyond the headers of its files.
+written() { local n; n=$(cat J/*.tsj 2>/dev/null | wc -c); echo $((n - 400 * $(ls J/*.tsj 2>/dev/null | wc -l))); }
+# Waits until there is more than $2 of it, or $1 has ended.
+until_written() {
+  while kill -0 "$1" 2>/dev/null; do
+    [ "$(written)" -le "$2" ] || return 0
+    sleep 0.01
+  done
+  return 1
+}
+
+failed=0 killed=0
 fail() { echo "FAILED $*" >&2; failed=$((failed + 1)); }
 
-# one PROGRAM WHO: a story.
+# one PROGRAM WHO: a story. 1: nobody was killed in it.
 one() {
-  local program=$1 who=$2 words attempt kills code pid took seconds
+  local program=$1 who=$2 words attempt code pid took sooner
   words=$(words_of "$program")
   if [ ! -f "$program.expected" ]; then
     timeout 120 "$tessera" run -q -n 4 $words >"$program.expected" || { fail "$program without a journal"; return; }
@@ -46,22 +58,24 @@ one() {
     echo $(((($(date +%s%N) - took)) / 1000000)) >"$program.ms"
     sort -u -o "$program.expected" "$program.expected"
   fi
-  seconds=$(cat "$program.ms")
+  sooner=$(($(cat "$program.ms") / ${3:-1}))
   remove_journal
   if [ "$who" = full ]; then
     mkdir J
     mount -t tmpfs -o size=40k none J 2>/dev/null || { echo "passed over: $program, full disk: nobody may mount one here"; return; }
   fi
   : >out
-  kills=1
+  local kills=1 were=0
   [ "$who" != twice ] || kills=2
   for attempt in 1 2 3 4; do
-    local n=4
+    local n=4 before
     [ "$attempt" = 1 ] || n=$((1 + RANDOM % 5))
+    before=$(written)
     timeout -s KILL 120 "$tessera" run -n "$n" --journal J --journal-interval 0.1 --restarts 0 $words >>out 2>err &
     pid=$!
-    if [ "$attempt" -le "$kills" ]; then
-      sleep "$(printf '%d.%03d' $((m = 100 + RANDOM % (seconds + 1), m / 1000)) $((m % 1000)))"
+    # (On a disk that is full nothing grows any more.)
+    if [ "$attempt" -le "$kills" ] && { [ "$who" = full ] && sleep 0.5 || until_written "$pid" "$before"; }; then
+      sleep "$(printf '%d.%03d' $((m = RANDOM % (sooner + 1), m / 1000)) $((m % 1000)))"
       local run
       run=$(pgrep -P "$pid" -x tessera | head -1)
       case $who in
@@ -74,6 +88,7 @@ one() {
     wait "$pid" 2>/dev/null
     code=$?
     [ "$code" -ne 0 ] || break
+    were=$((were + 1))
     [ "$attempt" -le "$kills" ] || break
     # Ranks whose launcher was killed end a moment later, and hold the folder until then.
     for _ in $(seq 60); do pgrep -f "journal J .*$work" >/dev/null || flock -n J/lock true 2>/dev/null && break; sleep 0.1; done
@@ -82,17 +97,26 @@ one() {
   if [ "$code" -ne 0 ]; then fail "$story: exit code $code: $(tail -3 err)"; return; fi
   sort -u out >lines
   if ! cmp -s lines "$program.expected"; then fail "$story: $(diff lines "$program.expected" | head -5)"; return; fi
+  [ "$were" -gt 0 ] || return 1
+  killed=$((killed + were))
   echo "right: $story; $(grep -o 'goes on.*done' err | tail -1 | sed 's/.*: //')"
 }
 
 programs=("$@")
 [ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until)
 ways=(0 1 2 3 all launcher twice full)
+# told PROGRAM WHO: until somebody was killed.
+told() {
+  local soon
+  for soon in 1 2 4 16 1000; do if one "$1" "$2" "$soon"; then return; fi; done
+  echo "passed over: $1, killed: $2: it ends too soon"
+}
 number=0
 for ((round = 0; round < rounds; ++round)); do
   for program in "${programs[@]}"; do
-    if [ "${EACH_WAY:-}" = yes ]; then for who in "${ways[@]}"; do one "$program" "$who"; done; else one "$program" "${ways[$((number % ${#ways[@]}))]}"; fi
+    if [ "${EACH_WAY:-}" = yes ]; then for who in "${ways[@]}"; do told "$program" "$who"; done; else told "$program" "${ways[$((number % ${#ways[@]}))]}"; fi
     number=$((number + 1))
   done
 done
+echo "$killed kills, $failed failed"
 exit $((failed > 0))

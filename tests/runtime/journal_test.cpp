@@ -10,6 +10,7 @@
 #include "runtime/journal/folder.hpp"
 #include "runtime/journal/known.hpp"
 #include "runtime/journal/pace.hpp"
+#include "tests/journal_frames.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace tessera::runtime::journal {
@@ -21,14 +22,17 @@ Id name(std::uint64_t k) { return abi::mix({1, 2}, k); }
 Id key(std::uint64_t k) { return abi::mix({3, 4}, k); }
 
 // Wherever it is looked for first.
-bool recalls(const Known& known, const Id& id) {
-  std::uint32_t near = 0;
-  const bool found = known.recalls(id, near);
+Recall recall(const Known& known, const Id& id, std::uint32_t group = 0) {
+  Known::Near near;
+  const Recall found = known.recall(id, group, near);
   for (std::uint32_t from = 0; from < 10; ++from) {
-    near = from;
-    EXPECT_EQ(known.recalls(id, near), found) << from;
+    near = {from, {from, from, 0}};
+    EXPECT_EQ(known.recall(id, group, near), found) << from;
   }
   return found;
+}
+bool recalls(const Known& known, const Id& id, std::uint32_t group = 0) {
+  return recall(known, id, group) != Recall::no;
 }
 
 struct Fragment {
@@ -69,7 +73,7 @@ class JournalFiles : public testing::Test {
   }
   static void write(File& file, const Id& id, std::int32_t i) {
     std::vector<std::byte> rows;
-    append(rows, ValueOf{id, abi::Type::integer, std::as_bytes(std::span(&i, 1)), 0});
+    append(rows, ValueOf{id, {}, abi::Type::integer, std::as_bytes(std::span(&i, 1)), 0});
     file.records(rows);
   }
   tests::TemporaryFolder folder_;
@@ -84,11 +88,15 @@ void write_some(const fs::path& path, const Header& header) {
     const Output outputs[] = {{name(k + 1), 1}, {name(k + 10), -1}};
     append(rows, Done{key(k), reads, outputs});
     append(rows, TakenBack{name(k), key(100 + k)});
-    append(rows, Read{name(k + 10), static_cast<std::int64_t>(k)});
+    append(rows, Gone{name(k + 10)});
+    append(rows, Ran{reads});
+    append(rows, Range{name(20), static_cast<std::int64_t>(k), 30, 2, 3});
     append(rows, learned(static_cast<std::int64_t>(k + 1), 100));
+    if (k == 1) file.begin_sweep(1);
     file.records(rows);
-    const std::string text(600 + k, 'x');
-    file.value({name(k + 1), abi::Type::string, std::as_bytes(std::span(text)), 0});
+    const std::string text(513 + k, 'x');
+    file.value({name(k + 1), key(k), abi::Type::string, std::as_bytes(std::span(text)), 0});
+    if (k == 1) file.end_sweep();
   }
 }
 
@@ -107,15 +115,19 @@ std::multiset<std::string> records_of(const fs::path& path) {
                     std::string(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()));
        },
        [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); },
-       [&](const Read& r) { all.insert("read " + std::to_string(r.id.lo) + " " + std::to_string(r.uses)); },
-       [&](const Learned& l) { all.insert("learned " + l.at(0).label + std::to_string(l.at(0).count)); }});
+       [&](const Gone& g) { all.insert("gone " + std::to_string(g.id.lo)); },
+       [&](const Learned& l) { all.insert("learned " + l.at(0).label + std::to_string(l.at(0).count)); },
+       [&](const Ran& r) { all.insert("ran " + std::to_string(r.keys.size()) + std::to_string(r.keys[0].lo)); },
+       [&](const Range& r) { all.insert("range " + std::to_string(r.first)); },
+       {},
+       [&](std::uint64_t sweep) { all.insert("whole " + std::to_string(sweep)); }});
   return all;
 }
 
 TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
   write_some(path(), header());
   const std::multiset<std::string> all = records_of(path());
-  EXPECT_EQ(all.size(), 15u);
+  EXPECT_EQ(all.size(), 22u);
   std::string bytes;
   {
     std::ifstream in(path(), std::ios::binary);
@@ -142,7 +154,7 @@ TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
   }
 }
 
-TEST_F(JournalFiles, WhatNobodyNeedsIsAMemo) {
+TEST_F(JournalFiles, WhatNobodyNeedsIsSkipped) {
   {
     // A chain: each reads what the one before has assigned. The value of the fifth is there.
     File file(path(), header());
@@ -152,34 +164,16 @@ TEST_F(JournalFiles, WhatNobodyNeedsIsAMemo) {
   }
   const Known known(folder_, 2, 7);
   EXPECT_EQ(known.recalled, 6u);
-  for (std::uint64_t k = 0; k < 8; ++k) EXPECT_EQ(recalls(known, key(k)), k <= 5) << k;
+  for (std::uint64_t k = 0; k < 8; ++k)
+    EXPECT_EQ(recall(known, key(k)), k < 5 ? Recall::skipped : k == 5 ? Recall::gives : Recall::no) << k;
   abi::Value* five = known.output(name(5));
   EXPECT_EQ(five->i, 55);
   abi::release(five);
-  abi::Value* four = known.output(name(4));
-  EXPECT_EQ(four->type, abi::Type::memo);
-  abi::release(four);
+  EXPECT_EQ(known.output(name(4)), nullptr);
   // Translated otherwise, who reads what is not relied on.
   EXPECT_EQ(Known(folder_, 2, 8).recalled, 1u);
   // What this run or a later one writes is not of earlier ones.
   EXPECT_EQ(Known(folder_, 1, 7).fragments, 0u);
-}
-
-TEST_F(JournalFiles, WhatAllHaveReadWhoCouldIsNotNeeded) {
-  for (const std::int64_t uses : {1, 2}) {
-    fs::remove(path());
-    {
-      File file(path(), header());
-      write(file, 0, {{}, {{name(0), -1}}});
-      write(file, 1, {{name(0)}, {}});
-      std::vector<std::byte> rows;
-      append(rows, Read{name(0), uses});  // by a run, and by the one that went on
-      append(rows, Read{name(0), uses});
-      file.records(rows);
-    }
-    EXPECT_EQ(Known(folder_, 2, 7).recalled, uses == 1 ? 2u : 1u) << "of the second reader there is no record";
-    EXPECT_EQ(Known(folder_, 2, 8).recalled, 1u) << "translated otherwise, others may read";
-  }
 }
 
 TEST_F(JournalFiles, AUseThatWasTakenBackIsNone) {
@@ -211,7 +205,7 @@ TEST_F(JournalFiles, AUseThatWasTakenBackIsNone) {
 // Whatever records there are, who is not recalled finds values, or somebody who makes them.
 TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
   balancer::Random random(17);
-  std::size_t recalled = 0, memos = 0;
+  std::size_t recalled = 0, unneeded = 0;
   for (int round = 0; round < 200; ++round) {
     fs::remove(path());
     const std::uint64_t count = 2 + random.below(20);
@@ -230,14 +224,9 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
       for (std::uint64_t k = 0; k < count; ++k) {
         // Sometimes what decides about the program reads it, too.
         if (random.below(5) == 0) ++uses[k];
-        const bool later = random.below(3) == 0;  // how many read it is known only when all have
-        program[k].outputs.push_back({name(k), later ? -1 : uses[k]});
+        const bool unknown = random.below(3) == 0;  // how many read it
+        program[k].outputs.push_back({name(k), unknown ? -1 : uses[k]});
         if (random.below(8) != 0) write(file, k, program[k]);
-        if (later && random.below(3) != 0) {
-          std::vector<std::byte> rows;
-          append(rows, Read{name(k), uses[k]});
-          file.records(rows);
-        }
         if (random.below(3) == 0) {
           write(file, name(k), static_cast<std::int32_t>(k));
           there.insert(k);
@@ -255,8 +244,9 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
     for (std::uint64_t k = 0; k < count; ++k) {
       if (!recalls(known, key(k))) continue;
       abi::Value* v = known.output(name(k));
-      if (v->type == abi::Type::memo) {
-        ++memos;
+      EXPECT_EQ(recall(known, key(k)), v == nullptr ? Recall::skipped : Recall::gives);
+      if (v == nullptr) {
+        ++unneeded;
         EXPECT_EQ(unread[name(k).lo], 0) << "round " << round << ", fragment " << k;
       } else {
         EXPECT_TRUE(there.contains(k) && v->i == static_cast<std::int32_t>(k));
@@ -265,20 +255,160 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
     }
   }
   EXPECT_GT(recalled, 300u);
-  EXPECT_GT(memos, 100u);
+  EXPECT_GT(unneeded, 100u);
+}
+
+// One rank as the journal sees it: fragments run one after the other, and every now and then there is a sweep. Whatever
+// frames are lost, each input of a fragment that is not recalled is given, or whoever assigns it is not recalled.
+TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
+  balancer::Random random(23);
+  std::size_t skipped = 0, gives = 0, gone = 0, broken = 0;
+  for (int round = 0; round < 400; ++round) {
+    fs::remove(path());
+    const std::uint64_t count = 5 + random.below(60), sweeps_in = 1 + random.below(12);
+    const Id loop = abi::mix({5, 6}, static_cast<std::uint64_t>(round));
+    const auto id_of = [&](std::uint64_t k) { return fragment_of(loop, static_cast<std::int64_t>(k / 2), k % 2 == 0 ? 1 : 4); };
+    std::vector<std::vector<std::uint64_t>> reads(count);
+    std::vector<std::uint64_t> left(count);
+    std::vector<bool> decides(count);  // what the program does depends on it
+    for (std::uint64_t k = 1; k < count; ++k) {
+      for (std::uint64_t r = random.below(4); r > 0; --r) {
+        reads[k].push_back(k - 1 - random.below(std::min<std::uint64_t>(k, 9)));
+        ++left[reads[k].back()];
+      }
+    }
+    const std::vector<std::uint64_t> uses = left;
+    std::set<std::uint64_t> recorded;
+    {
+      File file(path(), header());
+      Loops loops;
+      loops.note(loop);
+      Ranges members(loops);
+      std::vector<std::byte> rows;
+      std::set<std::uint64_t> fresh, standing;
+      std::uint64_t sweeps = 0;
+      const auto alive = [&](std::uint64_t k) { return left[k] > 0 || decides[k]; };
+      for (std::uint64_t k = 0; k < count; ++k) {
+        for (const std::uint64_t r : reads[k]) --left[r];
+        decides[k] = random.below(10) == 0;
+        recorded.insert(k);
+        fresh.insert(k);
+        if (random.below(3) == 0) {
+          std::vector<Id> names;
+          for (const std::uint64_t r : reads[k]) names.push_back(name(r));
+          const Output output{name(k), decides[k] || random.below(2) == 0 ? -1 : static_cast<std::int64_t>(uses[k])};
+          append(rows, Done{id_of(k), names, std::span(&output, 1)});
+        } else {
+          members.add(id_of(k), static_cast<std::uint32_t>(k % 2));
+        }
+        if (random.below(sweeps_in) != 0) continue;
+        file.begin_sweep(++sweeps);
+        for (const std::uint64_t f : fresh) {
+          if (!alive(f)) continue;
+          const auto i = static_cast<std::int32_t>(f);
+          std::vector<std::byte> value;
+          append(value, ValueOf{name(f), id_of(f), abi::Type::integer, std::as_bytes(std::span(&i, 1)), 0});
+          file.records(value);
+          standing.insert(f);
+        }
+        for (auto s = standing.begin(); s != standing.end();) {
+          if (alive(*s) || fresh.contains(*s)) {
+            ++s;
+            continue;
+          }
+          append(rows, Gone{name(*s)});
+          ++gone;
+          s = standing.erase(s);
+        }
+        fresh.clear();
+        if (!rows.empty()) file.records(rows);
+        rows.clear();
+        for (const Range& r : members.ranges()) append(rows, r);
+        if (!members.singles().empty()) append(rows, Ran{members.singles()});
+        if (!rows.empty()) file.records(rows);
+        rows.clear();
+        members.clear();
+        file.end_sweep();
+      }
+    }
+    if (round % 2 == 1) tests::lose_frames(path(), [&] { return random.below(12) == 0; });
+    const Known known(folder_, 2, 7);
+    std::vector<Recall> is(count);
+    for (std::uint64_t k = 0; k < count; ++k) is[k] = recall(known, id_of(k), static_cast<std::uint32_t>(k % 2));
+    Known::Near near;
+    for (std::uint64_t k = 0; k < count; ++k) {
+      skipped += is[k] == Recall::skipped ? 1 : 0;
+      if (is[k] == Recall::gives) {
+        ++gives;
+        abi::Value* v = known.output(name(k));
+        ASSERT_NE(v, nullptr);
+        EXPECT_EQ(v->i, static_cast<std::int32_t>(k));
+        abi::release(v);
+      }
+      EXPECT_FALSE(decides[k] && is[k] == Recall::skipped) << "round " << round << ", fragment " << k;
+      const auto i = static_cast<std::int64_t>(k / 2);
+      const auto group = static_cast<std::uint32_t>(k % 2);
+      const std::int64_t next = known.skips().next(loop, group, i, near.skips);
+      for (std::int64_t at = i; at < next; ++at)
+        EXPECT_EQ(is[static_cast<std::uint64_t>(at) * 2 + group], Recall::skipped) << "round " << round;
+      if (is[k] != Recall::no) continue;
+      ++broken;
+      for (const std::uint64_t r : reads[k])
+        EXPECT_NE(is[r], Recall::skipped) << "round " << round << ": " << k << " reads what " << r << " assigned";
+    }
+  }
+  EXPECT_GT(skipped, 5000u);
+  EXPECT_GT(gives, 500u);
+  EXPECT_GT(gone, 500u);
+  EXPECT_GT(broken, 1000u);
+}
+
+TEST(JournalRanges, IdsAreTakenApart) {
+  balancer::Random random(5);
+  for (int k = 0; k < 1000; ++k) {
+    const Id loop{random.below(~std::uint64_t{0}), random.below(~std::uint64_t{0})};
+    const auto i = static_cast<std::int64_t>(random.below(1 << 30)) - (1 << 29);
+    const auto statement = static_cast<std::uint32_t>(random.below(60));
+    const Sibling s = sibling_of(fragment_of(loop, i, statement), statement);
+    EXPECT_EQ(s.hi, loop.hi);
+    EXPECT_EQ(index_in(loop, s), i);
+  }
+}
+
+TEST(JournalRanges, RunsOfIterationsAreOneRecord) {
+  Loops loops;
+  const Id loop{7, 8}, other{9, 10}, unknown{11, 12};
+  loops.note(loop);
+  loops.note(other);
+  Ranges members(loops);
+  // Two statements in turns, one of them downwards; two loops in turns; what no loop is known of.
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    members.add(fragment_of(loop, i, 3), 0);
+    members.add(fragment_of(loop, 999 - i, 5), 1);
+    members.add(fragment_of(other, i, 3), 0);
+  }
+  members.add(fragment_of(unknown, 1, 3), 0);
+  members.add(fragment_of(loop, 2000, 3), 0);
+  EXPECT_EQ(members.singles().size(), 1u);
+  ASSERT_EQ(members.ranges().size(), 4u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(members.ranges()[k].first, 0);
+    EXPECT_EQ(members.ranges()[k].last, 999);
+  }
+  EXPECT_EQ(members.ranges()[3].first, 2000);
 }
 
 // What the stack held decided whether a frame's sum was right: ranks saw different journals, or undamaged values were
 // passed over.
 TEST_F(JournalFiles, SumsAreTheSameWhateverIsOnTheStack) {
-  constexpr std::uint64_t kValueFrame = 3, kHead = 24;
+  constexpr std::uint64_t kValueFrame = 3, kHead = 32;
   std::uint64_t bytes = 0;  // of a frame
   {
     File file(path(), header());
     const std::vector<std::byte> value(2000);
     for (std::uint64_t k = 0; k < 20; ++k) {
       const std::uint64_t before = file.size();
-      file.value({name(k), abi::Type::bytes, value, 0});
+      file.value({name(k), {}, abi::Type::bytes, value, 0});
       bytes = file.size() - before - kHead;
     }
   }
@@ -287,7 +417,7 @@ TEST_F(JournalFiles, SumsAreTheSameWhateverIsOnTheStack) {
   Sink sink;
   sink.value = [&](const ValueOf&) {
     ++values;
-    leave_on_stack(kValueFrame * 0x9E3779B97F4A7C15u + bytes);
+    leave_on_stack(abi::fold(1, kValueFrame * 0x9E3779B97F4A7C15u) + bytes);
   };
   EXPECT_EQ(for_each_record(path(), h, sink).damaged, 0u);
   EXPECT_EQ(values, 20);
@@ -337,7 +467,7 @@ TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
   origin.hash[0] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
-  EXPECT_EQ(records_of(path()).size(), 15u);
+  EXPECT_EQ(records_of(path()).size(), 22u);
   origin = header().origin;
   origin.kernels[1] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("have changed since"), std::string::npos);

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 13;
+inline constexpr std::uint32_t kAbiVersion = 14;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -275,6 +275,7 @@ inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: 
 // runs of a call that repeats.
 inline constexpr std::uint8_t kBulk = 32;
 inline constexpr std::uint8_t kHolds = 64;     // there are hulls: it may still read more than its inputs
+inline constexpr std::uint8_t kPlain = 128;    // range: an iteration makes nothing but what `body_groups` names
 inline constexpr std::uint8_t kRepeats = 128;  // atomic: words 0 and 1 of its frame are the counter and its last value
 
 struct Program {
@@ -289,6 +290,7 @@ struct Program {
   const char* main_layout;  // their kinds: i, l, r, s
   const char* const* main_names;
   std::uint32_t main_params;
+  bool deletes = true;  // somewhere a name is freed because the program says so, which depends on what has been read by then
 };
 
 // ---------------------------------------------------------------------------- what generated code calls
@@ -319,7 +321,8 @@ void scope_delete_held(Worker*, Scope*, const Name* parts, std::uint32_t count, 
 void hint_delete_held(Worker*, Cf*, const Name* parts, std::uint32_t count, bool all);
 TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
 
-// In Cf::flags while it runs: a journal knows what its kernel gave. It is not called, and its outputs stay empty.
+// In Cf::flags while it runs: a journal knows what its kernel gave. It is not called, and its outputs stay empty. It may
+// have no inputs.
 inline constexpr std::uint16_t kRecalled = 16;
 TESSERA_HOT bool recalled(const Cf* c) { return (c->flags & kRecalled) != 0; }
 

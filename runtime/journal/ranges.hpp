@@ -1,0 +1,90 @@
+// Fragments that are done, in little room. What a loop makes in its iteration i by its statement s has the id
+// mix(mix(loop, i), s), and mix can be undone: so of an id, if s and the loop are known, it is known which i it is, and
+// runs of iterations are written down as one record. Exactly: an id that is in a range has been put there.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+
+namespace tessera::runtime::journal {
+
+using abi::Id;
+
+// What the statement with this number makes in the iterations first..last of a loop; of a fragment that repeats, its
+// turns, whose statement is 0. `group` is that of its fragments.
+struct Range {
+  Id loop;
+  std::int64_t first, last;
+  std::uint32_t statement, group;
+};
+
+// What is known of the loop that made a fragment, from its id and its statement: its id but for `lo`, which is hidden
+// by the index.
+struct Sibling {
+  std::uint64_t hi, hidden;
+};
+Sibling sibling_of(const Id& fragment, std::uint64_t statement);
+std::int64_t index_in(const Id& loop, const Sibling&);
+Id fragment_of(const Id& loop, std::int64_t index, std::uint32_t statement);
+
+// Loops that were begun: whoever begins one notes it, and whoever writes down what it has made looks it up. One that was
+// forgotten meanwhile costs room only.
+class Loops {
+ public:
+  void note(const Id& loop) {
+    Entry& e = entries_[at(loop.hi)];
+    e.hi.store(loop.hi, std::memory_order_relaxed);
+    e.lo.store(loop.lo, std::memory_order_relaxed);
+  }
+  bool find(std::uint64_t hi, Id& loop) const {
+    const Entry& e = entries_[at(hi)];
+    loop = {e.lo.load(std::memory_order_relaxed), hi};
+    return e.hi.load(std::memory_order_relaxed) == hi;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = std::size_t{1} << 15;
+  static std::size_t at(std::uint64_t hi) { return hi & (kEntries - 1); }
+  struct Entry {
+    std::atomic<std::uint64_t> hi{0}, lo{0};
+  };
+  std::unique_ptr<Entry[]> entries_ = std::make_unique<Entry[]>(kEntries);
+};
+
+// Ranges: what one worker has done since it was last emptied.
+class Ranges {
+ public:
+  explicit Ranges(const Loops& loops) : loops_(&loops) {}
+  void add(const Id& fragment, std::uint32_t group);
+
+  const std::vector<Range>& ranges() const { return ranges_; }
+  const std::vector<Id>& singles() const { return singles_; }
+  bool empty() const { return ranges_.empty() && singles_.empty(); }
+  std::size_t bytes() const { return ranges_.size() * sizeof(Range) + singles_.size() * sizeof(Id); }
+  // What it has learned of groups stays.
+  void clear();
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0}, kStatements = 64;
+  struct Group {
+    std::uint32_t statement = kNone, range = kNone;  // that of its fragments; the range that had the last of them
+    std::uint32_t failed = 0;                        // so many could not be found out
+  };
+  bool learn(Group&, const Id& fragment);
+  std::uint32_t range_of(const Group&, const Sibling&);
+  void open(Group&, const Id& loop, std::int64_t i, std::uint32_t group);
+
+  const Loops* loops_;
+  std::vector<Group> groups_;
+  std::vector<Range> ranges_;
+  std::vector<Id> singles_;
+  std::unordered_map<std::uint64_t, std::uint32_t> latest_;  // of a loop's statement: the last range
+};
+
+}  // namespace tessera::runtime::journal
