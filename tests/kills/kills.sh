@@ -18,8 +18,8 @@ words_of() {
     matmul) echo "$root/examples/matmul/matmul.fa -D BLOCKS=8 -D BLOCK_SIZE=200" ;;
     cholesky) echo "$root/examples/cholesky/cholesky.fa -D TILES=20 -D TILE=96" ;;
     rowreduce) echo "$root/examples/rowreduce/rowreduce.fa -D ROWS=60 -D COLUMNS=20000" ;;
-    heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=150" ;;
-    search) echo "$here/search.fa -D N=11" ;;
+    heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=1000" ;;
+    search) echo "$here/search.fa -D N=14" ;;
     until) echo "$here/until.fa -D LIMIT=0.02" ;;
     *) echo "kills.sh: no such program: $1" >&2; exit 2 ;;
   esac
@@ -34,7 +34,14 @@ ranks_below() {
 }
 
 # How much is in the journal beyond the headers of its files.
-written() { local n; n=$(cat J/*.tsj 2>/dev/null | wc -c); echo $((n - 400 * $(ls J/*.tsj 2>/dev/null | wc -l))); }
+written() {
+  local all=0 f size
+  for f in J/*.tsj; do
+    size=$(stat -c %s "$f" 2>/dev/null) || continue
+    [ "$size" -lt 32 ] || all=$((all + size - 32 - $(od -An -tu8 -j8 -N8 "$f")))
+  done
+  echo "$all"
+}
 # Waits until there is more than $2 of it, or $1 has ended.
 until_written() {
   while kill -0 "$1" 2>/dev/null; do
@@ -71,7 +78,7 @@ one() {
     local n=4 before
     [ "$attempt" = 1 ] || n=$((1 + RANDOM % 5))
     before=$(written)
-    timeout -s KILL 120 "$tessera" run -n "$n" --journal J --journal-interval 0.1 --restarts 0 $words >>out 2>err &
+    timeout -s KILL 120 "$tessera" run -n "$n" --journal J --journal-interval 0.05 --restarts 0 $words >>out 2>err &
     pid=$!
     # (On a disk that is full nothing grows any more.)
     if [ "$attempt" -le "$kills" ] && { [ "$who" = full ] && sleep 0.5 || until_written "$pid" "$before"; }; then
