@@ -437,9 +437,11 @@ class Writer {
   }
   std::string other_flags() const {
     if (block_.kind == Kind::range) {
-      return std::string(nested(*block_.body) ? "kNested" : plain(*block_.body) ? "kPlain" : "0") + (chain_.spreads ? " | kSpreads" : "") +
-             (chain_.stays ? " | kStays" : "") + (is_bulk(chain_) ? " | kBulk" : "") +
-             (chain_.inlined ? " | kInlined" : "");
+      return std::string(nested(*block_.body)  ? "kNested"
+                         : plain(*block_.body) ? "kPlain"
+                                               : "0") +
+             (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
+             (is_bulk(chain_) ? " | kBulk" : "") + (chain_.inlined ? " | kInlined" : "");
     }
     return std::string(chain_.stealable ? "kStealable" : "0") + (is_bulk(chain_) ? " | kBulk" : "") +
            (block_.last != nullptr ? " | kRepeats" : "") + (chain_.inlined ? " | kInlined" : "");

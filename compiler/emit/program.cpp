@@ -102,7 +102,8 @@ std::string table_of(const Context& context, const semantics::Model& model, cons
   return out + "const Program the_program = {kAbiVersion, " + std::to_string(blocks.size()) +
          ", all_blocks, all_files, " + std::to_string(files.size()) + ", {" + std::to_string(hash[0]) + "u, " +
          std::to_string(hash[1]) + "u}, " + files[0] + ", &B" + std::to_string(context.program.subs.front()->group()) +
-         ", \"" + layout + "\", " + (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) + (deletes ? ", true" : ", false") + "};\n";
+         ", \"" + layout + "\", " + (none ? "nullptr" : "main_names") + ", " + std::to_string(names.size()) +
+         (deletes ? ", true" : ", false") + "};\n";
 }
 
 }  // namespace

@@ -17,9 +17,7 @@ bool repeats(const Cf* c) { return (c->block->flags & abi::kRepeats) != 0; }
 
 // The same in every run of the program, whatever it was translated to: a loop that repeats in one fragment has those of
 // its turns.
-Id key_of(const Cf* c) {
-  return repeats(c) ? fragment_of(c->id, static_cast<std::int64_t>(c->words()[0]), 0) : c->id;
-}
+Id key_of(const Cf* c) { return repeats(c) ? fragment_of(c->id, static_cast<std::int64_t>(c->words()[0]), 0) : c->id; }
 
 // Of what a fragment that is no kernel's does: it may come back, with other values of its variables.
 Id turn_of(const Cf* c) {
@@ -144,7 +142,7 @@ void Doing::durable() {
 
 void Doing::done() {
   if (!kernel_ || recalled_) return;
-  page_.done(key_, group_, names_ ? &*names_ : nullptr, given_);
+  names_ ? page_.done(key_, *names_, given_) : page_.ran(key_, group_, given_);
   if (durable_) page_.write_now();
 }
 

@@ -82,7 +82,8 @@ struct TakenBack {
   Id key;
 };
 
-// Whoever reads this value has done so, and is in this sweep or in an earlier one of the rank and the run, as the value.
+// Whoever reads this value has done so, and is in this sweep or in an earlier one of the rank and the run, as the
+// value.
 struct Gone {
   Id id;
 };

@@ -135,41 +135,35 @@ void Page::gather_ran() {
   if (ranges_.bytes() > kPageFull) journal_.hurry();
 }
 
-void Page::give(const Output& output, abi::Value* v) {
-  outputs_.push_back(output);
-  values_.push_back(abi::retain(v));
-}
-
 void Page::forget(std::size_t from) {
-  for (std::size_t k = from; k < values_.size(); ++k) abi::release(values_[k]);
-  outputs_.resize(from);
-  values_.resize(from);
+  for (; given_.size() > from; given_.pop_back()) abi::release(given_.back().value);
 }
 
-void Page::done(const Id& key, std::uint32_t group, const InputNames* reads, std::size_t from) {
+void Page::add_given(const Id& key, std::size_t from) {
+  for (; given_.size() > from; given_.pop_back()) add({given_.back().output.id, key, given_.back().value});
+}
+
+void Page::ran(const Id& key, std::uint32_t group, std::size_t from) {
   if (!journal_.on()) return forget(from);
   const std::lock_guard hold(mutex_);
-  if (reads != nullptr) {
-    reads_.clear();
-    for (unsigned k = 0; k < reads->size(); ++k) {
-      if (abi::is_needed((*reads)[k])) reads_.push_back((*reads)[k].id);
-    }
-    const Done d{key, reads_, std::span<const Output>(outputs_).subspan(from)};
-    add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
-    append(rows_, d);
-  } else {
-    if (ran_.size() == kMostRan) gather_ran();
-    ran_.push_back({key, group});
+  if (ran_.size() == kMostRan) gather_ran();
+  ran_.push_back({key, group});
+  add_given(key, from);
+}
+
+void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
+  if (!journal_.on()) return forget(from);
+  reads_.clear();
+  for (unsigned k = 0; k < reads.size(); ++k) {
+    if (abi::is_needed(reads[k])) reads_.push_back(reads[k].id);
   }
-  if (values_.size() == from + 1) {  // most
-    add({outputs_.back().id, key, values_.back()});
-    outputs_.pop_back();
-    values_.pop_back();
-    return;
-  }
-  for (std::size_t k = from; k < values_.size(); ++k) add({outputs_[k].id, key, values_[k]});
-  outputs_.resize(from);
-  values_.resize(from);
+  outputs_.clear();
+  for (std::size_t k = from; k < given_.size(); ++k) outputs_.push_back(given_[k].output);
+  const Done d{key, reads_, outputs_};
+  const std::lock_guard hold(mutex_);
+  add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
+  append(rows_, d);
+  add_given(key, from);
 }
 
 Page::Taken Page::take() {

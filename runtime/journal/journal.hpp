@@ -43,11 +43,12 @@ class alignas(64) Page {
   // A loop begins to make fragments, or one that repeats begins its turns.
   void loop(const Id&);
   // A fragment assigns this, one that runs: there may be others around it.
-  void give(const Output&, abi::Value*);
-  std::size_t given() const { return outputs_.size(); }
-  // Its kernel has returned: what was given since then is its. With `reads` all of it is written down, so that it is
-  // recalled though its sweep may not be whole; else only that it is done.
-  void done(const Id& key, std::uint32_t group, const InputNames* reads, std::size_t from);
+  void give(const Output& output, abi::Value* v) { given_.push_back({output, abi::retain(v)}); }
+  std::size_t given() const { return given_.size(); }
+  // Its kernel has returned: what was given since then is its.
+  void ran(const Id& key, std::uint32_t group, std::size_t from);
+  // The same, and all of it is written down: it is recalled though its sweep may not be whole.
+  void done(const Id& key, const InputNames& reads, std::size_t from);
   void forget(std::size_t from);  // what was given since then, unless it is done
   void took_back(const TakenBack&);
   void write_now();
@@ -59,6 +60,7 @@ class alignas(64) Page {
   // All with its lock held.
   void add_rows(std::size_t more);
   void add(Fresh);
+  void add_given(const Id& key, std::size_t from);
   struct Pile {
     std::vector<Fresh> fresh;
     std::vector<Standing> standing;
@@ -96,8 +98,12 @@ class alignas(64) Page {
   std::size_t look_at_ = kFewPending, look_at_large_ = 1;
   std::uint64_t look_bytes_ = kFewBytes;
   // Its worker's:
+  struct Given {
+    Output output;
+    abi::Value* value;  // owned
+  };
+  std::vector<Given> given_;
   std::vector<Output> outputs_;
-  std::vector<abi::Value*> values_;  // of these; owned
   std::vector<Id> reads_;
   Id last_loop_;
   static constexpr std::size_t kFewPending = 1024, kMostRan = 1024;
@@ -109,7 +115,7 @@ struct Settings {
   Header header;
   double interval = 0;  // s between sweeps; 0: by what they cost
   bool quiet = false;
-  bool flows = false;  // Journal::flows
+  bool flows = false;                // Journal::flows
   std::function<Learned()> learned;  // what the rank knows by now
 };
 

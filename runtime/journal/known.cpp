@@ -117,9 +117,7 @@ class Loading {
     std::vector<Id> ran, gone;
     std::vector<Range> ranges;
     std::vector<Given> values;
-    void clear() {
-      done.clear(), ran.clear(), gone.clear(), ranges.clear(), values.clear();
-    }
+    void clear() { done.clear(), ran.clear(), gone.clear(), ranges.clear(), values.clear(); }
   };
   // The sweeps of a rank in one run.
   struct Stream {
@@ -181,7 +179,8 @@ class Loading {
 
   // A whole sweep.
   void take(std::uint64_t sweep, const Header& header, Stream& stream) {
-    known_.digest ^= abi::fold(header.attempt + 1, abi::fold(sweep + 1, 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(header.rank)));
+    known_.digest ^= abi::fold(header.attempt + 1,
+                               abi::fold(sweep + 1, 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(header.rank)));
     for (const std::uint32_t k : sweep_.done) in_sweep_[k] = true;
     for (const Id& key : sweep_.ran) in_sweep_[put(key, 0, 0).first] = true;
     for (const Range& r : sweep_.ranges) {
@@ -282,11 +281,11 @@ class Loading {
   Known& known_;
   std::map<std::pair<std::uint64_t, std::int32_t>, Learned> learned_;  // by run and rank
   std::map<std::pair<std::uint64_t, std::int32_t>, Stream> streams_;   // likewise
-  std::map<std::uint64_t, std::uint64_t> read_before_;  // by run
+  std::map<std::uint64_t, std::uint64_t> read_before_;                 // by run
   Sweep sweep_;
-  Ids values_;                         // all that are there ...
+  Ids values_;                        // all that are there ...
   std::vector<Known::Place> places_;  // ... and where
-  std::vector<Given> given_;           // of whole sweeps
+  std::vector<Given> given_;          // of whole sweeps
   Ids gone_;
   Ids numbers_;
   std::vector<Name> names_;  // by these

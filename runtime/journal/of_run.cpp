@@ -155,9 +155,10 @@ std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members
   h.based = known_ == nullptr ? 0 : known_->read_digest;
   // What the program says by `ranks` stays what it was.
   h.placed = known_ != nullptr ? known_->placed : members.placed();
-  return std::make_unique<Journal>(Settings{facts.options.journal, h, facts.options.journal_interval,
-                                            facts.options.quiet, facts.program.deletes, [&facts, &crew] { return learned_by(facts, crew); }},
-                                   known_, crew.size());
+  return std::make_unique<Journal>(
+      Settings{facts.options.journal, h, facts.options.journal_interval, facts.options.quiet, facts.program.deletes,
+               [&facts, &crew] { return learned_by(facts, crew); }},
+      known_, crew.size());
 }
 
 void OfRun::finished() const {

@@ -33,8 +33,8 @@ Sibling sibling_of(const Id& fragment, std::uint64_t statement);
 std::int64_t index_in(const Id& loop, const Sibling&);
 Id fragment_of(const Id& loop, std::int64_t index, std::uint32_t statement);
 
-// Loops that were begun: whoever begins one notes it, and whoever writes down what it has made looks it up. One that was
-// forgotten meanwhile costs room only.
+// Loops that were begun: whoever begins one notes it, and whoever writes down what it has made looks it up. One that
+// was forgotten meanwhile costs room only.
 class Loops {
  public:
   void note(const Id& loop) {

@@ -66,7 +66,9 @@ class Skips {
   static std::uint64_t key_of(std::uint64_t hi, std::uint32_t statement) {
     return hi + statement * 0x9E3779B97F4A7C15u;
   }
-  std::uint32_t statement_of(std::uint32_t group) const { return group < statements_.size() ? statements_[group] : kNone; }
+  std::uint32_t statement_of(std::uint32_t group) const {
+    return group < statements_.size() ? statements_[group] : kNone;
+  }
   bool find(std::uint64_t hi, std::uint32_t statement, Near& near) const {
     for (std::uint32_t k = near.loop; k < std::min<std::size_t>(near.loop + 2, loops_.size()); ++k) {
       if (loops_[k].id.hi != hi || loops_[k].statement != statement) continue;

@@ -9,9 +9,9 @@ namespace tessera::runtime {
 // It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
 void mark_sampled(abi::Value*);
 
-// For journals: somebody may read it again of whom this rank's journal does not know that he has: it has been put into a
-// message to another rank, which is marked only where a journal wants to know (comm/messages.hpp); or what the program
-// does depends on it, and that is done anew when a run goes on.
+// For journals: somebody may read it again of whom this rank's journal does not know that he has: it has been put into
+// a message to another rank, which is marked only where a journal wants to know (comm/messages.hpp); or what the
+// program does depends on it, and that is done anew when a run goes on.
 void mark_wanted(abi::Value*);
 bool is_wanted(const abi::Value*);
 

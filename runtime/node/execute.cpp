@@ -93,10 +93,9 @@ abi::Next run_in_series(Worker& w, Cf* c) {
 
 [[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
   if (simulation != nullptr) simulation->runs(c);
-  // Mostly it is recorded, and nothing else.
-  const bool only =
-      w.series == nullptr && w.page == nullptr && w.trace != nullptr && !w.node.facts.options.check_inputs;
-  return only ? w.trace->run(w, c) : run_in_series(w, c);
+  // Mostly it is recorded, or there is a journal, and nothing else.
+  if (w.series != nullptr || w.node.facts.options.check_inputs) return run_in_series(w, c);
+  return w.page == nullptr ? run_recorded(w, c) : run_kept(w, c);
 }
 
 // A `while` that may read swept names goes on behind what its turn has made: it would make all turns before that runs,
@@ -134,7 +133,8 @@ bool goes_behind(const Cf* c, const abi::Block& before) {
 
 // The iteration that a chunk of a loop goes on with, from `i`; past the last one: with none.
 [[gnu::noinline, gnu::cold]] std::int64_t next_iteration(Worker& w, const Work& work, std::int64_t i) {
-  const std::int64_t next = std::min(journal::next_iteration(*w.node.journal, *w.page, work.cf, i, work.last), work.last + 1);
+  const std::int64_t next =
+      std::min(journal::next_iteration(*w.node.journal, *w.page, work.cf, i, work.last), work.last + 1);
   for (const std::uint32_t* g = work.cf->block->body_groups; next > i && *g != ~0u; ++g)
     w.stats.skipped(*g, static_cast<std::uint64_t>(next - i));
   return next;

@@ -45,7 +45,8 @@ std::string misread(const fs::path& folder) {
     for (const fs::path& file : journal::files_of(folder)) {
       journal::Header header;
       const auto keep = [&](const auto& record) { journal::append(rows, record); };
-      const journal::Found found = journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, {}, {}});
+      const journal::Found found =
+          journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, {}, {}});
       if (!found.header || found.damaged > 0) return file.filename().string() + " is not read whole\n";
     }
     if (times == 0) first = rows;

@@ -267,7 +267,9 @@ TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
     fs::remove(path());
     const std::uint64_t count = 5 + random.below(60), sweeps_in = 1 + random.below(12);
     const Id loop = abi::mix({5, 6}, static_cast<std::uint64_t>(round));
-    const auto id_of = [&](std::uint64_t k) { return fragment_of(loop, static_cast<std::int64_t>(k / 2), k % 2 == 0 ? 1 : 4); };
+    const auto id_of = [&](std::uint64_t k) {
+      return fragment_of(loop, static_cast<std::int64_t>(k / 2), k % 2 == 0 ? 1 : 4);
+    };
     std::vector<std::vector<std::uint64_t>> reads(count);
     std::vector<std::uint64_t> left(count);
     std::vector<bool> decides(count);  // what the program does depends on it

@@ -290,7 +290,8 @@ struct Program {
   const char* main_layout;  // their kinds: i, l, r, s
   const char* const* main_names;
   std::uint32_t main_params;
-  bool deletes = true;  // somewhere a name is freed because the program says so, which depends on what has been read by then
+  // Somewhere a name is freed because the program says so: whoever is to read it has to do so before.
+  bool deletes = true;
 };
 
 // ---------------------------------------------------------------------------- what generated code calls
@@ -321,8 +322,8 @@ void scope_delete_held(Worker*, Scope*, const Name* parts, std::uint32_t count, 
 void hint_delete_held(Worker*, Cf*, const Name* parts, std::uint32_t count, bool all);
 TESSERA_HOT Name scope_name(const Scope* s, std::uint32_t ordinal) { return {mix(s->id, ordinal), s->ref}; }
 
-// In Cf::flags while it runs: a journal knows what its kernel gave. It is not called, and its outputs stay empty. It may
-// have no inputs.
+// In Cf::flags while it runs: a journal knows what its kernel gave. It is not called, and its outputs stay empty. It
+// may have no inputs.
 inline constexpr std::uint16_t kRecalled = 16;
 TESSERA_HOT bool recalled(const Cf* c) { return (c->flags & kRecalled) != 0; }
 
