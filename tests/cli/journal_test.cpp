@@ -405,6 +405,45 @@ TEST_F(Journal, AFolderThatRanksDoNotShareIsRefused) {
   EXPECT_FALSE(fs::exists(path("0/ran")));
 }
 
+// Of 190,000 fragments that take less time than to write more of them, ranges are written; and no more is done about
+// them than that when the run goes on.
+TEST_F(Journal, OfManySmallFragmentsLittleIsWritten) {
+  write("many.fa",
+        "C++ sub start(name x) ${{ x = 1; $}}\n"
+        "C++ sub link(int before, name x) ${{ x = before + 1; $}}\n"
+        "C++ sub cell(int a, int b, name x) ${{ x = (a + b) % 1000; $}}\n"
+        "C++ sub hold(int a, int b, name x) ${{\n"
+        "  if (access(\"die\", F_OK) == 0) { fclose(fopen(\"held\", \"w\")); sleep(60); }\n"
+        "  x = a + b;\n"
+        "$}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, y, z; start(x[0]);\n"
+        "  for i = 1..100000 link(x[i - 1], x[i]);\n"
+        "  for i = 0..300 start(y[0][i]);\n"
+        "  for t = 1..300 { start(y[t][0]); for i = 1..300 cell(y[t - 1][i - 1], y[t - 1][i], y[t][i]); }\n"
+        "  hold(x[100000], y[300][300], z);\n"
+        "  show(z);\n"
+        "}\n");
+  const Outcome all = tessera({"run", "many.fa", "-q"});
+  deadly();
+  const std::string begin = TESSERA_COMMAND " run many.fa -q -t 1 --journal J --journal-interval 1000 ";
+  EXPECT_TRUE(ended(
+      run({"sh", "-c", begin + "& p=$!; until test -f held; do sleep 0.05; done; sleep 0.2; kill -TERM $p; wait $p"}),
+      75));
+  std::uintmax_t bytes = 0;
+  for (const auto& file : fs::directory_iterator(path("J"))) bytes += file.file_size();
+  EXPECT_LT(bytes, 60'000u);
+  fs::remove(path("die"));
+  const Outcome rest = run({"sh", "-c", begin + "--summary s.json"});
+  EXPECT_TRUE(ended(rest, 0));
+  EXPECT_EQ(rest.out, all.out);
+  const auto summary = nlohmann::json::parse(read("s.json"));
+  EXPECT_GE(summary.at("ranks").at(0).at("recalled").get<std::int64_t>(), 185'000);
+  for (const auto& group : summary.at("groups"))
+    EXPECT_LT(group.at("count").get<std::int64_t>(), 2'000) << group.at("label");
+}
+
 // What ran in an earlier run counts apart, and is not shipped about.
 TEST_F(Journal, WhatIsRecalledCountsApart) {
   deadly();
