@@ -104,10 +104,28 @@ bool goes_behind(const Cf* c, const abi::Block& before) {
   return before.kind == abi::Kind::loop && (c->block->flags & abi::kHolds) != 0;
 }
 
+// Of one that repeats turns may be skipped by what is looked up.
+template <class F>
+bool counting_turns(Worker& w, Cf* c, F look_up) {
+  const bool repeats = (c->block->flags & abi::kRepeats) != 0;
+  const std::int64_t turn = repeats ? abi::frame_int(c, 0) : 0;
+  const bool found = look_up();
+  if (repeats) w.stats.skipped(c->block->group, static_cast<std::uint64_t>(abi::frame_int(c, 0) - turn));
+  return found;
+}
+
+// It goes on, and need not wait for the inputs of its next block.
+[[gnu::noinline, gnu::cold]] bool goes_on_recalled(Worker& w, Cf* c) {
+  const journal::Journal* const journal = w.node.journal.get();
+  if (journal == nullptr || journal->known() == nullptr) return false;
+  return counting_turns(w, c, [&] { return journal::recalls(*journal, w.page, c); });
+}
+
 // The one that is made need not be made.
 [[gnu::noinline, gnu::cold]] bool skipped(Worker& w, Cf* c) {
   if (w.page == nullptr || w.node.journal->known() == nullptr) return false;
-  if (!journal::skips(*w.node.journal, *w.page, c)) return false;
+  const bool over = counting_turns(w, c, [&] { return journal::skips(*w.node.journal, *w.page, c); });
+  if (!over) return false;
   w.stats.skipped(c->block->group, 1);
   free_cf(c);
   return true;
@@ -280,7 +298,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
-  if (!(w.watched && journal != nullptr && journal::recalls(*journal, w.page, c)) && !data.gather(w, c)) return false;
+  if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
   if (!behind && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   w.queue.push(c, behind);
