@@ -12,7 +12,7 @@ namespace tessera::balancer {
 namespace {
 
 using Kind = Parameter::Kind;
-constexpr std::string_view kPlaces[] = {"dedicated", "colocated"};
+constexpr std::string_view kHeadPlaces[] = {"dedicated", "colocated"};
 
 constexpr Parameter kHierarchicalParameters[] = {
     {.name = "coordinator",
@@ -20,7 +20,7 @@ constexpr Parameter kHierarchicalParameters[] = {
      .help = "dedicated: the last ranks coordinate (one for each group, one for all groups) and run "
              "nothing; colocated: they work as well",
      .kind = Kind::choice,
-     .choices = kPlaces},
+     .choices = kHeadPlaces},
     {.name = "group_size",
      .default_value = "auto",
      .help = "workers of one coordinator at most; with no more than that it is the only one, as in "

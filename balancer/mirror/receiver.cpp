@@ -6,7 +6,7 @@
 namespace tessera::balancer {
 namespace {
 
-constexpr int kMostDoublings = 4;
+constexpr int kMostBackoffDoublings = 4;
 
 }  // namespace
 
@@ -70,7 +70,7 @@ Receiver::Mode Receiver::search(Searching s, Time now, const Need& need, Actions
     return s;
   }
   if (s.asked) {  // in vain
-    not_before_ = now + (backoff_ << std::min(failures_, kMostDoublings));
+    not_before_ = now + (backoff_ << std::min(failures_, kMostBackoffDoublings));
     ++failures_;
   }
   return Asleep{};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kFirstPause = std::chrono::milliseconds(20);
 // While a train comes in. When nothing has come of it for so long, nobody waits for it.
-constexpr auto kLook = std::chrono::microseconds(50);
+constexpr auto kLookAgain = std::chrono::microseconds(50);
 constexpr auto kGivenUp = std::chrono::milliseconds(200);
 
 // ns per byte of memory that is written for the first time: the best of a few pieces.
@@ -56,7 +56,7 @@ bool LinkMeter::more_wanted() const {
 Clock::time_point LinkMeter::next(Clock::time_point now) const {
   Clock::time_point at = now + std::chrono::hours(1);
   for (const auto& [from, train] : trains_) {
-    if (now < train.latest + kGivenUp) at = now + kLook;
+    if (now < train.latest + kGivenUp) at = now + kLookAgain;
   }
   if (running_ || peers_.empty()) return at;
   return more_wanted() ? now : rounds_ == Probing::kRounds ? at : std::min(at, next_round_);

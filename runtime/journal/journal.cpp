@@ -19,7 +19,7 @@ constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::ui
 // What is written waits for the disk in files of about this size: one that is lost takes no more along.
 constexpr std::uint64_t kFileSize = std::uint64_t{256} << 20;
 constexpr auto kPoll = std::chrono::milliseconds(1);  // in a simulation
-constexpr auto kLook = std::chrono::seconds(5);       // else: what is to be written becomes less as well
+constexpr auto kLookEvery = std::chrono::seconds(5);  // else: what is to be written becomes less as well
 
 Clock::duration in_seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
@@ -270,7 +270,7 @@ bool Journal::wait() {
     const double left = seconds_to_wait();
     if (stopping_.load() || hurried_.load() || left <= 0) break;
     const auto hurries = [this] { return stopping_.load() || hurried_.load() || asked_ > answered_; };
-    const auto pause = std::min<Clock::duration>(in_seconds(left), simulation != nullptr ? kPoll : kLook);
+    const auto pause = std::min<Clock::duration>(in_seconds(left), simulation != nullptr ? kPoll : kLookEvery);
     if (simulation != nullptr) {
       sleep_for(pause);
       continue;

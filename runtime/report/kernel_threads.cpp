@@ -14,13 +14,13 @@ namespace {
 using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 Create next_create = nullptr;
 
-struct Start {
+struct KernelStart {
   void* (*routine)(void*);
   void* argument;
 };
 
 void* with_crash_stack(void* given) {
-  const Start start = *std::unique_ptr<Start>(static_cast<Start*>(given));
+  const KernelStart start = *std::unique_ptr<KernelStart>(static_cast<KernelStart*>(given));
   const CrashStack stack;
   return start.routine(start.argument);
 }
@@ -38,7 +38,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   using namespace tessera::runtime;
   if (next_create == nullptr) find_pthread_create();
   if (program_running() == nullptr) return next_create(thread, attributes, routine, argument);
-  auto start = std::make_unique<Start>(Start{routine, argument});
+  auto start = std::make_unique<KernelStart>(KernelStart{routine, argument});
   const int error = next_create(thread, attributes, with_crash_stack, start.get());
   if (error == 0) (void)start.release();
   return error;
