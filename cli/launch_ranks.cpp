@@ -23,6 +23,7 @@
 #include "runtime/control/control_point.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
+#include "runtime/node/interrupts.hpp"
 #include "runtime/transport/launcher.hpp"
 
 namespace fs = std::filesystem;
@@ -254,6 +255,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     in_global_objects = true;  // at the end
   }
   check_room_for_mpi();
+  if (!options.journal.empty() || runtime::leaves_files(options)) give_ranks_time_to_write();
   std::error_code ignored;
   Command words = {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"};
   words.insert(words.end(), arguments.begin(), arguments.end());

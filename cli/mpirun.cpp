@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "cli/failure.hpp"
 #include "runtime/transport/open_mpi.hpp"
 
@@ -65,6 +67,11 @@ Command start_of_mpirun(std::int32_t ranks, const std::vector<std::string>& vari
   }
   if (!hosts.empty()) add({"-f", hosts});
   return command;
+}
+
+// A second is the default. mpirun waits for all of it, also for ranks that have ended sooner.
+void give_ranks_time_to_write() {
+  if (built_with_open_mpi()) setenv("OMPI_MCA_odls_base_sigkill_timeout", "2", 0);
 }
 
 bool shows_text_as_it_is(const std::vector<std::string>& words) {

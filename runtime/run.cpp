@@ -16,6 +16,7 @@
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/node/arguments.hpp"
+#include "runtime/node/end_of_run.hpp"
 #include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
@@ -161,8 +162,20 @@ Begin agreed_begin(const abi::Program& program, const RunOptions& given, const s
   return b;
 }
 
+// What is left to do in a process of the run's own; the exit code.
+int leave(int code) {
+  end_children();
+  guard_no_descriptors();
+  if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
+    std::fprintf(stderr, "%s\n", word.c_str());
+    return kExitProgram;
+  }
+  const std::string lost = files::stdout_error();
+  return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
+}
+
 int run_ranks(const abi::Program& program, Begin b, const std::vector<std::string>& arguments,
-              const std::vector<std::unique_ptr<Transport>>& transports, bool first) {
+              const std::vector<std::unique_ptr<Transport>>& transports, bool first, Interrupts& interrupts) {
   const RunOptions& options = b.options;
   std::vector<balancer::GroupInfo> infos = group_infos(program);
   balancer::apply_profile(b.profile, infos);
@@ -186,8 +199,12 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     others.emplace_back([&nodes, i] { nodes[i]->run(); }, static_cast<std::int32_t>(i));
   }
+  interrupts.ends([&end = *nodes.front()->end](int code) { return end.interrupted(code); });
   const int code = nodes.front()->run();
   for (auto& t : others) t.join();
+  interrupts.ends(nullptr);
+  // Kernels may still run, so nothing of the ranks may go.
+  if (by_signal(code)) Interrupts::end_process(leave(code));
   if (code == kExitOk) b.journal.finished();
   if (signals) ignore_member_signals();
   return code;
@@ -208,18 +225,6 @@ class OthersLogger {
  private:
   std::shared_ptr<spdlog::logger> before_;
 };
-
-// What is left to do in a process of the run's own; the exit code.
-int leave(int code) {
-  end_children();
-  guard_no_descriptors();
-  if (const std::string word = word_of_child(); !word.empty() && code == kExitOk) {
-    std::fprintf(stderr, "%s\n", word.c_str());
-    return kExitProgram;
-  }
-  const std::string lost = files::stdout_error();
-  return code == kExitOk && !lost.empty() ? complain(kExitEnvironment, lost, true) : code;
-}
 
 }  // namespace
 
@@ -256,9 +261,9 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     }
     if (b.exit_code != kExitOk) return b.exit_code;
     const LastWords last_words(program, own);
-    const Interrupts interrupts(options.quiet || !own, own && !b.options.journal.empty());
+    Interrupts interrupts(b.options);
     try {
-      const int code = run_ranks(program, std::move(b), arguments, transports, first);
+      const int code = run_ranks(program, std::move(b), arguments, transports, first, interrupts);
       if (own) return leave(code);
       return alone ? code : share_end(*transports.front(), *options.caller, code);
     } catch (const std::invalid_argument&) {

@@ -16,6 +16,8 @@ namespace {
 constexpr auto kFirstPace = std::chrono::milliseconds(1);
 constexpr auto kSlowestPace = std::chrono::milliseconds(100);
 constexpr auto kPaceOfRest = std::chrono::milliseconds(8);  // somebody rests: may it make more?
+// For rank 0 to answer, and the thread that sees to messages to be out of a kernel.
+constexpr auto kUntilInterrupted = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -47,6 +49,13 @@ void EndOfRun::failed(const std::string& text, int exit_code) {
   }
   has_failure_.store(true);
   transport_.wake();
+}
+
+bool EndOfRun::interrupted(int exit_code) {
+  failed("", exit_code);
+  const auto deadline = Clock::now() + kUntilInterrupted;
+  while (!stopped_ && Clock::now() < deadline) sleep_for(std::chrono::milliseconds(2));
+  return stopped_;
 }
 
 void EndOfRun::stop_all(int exit_code) {
@@ -155,7 +164,7 @@ void EndOfRun::on(Rank from, Waiting&& m) {
 void EndOfRun::on(Rank, Failed&& m) {
   if (stopped_) return;
   flush_output();
-  tell(facts_.options, m.text + "\n");
+  if (!m.text.empty()) tell(facts_.options, m.text + "\n");
   run_failed_.store(true);
   stop_all(m.exit_code);
 }

@@ -34,6 +34,8 @@ class EndOfRun {
 
   void root_finished();                                 // rank 0
   void failed(const std::string& text, int exit_code);  // any rank; the first one counts
+  // Any rank, from a thread that does nothing else: a signal ends the run. False: this rank does not hear that it ends.
+  bool interrupted(int exit_code);
 
   // Does what is due; called in each turn of the communication thread.
   void turn(Clock::time_point now);

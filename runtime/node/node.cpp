@@ -19,6 +19,7 @@
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
+#include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/moving.hpp"
 #include "runtime/node/results.hpp"
@@ -37,6 +38,7 @@
 #include "runtime/start/caller.hpp"
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_buffer.hpp"
+#include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -54,6 +56,8 @@ constexpr std::uint64_t kPublishes = 10'000;
 constexpr std::uint64_t kWorthStealing = 1000;
 // How long a failed run waits for kernels to return before the process ends without them.
 constexpr auto kGrace = std::chrono::seconds(1);
+// ... one that a signal has ended before what was measured is taken without them: mpirun may wait for a second in all.
+constexpr auto kGraceOfSignal = std::chrono::milliseconds(200);
 
 // What of the host's cores is for this rank.
 cores::Share share_of(const RunFacts& facts, const Members& members, const Transport& transport) {
@@ -362,7 +366,27 @@ int Node::run() {
   return finish(end->exit_code());
 }
 
+namespace {
+
+// What runs yet is counted as begun; here as far as it has come.
+void weigh_running(Totals& t) {
+  for (const auto& f : t.now.running) {
+    for (GroupTotals& g : t.groups) {
+      if (g.group != f.group || g.count == 0) continue;
+      g.weight += (f.seconds * 1e9 - g.weight) / static_cast<double>(g.count);
+    }
+  }
+}
+
+}  // namespace
+
+// How a rank ends:
+//   well         all workers leave; totals and traces go to rank 0, which writes the results
+//   badly        it ends the process when a worker does not leave
+//   by a signal  as when well, but with what was measured so far: a worker that does not leave is left where it is, and
+//                the others wait for rank 0, since mpirun ends all when one has ended
 int Node::finish(int exit_code) {
+  const bool signalled = by_signal(exit_code);
   if (exit_code == 0) await_children();
   stopping.store(true);
   if (exit_code != 0) failed.store(true);
@@ -370,31 +394,43 @@ int Node::finish(int exit_code) {
   transport.wake();
   const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
   if (exit_code != 0) {
-    const auto deadline = Clock::now() + kGrace;
+    const auto deadline = Clock::now() + (signalled ? kGraceOfSignal : Clock::duration(kGrace));
     while (!all_workers_left() && Clock::now() < deadline) {
       sleep_for(std::chrono::milliseconds(1));
       crew.sleepers.wake_all();
       transport.wake();
     }
-    if (!all_workers_left()) {
+    if (!all_workers_left() && !signalled) {
       flush_all();
       transport.abort(exit_code);
     }
   }
-  for (auto& w : crew.workers) w->thread.join();
+  const bool all_left = !signalled || all_workers_left();
+  if (all_left) {
+    for (auto& w : crew.workers) w->thread.join();
+  } else {
+    seal_traces();
+  }
   // A run that has come to its end is not gone on with; but where tests look at what such a one would find.
-  if (journal != nullptr) journal->stop(exit_code != 0 || simulation != nullptr);
+  if (journal != nullptr && !signalled) journal->stop(exit_code != 0 || simulation != nullptr);
   // Only now: a worker may have held the communication role, and been in the middle of a turn.
   membership->stop_listening();
   progress->clear();
+  Totals own = own_totals(all_left);
+  if (!all_left) {
+    own.final = true;
+    weigh_running(own);
+    own.held = held->most();
+    std::erase_if(own.groups, [](const GroupTotals& g) { return g.count == 0; });
+  }
   running.reset();
   if (facts.first()) {
-    totals->take(Rank{0}, own_totals(true));
+    totals->take(Rank{0}, std::move(own));
   } else {
-    comm.send(Rank{0}, own_totals(true));
+    comm.send(Rank{0}, own);
   }
-  if (exit_code == 0 && !facts.options.record.empty()) {
-    send_trace(crew, *events, [this](TracePart part) {
+  if ((exit_code == 0 || signalled) && !facts.options.record.empty()) {
+    send_trace(crew, *events, exit_code == 0, [this](TracePart part) {
       facts.first() ? void(trace_parts.emplace_back(Rank{0}, std::move(part))) : comm.send(Rank{0}, part);
     });
   }
@@ -432,11 +468,16 @@ int Node::finish(int exit_code) {
     std::fputs("tessera: warning: a kernel has locked stdout or stderr (flockfile) and not unlocked it\n", stderr);
   }
   int code = exit_code;
-  if (facts.first() && exit_code == 0) {
-    if (!facts.options.quiet) {
+  if (facts.first() && (exit_code == 0 || signalled)) {
+    if (!facts.options.quiet && exit_code == 0) {
       std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
     }
-    code = write_results({facts, elapsed, totals->by_rank(), *links, events.get(), trace_parts});
+    const int wrote = write_results({facts, elapsed, totals->by_rank(), *links, events.get(), trace_parts, signalled});
+    if (exit_code == 0) code = wrote;
+  }
+  if (signalled) {
+    transport.barrier(sink);
+    if (journal != nullptr) journal->stop(true);
   }
   if (policy == nullptr) return code;
   const std::string wrong = policy->close();

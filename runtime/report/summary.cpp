@@ -191,6 +191,7 @@ Summary summarise(const RunOver& over) {
   s.balancer = std::string(facts.policy.name);
   s.worker_ranks = facts.worker_ranks;
   s.seconds = over.seconds;
+  s.interrupted = over.interrupted;
   s.ranks = over.totals;
   if (several_hosts(facts.hosts)) s.hosts = facts.hosts;
   s.groups = merge_groups(s.ranks);
@@ -234,9 +235,9 @@ std::string text_of(const Summary& s) {
     bytes += static_cast<double>(t.bytes_sent);
   }
   const auto ranks = s.ranks.size();
-  std::string out =
-      fmt::format("\n{}: {} on {} rank{} ({} worker thread{}{})\n", s.program->name, seconds_text(s.seconds), ranks,
-                  ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", coordinators_text(s));
+  std::string out = fmt::format("\n{}: {}{} on {} rank{} ({} worker thread{}{})\n", s.program->name,
+                                s.interrupted ? "ended by a signal after " : "", seconds_text(s.seconds), ranks,
+                                ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", coordinators_text(s));
   out += fmt::format("  fragments {}", fragments);
   if (recalled > 0) out += fmt::format("   recalled {}", recalled);
   out += fmt::format("   efficiency {:.0f} %", 100 * s.efficiency());
@@ -302,6 +303,7 @@ std::string json_of(const Summary& s) {
   j["program_hash"] = fmt::format("{:016x}{:016x}", s.program->hash[0], s.program->hash[1]);
   j["balancer"] = s.balancer;
   j["seconds"] = s.seconds;
+  j["interrupted"] = s.interrupted;
   j["efficiency"] = s.efficiency();
   j["imbalance"] = s.imbalance();
   j["speed_up"] = s.speed_up();

@@ -21,6 +21,7 @@ struct RunOver {
   const LinkMeter& links;
   const RankEvents* events;  // --record; null: not asked for
   std::vector<std::pair<Rank, TracePart>>& trace_parts;
+  const bool interrupted = false;  // a signal has ended it
 };
 
 struct Summary {
@@ -28,6 +29,7 @@ struct Summary {
   std::string balancer;
   std::int32_t worker_ranks = 1;
   double seconds = 0;
+  bool interrupted = false;  // by a signal
   std::vector<Totals> ranks;
   std::vector<GroupTotals> groups;  // merged, heaviest first
   std::vector<std::string> hosts;   // by rank, where there are several hosts

@@ -10,6 +10,7 @@
 #include "balancer/units.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
+#include "runtime/threads/ticks.hpp"
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_events.hpp"
 #include "runtime/trace/trace_graph.hpp"
@@ -124,13 +125,34 @@ struct Window {
   balancer::Time from;
   Rank rank;
 };
+// The worker of a part that tells when a signal has ended the run.
+constexpr std::int32_t kBySignal = -2;
 
-// Leaves what was from then on, on all ranks. Clocks agree within less than kClocks, or as far as is known.
+// Clocks agree within less than kClocks, or as far as is known.
 constexpr balancer::Time kClocks = 1'000'000;
+balancer::Time apart(const simulator::Times& t) {
+  balancer::Time most = kClocks;
+  for (const simulator::RankInfo& r : t.ranks) most = std::max(most, r.same_host ? 0 : 2 * r.error);
+  return most;
+}
+
+// Leaves what was before a signal has ended the run, on all ranks: so nothing is there without what made it.
+bool leave_until(balancer::Time signal, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
+  const balancer::Time end = signal - zero - apart(t);
+  if (end <= 0) return false;
+  graph.until(zero + end);
+  const auto later = [&](const auto& x) { return x.at >= end; };
+  std::erase_if(t.messages, later);
+  std::erase_if(t.decisions, later);
+  std::erase_if(t.memory, later);
+  t.notes.push_back(fmt::format("the run was ended by a signal after {}", balancer::duration_text(end)));
+  t.finished = end;
+  return true;
+}
+
+// Leaves what was from then on, on all ranks.
 bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
-  balancer::Time apart = kClocks;
-  for (const simulator::RankInfo& r : t.ranks) apart = std::max(apart, r.same_host ? 0 : 2 * r.error);
-  t.from = w.from - zero + apart;
+  t.from = w.from - zero + apart(t);
   if (t.from >= t.finished) return false;
   graph.since(zero + t.from);
   const auto before = [&](const auto& x) { return x.at < t.from; };
@@ -146,13 +168,16 @@ bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGra
 
 }  // namespace
 
-void send_trace(const Crew& crew, RankEvents& events, const std::function<void(TracePart)>& give) {
+void send_trace(const Crew& crew, RankEvents& events, bool whole, const std::function<void(TracePart)>& give) {
   const RankEvents::Scale scale = events.scale();
-  const auto kept_since = [&](std::int32_t worker, std::uint64_t since) {
-    if (since == 0) return;
-    const auto after = static_cast<double>(static_cast<std::int64_t>(since - scale.ticks)) * scale.ns_per_tick;
+  const auto tell = [&](std::int32_t worker, std::uint64_t when) {
+    const auto after = static_cast<double>(static_cast<std::int64_t>(when - scale.ticks)) * scale.ns_per_tick;
     give({.worker = worker, .full = true, .base_ns = scale.ns + static_cast<std::int64_t>(after), .words = {}});
   };
+  const auto kept_since = [&](std::int32_t worker, std::uint64_t since) {
+    if (since != 0) tell(worker, since);
+  };
+  if (!whole) tell(kBySignal, ticks());
   for (const auto& w : crew.workers) {
     kept_since(w->number, w->trace->since());
     for (auto& words : w->trace->take()) {
@@ -176,7 +201,12 @@ std::string write_trace(const RunOver& over, std::string& missing) {
   TraceEvents events(over.events->began());
   trace.times = about_run(over, groups.of);
   std::optional<Window> window;
+  std::optional<balancer::Time> signal;
   for (auto& [rank, part] : over.trace_parts) {
+    if (part.worker == kBySignal) {
+      signal = std::min(signal.value_or(part.base_ns), part.base_ns);
+      continue;
+    }
     if (part.full && (!window || part.base_ns > window->from)) window = {part.base_ns, rank};
     if (part.full) continue;
     if (part.worker < 0) {
@@ -186,6 +216,9 @@ std::string write_trace(const RunOver& over, std::string& missing) {
       graph.add(rank, part);
     }
     part.words = {};
+  }
+  if (signal && !leave_until(*signal, events.zero(), graph, trace.times)) {
+    return "--record: the trace of this run is not written: a signal has ended it at its beginning";
   }
   if (window && !leave(*window, facts, events.zero(), graph, trace.times)) {
     return fmt::format(
@@ -203,7 +236,8 @@ std::string write_trace(const RunOver& over, std::string& missing) {
   }
   graph.times(events.came(), over.events->began(), trace.times);
   events.moves(graph, trace.times);
-  std::erase_if(trace.times.moves, [&](const auto& m) { return m.at < trace.times.from; });
+  std::erase_if(trace.times.moves,
+                [&](const auto& m) { return m.at < trace.times.from || (signal && m.at >= trace.times.finished); });
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {

@@ -9,8 +9,9 @@
 
 namespace tessera::runtime {
 
-// Gives what the workers of this rank wrote down to rank 0; they have ended.
-void send_trace(const Crew&, RankEvents&, const std::function<void(TracePart)>& give);
+// Gives what the workers of this rank wrote down to rank 0; they have ended, or are sealed (trace_seal.hpp). `whole`:
+// the run is; else it ends now, wherever it is.
+void send_trace(const Crew&, RankEvents&, bool whole, const std::function<void(TracePart)>& give);
 
 // Rank 0, when the parts of all ranks are there: writes the file, whole or not at all. Returns what is
 // wrong, for a person; empty: nothing. `missing`: what it does not have for lack of room.

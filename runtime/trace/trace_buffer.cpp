@@ -12,6 +12,7 @@
 
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
+#include "runtime/trace/trace_seal.hpp"
 #include "runtime/work/worker.hpp"
 
 namespace tessera::runtime {
@@ -175,6 +176,7 @@ abi::Next TraceBuffer::run(abi::Worker& w, abi::Cf* c) {
   begin[2] = ticks();
   const abi::Next next = c->block->run(&w, c);
   ended_ = ticks();
+  await_end_if_sealed();
   if (next == abi::Next::wait) born(trace_key(*c), located_, false);
   *room(1) = head(TraceWord::end, ended_);
   ended_at_ = ++at_;
@@ -196,6 +198,7 @@ void TraceBuffer::iterate(abi::Worker& w, abi::Cf* range, std::int64_t iteration
   const Open open(*this, whole, 4);
   range->block->iterate(&w, range, iteration);
   iterated_ = at_ == ended_at_ ? ended_ : ticks();
+  await_end_if_sealed();
   *room(1) = head(TraceWord::end, iterated_);
   ++at_;
   iterated_range_ = range;
@@ -209,6 +212,7 @@ std::int64_t TraceBuffer::home(std::int64_t locator) const {
 }
 
 void TraceBuffer::born(const abi::Cf& c) {
+  await_end_if_sealed();
   std::int64_t at = -1;
   if (c.block->locator != nullptr) {
     try {
@@ -227,9 +231,13 @@ void TraceBuffer::born(TraceKey key, std::int64_t home, bool under_end) {
   born_at_ = at_;
 }
 
-void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) { two(TraceWord::made, bytes, trace_key(value)); }
+void TraceBuffer::made(const abi::Id& value, std::uint64_t bytes) {
+  await_end_if_sealed();
+  two(TraceWord::made, bytes, trace_key(value));
+}
 
 void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
+  await_end_if_sealed();
   ends_scope_ = scope.ref;
   two(TraceWord::ends, 0, trace_key(value));
 }

@@ -29,6 +29,8 @@ class TraceGraph {
   void add(Rank from, const TracePart&);
   // There was no room for all: leaves what ran from then on, on the clock of rank 0; before build.
   void since(balancer::Time from);
+  // Leaves what was before that time, when a signal ended the run: what was open ends then; before build, and `since`.
+  void until(balancer::Time at);
   // The graph. `group`: by block; `join_group`: the group of a join of what began with a fragment of
   // that block's. False: it does not hang together, which is a bug of ours.
   using JoinGroup = std::function<balancer::Group(std::uint32_t block)>;
@@ -106,6 +108,7 @@ class TraceGraph {
   void merge_iterations();
   bool in_spread(std::size_t run) const;
   void put_inputs(Stream&);
+  void keep_runs(const std::function<bool(Run&)>& stays);
   void born(Stream&, std::uint64_t payload, TraceKey);
   bool find_parents();
   void find_inputs();

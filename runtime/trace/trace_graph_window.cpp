@@ -1,5 +1,6 @@
 // A run whose record had no room for all: what is left is the end of it, of all ranks from one time on. What was made
-// before that comes from nowhere, and was there when it begins.
+// before that comes from nowhere, and was there when it begins. Or one that a signal has ended: what is left is what
+// began before, with all that made it.
 #include <algorithm>
 
 #include "runtime/trace/trace_graph.hpp"
@@ -8,12 +9,30 @@ namespace tessera::runtime {
 
 void TraceGraph::since(balancer::Time from) {
   whole_ = false;
+  keep_runs([from](Run& r) {
+    r.start = std::max(r.start, from);
+    return r.end > from;
+  });
+}
+
+void TraceGraph::until(balancer::Time at) {
+  for (auto& [worker, stream] : streams_) {
+    put_inputs(stream);
+    for (const std::size_t run : stream.open) runs_[run].end = at;  // as far as is known
+    stream.open.clear();
+  }
+  keep_runs([at](Run& r) {
+    r.end = std::min(r.end, at);
+    return r.start < at;
+  });
+}
+
+void TraceGraph::keep_runs(const std::function<bool(Run&)>& stays) {
   std::vector<std::size_t> now(runs_.size(), kNone);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     Run& r = runs_[i];
-    if (r.end <= from) continue;
-    r.start = std::max(r.start, from);
+    if (!stays(r)) continue;
     if (r.outer != kNone) r.outer = now[r.outer];
     now[i] = kept;
     runs_[kept++] = r;

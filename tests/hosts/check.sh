@@ -210,6 +210,31 @@ X
     [ "$(sort out | tr '\n' ',')" = "0 of 1000 on h2,1 of 1000 on h1,rank 0: exit code 2,rank 0: sum 3,rank 1: exit code 2,rank 1: sum 3," ] ||
       { echo "the library:"; cat out said; exit 1; }
     grep -q '"host": "h2"' s.json && [ -s r.trace ] || { echo "no summary or trace"; exit 1; } ;;
+  files)  # a run that a signal ends leaves what was measured, on both hosts
+    cat >steps.fa <<'X'
+C++ sub nap(int i, name x) ${{ usleep(20000); if (i == 8) { printf("begun\n"); fflush(stdout); } x = i; $}}
+sub main(int n) { df _x; for i = 1..n nap(i, _x[i]) @ { locator_cyclic: i; }; }
+X
+    build steps
+    for how in INT TERM mpirun; do
+      rm -f s.json r.trace s.groups out
+      options="--summary s.json --record r.trace --save-groups s.groups --balancer none"
+      case $how in
+        mpirun) TESSERA_OPTIONS=$options timeout 240 $mpirun ./steps 100000 >out 2>said & ;;
+        *) timeout 240 env --default-signal=INT "$tessera" run steps.fa -n 2 $options -- 100000 >out 2>said & ;;
+      esac
+      pid=$!
+      until grep -qs begun out || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+      sleep 1
+      kill -s "${how/mpirun/TERM}" "$(pgrep -P $pid)"
+      wait $pid
+      for file in s.json r.trace s.groups; do [ -s $file ] || { echo "$how: no $file"; ls -l; cat said; exit 1; }; done
+      grep -q '"interrupted": true' s.json && grep -q '"host": "h2"' s.json || { echo "$how: the summary lacks something"; cat s.json; exit 1; }
+      "$tessera" export r.trace --format csv -o tables || exit 1
+      [ "$(cut -d, -f "$(head -n 1 tables/fragments.csv | tr , '\n' | grep -nx rank | cut -d: -f1)" tables/fragments.csv | sort -u | tr '\n' ' ')" = "0 1 rank " ] ||
+        { echo "$how: not both ranks are in the trace"; head -3 tables/fragments.csv; exit 1; }
+      rm -r tables
+    done ;;
   absent)  # Tessera itself
     "$OVER_HOSTS/agent" h2 "mount -t tmpfs none $(dirname "$tessera")"
     limit "$tessera" run where.fa -n 2 >out 2>said

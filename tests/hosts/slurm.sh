@@ -91,5 +91,26 @@ case $what in
     grep -q "steps 150" out || fail "the job has not gone on to its end"
     said "the same command goes on from the journal"
     [ "$(grep -c begun out)" = 1 ] || fail "it has begun anew" ;;
+  files)  # a job that is ended leaves what was measured
+    options="--summary s.json --record r.trace --save-groups s.groups --balancer none"
+    tessera build steps.fa -o steps || exit 1
+    for command in "tessera run steps.fa -n auto $options -- 100000 20" "srun --mpi=pmix ./steps 100000 20"; do
+      rm -f s.json r.trace s.groups out
+      job --cpus-per-task=1 <<X
+case "$command" in srun*) export TESSERA_OPTIONS="$options" ;; esac
+exec $command >out 2>said
+X
+      sbatch -Q -o slurm.out job.sh || exit 1
+      begun
+      sleep 1
+      case "$command" in  # as at the limit: Slurm tells the steps, and the script where it is asked for
+        srun*) scancel --signal=TERM "$(number)" ;;
+        *) scancel --batch --signal=TERM "$(number)" ;;
+      esac
+      over
+      for file in s.json r.trace s.groups; do [ -s $file ] || fail "$command: no $file"; done
+      grep -q '"interrupted": true' s.json || fail "$command: the summary does not say that it was interrupted"
+      "$tessera" simulate r.trace >simulated 2>&1 || fail "$command: the trace is none: $(cat simulated)"
+    done ;;
   *) echo "no check $what"; exit 2 ;;
 esac

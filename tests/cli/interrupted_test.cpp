@@ -1,0 +1,79 @@
+// What a run that a signal ends leaves behind: the files that were asked for, with what was measured until then.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+class Interrupted : public Command {
+ protected:
+  void SetUp() override {
+    write("p.fa",
+          "C++ head ${{\n#include <unistd.h>\n$}}\n"
+          "C++ sub nap(int i, name x) ${{ usleep(20000); if (i == 9) { printf(\"begun\\n\"); fflush(stdout); } x = i; "
+          "$}}\n"
+          "C++ sub hang(int i) ${{ for (;;) usleep(1000); $}}\n"
+          "sub main(int n, int hangs) {\n"
+          "  df x;\n"
+          "  if hangs hang(1) @ { locator_cyclic: ranks - 1; };\n"
+          "  for i = 1..n nap(i, x[i]) @ { locator_cyclic: i; };\n"
+          "}\n");
+  }
+
+  // Runs it with such options, and ends it by the signal when it has run for a moment.
+  void expect_files(const std::string& signal, int exit_code, Words options, bool hangs = false) {
+    for (const char* file : {"s.json", "r.trace", "s.groups"}) std::filesystem::remove(path(file));
+    Words words = {"run", "p.fa", "--summary", "s.json", "--record", "r.trace", "--save-groups", "s.groups"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "100000", hangs ? "1" : "0"});
+    const Outcome o = tessera_signalled(signal, "begun", words);
+    const std::string what = signal + (options.empty() ? "" : " " + options.front()) + "\n" + o.err;
+    EXPECT_EQ(o.exit_code, exit_code) << what;
+    EXPECT_NE(o.err.find("p.fa: ended by a signal after"), std::string::npos) << what;
+    ASSERT_TRUE(std::filesystem::exists(path("s.json"))) << what;
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    EXPECT_TRUE(summary["interrupted"].get<bool>()) << what;
+    std::int64_t naps = 0;
+    for (const auto& g : summary["groups"]) naps += g["label"] == "nap" ? g["count"].get<std::int64_t>() : 0;
+    EXPECT_GE(naps, 8) << what;
+    EXPECT_LT(naps, 100000) << what;
+    EXPECT_TRUE(std::filesystem::exists(path("s.groups"))) << what;
+    ASSERT_TRUE(std::filesystem::exists(path("r.trace"))) << what;
+    ASSERT_EQ(tessera({"export", "r.trace", "--format", "csv", "-o", "tables"}).exit_code, 0) << what;
+    const std::string fragments = read("tables/fragments.csv");
+    EXPECT_NE(fragments.find("nap"), std::string::npos) << what;
+    EXPECT_EQ(fragments.find(",hang,") != std::string::npos, hangs) << what;
+    std::filesystem::remove_all(path("tables"));
+  }
+};
+
+TEST_F(Interrupted, OneRank) {
+  expect_files("INT", 130, {});
+  expect_files("TERM", 143, {"-t", "2"});
+  expect_files("INT", 130, {"--inproc-ranks", "3"});
+}
+
+TEST_F(Interrupted, SeveralRanks) {
+  for (const char* signal : {"INT", "TERM", "HUP"}) expect_files(signal, 130, {"-n", "3"});
+}
+
+// What such a kernel has run is in the trace, and nobody waits for it.
+TEST_F(Interrupted, BesideAKernelThatDoesNotReturn) {
+  expect_files("INT", 130, {"-t", "2"}, true);
+  expect_files("TERM", 130, {"-n", "2", "-t", "2"}, true);
+}
+
+TEST_F(Interrupted, WithAJournal) {
+  expect_files("TERM", 75, {"--journal", "J"});
+  std::filesystem::remove_all(path("J"));
+  expect_files("TERM", 75, {"--journal", "J", "-n", "2"});
+}
+
+TEST_F(Interrupted, NobodyElse) {
+  ASSERT_EQ(tessera({"run", "p.fa", "--summary", "s.json", "--", "9", "0"}).exit_code, 0);
+  EXPECT_FALSE(nlohmann::json::parse(read("s.json"))["interrupted"].get<bool>());
+}
+
+}  // namespace
+}  // namespace tessera::tests
