@@ -145,7 +145,7 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
 // there.
 std::string name_and_file(const abi::Program& program, const abi::Block& b, std::uint32_t slot) {
   const auto file = static_cast<std::uint32_t>(b.pos >> 48);
-  const std::string name = b.slots[slot].base;
+  std::string name = b.slots[slot].base;
   if (file == 0 || file >= program.file_count) return name;
   const std::string path = program.files[file];
   return fmt::format("{} (of {})", name, path.substr(path.rfind('/') + 1));

@@ -3,9 +3,13 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <new>
+#include <string_view>
+#include <thread>
 
 #include "runtime/report/ending.hpp"
 #include "runtime/run.hpp"
@@ -18,12 +22,22 @@ namespace {
 constexpr std::size_t kReserve = 1 << 20;
 std::atomic<void*> reserve{nullptr};
 std::new_handler handler_before = nullptr;
+constexpr auto kForTeller = std::chrono::seconds(5);
+constexpr std::string_view kInShort =
+    "tessera: error: out of memory; is there a limit (`ulimit -a`)? More hosts have more\n";
 
 void on_no_memory() {
   // In a fragment: Node::execute says whose. Threads that kernels start, and processes, may know what to do.
   if (!own_thread() || in_fragment() || program_running() == nullptr) throw std::bad_alloc();
-  static std::atomic_flag told = ATOMIC_FLAG_INIT;
-  if (told.test_and_set()) end_process(kExitEnvironment);  // telling needs more than the reserve
+  static std::atomic<pid_t> teller{0};
+  pid_t nobody = 0;
+  if (!teller.compare_exchange_strong(nobody, gettid())) {
+    // Another thread tells, and ends the process; unless telling needs more than the reserve, or what this one has
+    // locked.
+    if (teller != gettid()) std::this_thread::sleep_for(kForTeller);
+    (void)!write(STDERR_FILENO, kInShort.data(), kInShort.size());
+    end_process(kExitEnvironment);
+  }
   end_saying("", "tessera: error: " + not_enough_memory(), kExitEnvironment);
 }
 

@@ -75,9 +75,9 @@ void RankEvents::decided(const balancer::Decide& d) {
   std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
   for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
   text += " : " + d.why;
-  make_room(text.size() + sizeof text);
+  make_room(text.size() + sizeof(std::string));
   put(EventWord::decision, 0, ticks(), texts_.size(), 0);
-  text_bytes_ += text.size() + sizeof text;
+  text_bytes_ += text.size() + sizeof(std::string);
   texts_.push_back(std::move(text));
 }
 

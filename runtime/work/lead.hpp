@@ -23,7 +23,7 @@
 namespace tessera::runtime {
 
 // Fragments of a rank that may wait for inputs before it makes more only reluctantly. Tests set it before the run.
-inline std::int64_t most_ahead = 16 * 1024;
+inline std::int64_t most_ahead = 16'384;
 
 class Lead {
  public:
