@@ -282,6 +282,10 @@ MpiTransport::~MpiTransport() {
     MPI_Comm_free(&comm_);
     last_call_.reset();
     if (own_) MPI_Finalize();
+  } catch (const std::bad_alloc&) {  // what others have sent yet may be more than there is room for
+    std::fprintf(stderr, "tessera: rank %d: out of memory while MPI was ended; is there a limit (`ulimit -a`)?\n",
+                 rank_);
+    abort(3);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tessera: rank %d: cannot end MPI properly: %s\n", rank_, e.what());
     abort(70);
