@@ -208,6 +208,7 @@ Journal::~Journal() {
 }
 
 void Journal::start() {
+  if (simulation == nullptr) text::expect_acknowledgements();
   {
     const std::lock_guard hold(running_mutex);
     running.push_back(this);
@@ -232,7 +233,7 @@ void Journal::stop(bool last_sweep) {
   wrote_.notify_all();
   if (thread_.joinable()) thread_.join();
   // The next run begins anew, so nothing must be under way any more: who passes it on may have been killed.
-  if (!last_sweep && simulation == nullptr) text::await_printed(false);
+  if (!last_sweep && simulation == nullptr) (void)text::await_printed(false);
 }
 
 void Journal::write_now() {
@@ -362,7 +363,11 @@ void Journal::write(std::vector<Page::Taken>& all) try {
         file_name(settings_.folder, settings_.header.attempt, settings_.header.rank, files_++), settings_.header);
   }
   // What is noted as done must have printed what it prints: it does not run again.
-  simulation == nullptr ? text::await_printed(stopping_.load()) : void(flush_output());
+  if (simulation != nullptr) {
+    flush_output();
+  } else if (!text::await_printed(stopping_.load())) {
+    return on_.store(false);  // the run is about to be ended, too
+  }
   file_->begin_sweep(++sweeps_);
   bool whole = true;
   for (const Page::Taken& t : all) {

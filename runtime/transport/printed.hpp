@@ -19,7 +19,10 @@ inline constexpr std::size_t kLongestMark = 48;
 constexpr std::int64_t place_of_mark(std::int32_t rank) { return std::int64_t{8} * rank; }
 
 // await_printed returns when what this process has printed is where nobody can lose it. `hurries`: or after a moment,
-// for the process is about to be ended, and mpirun may pass nothing on any more.
-void await_printed(bool hurries);
+// for the process is about to be ended, and mpirun may pass nothing on any more. False: whoever passes it on has ended
+// with some of it in hand.
+bool await_printed(bool hurries);
+// Before anything is printed: who ends meanwhile is known then.
+void expect_acknowledgements();
 
 }  // namespace tessera::runtime::text
