@@ -153,6 +153,8 @@ bool counting_turns(Worker& w, Cf* c, F look_up) {
 [[gnu::noinline, gnu::cold]] std::int64_t next_iteration(Worker& w, const Work& work, std::int64_t i) {
   const std::int64_t next =
       std::min(journal::next_iteration(*w.node.journal, *w.page, work.cf, i, work.last), work.last + 1);
+  // Each rank goes through the iterations of a loop that all run: the first part counts for the others.
+  if ((work.cf->block->flags & abi::kSpreads) != 0 && abi::frame_int(work.cf, 2) != 0) return next;
   for (const std::uint32_t* g = work.cf->block->body_groups; next > i && *g != ~0u; ++g)
     w.stats.skipped(*g, static_cast<std::uint64_t>(next - i));
   return next;

@@ -446,6 +446,37 @@ TEST_F(Journal, OfManySmallFragmentsLittleIsWritten) {
     EXPECT_LT(group.at("count").get<std::int64_t>(), 2'000) << group.at("label");
 }
 
+// Ranks that share a loop skip the same iterations of it: each is recalled once.
+TEST_F(Journal, WhatAllRanksSkipCountsOnce) {
+  write("spread.fa",
+        "C++ sub start(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub hold(int a, int b, name x) ${{\n"
+        "  if (access(\"die\", F_OK) == 0) { fclose(fopen(\"held\", \"w\")); sleep(60); }\n"
+        "  x = a + b;\n"
+        "$}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() {\n"
+        "  df x, z;\n"
+        "  for i = 0..19999 start(i, x[i]) @ { locator_cyclic: i * ranks / 20000; };\n"
+        "  hold(x[0], x[19999], z);\n"
+        "  show(z);\n"
+        "}\n");
+  deadly();
+  const std::string begin = TESSERA_COMMAND " run spread.fa -q -n 2 -t 1 --journal J --journal-interval 1000 ";
+  EXPECT_TRUE(ended(
+      run({"sh", "-c", begin + "& p=$!; until test -f held; do sleep 0.05; done; sleep 0.5; kill -TERM $p; wait $p"}),
+      75));
+  fs::remove(path("die"));
+  const Outcome rest = run({"sh", "-c", begin + "--summary s.json"});
+  EXPECT_TRUE(ended(rest, 0));
+  EXPECT_EQ(rest.out, "19999\n");
+  std::int64_t recalled = 0;
+  const auto summary = nlohmann::json::parse(read("s.json"));
+  for (const auto& rank : summary.at("ranks")) recalled += rank.at("recalled").get<std::int64_t>();
+  EXPECT_GE(recalled, 15'000);
+  EXPECT_LE(recalled, 20'002);
+}
+
 // What ran in an earlier run counts apart, and is not shipped about.
 TEST_F(Journal, WhatIsRecalledCountsApart) {
   deadly();
