@@ -37,7 +37,11 @@ void show(const JournalCommand& c, const journal::Contents& j) {
   fmt::print("  runs       {}, the last one on {}; written {} ago{}\n", j.attempts,
              count(static_cast<std::uint64_t>(j.last.ranks), "rank"), age(j.written),
              j.finished ? "; it came to its end" : "");
-  fmt::print("  fragments  {} done, {} of them would not be run again\n", j.done, j.recalled);
+  if (j.finished) {
+    fmt::print("  fragments  {} done; the next run begins anew\n", j.done);
+  } else {
+    fmt::print("  fragments  {} done, {} of them would not be run again\n", j.done, j.recalled);
+  }
   fmt::print("  values     {}, {:.1f} MB; {} of them, {:.1f} MB, are needed\n", j.values, mb(j.value_bytes), j.needed,
              mb(j.needed_bytes));
   fmt::print("  files      {}, {:.1f} MB\n", j.files.size(), mb(j.file_bytes));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "peer.hpp"
 
@@ -29,6 +30,14 @@ inline Row last_row(bool flags) {
     for (int i = 0; i < kPoints; ++i) y[i] = step_of(x, i, flags);
   }
   return x;
+}
+
+// The condition looks at a value, so each turn is awaited: turn(from, to) makes one step.
+template <class F>
+void while_by(F turn) {
+  Row x = first_row(), y{};
+  for (int t = 0; x[0] >= 0 && t < kTurns; ++t, std::swap(x, y)) turn(x, y);
+  if (x != last_row(false)) must_be(1, 0);
 }
 
 struct Blocks {
