@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
 #include "cli/mpirun.hpp"
+#include "cli/process.hpp"
 #include "cli/toolchain.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/transport/launcher.hpp"
@@ -113,6 +115,12 @@ void check_srun(const RunCommand& c) {
   }
 }
 
+// What would end this process in its first moments, and while it compiles, ends it as it will later.
+void see_to_signals(const RunCommand& c) {
+  if (c.ranks) exits_with(runtime::kExitInterrupted, {SIGINT, SIGTERM, SIGHUP});
+  if (!c.options.journal.empty()) exits_with(runtime::kExitContinue, {SIGTERM, SIGHUP});
+}
+
 int run(RunCommand& c, const Arguments& arguments) {
   try {
     launch::name_groups(c.options, c.build.program);
@@ -120,6 +128,7 @@ int run(RunCommand& c, const Arguments& arguments) {
     throw usage_error(e.what());
   }
   c.ranks = ranks_of(c);
+  see_to_signals(c);
   check(c);
   check_program(c.build.program);
   if (c.ranks) find_mpirun();

@@ -264,8 +264,12 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     command.insert(command.end(), words.begin(), words.end());
     setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
     const Ended e = run_once(command, !options.journal.empty() && shows_text_as_it_is(how.mpirun_words));
-    if (e.in_time && e.begun && !options.journal.empty()) {
-      if (!options.quiet) fmt::print(stderr, "tessera: ended by a signal; the same command goes on from the journal\n");
+    if (e.in_time && !options.journal.empty()) {
+      if (!options.quiet) {
+        fmt::print(stderr, "tessera: ended by a signal{}; the same command {}\n",
+                   e.begun ? "" : " before the ranks had begun",
+                   e.begun ? "goes on from the journal" : "begins the run");
+      }
       return runtime::kExitContinue;
     }
     if (!e.from_outside() || again > how.restarts) {

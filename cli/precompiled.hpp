@@ -1,6 +1,7 @@
 // Precompiled headers: parsing the standard library takes most of the time of compiling a small
-// kernel. They are made once when Tessera is built, and used where compiler and flags are the same;
-// anywhere else compilation is only slower.
+// kernel. Tessera's own build makes them for programs that run from its folder; elsewhere the first program that
+// needs one does, in the cache, for the compiler and the flags of the environment. With other flags
+// compilation is only slower.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/toolchain.hpp"
+#include "cli/cache.hpp"
+#include "cli/units.hpp"
 
 namespace tessera::cli {
 
@@ -19,10 +21,8 @@ enum class Prelude {
   in_place,  // tessera/kernels.hpp: ucenv.h and the standard library
 };
 
-// precompiled_header returns the file to -include, or "" when none was made for this compiler and
-// these user's flags.
-std::filesystem::path precompiled_header(Prelude, const Compiler&, const Installation&,
-                                         const std::vector<std::string>& flags);
+// precompiled_header returns the file to -include, made if need be, or "" where there is none.
+std::filesystem::path precompiled_header(Prelude, const CompileSetup&, Cache&);
 
 // prelude_of tells which of them a kernel file may start with precompiled: nothing but comments,
 // blank lines and system headers stands before its own #include of it.

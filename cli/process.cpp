@@ -52,6 +52,23 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 
 namespace {
 
+std::array<volatile std::sig_atomic_t, SIGTERM + 1> codes{};
+
+}  // namespace
+
+void exits_with(int exit_code, std::initializer_list<int> signals) {
+  for (const int s : signals) {
+    codes[s] = exit_code;
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = [](int signal) { _exit(codes[signal]); };
+    sigaction(s, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(s, &action, nullptr);
+  }
+}
+
+namespace {
+
 // For an interrupted command to end by itself.
 constexpr std::chrono::milliseconds kTimeToEnd{5000};
 constexpr std::chrono::seconds kTimeWhenOver{15};
@@ -95,8 +112,8 @@ struct EndingSignals {
   bool came = false;  // this process ends now; a second one (`timeout` sends two) would end it before it has said so
 };
 
-// One of these that has ended, and how; -1: this process is to end. Other children of it are somebody else's to wait
-// for.
+// One of these that has ended, and how; minus a signal: this process is to end. Other children of it are somebody
+// else's to wait for.
 template <class Running>
 pid_t first_to_end(const std::map<pid_t, Running>& running, int signals, int& status) {
   constexpr int kLook = 200;  // ms: SIGCHLD may have gone to another thread
@@ -109,7 +126,7 @@ pid_t first_to_end(const std::map<pid_t, Running>& running, int signals, int& st
     pollfd polled{signals, POLLIN, 0};
     signalfd_siginfo info{};
     if (poll(&polled, 1, kLook) > 0 && read(signals, &info, sizeof info) == sizeof info && info.ssi_signo != SIGCHLD)
-      return -1;
+      return -static_cast<pid_t>(info.ssi_signo);
   }
 }
 
@@ -156,7 +173,8 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, std::size_t 
     if (pid < 0) {
       for (const auto& [group, what] : running) kill(-group, SIGKILL);
       signals.came = true;
-      throw Failure(runtime::kExitInterrupted, "tessera: interrupted while it compiled");
+      throw Failure(codes[-pid] != 0 ? codes[-pid] : runtime::kExitInterrupted,
+                    "tessera: interrupted while it compiled");
     }
     const auto [number, output] = running.extract(pid).mapped();
     if (number < wanted) results[number] = {exit_code(status), read_all(output)};

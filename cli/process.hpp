@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ using Command = std::vector<std::string>;
 
 // find_program looks a name up in PATH (or takes it as a path when it has a slash).
 std::optional<std::filesystem::path> find_program(const std::string& name);
+
+// exits_with has a signal that comes before the run sees to it end this process with that code, not by the signal; one
+// that is ignored stays so.
+void exits_with(int exit_code, std::initializer_list<int> signals);
 
 struct Finished {
   int exit_code = 0;   // 128 + signal when a signal ended it; 127 when it could not start

@@ -33,19 +33,20 @@ std::vector<std::string> flags_of(const Unit& u, const CompileSetup& s) {
   if (s.colour) flags.push_back("-fdiagnostics-color=always");
   if (user_code) {
     for (const std::string& f : kernel_flags()) flags.push_back(f);
-    const bool in_place = u.kind == Unit::Kind::in_place;
-    const std::optional<Prelude> prelude = in_place ? Prelude::in_place : prelude_of(u.source);
-    const fs::path ready = prelude ? precompiled_header(*prelude, s.compiler, s.installation, s.flags) : fs::path();
-    if (!ready.empty()) {
-      flags.insert(flags.end(), {"-include", ready.string()});
-    } else if (in_place) {
-      flags.insert(flags.end(), {"-include", "tessera/kernels.hpp"});
-    }
-    // A precompiled header keeps silent about what it includes unless asked.
-    if (!ready.empty()) flags.push_back("-fpch-deps");
+    if (u.kind == Unit::Kind::in_place) flags.insert(flags.end(), {"-include", "tessera/kernels.hpp"});
     flags.insert(flags.end(), s.flags.begin(), s.flags.end());
   }
   return flags;
+}
+
+// The words that have it begin with a precompiled header, which changes nothing but the time it takes.
+std::vector<std::string> precompiled(const Unit& u, const CompileSetup& s, Cache& cache) {
+  if (!written(u)) return {};
+  const std::optional<Prelude> prelude = u.kind == Unit::Kind::in_place ? Prelude::in_place : prelude_of(u.source);
+  const fs::path ready = prelude ? precompiled_header(*prelude, s, cache) : fs::path();
+  if (ready.empty()) return {};
+  // It keeps silent about what it includes unless asked.
+  return {"-include", ready.string(), "-fpch-deps"};
 }
 
 std::string failure_text(const Unit& u, const std::string& output) {
@@ -95,6 +96,8 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
       write_for_cache(source, u.text);
     }
     Command command = s.compiler.command;
+    const std::vector<std::string> first = precompiled(u, s, cache);
+    command.insert(command.end(), first.begin(), first.end());
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(),
                    {"-MD", "-MF", base.string() + ".d", "-c", source.string(), "-o", base.string() + ".o"});

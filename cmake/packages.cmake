@@ -54,13 +54,6 @@ foreach(pair ${packages})
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package})
 endforeach()
-# Precompiled headers hold on only where they were made, so not for a package.
-install(CODE "
-  if(NOT DEFINED ENV{DESTDIR})
-    execute_process(COMMAND \${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER} CXXFLAGS= CXX_FLAGS=
-      \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/tessera precompile-headers)
-  endif()" ${commands})
-
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tessera)
 set(CPACK_PACKAGE_CONTACT "the maintainers of Tessera <maintainers@localhost>")

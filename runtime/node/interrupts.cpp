@@ -19,7 +19,7 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, kSignals.size()> actions_before;
 Doorbell bell;
 std::atomic<int> came{0};
@@ -89,7 +89,7 @@ bool Interrupts::end_run(int exit_code) {
 
 void Interrupts::end_process(int exit_code) {
   if (exit_code == kExitContinue) _exit(exit_code);
-  const int signal = exit_code == kExitInterrupted ? SIGINT : SIGTERM;
+  const int signal = exit_code == kExitInterrupted ? SIGINT : exit_code - 128;
   std::signal(signal, SIG_DFL);
   raise(signal);
   _exit(exit_code);  // it is blocked
@@ -106,7 +106,7 @@ void Interrupts::watch() {
         const std::string text = "\ntessera: ended by a signal\n" + running;
         (void)!write(STDERR_FILENO, text.data(), text.size());
       }
-      const int code = signal == SIGINT ? kExitInterrupted : journalled_ ? kExitContinue : 128 + SIGTERM;
+      const int code = signal == SIGINT ? kExitInterrupted : journalled_ ? kExitContinue : 128 + signal;
       if (journalled_) {
         // mpirun gives its ranks a second, but ends all when one of them has ended: whoever has less to write waits for
         // the others.

@@ -1,7 +1,7 @@
-// SIGINT and SIGTERM while the program runs: the process says what it has run for long before it ends as it would have.
-// (mpirun sends SIGTERM on Ctrl-C, but also to the others when one rank has failed: what is brief is no news then.)
-// With a journal what is done is written before, and after SIGTERM the process ends with kExitContinue. Where files of
-// what was measured are asked for, the run ends first, on all ranks, and rank 0 writes them.
+// SIGINT, SIGTERM and SIGHUP while the program runs: the process says what it has run for long before it ends as it
+// would have. (mpirun sends SIGTERM on Ctrl-C, but also to the others when one rank has failed: what is brief is no
+// news then.) With a journal what is done is written before, and but for SIGINT the process ends with kExitContinue.
+// Where files of what was measured are asked for, the run ends first, on all ranks, and rank 0 writes them.
 #pragma once
 
 #include <csignal>
@@ -20,7 +20,8 @@ inline bool leaves_files(const RunOptions& o) {
 
 // Exit codes of runs that a signal has ended.
 inline bool by_signal(int exit_code) {
-  return exit_code == kExitInterrupted || exit_code == 128 + SIGTERM || exit_code == kExitContinue;
+  return exit_code == kExitInterrupted || exit_code == 128 + SIGTERM || exit_code == 128 + SIGHUP ||
+         exit_code == kExitContinue;
 }
 
 // One per process at a time. Signals that are ignored stay so; who has handlers of his own gets the signal afterwards.

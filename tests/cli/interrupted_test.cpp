@@ -1,5 +1,11 @@
 // What a run that a signal ends leaves behind: the files that were asked for, with what was measured until then.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
 #include "tests/cli/command.hpp"
 
@@ -51,6 +57,7 @@ class Interrupted : public Command {
 TEST_F(Interrupted, OneRank) {
   expect_files("INT", 130, {});
   expect_files("TERM", 143, {"-t", "2"});
+  expect_files("HUP", 129, {"-t", "2"});
   expect_files("INT", 130, {"--inproc-ranks", "3"});
 }
 
@@ -67,7 +74,38 @@ TEST_F(Interrupted, BesideAKernelThatDoesNotReturn) {
 TEST_F(Interrupted, WithAJournal) {
   expect_files("TERM", 75, {"--journal", "J"});
   std::filesystem::remove_all(path("J"));
+  expect_files("HUP", 75, {"--journal", "J"});
+  std::filesystem::remove_all(path("J"));
   expect_files("TERM", 75, {"--journal", "J", "-n", "2"});
+}
+
+// A command that has not come to run anything: it waits for another one, which compiles.
+TEST_F(Interrupted, BeforeTheRun) {
+  const std::filesystem::path locks = path("cache") / "tessera" / "locks";
+  std::filesystem::create_directories(locks);
+  std::filesystem::permissions(locks.parent_path(), std::filesystem::perms::owner_all);
+  constexpr int kLocks = 256;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::vector<int> held;
+  for (int i = 0; i < kLocks; ++i) {
+    held.push_back(open((locks / std::string{kHex[i / 16], kHex[i % 16]}).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(flock(held.back(), LOCK_EX), 0);
+  }
+  environment_ = {"XDG_CACHE_HOME=" + path("cache").string()};
+  const auto code = [&](const std::string& signal, const std::string& options) {
+    return run({"sh", "-c",
+                "env --default-signal=INT $0 run -q p.fa " + options +
+                    " & pid=$!; until ls -l /proc/$pid/fd | grep -q /locks/; do sleep 0.02; done; kill -" + signal +
+                    " $pid; wait $pid",
+                TESSERA_COMMAND})
+        .exit_code;
+  };
+  EXPECT_EQ(code("TERM", "--journal J"), 75);
+  EXPECT_EQ(code("HUP", "-n 2 --journal J"), 75);
+  EXPECT_EQ(code("INT", "-n 2 --journal J"), 130);
+  EXPECT_EQ(code("TERM", "-n 2"), 130);
+  EXPECT_EQ(code("TERM", ""), 143);
+  for (const int fd : held) close(fd);
 }
 
 TEST_F(Interrupted, NobodyElse) {

@@ -201,7 +201,7 @@ TEST_F(Stdlib, OwnKernelsReadMatrices) {
   EXPECT_EQ(o.out.size(), std::string("4\n0.5 0\n0 0.5\n").size()) << o.out;
 }
 
-// DESTDIR, as a package is made: no headers are precompiled, and the tree may be anywhere.
+// DESTDIR, as a package is made: the tree may be anywhere.
 TEST_F(Stdlib, AnInstalledTreeHasIt) {
   environment_ = {"DESTDIR=" + path("stage").string()};
   ASSERT_TRUE(ended(run({"cmake", "--install", TESSERA_BUILD_DIR, "--prefix", "/opt/tessera"}), 0));

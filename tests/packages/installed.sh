@@ -10,7 +10,7 @@ export XDG_CACHE_HOME=$work/cache
 fail() { echo "$*" >&2; exit 1; }
 is() { [[ $2 == "$3" ]] || fail "$1: \`$2\`, not \`$3\`"; }
 
-DESTDIR=$work/first cmake --install "$build" --prefix /opt/tessera >"$work/log" || { cat "$work/log"; fail "it does not install"; }
+cmake --install "$build" --prefix "$work/first/opt/tessera" >"$work/log" 2>&1 || { cat "$work/log"; fail "it does not install"; }
 mv "$work/first/opt/tessera" "$work/moved"
 rm -r "$work/first"
 prefix=$work/moved
@@ -19,6 +19,26 @@ cd "$work"
 
 is "where the command is" "$(command -v tessera)" "$prefix/bin/tessera"
 is "the library of the command" "$(ldd "$prefix/bin/tessera" | sed -n 's/.*libtessera.so.[0-9]* => \([^ ]*\) .*/\1/p' | xargs realpath | xargs dirname)" "$prefix/lib"
+# Headers are precompiled for the first program that needs them, and used by all that begin alike.
+is "precompiled headers that are installed" "$(find "$prefix" -name '*.gch')" ""
+mkdir compiler
+printf '%s\n' '#!/bin/bash' "exec $(command -v g++) -H \"\$@\" 2>>$work/seen" >compiler/g++
+chmod +x compiler/g++
+of_two() {  # two programs at once; how often the compiler has taken a precompiled header, has read the text, and how many there are
+  : >seen
+  for i in 1 2; do
+    printf 'C++ sub show() ${{ printf("%d\\n"); $}}\nsub main() { show(); }\n' "$1$i" >"p$1$i.fa"
+    CXX=$work/compiler/g++ "${@:2}" tessera run -q "p$1$i.fa" >"said$i" &
+  done
+  wait
+  echo "$(cat said1 said2 | tr '\n' ' ')$(grep -c '^! .*/in_place.hpp.gch$' seen) $(grep -c '^\. .*/tessera/kernels.hpp$' seen) $(find cache -name '*.gch' | wc -l)"
+}
+is "two first programs" "$(of_two 1)" "11 12 2 1 1"
+is "two more" "$(of_two 2)" "21 22 2 0 1"
+is "two with flags of the environment" "$(of_two 3 env CXXFLAGS=-O3)" "31 32 2 1 2"
+for header in cache/tessera/entries/*.gch; do printf damaged >"$header"; done
+is "two after a disk that failed" "$(of_two 4)" "41 42 2 1 2"
+
 cp -r "$here/project" project
 cmake -S project -B out -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || { cat log; fail "find_package(Tessera) fails"; }
 cmake --build out >log 2>&1 || { cat log; fail "the CMake project does not build"; }
