@@ -139,8 +139,10 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
                     "-Wl,-soname,lib" + request.library_name + ".so"});
   }
   for (const Object& o : objects) command.push_back(o.file.string());
+  // Where that is missing, the library is beside the program, or in lib beside its bin: both may be put anywhere.
+  const char* elsewhere = request.target == Target::shared_object ? "" : ":$ORIGIN/../lib:$ORIGIN";
   command.insert(command.end(), {s.installation.library.string(), "-Xlinker", "-rpath", "-Xlinker",
-                                 s.installation.library.parent_path().string()});
+                                 s.installation.library.parent_path().string() + elsewhere});
   for (const std::string& f : environment_ldflags()) command.push_back(f);
   for (const std::string& f : request.ldflags) command.push_back(f);
   for (const std::string& l : request.libraries) command.push_back("-l" + l);

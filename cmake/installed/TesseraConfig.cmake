@@ -3,6 +3,7 @@
 #   find_package(Tessera 0.2 REQUIRED)
 #   tessera_add_program(heat heat.fa kernels.cpp)
 #   add_test(NAME heat COMMAND heat 10)
+#   install(IMPORTED_RUNTIME_ARTIFACTS heat)
 #
 # tessera_add_program(NAME PROGRAM.fa [KERNELS.cpp ...] [OPTIONS word ...]) builds PROGRAM.fa to the executable NAME in the current build
 # folder. Without kernels all *.cpp beside the program are taken. OPTIONS are those of `tessera build`: -D N=5, -l fftw3. The command is

@@ -44,6 +44,15 @@ cmake -S project -B out -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || { cat log; fa
 cmake --build out >log 2>&1 || { cat log; fail "the CMake project does not build"; }
 is "what it prints" "$(out/count 5 2>/dev/null)" "sum 15"
 is "where its library is" "$(ldd out/count | sed -n 's/.*libtessera.so.[0-9]* => \([^ ]*\) .*/\1/p' | xargs realpath | xargs dirname)" "$prefix/lib"
+cmake --install out --prefix "$work/own" >log 2>&1 || { cat log; fail "the CMake project does not install"; }
+mv "$prefix" "$prefix.away"  # elsewhere, the library beside it or in lib
+if own/bin/count 5 >log 2>&1; then fail "it has found a library"; fi
+for beside in bin lib; do
+  mkdir -p own/$beside && cp -a "$prefix.away"/lib/libtessera.so.* own/$beside/
+  is "a program that has moved, its library in $beside" "$(own/bin/count 5 2>/dev/null)" "sum 15"
+  rm own/$beside/libtessera.so.*
+done
+mv "$prefix.away" "$prefix"
 ctest --test-dir out >log 2>&1 || { cat log; fail "its test fails"; }
 sed -i 's/sum %d/all %d/' project/add.cpp  # what has changed is built again
 cmake --build out >log 2>&1
