@@ -276,14 +276,15 @@ class Stealer : public Policy {
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
       } else if (served) {
         return;
-      } else if (priced) {
-        if (!may_travel(link, each) || too_busy(group, each)) return;
+      } else if (priced || !worth_moving(weights_.cautious(group), each, link, margin_,
+                                         weights_.ship_cost(group, ship_cost_))) {
+        // Also where fragments make others: what is ready may be enough without what it will make, and of chains, each
+        // of whose links makes the next one ready, it is all that there ever is.
+        if (!priced_ || !may_travel(link, each) || too_busy(group, each)) return;
         const std::int64_t outputs = std::min(each, produced(group));
         count =
             affordable(lot_of(count, weights_.weight(group), each - outputs, outputs, link, 0), 0, own, other, line);
         if (count <= 0) return;
-      } else if (!worth_moving(weights_.cautious(group), each, link, margin_, weights_.ship_cost(group, ship_cost_))) {
-        return;
       }
       if (each > 0 && wire_time(link, each) > 0) {
         const auto one = static_cast<double>(weights_.weight(group));
