@@ -24,12 +24,12 @@ bool Steps::told(const SeriesRan& e) {
     auto it = known_.find(w.series);
     if (it == known_.end()) {
       if (known_.size() >= kMost) continue;
-      it = known_.emplace(w.series, Series{w, 0, 0, 0}).first;
+      it = known_.emplace(w.series, Series{w}).first;
     }
     Series& s = it->second;
     runs_ += steps_ > 0 || s.runs > 0;
-    const Time took = std::max<Time>(1, w.weight);
-    const double forget = std::max(kForget, 1 / static_cast<double>(++s.runs));
+    const Time took = usual(s, std::max<Time>(1, w.weight));
+    const double forget = s.runs < 3 ? 1 : kForget;
     const Time mean = s.work.weight + static_cast<Time>(forget * static_cast<double>(took - s.work.weight));
     s.work = w;
     s.work.weight = std::max<Time>(1, mean);
@@ -41,6 +41,13 @@ bool Steps::told(const SeriesRan& e) {
     if (runs_ >= (steps_ > 0 ? known_.size() : known_.size() / 4 + 1)) end_step();
   }
   return std::exchange(news_, false) || reported_steps_ < 0;
+}
+
+Time Steps::usual(Series& s, Time took) {
+  const Time one = std::exchange(s.latest[0], took), two = std::exchange(s.latest[1], one);
+  ++s.runs;
+  if (s.runs < 3) return s.runs == 1 ? took : std::min(took, one);
+  return std::max(std::min(one, two), std::min(std::max(one, two), took));
 }
 
 void Steps::end_step() {

@@ -31,7 +31,11 @@ class Steps {
     std::int64_t runs = 0;
     std::int64_t step = 0;  // in which it ran last
     Time reported = 0;      // 0: never
+    Time latest[2] = {};    // the one before last is the second
   };
+  // The median of the last three, or the shorter of two: time is told by a clock, and somebody else's turn on the core
+  // makes a fragment take many times as long, once.
+  static Time usual(Series& s, Time took);
   void end_step();
   // `all`: of the step together, ns.
   static bool is_news(const Series&, double all);

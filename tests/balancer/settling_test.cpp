@@ -56,6 +56,22 @@ TEST(Steps, ChangesAreNews) {
   EXPECT_GT(r.doubt, 0.1);
 }
 
+// Weights are read from a clock: somebody else's turn on the core makes one run last twenty times as long.
+TEST(Steps, OneLongRunIsNoNews) {
+  Steps steps;
+  int reports = 0;
+  for (int k = 0; k < 200; ++k) {
+    SeriesRan ran = step_of(64, kMs / 10);
+    ran.ran[static_cast<std::size_t>(k * 37 % 64)].weight += 2 * kMs;
+    if (!steps.told(ran)) continue;
+    ++reports;
+    const SeriesReport r = steps.report();
+    EXPECT_LT(r.doubt, 0.01) << "after " << k << " steps";
+    for (const SeriesWork& w : r.series) EXPECT_EQ(w.weight, kMs / 10) << "after " << k << " steps";
+  }
+  EXPECT_LE(reports, 10);
+}
+
 // Runs of a step need not come before those of the next: a wave goes through the parts.
 TEST(Steps, AreAsManyRunsAsThereAreSeries) {
   Steps steps;
