@@ -17,7 +17,13 @@ class Restless : public Policy {
 
   // Some of what may be ready, every now and then: the host ships what is there. Half of the shipments go to the next
   // rank, and half of what arrives is about to leave again, so that fragments with the same inputs take the same ways.
+  // Of series that have run here some are to run elsewhere from now on, as a plan would have it.
   void step(Time now, const Event& event, Actions& out) override {
+    if (const auto* ran = std::get_if<SeriesRan>(&event)) return settle(*ran, out);
+    if (const auto* received = std::get_if<Received>(&event)) {
+      if (const auto* plan = std::get_if<SeriesPlan>(&received->message)) out.emplace_back(SettleSeries{plan->places});
+      return;
+    }
     if (std::holds_alternative<Arrived>(event) && random_.below(2) == 0) {
       armed_ = true;
       out.emplace_back(SetTimer{0, now + 5'000});
@@ -37,6 +43,17 @@ class Restless : public Policy {
   }
 
  private:
+  void settle(const SeriesRan& ran, Actions& out) {
+    for (const SeriesWork& w : ran.ran) {
+      if (random_.below(4) != 0) continue;
+      SeriesPlan plan{{{w.series, Rank{static_cast<std::int32_t>(random_.below(ranks_))}}}};
+      if (w.home == self_) {
+        out.emplace_back(SettleSeries{std::move(plan.places)});
+      } else {
+        out.emplace_back(Send{w.home, std::move(plan)});
+      }
+    }
+  }
   std::uint64_t self_number() const { return static_cast<std::uint64_t>(index(self_)); }
 
   const Rank self_;
@@ -55,6 +72,7 @@ const PolicyInfo& restless_info() {
       .summary = "moves fragments all the time, wherever to: for tests of programs and of Tessera",
       .parameters = {},
       .make = [](const Setup& s) -> std::unique_ptr<Policy> { return std::make_unique<Restless>(s); },
+      .settles = [](const Settings&) { return true; },
   };
   return info;
 }

@@ -76,13 +76,12 @@ abi::Next run_checked(Worker& w, Cf* c) {
   return next;
 }
 
-// Where a policy asks what the fragments of series take.
-abi::Next run_in_series(Worker& w, Cf* c) {
+// Where a policy asks what the fragments of series take. It has begun at `from`, ticks.
+abi::Next run_in_series(Worker& w, Cf* c, std::uint64_t from) {
   const abi::Block& block = *c->block;
   if (w.series == nullptr || block.series == nullptr) return run_checked(w, c);
   const std::uint64_t series = block.series(c);
   const Rank belongs = w.node.members.place(block.locator(c));
-  const std::uint64_t from = ticks();
   const abi::Next next = run_checked(w, c);
   if (series == 0 || w.recalled) return next;
   w.series->add({series, balancer::Group{block.group}, belongs,
@@ -92,9 +91,10 @@ abi::Next run_in_series(Worker& w, Cf* c) {
 }
 
 [[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
+  const std::uint64_t from = w.series == nullptr ? 0 : ticks();
   if (simulation != nullptr) simulation->runs(c);
   // Mostly it is recorded, or there is a journal, and nothing else.
-  if (w.series != nullptr || w.node.facts.options.check_inputs) return run_in_series(w, c);
+  if (w.series != nullptr || w.node.facts.options.check_inputs) return run_in_series(w, c, from);
   return w.page == nullptr ? run_recorded(w, c) : run_kept(w, c);
 }
 

@@ -71,6 +71,12 @@ std::size_t room_to_record(const RunFacts& facts) {
   return (static_cast<std::size_t>(facts.options.record_limit_mb) << 19) / static_cast<std::size_t>(facts.ranks);
 }
 
+// Whether anything in it is the same in each step of an iteration.
+bool has_series(const abi::Program& program) {
+  return std::any_of(program.blocks, program.blocks + program.block_count,
+                     [](const abi::Block* b) { return b->series != nullptr; });
+}
+
 }  // namespace
 
 Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& transport_,
@@ -321,7 +327,7 @@ int Node::run() {
                             retained.put(series, to == self() ? std::nullopt : std::optional(to));
                           }},
         setup);
-    if (facts.balancing && balancer::settles_series(facts.policy, facts.settings)) {
+    if (facts.balancing && has_series(facts.program) && balancer::settles_series(facts.policy, facts.settings)) {
       for (auto& w : crew.workers) {
         w->series = std::make_unique<SeriesRuns>();
         w->watched = true;

@@ -45,6 +45,14 @@ bool has(const balancer::PolicyInfo& policy, std::string_view parameter) {
   return false;
 }
 
+// Plans for all steps to come, in half of the runs of policies that make them.
+void settle(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t seed) {
+  if (!has(policy, "settle")) return;
+  const char* const settles = balancer::Random(seed).below(2) == 0 ? "true" : "false";
+  c.options.settings.emplace("settle", settles);
+  c.name += std::string(" --set settle=") + settles;
+}
+
 // All values are large, or no copy is kept longer than it is read, or ranks pass on whatever they get, or moving costs
 // nothing, or kernels rest so that it pays; or several of these.
 void strain(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t seed) {
@@ -66,6 +74,7 @@ void strain(Configuration& c, const balancer::PolicyInfo& policy, std::uint64_t 
     c.name += " --set transfer_margin=0";
   }
   if ((what & 16) != 0 && c.longest_rest_us == 0) rest(c);
+  settle(c, policy, seed + 1);
 }
 
 // So few fragments may wait that their makers are held, in two of three runs.
