@@ -29,8 +29,8 @@ void Simulation::ready(Rank here, const Item& item) {
   }
 }
 
-// As Node::in_place of the live runtime: what makes more items, unless somebody of this rank goes
-// hungry, and what is known to be tiny.
+// As Node::in_place and Node::goes_on of the live runtime: what makes more items, unless somebody of this rank goes
+// hungry, what is known to be tiny, and the next turn of what repeats.
 bool Simulation::on_the_spot(const Node& n, const Item& item) const {
   if (!spot_ || !n.here) return false;
   constexpr int kTinyVotes = 3;
@@ -38,7 +38,7 @@ bool Simulation::on_the_spot(const Node& n, const Item& item) const {
     case ReadyItems::Kind::structured:
       return n.running == static_cast<std::int32_t>(n.threads.size());
     case ReadyItems::Kind::queue:
-      return n.groups[item.group].votes >= kTinyVotes;
+      return n.groups[item.group].votes >= kTinyVotes || program_.goes_on(item);
     default:
       return false;
   }

@@ -33,6 +33,24 @@ std::size_t child(Workload& w, std::size_t parent, std::uint32_t group, Time wei
   return f;
 }
 
+// Two calls that repeat: the second waits until the first has had all its turns, of which nobody else gets any.
+TEST(Graph, WhatRepeatsGoesOnAtOnce) {
+  Workload w = empty_workload();
+  for (int chain = 0; chain < 2; ++chain) {
+    std::size_t last = w.add({.group = Group{1}, .weight = kMs});
+    w.births.push_back({0, Rank{0}, last});
+    for (int turn = 0; turn < 9; ++turn) last = child(w, last, 1, kMs);
+  }
+  Options o = quick(2, "none");
+  Times recording;
+  o.record = &recording;
+  simulate(w, o);
+  std::vector<std::uint64_t> order;
+  for (const auto& bar : recording.bars) order.push_back(bar.fragment);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_LE(simulate(w, quick(2, "steal")).moved, 1);
+}
+
 TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
   using Kind = ReadyItems::Kind;
   const std::vector<Kind> kinds = {Kind::stack, Kind::queue, Kind::range, Kind::range};
