@@ -276,8 +276,8 @@ class Stealer : public Policy {
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
       } else if (served) {
         return;
-      } else if (priced || !worth_moving(weights_.cautious(group), each, link, margin_,
-                                         weights_.ship_cost(group, ship_cost_))) {
+      } else if (priced ||
+                 !worth_moving(weights_.cautious(group), each, link, margin_, weights_.ship_cost(group, ship_cost_))) {
         // Also where fragments make others: what is ready may be enough without what it will make, and of chains, each
         // of whose links makes the next one ready, it is all that there ever is.
         if (!priced_ || !may_travel(link, each) || too_busy(group, each)) return;

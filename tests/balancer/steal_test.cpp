@@ -190,8 +190,8 @@ TEST(Stealer, CallsNobodyToALoop) {
   EXPECT_TRUE(sent<StealWake>(s.at(kMs, LoadChanged{{{Group{0}, 70, 0}}, {done(0, 20, kMs)}})).empty());
 }
 
-// Links of chains: each makes the next one ready. What is ready is worth moving without what it will make, although each
-// takes the wire for more than half of its time.
+// Links of chains: each makes the next one ready. What is ready is worth moving without what it will make, although
+// each takes the wire for more than half of its time.
 TEST(Stealer, GivesOfPlentyWhereEachMakesTheNextOneReady) {
   Script s("steal", setup(0, 2, 1));
   s.at(0, LinkMeasured{Rank{1}, 20'000, 1e9});
