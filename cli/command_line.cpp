@@ -79,7 +79,10 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Argum
       if (!s->get_group().empty()) known.push_back(s->get_name());
     }
     const bool program = std::filesystem::path(words.front()).extension() == ".fa";
-    const std::string guess = program ? "run " + words.front() : nearest(words.front(), known);
+    std::string guess = program ? "run " + words.front() : nearest(words.front(), known);
+    const auto begun =
+        std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.starts_with(words.front()); });
+    if (guess.empty() && begun != known.end()) guess = *begun;
     return "unknown command `" + words.front() + "`" +
            (guess.empty() ? "" : "; did you mean `" + std::string(program ? "tessera " : "") + guess + "`?");
   }
@@ -98,6 +101,10 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Argum
 }
 
 int parse_and_run(Arguments words) {
+  if (!words.empty() && words.front() == "help") {  // help run: run --help
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
   CLI::App app(kAbout, "tessera");
   app.footer(kExamples);
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);

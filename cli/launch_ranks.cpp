@@ -25,6 +25,7 @@
 #include "runtime/launch/program_main.hpp"
 #include "runtime/node/interrupts.hpp"
 #include "runtime/transport/launcher.hpp"
+#include "runtime/transport/open_mpi.hpp"
 
 namespace fs = std::filesystem;
 
@@ -255,7 +256,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     in_global_objects = true;  // at the end
   }
   check_room_for_mpi();
-  if (!options.journal.empty() || runtime::leaves_files(options)) give_ranks_time_to_write();
+  if (!options.journal.empty() || runtime::leaves_files(options)) runtime::have_mpirun_wait_for_ranks();
   std::error_code ignored;
   Command words = {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"};
   words.insert(words.end(), arguments.begin(), arguments.end());

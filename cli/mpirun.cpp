@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "cli/failure.hpp"
 #include "runtime/transport/open_mpi.hpp"
 
@@ -69,22 +67,13 @@ Command start_of_mpirun(std::int32_t ranks, const std::vector<std::string>& vari
   return command;
 }
 
-// A second is the default. mpirun waits for all of it, also for ranks that have ended sooner.
-void give_ranks_time_to_write() {
-  if (built_with_open_mpi()) setenv("OMPI_MCA_odls_base_sigkill_timeout", "2", 0);
-}
-
 bool shows_text_as_it_is(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     for (const char* part : {"output", "xterm", "prepend", "outfile"}) {
       if (word.find(part) != word.npos) return false;
     }
   }
-  for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
-                           "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm"}) {
-    if (std::getenv(name) != nullptr) return false;
-  }
-  return true;
+  return !runtime::mpirun_tells_ranks_apart();
 }
 
 }  // namespace tessera::cli

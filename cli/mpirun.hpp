@@ -21,9 +21,6 @@ std::string hosts_for_mpirun(const HostFile& hosts);
 // ranks, on all hosts. hosts: a file of these; empty: mpirun finds hosts by its own means.
 Command start_of_mpirun(std::int32_t ranks, const std::vector<std::string>& variables, const std::string& hosts);
 
-// Ranks have what they want to write when mpirun ends them: it is to give them time for that.
-void give_ranks_time_to_write();
-
 // It writes nothing before a line, and no files of lines: a mark (printed_marks.hpp) would leave its traces there.
 bool shows_text_as_it_is(const std::vector<std::string>& words);
 

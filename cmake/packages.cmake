@@ -19,7 +19,7 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/manual/tessera.1
   DEPENDS tessera ${PROJECT_SOURCE_DIR}/cli/manual.sh
   COMMENT "Making manual pages of the help")
 add_custom_target(tessera_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/manual/tessera.1)
-add_custom_target(tessera_installed DEPENDS tessera luna tessera_precompiled tessera_manual)
+add_custom_target(tessera_installed DEPENDS tessera luna tessera_manual)
 if(TARGET tessera_python)
   add_dependencies(tessera_installed tessera_python)
 endif()
@@ -38,10 +38,13 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/installed/TesseraConfig.cmake ${PROJEC
 configure_file(${PROJECT_SOURCE_DIR}/cmake/installed/tessera.pc.in ${PROJECT_BINARY_DIR}/tessera.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT headers)
 
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera
-        COMPONENT documentation)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera
-        COMPONENT documentation)
+# The pages, and what their links lead to.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera COMPONENT documentation)
+foreach(folder docs examples packaging configs cli/editor bench/programs bench/published tests/program/programs tests/program/faults)
+  cmake_path(GET folder PARENT_PATH parent)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera/${parent} COMPONENT documentation)
+endforeach()
 set(packages command:tessera library:libtessera${TESSERA_ABI} headers:libtessera-dev documentation:tessera-doc)
 if(TESSERA_PYTHON_FOLDER)
   list(APPEND packages python:python3-tessera)
@@ -54,6 +57,9 @@ foreach(pair ${packages})
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package})
 endforeach()
+# Up to 0.2.0 an installation had precompiled headers, 317 MB of them.
+install(CODE "file(REMOVE_RECURSE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/tessera/precompiled\")" ${commands})
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tessera)
 set(CPACK_PACKAGE_CONTACT "the maintainers of Tessera <maintainers@localhost>")

@@ -39,6 +39,7 @@ constexpr Instead kInstead[] = {
     {"do", "the body follows the condition without `do`"},
     {"elif", "write `else if`"},
     {"elseif", "write `else if`"},
+    {"foreach", "a loop has a counter and its two bounds, both included: `for i = first..last`"},
     {"not", "`not` is written `!`"},
     {"or", "`or` is written `||`"},
     {"return", "nothing is returned: a sub or kernel gives its results to its `name` parameters"},

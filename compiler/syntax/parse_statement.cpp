@@ -154,6 +154,11 @@ Statement Parser::statement() {
       node.bindings.push_back(std::move(b));
     } while (accept(","));
     result.at = join(begin, behind());
+    if (peek().is(";")) {
+      fail("T131", peek().extent,
+           "there are no variables: `let` names an expression for the statement or block behind it, `let " +
+               node.bindings.back().name.text + " = ... { }`");
+    }
     node.body = block();
     result.node = std::move(node);
   } else if (peek().is("else")) {

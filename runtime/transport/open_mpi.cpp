@@ -59,6 +59,10 @@ bool reads_as_open_mpi(std::string_view process) {
   return process == "mpirun" || process == "mpiexec" || process == "orterun" || process == "orted";
 }
 
+void have_mpirun_wait_for_ranks() {
+  if (built_with_open_mpi()) set_default("OMPI_MCA_odls_base_sigkill_timeout", "2");
+}
+
 bool mpirun_tells_ranks_apart() {
   for (const char* name : {"OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
                            "OMPI_MCA_orte_output_filename", "OMPI_MCA_orte_xterm"}) {

@@ -20,6 +20,10 @@ bool yield_in_mpi(bool yield);
 // Does a process of this name read what ranks print as Open MPI's mpirun does (whole_lines.cpp)?
 bool reads_as_open_mpi(std::string_view process);
 
+// Ranks have what they want to write when mpirun ends them: it is to give them two seconds, unless the user has said
+// how many. One is its default. It waits for all of them, also for ranks that have ended sooner.
+void have_mpirun_wait_for_ranks();
+
 // mpirun writes something before each line, or files per rank: it has to know whose a line is.
 bool mpirun_tells_ranks_apart();
 

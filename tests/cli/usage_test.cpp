@@ -24,6 +24,9 @@ TEST_F(Command, HelpTeaches) {
 TEST_F(Command, UnknownWordsAreRefusedWithAGuess) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"rum", "p.fa"}), 2, {"unknown command `rum`", "did you mean `run`"}));
+  EXPECT_TRUE(ended(tessera({"sim"}), 2, {"unknown command `sim`", "did you mean `simulate`"}));
+  EXPECT_EQ(tessera({"help", "run"}).out, tessera({"run", "--help"}).out);
+  EXPECT_NE(tessera({"help"}).out.find("Subcommands:"), std::string::npos);
   EXPECT_TRUE(ended(tessera({"p.fa"}), 2, {"did you mean `tessera run p.fa`"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "5"}), 2, {"after --"}));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--quite"}), 2, {"--quite", "did you mean `--quiet`"}));

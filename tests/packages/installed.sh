@@ -10,6 +10,7 @@ export XDG_CACHE_HOME=$work/cache
 fail() { echo "$*" >&2; exit 1; }
 is() { [[ $2 == "$3" ]] || fail "$1: \`$2\`, not \`$3\`"; }
 
+mkdir -p "$work/first/opt/tessera/lib/tessera/precompiled" && touch "$work/first/opt/tessera/lib/tessera/precompiled/old.gch"  # of 0.2.0
 cmake --install "$build" --prefix "$work/first/opt/tessera" >"$work/log" 2>&1 || { cat "$work/log"; fail "it does not install"; }
 mv "$work/first/opt/tessera" "$work/moved"
 rm -r "$work/first"
@@ -104,6 +105,12 @@ is "completion of a command" "$(complete_words tessera che)" check
 is "of an option" "$(complete_words tessera run --hostf)" --hostfile
 is "of a balancer" "$(complete_words tessera run x.fa -b cen)" central
 is "of the program's arguments" "$(complete_words tessera run x.fa -- --hostf)" ""
+
+# Links of installed pages to what is not.
+nowhere=$(find "$prefix/share/doc/tessera" -name '*.md' | while read -r page; do
+  grep -oE '\]\([^)#: ]+[)#]' "$page" | sed -E 's/^..(.*).$/\1/' | while read -r link; do [[ -e $(dirname "$page")/$link ]] || echo "${page##*/}: $link"; done || true
+done)
+is "links that lead nowhere" "$nowhere" ""
 
 # Headers of another version than the command, as after an update of one of them.
 sed -i 's/kAbiVersion = /kAbiVersion = 9/' "$prefix/include/tessera/tessera/abi.hpp"
