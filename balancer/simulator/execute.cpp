@@ -38,7 +38,7 @@ bool Simulation::on_the_spot(const Node& n, const Item& item) const {
     case ReadyItems::Kind::structured:
       return n.running == static_cast<std::int32_t>(n.threads.size());
     case ReadyItems::Kind::queue:
-      return n.groups[item.group].votes >= kTinyVotes || program_.goes_on(item);
+      return n.groups[item.group].votes >= kTinyVotes || program_.goes_on(completing_, item);
     default:
       return false;
   }
@@ -181,6 +181,7 @@ void Simulation::complete(Node& n, Running& r) {
   // While the program makes what follows, this thread counts as taken: ready() must not start
   // anything on it before the rank has heard of all of it.
   completing_at_ = &n;
+  completing_ = item;
   program_.finished(n.rank, item, *this);
   completing_at_ = nullptr;
   r.spot.insert(r.spot.end(), made_.rbegin(), made_.rend());

@@ -17,7 +17,6 @@ constexpr Rank kHome{0};                     // of all values: that of names dec
 Graph::Graph(const Workload& work, std::int32_t executing)
     : work_(work),
       executing_(executing),
-      goes_on_(work.fragments.size()),
       first_consumer_(work.fragments.size() + 1),
       rank_of_(work.fragments.size(), -1),
       ran_on_(work.fragments.size(), -1),
@@ -29,7 +28,6 @@ Graph::Graph(const Workload& work, std::int32_t executing)
     if (f.series >= settled_.size()) settled_.resize(f.series + 1, -1);
     has_data_ = has_data_ || f.bytes > 0 || f.output > 0 || !f.inputs.empty();
     for (const Input& i : f.inputs) ++first_consumer_[i.fragment + 1];
-    if (f.children.size() == 1) goes_on_[f.children[0]] = work.fragments[f.children[0]].group == f.group;
   }
   for (std::size_t f = 0; f < work.fragments.size(); ++f) {
     first_consumer_[f + 1] += first_consumer_[f];

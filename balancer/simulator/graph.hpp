@@ -29,7 +29,10 @@ class Graph final : public Program {
   void arrived(Rank here, const Note&, Effects&) override;
   bool newest_first(Group) const override;
   bool runs_on_the_spot() const override { return true; }
-  bool goes_on(const Item& item) const override { return goes_on_[item.state]; }
+  bool goes_on(const Item& last, const Item& item) const override {
+    const Fragment& f = work_.fragments[last.state];
+    return last.group == item.group && f.children.size() == 1 && f.children[0] == item.state;
+  }
   Rank settled(const Item&, Rank here) const override;
   Rank home(const Item&) const override;
   void resettle(const Item&, Rank to) override;
@@ -62,7 +65,6 @@ class Graph final : public Program {
   const Workload& work_;
   const std::int32_t executing_;
   bool has_data_ = false;
-  std::vector<bool> goes_on_;  // all that a fragment of its own group has made
   // Consumers of fragment f: consumers_[first_consumer_[f] .. first_consumer_[f + 1]).
   std::vector<std::uint32_t> first_consumer_, consumers_;
   std::vector<std::int32_t> rank_of_;   // where created; -1: not yet

@@ -69,9 +69,9 @@ class Program {
   // True: what the live runtime would run on the spot, where and when it is made, is run so: nobody sees
   // it wait, and nobody can ship it. These are items of stacks, and of groups known to be tiny.
   virtual bool runs_on_the_spot() const { return false; }
-  // Whether the item is the next turn of one that repeats, as calls do each of which reads what the one before has
-  // made: who has run that goes on with it at once.
-  virtual bool goes_on(const Item&) const { return false; }
+  // Whether the item is the next turn of `last`, which has just finished and repeats, as calls do each of which reads
+  // what the one before has made: who has run that goes on with it at once.
+  virtual bool goes_on(const Item& /*last*/, const Item& /*item*/) const { return false; }
 
   // As runtime/node/retained.hpp: where an item that is ready here is to run, since one of its series was moved.
   virtual Rank settled(const Item&, Rank here) const { return here; }

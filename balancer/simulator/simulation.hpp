@@ -190,6 +190,7 @@ class Simulation final : public Effects {
   std::vector<Node> nodes_;
   EventQueue queue_;
   Node* completing_at_ = nullptr;  // while the program makes what follows an item:
+  Item completing_;                // the item
   std::vector<Item> made_;         // what of it is run on the spot
   Time now_ = 0;
   Time host_delay_ = 0;  // of the step whose actions are carried out: the host works that long

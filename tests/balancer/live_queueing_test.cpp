@@ -51,6 +51,21 @@ TEST(Graph, WhatRepeatsGoesOnAtOnce) {
   EXPECT_LE(simulate(w, quick(2, "steal")).moved, 1);
 }
 
+// Each has made one of its own group, which waits for a barrier: who runs that goes on with none of them.
+TEST(Graph, WhatWaitedForOthersIsNoNextTurn) {
+  Workload w = empty_workload();
+  const std::size_t barrier = w.add({.group = Group{1}, .weight = 20 * kMs, .output = 8});
+  for (int part = 0; part < 8; ++part) {
+    const std::size_t first = w.add({.group = Group{1}, .weight = kMs});
+    w.births.push_back({0, Rank{0}, first});
+    const std::size_t next = child(w, first, 1, 5 * kMs);
+    w.fragments[next].inputs = {{barrier, 8}};
+    w.fragments[next].home = Rank{0};
+  }
+  w.births.push_back({0, Rank{0}, barrier});
+  EXPECT_LT(simulate(w, quick(2, "steal")).finished, 55 * kMs);
+}
+
 TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
   using Kind = ReadyItems::Kind;
   const std::vector<Kind> kinds = {Kind::stack, Kind::queue, Kind::range, Kind::range};
