@@ -22,6 +22,13 @@ inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another rank
 // 16 is abi::kRecalled.
 inline constexpr std::uint16_t kHolding = 32;  // hulls (fragment/horizon.hpp): in its block's hold_word
+// A `for`: which `while` has made it, by a number that few others have; 0 where none has.
+inline constexpr std::uint16_t kTurnOf = 0xffc0;
+
+inline std::uint16_t turn_of(const Cf* maker) {
+  const auto number = reinterpret_cast<std::uintptr_t>(maker) / alignof(std::max_align_t) % 1023 + 1;
+  return static_cast<std::uint16_t>(number << std::countr_zero(kTurnOf));
+}
 
 // Calls f(word) for each Value* of the frame.
 template <class F>

@@ -154,10 +154,20 @@ Cf* ReadyQueue::pop_atomic() {
   return pop_front(weights_ == nullptr ? newest_ : next_group());
 }
 
+// Where what is pushed next belongs: behind what the same body has made before it, else behind what earlier turns of
+// the same `while` have, else first.
+Cf** ReadyQueue::place_of(Cf*& head, Cf* last, const Cf* c) {
+  if (last != nullptr) return &last->next;
+  Cf** at = &head;
+  const int turn_of = c->flags & kTurnOf;
+  while (turn_of != 0 && *at != nullptr && ((*at)->flags & kTurnOf) == turn_of) at = &(*at)->next;
+  return at;
+}
+
 void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
-  Cf*& at = last == nullptr ? head : last->next;
-  c->next = at;
-  at = c;
+  Cf** const at = place_of(head, last, c);
+  c->next = *at;
+  *at = c;
   last = c;
   add_others(1, &head == &ranges_);
 }

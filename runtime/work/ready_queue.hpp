@@ -7,9 +7,10 @@
 // data short-lived. But where there is a balancer, what is much lighter goes before: it may be what
 // others wait for, until there is something for every rank, or its inputs take much memory.
 // Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth first, so what the
-// newest body made goes before what was there, in the order of that body. Ranges
-// are claimed in chunks, so a loop of any length is one record; they stay listed while iterations
-// remain. One that makes more than atomic fragments gives out one iteration at a time.
+// newest body made goes before what was there, in the order of that body. But the loops of a `while`'s turn go behind
+// those of its earlier turns: what is made beside the way from turn to turn would have its turn when the `while` has
+// ended. Ranges are claimed in chunks, so a loop of any length is one record; they stay listed while iterations remain.
+// One that makes more than atomic fragments gives out one iteration at a time.
 #pragma once
 
 #include <cstdint>
@@ -94,6 +95,7 @@ class ReadyQueue {
   bool may_make(Making) const;
   Cf* range_for(Making, Cf*& before) const;
   static Cf* most_behind(Cf* range, Cf*& before);
+  static Cf** place_of(Cf*& head, Cf* last, const Cf*);
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }

@@ -303,6 +303,38 @@ TEST(ReadyQueue, LoopsBehindOneThatIsLeftAreNotLeft) {
   for (Cf* c : {behind, around, first}) free_cf(c);
 }
 
+// A turn makes the loop on the way to the next turn, and one beside it. The loop around the `while` comes last.
+TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
+  ReadyQueue q(4);
+  Cf *around = range(1, 9), *turns = fragment(1, 0), *others = fragment(1, 0);
+  const auto push = [&](std::int64_t at, const Cf* of) {
+    Cf* c = range(at, at);
+    c->flags |= turn_of(of);
+    q.push(c);
+  };
+  Work w;
+  const auto next = [&] {
+    EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
+    if (w.cf != around) free_cf(w.cf);
+    return w.first;
+  };
+  ASSERT_NE(turn_of(turns), turn_of(others));
+  q.push(around);
+  q.pop(w, Making::nothing, Making::nothing, 1);  // what comes now is of another body
+  push(10, turns), push(11, turns);
+  EXPECT_EQ(next(), 10);
+  push(20, turns), push(21, turns);
+  EXPECT_EQ(next(), 11);
+  push(100, others);  // a `while` inside the turn: depth first
+  EXPECT_EQ(next(), 100);
+  EXPECT_EQ(next(), 20);
+  EXPECT_EQ(next(), 21);
+  EXPECT_EQ(next(), 1);
+  free_cf(around);
+  free_cf(turns);
+  free_cf(others);
+}
+
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {
   ReadyQueue q(4);
   q.push(range(5, 14));
