@@ -12,6 +12,8 @@ shapes_rows() {
   echo "mesh 1.6 64*n 300 20000"
   echo "while_data 1.6 66*n 300 20000"
   echo "while_known 1.6 66*n 300 20000"
+  echo "while_beside - 97*n 300 8000"
+  echo "while_sum 1.6 65*n 300 20000"
   echo "if_data 1.6 66*n 300 20000"
   echo "calls 1.6 66*n 300 20000"
   echo "recursion 2.5 66*n 300 20000"

@@ -124,6 +124,7 @@ Hulls::Hulls(const Program& program, const Names& names, const Names& writes, co
   }
   for (const auto& sub : program.subs) find_ends(*sub->last().body);
   for (const auto& sub : program.subs) find_uses(*sub);
+  pass_assigned();
   summarise();
 }
 
@@ -149,15 +150,8 @@ void Hulls::find_uses(const Chain& c) {
       const NameUse& of = b->inputs[static_cast<std::size_t>(input->first)].name;
       if (of.indices.empty() && ends_.count(of.base) != 0) values_[s.variable] = {of.base, input->second};
     }
-    for (const Input& in : b->inputs) {
-      for (std::size_t k = 0; k < in.name.indices.size() && k < kMostIndices; ++k) {
-        const auto at = at_end(in.name.base, *in.name.indices[k]);
-        if (!at) continue;
-        auto& least = after_[ends_.at(at->out).loop][in.name.base];
-        const auto it = least.emplace(k, at->plus).first;
-        it->second = std::min(it->second, at->plus);
-      }
-    }
+    for (const Input& in : b->inputs) read_after(in.name);
+    for (const NameUse* n : b->outputs()) assigned_.insert(n->base);
     if (!b->body) continue;
     for (const Step& step : b->body->steps) uses_in(step);
   }
@@ -168,7 +162,35 @@ void Hulls::uses_in(const Step& step) {
     for (const Step& s : (*when)->body.steps) uses_in(s);
   }
   const auto* spawn = std::get_if<Spawn>(&step);
-  if (spawn != nullptr && spawn->owned != nullptr) find_uses(*spawn->owned);
+  if (spawn == nullptr) return;
+  for (const NameUse& n : spawn->done) assigned_.insert(n.base);
+  if (spawn->owned != nullptr) return find_uses(*spawn->owned);
+  for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
+    const semantics::Argument& a = spawn->arguments[k];
+    if (a.type != semantics::ParameterType::name) continue;
+    read_after(a.name);
+    passed_.emplace_back(spawn->chain->parameters[k], a.name.base);
+  }
+}
+
+// What may assign its parameter may assign what it is passed.
+void Hulls::pass_assigned() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [parameter, name] : passed_) {
+      if (assigned_.count(parameter) != 0) changed = assigned_.insert(name).second || changed;
+    }
+  }
+}
+
+void Hulls::read_after(const NameUse& n) {
+  for (std::size_t k = 0; k < n.indices.size() && k < kMostIndices; ++k) {
+    const auto at = at_end(n.base, *n.indices[k]);
+    if (!at) continue;
+    auto& least = after_[ends_.at(at->out).loop][n.base];
+    const auto it = least.emplace(k, at->plus).first;
+    it->second = std::min(it->second, at->plus);
+  }
 }
 
 std::optional<Hulls::AtEnd> Hulls::at_end(const Variable* base, const Expr& index) const {
@@ -360,6 +382,8 @@ void Hulls::call(const Spawn& s, Boxes& out) {
     if (a.type != semantics::ParameterType::name || names_.count(a.name.base) == 0) continue;
     const auto it = callee.find(s.chain->parameters[k]);
     if (it == callee.end()) continue;
+    const bool writes = writes_.count(a.name.base) != 0 && assigned_.count(it->first) != 0;
+    if (!writes && is_after(a.name)) continue;
     for (const Box& box : it->second) {
       Box here(kMostIndices);
       std::swap(known_, given);

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "compiler/block/program.hpp"
@@ -61,6 +62,8 @@ class Hulls {
   void find_ends(const Body& b);
   void find_uses(const Chain& c);
   void uses_in(const Step& step);
+  void read_after(const NameUse& n);
+  void pass_assigned();
   std::optional<AtEnd> at_end(const Variable* base, const semantics::Expr& index) const;
   bool is_after(const NameUse& n) const;
   void summarise();
@@ -88,8 +91,10 @@ class Hulls {
   std::map<const Variable*, End, ById> ends_;      // by what is given out
   std::map<const Variable*, AtEnd, ById> values_;  // variables that are such
   std::map<const Chain*, std::map<const Variable*, std::map<std::size_t, std::int64_t>, ById>>
-      after_;                        // least, by index
-  std::vector<const Chain*> order_;  // callees first
+      after_;                                                        // least, by index
+  Names assigned_;                                                   // somewhere, also as a parameter
+  std::vector<std::pair<const Variable*, const Variable*>> passed_;  // parameters, and what they are passed
+  std::vector<const Chain*> order_;                                  // callees first
   std::map<const Chain*, std::set<const Chain*>> calls_;
   std::set<const Chain*> recursive_;
 };

@@ -45,6 +45,14 @@ class Writer::Cells {
       if (r_.chance(50))
         parts.push_back(loop(t_, 0, 1) + cells + look("twice", at(x_, plus(out_, -1), column(i_, l_))));
     }
+    if (turns && !time_last_ && !down_ && r_.chance(60)) {  // a sub that calls itself is passed what was found late
+      const std::string tree = w_.sub_ + "row", half = "(from + to) / 2";
+      sub("row", "name x, int from, int to",
+          "if from == to show(\"row\", x[from]);\nif from < to {\n" + tree + "(x, from, " + half + ");\n" + tree +
+              "(x, " + half + " + 1, to);\n}\n");
+      parts.push_back(tree + "(" + x_ + "[" + plus(out_, -r_.between(1, far_)) + "], 0, " + std::to_string(n_ - 1) +
+                      ");\n");
+    }
     if (w_.fault_ == Fault::assigned_twice) {
       parts.push_back("if " + l_ + "[0] >= 0 mix(1, 2, " + at(x_, std::to_string(r_.below(far_)), "0") + ");\n");
     }
