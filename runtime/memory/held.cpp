@@ -30,9 +30,11 @@ void HeldCountdown::again() {
 
 void Held::add(const std::string& name, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
-  Name& n = names_[name];
-  n.now += bytes;
-  n.peak = std::max(n.peak, n.now);
+  names_[name] += bytes;
+  now_ += bytes;
+  if (now_ <= peak_ + peak_ / 32) return;
+  peak_ = now_;
+  at_peak_ = names_;
 }
 
 void Held::sample(const std::string& name, abi::Value* v) {
@@ -58,16 +60,14 @@ void no_longer_held(const abi::Value* v) {
 
 std::int64_t Held::now() const {
   const std::lock_guard hold(mutex_);
-  std::int64_t all = 0;
-  for (const auto& [name, n] : names_) all += n.now;
-  return all;
+  return now_;
 }
 
 std::vector<HeldBytes> Held::most() const {
   std::vector<HeldBytes> all;
   {
     const std::lock_guard hold(mutex_);
-    for (const auto& [name, n] : names_) all.push_back({name, n.peak});
+    for (const auto& [name, bytes] : at_peak_) all.push_back({name, bytes});
   }
   std::stable_sort(all.begin(), all.end(), [](const HeldBytes& a, const HeldBytes& b) { return a.bytes > b.bytes; });
   if (all.size() > kMost) all.resize(kMost);

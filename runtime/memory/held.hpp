@@ -15,7 +15,7 @@
 
 namespace tessera::runtime {
 
-// What the values of one name held at their peak, about.
+// What the values of one name held, about, when those of all names held most.
 struct HeldBytes {
   std::string name;
   std::int64_t bytes = 0;
@@ -31,19 +31,19 @@ class Held : public std::enable_shared_from_this<Held> {
   static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
   // A fragment of the name has been given a value that is to be a sample, unless it is one.
   void sample(const std::string& name, abi::Value*);
-  // The names of which most was held, each at its own peak; the largest first.
+  // The names that held most when all together did; the largest first.
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
   std::int64_t now() const;
 
  private:
   friend void no_longer_held(const abi::Value*);
-  struct Name {
-    std::int64_t now = 0, peak = 0;
-  };
   void add(const std::string& name, std::int64_t bytes);
   mutable std::mutex mutex_;
-  std::map<std::string, Name> names_;
+  std::map<std::string, std::int64_t> names_, at_peak_;
+  std::int64_t now_ = 0;
+  std::int64_t peak_ =
+      0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time
 };
 
 // A worker's way to the next sample.

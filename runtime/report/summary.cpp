@@ -164,23 +164,26 @@ std::string Summary::decision() const {
   return why.empty() ? why : fmt::format("nothing worth moving{}: {}", measured ? " but to measure" : "", why);
 }
 
+std::size_t Summary::most_memory() const {
+  const auto less = [](const Totals& a, const Totals& b) { return a.peak_memory_kb < b.peak_memory_kb; };
+  return static_cast<std::size_t>(std::max_element(ranks.begin(), ranks.end(), less) - ranks.begin());
+}
+
 std::vector<std::pair<std::string, double>> Summary::held() const {
   // Of what takes less than this there are too few samples to tell, and nobody asks.
   constexpr double kWorthNaming = 1e6;
   constexpr std::size_t kNamed = 3;
-  std::map<std::string, double> by_name;
-  for (const Totals& t : ranks) {
-    for (const HeldBytes& h : t.held) {
-      // They are samples: of small values they may tell more than there is.
-      by_name[h.name] += std::min(static_cast<double>(h.bytes), 1024.0 * static_cast<double>(t.peak_memory_kb));
-    }
-  }
   std::vector<std::pair<std::string, double>> most;
-  for (const auto& [name, bytes] : by_name) {
-    if (bytes >= kWorthNaming) most.emplace_back(name, bytes);
+  if (ranks.empty()) return most;
+  const Totals& rank = ranks[most_memory()];
+  // They are samples: of small values they may tell more than there is.
+  double all = 0;
+  for (const HeldBytes& h : rank.held) all += static_cast<double>(h.bytes);
+  const double share = std::min(1.0, 1024.0 * static_cast<double>(rank.peak_memory_kb) / std::max(all, 1.0));
+  for (const HeldBytes& h : rank.held) {
+    const double bytes = share * static_cast<double>(h.bytes);
+    if (bytes >= kWorthNaming && most.size() < kNamed) most.emplace_back(h.name, bytes);
   }
-  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (most.size() > kNamed) most.resize(kNamed);
   return most;
 }
 
@@ -207,10 +210,7 @@ Summary summarise(const RunOver& over) {
 namespace {
 
 std::string memory_text(const Summary& s) {
-  std::size_t most = 0;
-  for (std::size_t r = 1; r < s.ranks.size(); ++r) {
-    if (s.ranks[r].peak_memory_kb > s.ranks[most].peak_memory_kb) most = r;
-  }
+  const std::size_t most = s.most_memory();
   std::string text = "  memory up to " + bytes_text(1024.0 * static_cast<double>(s.ranks[most].peak_memory_kb));
   const auto rank = static_cast<std::int32_t>(most);
   if (s.ranks.size() > 1) text += " (" + rank_name(Rank{rank}, s.hosts) + ")";

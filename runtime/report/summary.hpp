@@ -45,7 +45,9 @@ struct Summary {
   // the sum of the ranks' powers, the fastest's being 1. Powers count threads.
   double speed_up() const;
   double optimum() const;
-  // The names of data fragments that held most, all ranks together, with about how much; at most three.
+  // The rank that took most memory. Of it: the names of data fragments that held most, when they held most together,
+  // and about how much; at most three.
+  std::size_t most_memory() const;
   std::vector<std::pair<std::string, double>> held() const;
   std::string decision() const;  // the balancer's verdict in one line, may be empty
 };

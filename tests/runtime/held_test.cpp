@@ -74,6 +74,16 @@ TEST_F(HeldTest, OfAllThatWasMadeThePeakCounts) {
   EXPECT_NEAR(peak_mb(0), 1, 0.1);
 }
 
+// One name after the other: parts that were never there together are no parts of one whole.
+TEST_F(HeldTest, NamesAreTakenAtOneMoment) {
+  free(make(0, 10, 1'000'000));
+  const auto a = make(0, 4, 1'000'000), b = make(1, 8, 1'000'000);
+  EXPECT_NEAR(peak_mb(0), 4, 0.5);
+  EXPECT_NEAR(peak_mb(1), 8, 0.5);
+  free(a);
+  free(b);
+}
+
 TEST_F(HeldTest, AValueThatIsAssignedTwiceIsHeldOnce) {
   const auto values = make(0, 1, 1'000'000);
   held->sample(name_of(1), values[0]);

@@ -120,9 +120,14 @@ TEST_F(SummaryText, SaysWhereMostMemoryWasAndWhatHeldIt) {
 }
 
 // Samples of small values may stand for more than there is.
-TEST_F(SummaryText, NoNameHoldsMoreThanItsRank) {
-  s.ranks[1].held = {{"x", 900'000'000}};
-  EXPECT_NE(text_of(s).find("; most in x 204.8 MB\n"), std::string::npos) << text_of(s);
+TEST_F(SummaryText, NamesHoldNoMoreThanTheirRank) {
+  s.ranks[1].held = {{"x", 900'000'000}, {"y", 300'000'000}};
+  EXPECT_NE(text_of(s).find("; most in x 153.6 MB, y 51.2 MB\n"), std::string::npos) << text_of(s);
+}
+
+TEST_F(SummaryText, WhatOtherRanksHoldIsNoPartOfIt) {
+  s.ranks[0].held = {{"z", 90'000'000}};
+  EXPECT_EQ(text_of(s).find("z 90"), std::string::npos) << text_of(s);
 }
 
 TEST_F(SummaryText, NamesHostsWhereThereAreSeveral) {
