@@ -19,19 +19,36 @@ struct ExportRequest {
   Part part;
 };
 
-void write_one(const fs::path& path, void (*write)(const RunRecord&, std::ostream&), const RunRecord& r) {
+[[noreturn]] void refuse(const std::string& wrong) { throw environment_error("-o: can't write " + wrong); }
+
+void write_file(const RunRecord& r, const std::string& path, void (*write)(const RunRecord&, std::ostream&)) {
   const std::string wrong = files::write_whole(path, [&](std::ostream& out) { write(r, out); });
-  if (!wrong.empty()) throw environment_error("-o: can't write " + path.string() + ": " + wrong);
+  if (!wrong.empty()) refuse(path + ": " + wrong);
+}
+
+// All of them, or none: what was in the folder stays as it is, and folders that were not there go away again.
+void write_tables(const RunRecord& r, const fs::path& folder) {
+  std::vector<fs::path> made;
+  std::error_code e;
+  for (fs::path p = folder.has_filename() ? folder : folder.parent_path(); !p.empty() && !fs::exists(p, e);
+       p = p.parent_path())
+    made.push_back(p);
+  fs::create_directories(folder, e);
+  std::string wrong = e ? folder.string() + ": " + e.message() : "";
+  std::vector<std::pair<fs::path, files::Writer>> all;
+  for (const CsvFile& f : csv_files())
+    all.emplace_back(folder / f.name, [&r, &f](std::ostream& out) { f.write(r, out); });
+  if (wrong.empty()) wrong = files::write_all(all);
+  if (wrong.empty()) return;
+  for (const fs::path& p : made) fs::remove(p, e);
+  refuse(wrong);
 }
 
 int export_run(const ExportRequest& q) {
   const bool tables = q.format == "csv";
-  std::error_code e;
-  if (tables) {
-    fs::create_directories(q.output, e);
-    if (!fs::is_directory(q.output))
-      throw usage_error("-o: csv is several files, and " + q.output + " can't be their folder");
-  } else {
+  if (tables && fs::exists(q.output) && !fs::is_directory(q.output))
+    throw usage_error("-o: csv is several files, and " + q.output + " can't be their folder");
+  if (!tables) {
     try {
       launch::check_writable(q.output, "-o");
     } catch (const launch::OptionsError& wrong) {
@@ -41,9 +58,9 @@ int export_run(const ExportRequest& q) {
   const RunRecord r = read_run(q.trace, q.part);
   for (const std::string& n : r.times().notes) std::fprintf(stderr, "tessera: note: %s\n", n.c_str());
   if (tables) {
-    for (const CsvFile& f : csv_files()) write_one(fs::path(q.output) / f.name, f.write, r);
+    write_tables(r, q.output);
   } else {
-    write_one(q.output, q.format == "perfetto" ? write_perfetto : q.format == "chrome" ? write_chrome : write_dot, r);
+    write_file(r, q.output, q.format == "perfetto" ? write_perfetto : q.format == "chrome" ? write_chrome : write_dot);
   }
   return runtime::kExitOk;
 }

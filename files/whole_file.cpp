@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <fstream>
 
 namespace fs = std::filesystem;
@@ -23,7 +24,7 @@ bool same(const struct stat& a, int fd) {
 
 bool stays(const struct stat& s) { return !S_ISREG(s.st_mode) || same(s, STDOUT_FILENO) || same(s, STDERR_FILENO); }
 
-bool fill(const fs::path& file, std::ios::openmode mode, const std::function<void(std::ostream&)>& write) {
+bool fill(const fs::path& file, std::ios::openmode mode, const Writer& write) {
   std::ofstream out(file, std::ios::binary | mode);
   if (out) write(out);
   out.close();
@@ -31,6 +32,72 @@ bool fill(const fs::path& file, std::ios::openmode mode, const std::function<voi
 }
 
 std::string reason() { return errno != 0 ? std::strerror(errno) : "writing failed"; }
+
+// A file that is written where nobody sees it, and then put in its place. Meanwhile it has no name, so nothing is left
+// of it however the process ends; where the file system knows no such files, it is another one beside it.
+class Part {
+ public:
+  Part(const fs::path& path, std::optional<fs::perms> permissions) : path_(path), permissions_(permissions) {}
+  ~Part() {
+    if (named_) unlink(part_.c_str());
+    if (fd_ >= 0) close(fd_);
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  // Each says why not, or nothing.
+  std::string write(const Writer& write) {
+    struct stat old {};
+    const bool exists = stat(path_.c_str(), &old) == 0;
+    if (!exists && errno != ENOENT) return reason();
+    errno = 0;
+    if (exists && stays(old)) {
+      std::fflush(stdout);
+      return fill(path_, std::ios::app, write) ? "" : reason();
+    }
+    if (exists && !permissions_) permissions_ = static_cast<fs::perms>(old.st_mode & 07777u);
+    file_ = target(path_);
+    part_ = file_.string() + ".part" + std::to_string(getpid());
+    if (!open_nameless() && !open_named()) return reason();
+    const bool good = fill(named_ ? part_ : of_process(), std::ios::trunc, write) &&
+                      (!permissions_ || fchmod(fd_, static_cast<mode_t>(*permissions_)) == 0) && fsync(fd_) == 0;
+    return good ? "" : reason();
+  }
+  std::string place() {
+    if (fd_ < 0) return {};  // it is there
+    errno = 0;
+    if (!named_) {
+      unlink(part_.c_str());  // of an earlier process of this number
+      errno = 0;
+      named_ = linkat(AT_FDCWD, of_process().c_str(), AT_FDCWD, part_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+      if (!named_) return reason();
+    }
+    if (std::rename(part_.c_str(), file_.c_str()) != 0) return reason();
+    named_ = false;
+    return {};
+  }
+
+ private:
+  fs::path of_process() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  bool open_nameless() {
+    const fs::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
+    fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (fd_ >= 0 && access(of_process().c_str(), W_OK) != 0) close(std::exchange(fd_, -1));
+    return fd_ >= 0;
+  }
+  bool open_named() {
+    unlink(part_.c_str());
+    errno = 0;
+    fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return named_ = fd_ >= 0;
+  }
+
+  const fs::path path_;
+  std::optional<fs::perms> permissions_;
+  fs::path file_, part_;
+  int fd_ = -1;
+  bool named_ = false;  // part_ is there
+};
 
 }  // namespace
 
@@ -45,29 +112,23 @@ fs::path target(const fs::path& path) {
   return at;
 }
 
-std::string write_whole(const fs::path& path, const std::function<void(std::ostream&)>& write,
-                        std::optional<fs::perms> permissions) {
-  struct stat old {};
-  const bool exists = stat(path.c_str(), &old) == 0;
-  if (!exists && errno != ENOENT) return reason();
-  errno = 0;
-  if (exists && stays(old)) {
-    std::fflush(stdout);
-    return fill(path, std::ios::app, write) ? "" : reason();
+std::string write_whole(const fs::path& path, const Writer& write, std::optional<fs::perms> permissions) {
+  Part part(path, permissions);
+  std::string wrong = part.write(write);
+  return wrong.empty() ? part.place() : wrong;
+}
+
+std::string write_all(const std::vector<std::pair<fs::path, Writer>>& files) {
+  std::deque<Part> parts;
+  std::string wrong;
+  for (const auto& [path, write] : files) {
+    wrong = parts.emplace_back(path, std::nullopt).write(write);
+    if (!wrong.empty()) return path.string() + ": " + wrong;
   }
-  const fs::path file = target(path);
-  const std::string part = file.string() + ".part" + std::to_string(getpid());
-  unlink(part.c_str());  // of an earlier process of this number
-  errno = 0;
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return reason();
-  bool good = fill(part, std::ios::trunc, write);
-  if (exists && !permissions) permissions = static_cast<fs::perms>(old.st_mode & 07777u);
-  good = good && (!permissions || fchmod(fd, static_cast<mode_t>(*permissions)) == 0);
-  good = good && fsync(fd) == 0 && std::rename(part.c_str(), file.c_str()) == 0;
-  std::string wrong = good ? "" : reason();
-  close(fd);
-  if (!good) unlink(part.c_str());
+  for (std::size_t k = 0; k < files.size() && wrong.empty(); ++k) {
+    wrong = parts[k].place();
+    if (!wrong.empty()) wrong = files[k].first.string() + ": " + wrong;
+  }
   return wrong;
 }
 

@@ -1,10 +1,12 @@
 #include "files/whole_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -83,6 +85,32 @@ TEST_F(WholeFile, WhatFailsLeavesTheOldOne) {
   EXPECT_EQ(read(path("f")), "one");
   EXPECT_EQ(write_whole(path("no/such"), ""), "No such file or directory");
   EXPECT_EQ(count(), 1);
+}
+
+// However the process ends while it writes: nothing of it is left.
+TEST_F(WholeFile, NothingIsSeenBeforeItIsWhole) {
+  const int nameless = open(path("").c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (nameless < 0) GTEST_SKIP() << "this file system knows no files without a name";
+  close(nameless);
+  EXPECT_EQ(write_whole(path("f"),
+                        [&](std::ostream& out) {
+                          out << "one" << std::flush;
+                          EXPECT_EQ(count(), 0);
+                        }),
+            "");
+  EXPECT_EQ(read(path("f")), "one");
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(WholeFile, SeveralAreAllThereOrNone) {
+  const auto text = [](const char* t) { return [t](std::ostream& out) { out << t; }; };
+  EXPECT_EQ(write_all({{path("a"), text("1")}, {path("b"), text("2")}}), "");
+  fs::create_directory(path("folder"));
+  EXPECT_EQ(write_all({{path("a"), text("3")}, {path("c"), text("4")}, {path("folder"), text("5")}}),
+            path("folder").string() + ": Is a directory");
+  EXPECT_EQ(read(path("a")), "1");
+  EXPECT_EQ(read(path("b")), "2");
+  EXPECT_EQ(count(), 3) << "no c";
 }
 
 }  // namespace

@@ -133,6 +133,29 @@ TEST_F(Export, TablesHaveWhatTheRecordHas) {
       << read("tables/workers.csv");
 }
 
+// What was there stays as it is, and what was not is not there.
+TEST_F(Export, TablesAreAllThereOrNone) {
+  const auto limited = [&](const std::string& to) {
+    return run({"sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", TESSERA_COMMAND, "export", "r.trace", "-f",
+                "csv", "-o", to});
+  };
+  EXPECT_TRUE(ended(limited("a/b"), 3, {"-o: can't write a/b/workers.csv: File too large"}));
+  EXPECT_FALSE(std::filesystem::exists(path("a")));
+  // The first tables have room, another has not.
+  std::filesystem::create_directory(path("old"));
+  for (const char* name : {"fragments.csv", "memory.csv", "mine.txt"}) write(std::string("old/") + name, "old\n");
+  std::string trace = kSmallTrace;
+  const std::string why = " : stolen";
+  trace.replace(trace.find(why), why.size(), " : " + std::string(3000, 'x'));
+  write("r.trace", trace);
+  EXPECT_TRUE(ended(limited("old"), 3, {"-o: can't write old/"}));
+  for (const char* name : {"fragments.csv", "memory.csv", "mine.txt"})
+    EXPECT_EQ(read(std::string("old/") + name), "old\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("old")), {}), 3);
+  EXPECT_TRUE(ended(tessera({"export", "none.trace", "-f", "csv", "-o", "new"}), 2, {"no such trace"}));
+  EXPECT_FALSE(std::filesystem::exists(path("new"))) << "nothing is made for what can't be read";
+}
+
 TEST_F(Export, GraphIsDrawn) {
   ASSERT_TRUE(ended(exported("dot", "r.dot"), 0));
   const std::string dot = read("r.dot");
