@@ -50,9 +50,9 @@ struct RunOptions {
   std::string load_groups;                       // profile to read
   bool load_groups_anyway = false;
 
-  std::string record;                  // trace for the simulator, empty: none
-  std::int64_t record_limit_mb = 256;  // of memory for it, all ranks together
-  std::string record_policy;           // directory for the logs of the policies, empty: none
+  std::string record;                   // trace for the simulator, empty: none
+  std::int64_t record_limit_mb = 1024;  // of memory for it at the end; an eighth of that before, all ranks together
+  std::string record_policy;            // directory for the logs of the policies, empty: none
 
   std::string journal;          // folder, empty: none
   double journal_interval = 0;  // s between sweeps; 0: by what they cost

@@ -220,18 +220,18 @@ void write_program(Line& line, const Times& t) {
 
 }  // namespace
 
-void write_times(std::ostream& out, const Times& t) {
+void write_times(std::ostream& out, const Times& t, const TracePieces& pieces) {
   Line line(out);
   line.begin("run").put(t.finished).put(t.simulated ? "simulated" : "live").end(" " + t.balancer);
   if (t.from > 0) line.begin("from").put(t.from).end();
   for (const std::string& note : t.notes) line.begin("note").end(" " + note);
   write_program(line, t);
-  for (const Bar& b : t.bars) {
+  pieces.bars([&](const Bar& b, std::span<const std::int64_t> numbers, std::span<const Arrival> arrivals) {
     line.begin("t").put(b.fragment).put(b.rank).put(b.worker).put(b.start).put(b.length).put(b.block);
-    for (const std::int64_t n : t.numbers_of(b)) line.put(n);
-    for (const Arrival& a : t.arrivals_of(b)) line.put(a.input, " @").put(a.at, ":");
+    for (const std::int64_t n : numbers) line.put(n);
+    for (const Arrival& a : arrivals) line.put(a.input, " @").put(a.at, ":");
     line.end();
-  }
+  });
   for (const Moved& m : t.moves) {
     line.begin("moved").put(m.fragment).put(m.at).put(m.from).put(m.to).put(m.by_policy ? "policy" : "placed").end();
   }

@@ -3,6 +3,8 @@
 // FILE` reads it.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -30,5 +32,16 @@ inline constexpr int kTraceVersion = 1;
 Trace read_trace(const std::string& path);
 // write_trace writes the file whole or not at all. read_trace gives the same back.
 void write_trace(const std::string& path, const Trace&);
+
+// TracePieces: fragments and bars one by one, of a trace that would take much memory as a whole.
+struct TracePieces {
+  static constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);  // it was there at the start, on that rank
+  using PutFragment = std::function<void(const Fragment&, std::size_t parent, Rank)>;
+  using PutBar = std::function<void(const Bar&, std::span<const std::int64_t> numbers, std::span<const Arrival>)>;
+  std::function<void(const PutFragment&)> fragments;
+  std::function<void(const PutBar&)> bars;
+};
+// `about`: the rest of it.
+void write_trace(const std::string& path, const Trace& about, const TracePieces&);
 
 }  // namespace tessera::balancer::simulator

@@ -70,6 +70,6 @@ bool read_times(TraceLines&, std::string_view what, Times&);
 inline constexpr const char* kTimesLines =
     ", run, from, rank, block, slot, source, |, t, moved, m, d, mem, note (docs/simulator.md)";
 
-void write_times(std::ostream&, const Times&);
+void write_times(std::ostream&, const Times&, const TracePieces&);
 
 }  // namespace tessera::balancer::simulator

@@ -10,8 +10,6 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
-
 void write_groups(std::ostream& out, const Workload& w) {
   for (std::size_t g = 0; g < w.groups.size(); ++g) {
     out << "group " << g;
@@ -25,71 +23,96 @@ void write_groups(std::ostream& out, const Workload& w) {
   }
 }
 
-void write_fragments(std::ostream& out, const Workload& w) {
-  std::vector<std::size_t> parent(w.fragments.size(), kNobody);
+// One line after the other.
+class FragmentLines {
+ public:
+  explicit FragmentLines(std::ostream& out) : out_(out) {}
+  void put(const Fragment& f, std::size_t parent, Rank born) {
+    const bool made = parent != TracePieces::kNoParent;
+    const Rank rank = made ? f.home : born;
+    line_ = "f ";
+    add(count_++);
+    line_ += ' ';
+    add(index(f.group));
+    add_or_none(index(rank) >= 0, index(rank));
+    add_or_none(made, parent);
+    line_ += ' ';
+    add(f.weight);
+    line_ += ' ';
+    add(f.output);
+    if (f.bytes > 0) {
+      line_ += " -:";
+      add(f.bytes);
+    }
+    for (const Input& input : f.inputs) {
+      line_ += ' ';
+      add(input.fragment);
+      line_ += ':';
+      add(input.bytes);
+    }
+    if (f.series > 0) {
+      line_ += " series=";
+      add(f.series);
+    }
+    line_ += '\n';
+    out_.write(line_.data(), static_cast<std::streamsize>(line_.size()));
+  }
+  std::size_t count() const { return count_; }
+
+ private:
+  template <class Number>
+  void add(Number n) {
+    char digits[24];
+    line_.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+  }
+  template <class Number>
+  void add_or_none(bool known, Number n) {
+    line_ += ' ';
+    if (known) {
+      add(n);
+    } else {
+      line_ += '-';
+    }
+  }
+  std::ostream& out_;
+  std::string line_;
+  std::size_t count_ = 0;
+};
+
+void put_fragments(const Workload& w, const TracePieces::PutFragment& put) {
+  std::vector<std::size_t> parent(w.fragments.size(), TracePieces::kNoParent);
   for (std::size_t f = 0; f < w.fragments.size(); ++f) {
     for (const std::size_t c : w.fragments[f].children) parent[c] = f;
   }
   std::vector<Rank> born(w.fragments.size(), Rank{-1});
   for (const Birth& b : w.births) born[b.fragment] = b.rank;
-  std::string line;
-  const auto add = [&](auto n) {
-    char digits[24];
-    line.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
-  };
-  const auto add_or_none = [&](bool known, auto n) {
-    line += ' ';
-    if (known) {
-      add(n);
-    } else {
-      line += '-';
-    }
-  };
-  for (std::size_t i = 0; i < w.fragments.size(); ++i) {
-    const Fragment& f = w.fragments[i];
-    const Rank rank = parent[i] == kNobody ? born[i] : f.home;
-    line = "f ";
-    add(i);
-    line += ' ';
-    add(index(f.group));
-    add_or_none(index(rank) >= 0, index(rank));
-    add_or_none(parent[i] != kNobody, parent[i]);
-    line += ' ';
-    add(f.weight);
-    line += ' ';
-    add(f.output);
-    if (f.bytes > 0) {
-      line += " -:";
-      add(f.bytes);
-    }
-    for (const Input& input : f.inputs) {
-      line += ' ';
-      add(input.fragment);
-      line += ':';
-      add(input.bytes);
-    }
-    if (f.series > 0) {
-      line += " series=";
-      add(f.series);
-    }
-    line += '\n';
-    out.write(line.data(), static_cast<std::streamsize>(line.size()));
-  }
+  for (std::size_t i = 0; i < w.fragments.size(); ++i) put(w.fragments[i], parent[i], born[i]);
 }
 
 }  // namespace
 
-void write_trace(const std::string& path, const Trace& trace) {
+void write_trace(const std::string& path, const Trace& about, const TracePieces& pieces) {
   const std::string wrong = files::write_whole(path, [&](std::ostream& out) {
     out << "tessera-trace " << kTraceVersion << '\n'
-        << "program " << (trace.hash.empty() ? "-" : trace.hash) << ' ' << trace.program << '\n';
-    write_groups(out, trace.work);
+        << "program " << (about.hash.empty() ? "-" : about.hash) << ' ' << about.program << '\n';
+    write_groups(out, about.work);
     out << "# f ID GROUP RANK PARENT WEIGHT_NS OUTPUT_BYTES [INPUT:BYTES ...] [series=N]\n";
-    write_fragments(out, trace.work);
-    if (trace.times.finished > 0) write_times(out, trace.times);
-    out << "end " << trace.work.fragments.size() << '\n';
+    FragmentLines lines(out);
+    pieces.fragments([&](const Fragment& f, std::size_t parent, Rank born) { lines.put(f, parent, born); });
+    if (about.times.finished > 0) write_times(out, about.times, pieces);
+    out << "end " << lines.count() << '\n';
   });
   if (!wrong.empty()) throw TraceError("trace " + path + " cannot be written: " + wrong);
+}
+
+void write_trace(const std::string& path, const Trace& trace) {
+  const Times& t = trace.times;
+  write_trace(path, trace,
+              {.fragments = [&](const TracePieces::PutFragment& put) { put_fragments(trace.work, put); },
+               .bars =
+                   [&](const TracePieces::PutBar& put) {
+                     for (const Bar& b : t.bars) put(b, t.numbers_of(b), t.arrivals_of(b));
+                   }});
 }
 
 }  // namespace tessera::balancer::simulator

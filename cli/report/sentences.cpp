@@ -16,6 +16,7 @@ using balancer::duration_text;
 
 constexpr double kWorthASentence = 0.1;  // of the workers' time
 constexpr double kNearlyAll = 0.7;       // of the whole
+constexpr Time kStall = 100'000;         // ns; the runtime takes no pauses of its own that are as long
 
 struct Tally {
   std::string label;
@@ -60,6 +61,18 @@ struct Look {
     }
     return *std::max_element(groups.begin(), groups.end(),
                              [](const Tally& a, const Tally& b) { return a.idle_before < b.idle_before; });
+  }
+  // The part of the runtime's own time that is pauses which it does not make.
+  double stalled() const {
+    Time own = 0, stalls = 0;
+    for (const Lane& lane : r.lanes) {
+      for (const Segment& s : lane.segments) {
+        if (s.doing != Doing::overhead && s.doing != Doing::making) continue;
+        own += s.end - s.start;
+        if (s.end - s.start >= kStall) stalls += s.end - s.start;
+      }
+    }
+    return own == 0 ? 0 : static_cast<double>(stalls) / static_cast<double>(own);
   }
   const RunRecord& r;
   std::vector<Tally> groups;
@@ -131,7 +144,13 @@ std::vector<std::string> sentences(const RunRecord& run) {
                                        duration_text(run.length())));
   }
   const double own = l.share(Doing::making) + l.share(Doing::overhead);
-  if (own >= kWorthASentence) {
+  if (own >= kWorthASentence && l.stalled() >= 0.5) {
+    all.emplace_back(own,
+                     fmt::format("For {} of the workers' time work was ready and they did not go on, most of it in "
+                                 "pauses longer than the runtime makes: the machine had other things to do (more "
+                                 "threads than cores?), or large values were copied.",
+                                 share_text(own)));
+  } else if (own >= kWorthASentence) {
     const Tally& most = *std::max_element(l.groups.begin(), l.groups.end(),
                                           [](const Tally& a, const Tally& b) { return a.count < b.count; });
     all.emplace_back(own, fmt::format("The runtime itself took {} of the workers' time: {}.", share_text(own),

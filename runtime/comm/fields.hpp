@@ -59,12 +59,12 @@ constexpr decltype(auto) with_fields(T& x, F&& f) {
   else if constexpr (n == 6) { auto& [a, b, c, d, e, g] = x; return f(a, b, c, d, e, g); }
   else if constexpr (n == 7) { auto& [a, b, c, d, e, g, h] = x; return f(a, b, c, d, e, g, h); }
   else if constexpr (n == 8) { auto& [a, b, c, d, e, g, h, i] = x; return f(a, b, c, d, e, g, h, i); }
-  else if constexpr (n <= 22) {
-    static_assert(n == 22, "write down how structs of so many members come apart");
-    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r, s, t, u, v, w, y] = x;
-    return f(a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r, s, t, u, v, w, y);
+  else if constexpr (n <= 23) {
+    static_assert(n == 23, "write down how structs of so many members come apart");
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r, s, t, u, v, w, y, z] = x;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r, s, t, u, v, w, y, z);
   } else {
-    static_assert(n <= 22, "write down how structs of so many members come apart");
+    static_assert(n <= 23, "write down how structs of so many members come apart");
   }
   // clang-format on
 }

@@ -309,6 +309,7 @@ struct Totals {  // every rank -> 0, at the end, for the progress line, and when
   std::int64_t messages_sent = 0;
   std::int64_t peak_memory_kb = 0;
   double cpu = 0;             // s, of the process (live ranks)
+  double no_core = 0;         // s that its workers could have run and had no core, when they have ended
   double here = 0;            // s this rank took part in the run ...
   bool partly = false;        // ... which it left, or joined
   std::int64_t left = 0;      // fragments it gave away when it left, or passed on after
@@ -326,7 +327,6 @@ struct TracePart {  // every rank -> 0, at the end of a run with --record
   std::uint64_t base_ticks = 0;
   std::int64_t base_ns = 0;
   std::vector<std::uint64_t> words;  // trace/trace_buffer.hpp; of worker -1: trace/rank_events.hpp
-  std::vector<std::string> texts = {};
 };
 struct ClockAsk {  // a rank -> 0, in a run with --record: what time is it? (trace/clock_sync.hpp)
   static constexpr bool counts = false;

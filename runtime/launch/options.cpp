@@ -309,9 +309,10 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->option_text("BYTES")
       ->check(number)
       ->group(group);
-  app.add_option("--record-limit-mb", options.record_limit_mb,
-                 "memory for the trace of --record, of all ranks together; of a run that needs more the end is kept; "
-                 "default 256")
+  app.add_option(
+         "--record-limit-mb", options.record_limit_mb,
+         "memory for the trace of --record: rank 0 needs so much at the end at most, all ranks together an eighth "
+         "before; of a run that needs more the end is kept; default 1024")
       ->option_text("MB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->group(group);

@@ -66,9 +66,14 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
   return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
 }
 
-// Bytes for what workers write down of this rank, and so many for its messages and decisions; all ranks have the same.
+// Of --record-limit-mb, what ranks may keep while they run, all together: rank 0 needs the rest at the end, for what it
+// makes of a word it got is up to seven.
+constexpr std::size_t kAtTheEnd = 8;
+
+// Bytes for what this rank writes down; all ranks have the same.
 std::size_t room_to_record(const RunFacts& facts) {
-  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 19) / static_cast<std::size_t>(facts.ranks);
+  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) / kAtTheEnd /
+         static_cast<std::size_t>(facts.ranks);
 }
 
 // Whether anything in it is the same in each step of an iteration.
@@ -100,12 +105,13 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       visible_(several_ ? balancer::kVisible : 0),
       unfolds_(several_ ? most_ahead : std::min(Lead::kAhead, most_ahead)) {
   set_placed_ranks(members.placed());
+  if (!facts.options.record.empty())
+    record_room_ = std::make_shared<RecordRoom>(room_to_record(facts), crew.workers.size() + 1);
   for (auto& w : crew.workers) {
     w->lead = Lead(looks_ahead_ ? Lead::kAhead : most_ahead);
     w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
-    if (facts.options.record.empty()) continue;
-    traces_.push_back(std::make_unique<TraceBuffer>(facts.program, members.placed(),
-                                                    room_to_record(facts) / static_cast<std::size_t>(share_.threads)));
+    if (record_room_ == nullptr) continue;
+    traces_.push_back(std::make_unique<TraceBuffer>(facts.program, members.placed(), record_room_));
     w->trace = traces_.back().get();
   }
   end = std::make_unique<EndOfRun>(facts, comm, crew, transport, failed,
@@ -303,9 +309,9 @@ int Node::run() {
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
     if (policy != nullptr) policy->measured(peer, l, b);
   });
-  if (!facts.options.record.empty()) {
+  if (record_room_ != nullptr) {
     events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
-                                          room_to_record(facts));
+                                          record_room_);
   }
   // A recording is made of `none` as well: it shows what would have been told.
   if (facts.balancing || !facts.options.record_policy.empty()) {
@@ -365,6 +371,7 @@ int Node::run() {
     w->thread = Thread([this, p = w.get()] {
       worker_loop(*p);
       worker_cpu_ns_ += thread_cpu_ns();
+      worker_no_core_ns_ += thread_no_core_ns();
     });
   }
   communication_loop();

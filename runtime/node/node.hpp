@@ -40,6 +40,7 @@ class StatusBoard;
 class Watch;
 class RunningNow;
 class RankEvents;
+class RecordRoom;
 class TraceBuffer;
 namespace journal {
 class Journal;
@@ -188,8 +189,10 @@ class Node final : public Surroundings {
   std::atomic<bool> driver_idle_{false};              // the driver is an idle worker: wake it by the transport
   std::atomic<std::uint32_t> baton_{1};               // 1: the communication thread is to take the role
   std::atomic<std::int32_t> left_{0};                 // workers whose loop has ended
+  std::shared_ptr<RecordRoom> record_room_;           // --record
   std::vector<std::unique_ptr<TraceBuffer>> traces_;  // by worker
   std::atomic<std::int64_t> worker_cpu_ns_{0};        // of workers that have ended
+  std::atomic<std::int64_t> worker_no_core_ns_{0};    // ... in which they could have run and had no core
 };
 
 }  // namespace tessera::runtime

@@ -75,6 +75,7 @@ Totals Node::own_totals(bool final, const AskTotals& asked) {
   // Of a rank that shares its process with others the process tells nothing; its threads do, once they have ended.
   const bool alone = ranks() == 1 || !facts.hosts.empty();
   t.cpu = alone ? cpu_seconds() : final ? 1e-9 * static_cast<double>(worker_cpu_ns_.load() + thread_cpu_ns()) : 0;
+  t.no_core = 1e-9 * static_cast<double>(worker_no_core_ns_.load());
   if (policy != nullptr) {
     for (const auto& [why, times] : policy->decisions()) {
       t.decisions.push_back(fmt::format("{}|{}", why, times));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "balancer/units.hpp"
 #include "runtime/words/describe.hpp"

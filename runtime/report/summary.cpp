@@ -55,6 +55,11 @@ double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_ca
 constexpr double kHardly = 0.1;
 constexpr const char* kCosts = "transfer costs more than it saves";
 
+// Of workers that are busy for less than this part of the time nobody wants to know which rank is busier.
+constexpr double kWorthTelling = 0.01;
+// From this part of the workers' time on it is told that they had no core: times are no longer those of the program.
+constexpr double kCrowded = 0.1;
+
 // Reasons that say that fragments went, in the words of the policies.
 constexpr const char* kMoves[] = {"moved",      "stolen", "given",       "dealt",
                                   "first runs", "block",  "apportioned", "handed over"};
@@ -96,6 +101,27 @@ double Summary::imbalance() const {
     sum += busy;
   }
   return sum > 0 ? (most - least) / (sum / counted) : 0;
+}
+
+bool Summary::tells_imbalance() const {
+  std::int64_t kernels = 0;
+  for (const GroupTotals& g : groups) kernels += calls_kernel(*program, g.group) ? g.count : 0;
+  std::int32_t counted = 0;
+  for (std::int32_t r = 0; r < worker_ranks; ++r) counted += ranks[static_cast<std::size_t>(r)].partly ? 0 : 1;
+  return kernels >= counted && efficiency() >= kWorthTelling;
+}
+
+std::string Summary::crowded() const {
+  double waited = 0, thread_seconds = 0;
+  for (const Totals& t : ranks) {
+    waited += t.no_core;
+    thread_seconds += static_cast<double>(t.threads) * took_part(t);
+  }
+  if (waited < kCrowded * thread_seconds || thread_seconds == 0) return {};
+  return fmt::format(
+      "workers had no core for {:.0f} % of their time: the machine had other things to do, and what ran took that much "
+      "longer",
+      100 * std::min(1.0, waited / thread_seconds));
 }
 
 namespace {
@@ -242,10 +268,12 @@ std::string text_of(const Summary& s) {
   if (recalled > 0) out += fmt::format("   recalled {}", recalled);
   out += fmt::format("   efficiency {:.0f} %", 100 * s.efficiency());
   if (s.worker_ranks > 1) {
-    out += fmt::format("   imbalance {:.0f} %   speed-up {:.2f} of {:.2f}", 100 * s.imbalance(), s.speed_up(),
+    out += fmt::format("   imbalance {}   speed-up {:.2f} of {:.2f}",
+                       s.tells_imbalance() ? fmt::format("{:.0f} %", 100 * s.imbalance()) : "-", s.speed_up(),
                        s.optimum());
   }
   out += "\n";
+  if (const std::string text = s.crowded(); !text.empty()) out += "  " + text + "\n";
   out += memory_text(s);
   if (ranks > 1) {
     for (const GroupTotals& g : s.groups) followed += g.followed;
@@ -329,7 +357,8 @@ std::string json_of(const Summary& s) {
                           {"bytes_sent", t.bytes_sent},
                           {"messages_sent", t.messages_sent},
                           {"peak_memory_kb", t.peak_memory_kb},
-                          {"cpu_seconds", t.cpu}});
+                          {"cpu_seconds", t.cpu},
+                          {"no_core_seconds", t.no_core}});
   }
   for (const GroupTotals& g : s.groups) {
     const abi::Block& b = *s.program->blocks[g.group];

@@ -41,6 +41,10 @@ struct Summary {
   double efficiency() const;
   // (max - min) / mean of the busy time of the ranks that execute; 0 for one.
   double imbalance() const;
+  // Whether that says something: of fewer kernels than ranks, or hardly any work, it does not.
+  bool tells_imbalance() const;
+  // That other things ran on the workers' cores; empty: not so many.
+  std::string crowded() const;
   // How many times longer the fastest rank alone would have been busy, and what that can be at best:
   // the sum of the ranks' powers, the fastest's being 1. Powers count threads.
   double speed_up() const;

@@ -189,7 +189,7 @@ void send_trace(const Crew& crew, RankEvents& events, bool whole, const std::fun
     }
   }
   kept_since(-1, events.since());
-  give(events.take(scale));
+  for (TracePart& part : events.take(scale)) give(std::move(part));
 }
 
 std::string write_trace(const RunOver& over, std::string& missing) {
@@ -202,6 +202,7 @@ std::string write_trace(const RunOver& over, std::string& missing) {
   trace.times = about_run(over, groups.of);
   std::optional<Window> window;
   std::optional<balancer::Time> signal;
+  graph.expect(over.trace_parts);
   for (auto& [rank, part] : over.trace_parts) {
     if (part.worker == kBySignal) {
       signal = std::min(signal.value_or(part.base_ns), part.base_ns);
@@ -227,21 +228,23 @@ std::string write_trace(const RunOver& over, std::string& missing) {
         facts.options.record_limit_mb, rank_name(window->rank, facts.hosts));
   }
   if (window) missing = trace.times.notes.back();
+  if (std::string text = summarise(over).crowded(); !text.empty()) trace.times.notes.push_back(std::move(text));
   trace.program = facts.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", facts.program.hash[0], facts.program.hash[1]);
-  if (!graph.build(
-          groups.of, [&](std::uint32_t b) { return groups.join(b); }, trace.work)) {
+  if (!graph.build(groups.of, [&](std::uint32_t b) { return groups.join(b); })) {
     return "--record: internal error: what the ranks wrote down does not fit together; the trace is "
            "not written. Please report it";
   }
-  graph.times(events.came(), over.events->began(), trace.times);
+  const std::vector<TraceGraph::Came> came = events.came();
   events.moves(graph, trace.times);
   std::erase_if(trace.times.moves,
                 [&](const auto& m) { return m.at < trace.times.from || (signal && m.at >= trace.times.finished); });
   trace.work.groups = std::move(groups.list);
   trace.work.stacks = std::move(groups.stacks);
   try {
-    simulator::write_trace(facts.options.record, trace);
+    simulator::write_trace(facts.options.record, trace,
+                           {.fragments = [&](const auto& put) { graph.put_fragments(put); },
+                            .bars = [&](const auto& put) { graph.put_bars(came, over.events->began(), put); }});
     return {};
   } catch (const std::exception& e) {
     return std::string("--record: ") + e.what();

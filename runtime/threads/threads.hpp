@@ -45,6 +45,10 @@ inline std::int64_t thread_cpu_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
+// How long this thread could have run and had no core to run on, as far as the kernel tells (schedstat); of a
+// simulation none.
+std::int64_t thread_no_core_ns();
+
 // As those of std::atomic.
 template <class T>
 void wait_while(const std::atomic<T>& word, T old) {

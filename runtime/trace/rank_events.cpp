@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "runtime/memory/resident.hpp"
+#include "runtime/threads/ticks.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 
 namespace tessera::runtime {
@@ -14,44 +19,36 @@ std::int64_t clock_ns(Clock::time_point t) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
 }
 
+std::uint64_t head(EventWord w, Rank from, std::uint64_t more = 0) {
+  return static_cast<std::uint64_t>(balancer::index(from)) << kEventShift | more << 8 | static_cast<std::uint64_t>(w);
+}
+
 }  // namespace
 
-RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool same_host, std::size_t limit)
+RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool same_host,
+                       std::shared_ptr<RecordRoom> room)
     : comm_(comm),
       held_(held),
       leads_(leads),
-      most_(limit),
       began_ticks_(ticks()),
       began_ns_(clock_ns(Clock::now())),
       same_host_(same_host),
-      sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }) {}
+      sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }),
+      writer_(std::move(room)) {}
 
-void RankEvents::put(EventWord w, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b) {
-  make_room(0);
-  words_.insert(words_.end(), {more | static_cast<std::uint64_t>(w), at, a, b});
+std::uint64_t* RankEvents::room(std::size_t words) {
+  if (chunk_ == nullptr || chunk_->room - chunk_->used < words) chunk_ = &writer_.next(words);
+  return chunk_->words.get() + std::exchange(chunk_->used, chunk_->used + words);
 }
 
-// For a record with so many bytes of text. Where there is none the oldest quarter goes.
-void RankEvents::make_room(std::size_t bytes) {
-  if ((words_.size() + kEventWords) * sizeof(std::uint64_t) + text_bytes_ + bytes <= most_ || words_.empty()) return;
-  const std::size_t gone = (words_.size() / kEventWords + 3) / 4 * kEventWords;
-  const auto is_decision = [&](std::size_t i) {
-    return (words_[i] & 0xff) == static_cast<std::uint64_t>(EventWord::decision);
-  };
-  std::size_t texts = 0;
-  for (std::size_t i = 0; i < gone; i += kEventWords) texts += is_decision(i) ? 1 : 0;
-  for (std::size_t i = gone; i < words_.size(); i += kEventWords) words_[i + 2] -= is_decision(i) ? texts : 0;
-  for (std::size_t t = 0; t < texts; ++t) text_bytes_ -= texts_[t].size() + sizeof(std::string);
-  texts_.erase(texts_.begin(), texts_.begin() + static_cast<std::ptrdiff_t>(texts));
-  words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(gone));
-  since_ = words_.empty() ? ticks() : words_[1];
+void RankEvents::put(std::initializer_list<std::uint64_t> words) {
+  std::copy(words.begin(), words.end(), room(words.size()));
 }
 
 void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
   const std::uint64_t now = ticks();
-  const auto who = static_cast<std::uint64_t>(balancer::index(from)) << kEventShift;
   const auto value = [&](const abi::Name& name, const Passenger& p) {
-    if (p.value) put(EventWord::value, who, now, trace_key(name.id), 0);
+    if (p.value) put({head(EventWord::value, from), now, trace_key(name.id)});
   };
   std::uint64_t fragments = 0;
   if (const auto* give = std::get_if<Give>(&m)) value(give->name, give->value);
@@ -62,31 +59,35 @@ void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
     for (const PackedInput& i : ship->inputs) value(i.name, i.value);
     fragments = ship->fragments.size();
   }
-  put(EventWord::message, who | m.index() << 8, now, bytes, fragments);
+  put({head(EventWord::message, from, m.index()), now, bytes, fragments});
 }
 
 void RankEvents::arrived(const abi::Cf& c, Rank from, bool by_policy) {
-  if (c.block->kind == abi::Kind::range) return;  // where its iterations ran tells
-  const auto who = static_cast<std::uint64_t>(balancer::index(from)) << kEventShift;
-  put(EventWord::arrived, who | (by_policy ? 1 << 8 : 0), ticks(), trace_key(c), 0);
+  const std::uint64_t policy = by_policy ? 1 : 0;
+  if (c.block->kind == abi::Kind::range) {
+    put({head(EventWord::part, from, policy), ticks(), trace_key(c), static_cast<std::uint64_t>(abi::frame_int(&c, 0)),
+         static_cast<std::uint64_t>(abi::frame_int(&c, 1))});
+  } else {
+    put({head(EventWord::arrived, from, policy), ticks(), trace_key(c)});
+  }
 }
 
 void RankEvents::decided(const balancer::Decide& d) {
   std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
   for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
   text += " : " + d.why;
-  make_room(text.size() + sizeof(std::string));
-  put(EventWord::decision, 0, ticks(), texts_.size(), 0);
-  text_bytes_ += text.size() + sizeof(std::string);
-  texts_.push_back(std::move(text));
+  const std::uint64_t first = text.size() << kEventShift | static_cast<std::uint64_t>(EventWord::decision);
+  std::uint64_t* const at = room(event_words(first));
+  at[0] = first, at[1] = ticks();
+  std::memcpy(at + 2, text.data(), text.size());
 }
 
 void RankEvents::turn(Clock::time_point now) {
   if (!leads_) sync_.turn(now);
   if (now < next_) return;
   next_ = now + kMemoryEvery;
-  put(EventWord::memory, 0, ticks(), static_cast<std::uint64_t>(resident_bytes()),
-      static_cast<std::uint64_t>(held_.now()));
+  put({static_cast<std::uint64_t>(EventWord::memory), ticks(), static_cast<std::uint64_t>(resident_bytes()),
+       static_cast<std::uint64_t>(held_.now())});
 }
 
 void RankEvents::on(Rank from, const ClockAsk& m) { comm_.send(from, ClockAnswer{m.here, clock_ns(Clock::now())}); }
@@ -108,15 +109,13 @@ RankEvents::Scale RankEvents::scale() {
   return s;
 }
 
-TracePart RankEvents::take(const Scale& s) {
-  put(EventWord::clock, same_host_ ? 1 << 8 : 0, 0, static_cast<std::uint64_t>(clock_offset_),
-      static_cast<std::uint64_t>(clock_error_));
-  return {.worker = -1,
-          .ns_per_tick = s.ns_per_tick,
-          .base_ticks = s.ticks,
-          .base_ns = s.ns,
-          .words = std::exchange(words_, {}),
-          .texts = std::exchange(texts_, {})};
+std::vector<TracePart> RankEvents::take(const Scale& s) {
+  put({static_cast<std::uint64_t>(EventWord::clock) | (same_host_ ? 1 << 8 : 0), 0,
+       static_cast<std::uint64_t>(clock_offset_), static_cast<std::uint64_t>(clock_error_)});
+  chunk_ = nullptr;
+  std::vector<TracePart> parts;
+  for (auto& words : writer_.take()) parts.push_back({-1, false, s.ns_per_tick, s.ticks, s.ns, std::move(words)});
+  return parts;
 }
 
 }  // namespace tessera::runtime

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <initializer_list>
 #include <vector>
 
 #include "balancer/event.hpp"
@@ -12,25 +12,38 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/trace/clock_sync.hpp"
+#include "runtime/trace/record_room.hpp"
 
 namespace tessera::runtime {
 
-// A record is four words.
 enum class EventWord : std::uint8_t {  // low bits of the first word; then the rank it came from, from kEventShift on
   message,                             // | tag << 8; ticks; bytes; fragments in it
-  value,                               // ticks; key; 0
-  arrived,                             // | by policy << 8; ticks; key of the fragment; 0
-  decision,                            // ticks; number of its text; 0
+  value,                               // ticks; key
+  arrived,                             // | by policy << 8; ticks; key of the fragment
+  part,                                // | by policy << 8; ticks; key of the range; its first iteration; its last one
+  decision,                            // from kEventShift on: bytes of its text; ticks; the text
   memory,                              // ticks; bytes of the process; bytes of data fragments
   clock,                               // | same host << 8; 0; offset; error
 };
 inline constexpr unsigned kEventShift = 16;
-inline constexpr std::size_t kEventWords = 4;
+inline std::size_t event_words(std::uint64_t first) {
+  switch (static_cast<EventWord>(first & 0xff)) {
+    case EventWord::value:
+    case EventWord::arrived:
+      return 3;
+    case EventWord::part:
+      return 5;
+    case EventWord::decision:
+      return 2 + (first >> kEventShift) / sizeof(std::uint64_t) + 1;
+    default:
+      return 4;
+  }
+}
 
 class RankEvents {
  public:
   // `leads`: on rank 0. `same_host`: as rank 0, with its clock.
-  RankEvents(Communicator&, const Held&, bool leads, bool same_host, std::size_t limit);
+  RankEvents(Communicator&, const Held&, bool leads, bool same_host, std::shared_ptr<RecordRoom>);
   void came(Rank from, const Message&, std::size_t bytes);
   void arrived(const abi::Cf&, Rank from, bool by_policy);
   void decided(const balancer::Decide&);
@@ -48,29 +61,26 @@ class RankEvents {
   };
   Scale scale();
   // Since when all is kept, in ticks; 0: there was room for all.
-  std::uint64_t since() const { return since_; }
-  TracePart take(const Scale&);
+  std::uint64_t since() const { return writer_.since(); }
+  std::vector<TracePart> take(const Scale&);
   // Rank 0: when the run began.
   std::int64_t began() const { return began_ns_; }
 
  private:
-  void put(EventWord, std::uint64_t more, std::uint64_t at, std::uint64_t a, std::uint64_t b);
-  void make_room(std::size_t bytes);
+  void put(std::initializer_list<std::uint64_t> words);
+  std::uint64_t* room(std::size_t words);
 
   Communicator& comm_;
   const Held& held_;
   const bool leads_;
-  const std::size_t most_;  // bytes
   const std::uint64_t began_ticks_;
   const std::int64_t began_ns_;
   const bool same_host_;
   Clock::time_point next_{};
   ClockSync sync_;
   std::int64_t clock_offset_ = 0, clock_error_ = 0;
-  std::vector<std::uint64_t> words_;
-  std::vector<std::string> texts_;  // of decisions
-  std::size_t text_bytes_ = 0;
-  std::uint64_t since_ = 0;
+  RecordRoom::Writer writer_;
+  RecordRoom::Chunk* chunk_ = nullptr;  // the last one
 };
 
 }  // namespace tessera::runtime

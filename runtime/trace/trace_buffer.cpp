@@ -1,13 +1,7 @@
 #include "runtime/trace/trace_buffer.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <bit>
-#include <cstdlib>
 #include <exception>
-#include <new>
-#include <optional>
 #include <utility>
 
 #include "runtime/fragment/cf.hpp"
@@ -20,10 +14,6 @@ namespace tessera::runtime {
 namespace {
 
 constexpr std::uint64_t kKeyFactor = 0xA0761D6478BD642Fu;
-// Where memory comes in large pages a chunk is one, so that each page is not asked for by itself; less where that would
-// be much of the limit.
-constexpr std::size_t kLeastChunk = std::size_t{1} << 11, kMostChunk = std::size_t{1} << 21;  // bytes
-constexpr std::size_t kLeastChunks = 8;
 
 TraceKey first_key(const abi::Cf& c, const abi::Block& b) { return abi::fold(c.id.hi + b.index, kKeyFactor) ^ c.id.lo; }
 
@@ -56,11 +46,8 @@ std::uint32_t trace_indices(const abi::Block& b) {
   return n;
 }
 
-TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::size_t limit)
-    : ranks_(ranks),
-      limit_(limit),
-      chunk_words_(std::clamp(std::bit_floor(limit / kLeastChunks), kLeastChunk, kMostChunk) / sizeof(std::uint64_t)),
-      shapes_(program.block_count) {
+TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::shared_ptr<RecordRoom> room)
+    : ranks_(ranks), shapes_(program.block_count), writer_(std::move(room)) {
   for (std::uint32_t i = 0; i < program.block_count; ++i) {
     const abi::Block& b = *program.blocks[i];
     Shape& s = shapes_[i];
@@ -84,47 +71,27 @@ TraceKey TraceBuffer::key_of(const abi::Cf& c, const Shape& shape) const {
   return key;
 }
 
-void TraceBuffer::close_chunk() {
-  if (!chunks_.empty()) chunks_.back().used = static_cast<std::size_t>(at_ - chunks_.back().words.get());
-}
-
-TraceBuffer::Chunk TraceBuffer::new_chunk(std::size_t words) const {
-  const std::size_t size = std::max(chunk_words_, words);
-  const std::size_t bytes = (size * sizeof(std::uint64_t) + kMostChunk - 1) / kMostChunk * kMostChunk;
-  void* memory = size * sizeof(std::uint64_t) < kMostChunk ? std::malloc(size * sizeof(std::uint64_t))
-                                                           : std::aligned_alloc(kMostChunk, bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (size * sizeof(std::uint64_t) >= kMostChunk) madvise(memory, bytes, MADV_HUGEPAGE);
-  return {{static_cast<std::uint64_t*>(memory), std::free}, size, 0, 0, 0};
-}
-
 void TraceBuffer::next_chunk(std::size_t words) {
-  close_chunk();
   born_at_ = ended_at_ = nullptr;
   iterated_range_ = nullptr;
   std::vector<Open*> open;
+  for (Open* o = open_; o != nullptr; o = o->outer) open.push_back(o);
+  std::reverse(open.begin(), open.end());
+  // The chunk may go as soon as there is another one.
+  std::vector<std::uint64_t> again;
+  for (const Open* o : open) again.insert(again.end(), o->begin, o->begin + o->words);
+  close_chunk();
   // Beside what is open there is room for three times as much.
-  for (Open* o = open_; o != nullptr; o = o->outer) open.push_back(o), words += 4 * o->words;
-  // What is open is in the last one, so that is not given up.
-  std::optional<Chunk> spare;
-  while (chunks_.size() >= 2 && (held_ + std::max(chunk_words_, words)) * sizeof(std::uint64_t) > limit_) {
-    spare = std::move(chunks_.front());
-    held_ -= spare->room;
-    chunks_.pop_front();
-    dropped_ = true;
-  }
-  chunks_.push_back(spare && spare->room >= words ? std::move(*spare) : new_chunk(words));
-  held_ += chunks_.back().room;
-  Chunk& now = chunks_.back();
-  now.began = ticks();
-  at_ = now.words.get();
-  end_ = at_ + now.room;
-  for (auto o = open.rbegin(); o != open.rend(); ++o) {
-    std::copy_n((*o)->begin, (*o)->words, at_);
-    (*o)->begin = at_;
-    at_ += (*o)->words;
-  }
-  now.again = static_cast<std::size_t>(at_ - now.words.get());
+  chunk_ = &writer_.next(words + 4 * again.size());
+  chunk_->again = again.size();
+  at_ = std::copy(again.begin(), again.end(), chunk_->words.get());
+  end_ = chunk_->words.get() + chunk_->room;
+  std::uint64_t* begin = chunk_->words.get();
+  for (Open* o : open) o->begin = std::exchange(begin, begin + o->words);
+}
+
+void TraceBuffer::close_chunk() {
+  if (chunk_ != nullptr) chunk_->used = static_cast<std::size_t>(at_ - chunk_->words.get());
 }
 
 // For people: `mul (i=2, j=5)` assigns `C[2][5]`.
@@ -245,14 +212,8 @@ void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
 std::vector<std::vector<std::uint64_t>> TraceBuffer::take() {
   close_chunk();
   at_ = end_ = nullptr;
-  std::vector<std::vector<std::uint64_t>> all;
-  for (Chunk& c : chunks_) {
-    // What was open then is there already, but where the first one begins.
-    all.emplace_back(c.words.get() + (all.empty() ? 0 : c.again), c.words.get() + c.used);
-    c.words.reset();
-  }
-  chunks_.clear();
-  return all;
+  chunk_ = nullptr;
+  return writer_.take();
 }
 
 }  // namespace tessera::runtime

@@ -8,17 +8,17 @@
 //
 //     begin (input ... | ends ... born | series born | born | made | a whole run on the spot)* end
 //
-// They are in chunks. When there is no room for another one the oldest is given up: what is kept is the end of the run.
-// So each chunk begins with the runs that are open there, once more. Only its worker touches it, until that has ended.
+// They are in chunks of the rank's room for records (record_room.hpp), where the oldest may be given up: so each chunk
+// begins with the runs that are open there, once more. Only its worker touches it, until that has ended.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/trace/record_room.hpp"
 
 namespace tessera::runtime {
 
@@ -69,8 +69,8 @@ class TraceBuffer {
  public:
   static constexpr std::int64_t kMostRanks = 1 << 20;
 
-  // `ranks`: those that locators name. `limit`: bytes, of what is kept.
-  TraceBuffer(const abi::Program&, std::int32_t ranks, std::size_t limit);
+  // `ranks`: those that locators name.
+  TraceBuffer(const abi::Program&, std::int32_t ranks, std::shared_ptr<RecordRoom>);
 
   abi::Next run(abi::Worker&, abi::Cf*);  // its block
   // ... of its range. `at_once`: right after the one before, whose end is its beginning. An iteration whose last record
@@ -83,7 +83,7 @@ class TraceBuffer {
   void ends(const abi::Scope&, const abi::Id& value);
 
   // Since when all is kept, in ticks; 0: there was room for all.
-  std::uint64_t since() const { return dropped_ ? chunks_.front().began : 0; }
+  std::uint64_t since() const { return writer_.since(); }
   // Takes the records away, in lists that end at a record's end.
   std::vector<std::vector<std::uint64_t>> take();
 
@@ -95,12 +95,6 @@ class TraceBuffer {
     std::vector<std::uint32_t> variables = {};  // where they are in the frame
     std::vector<std::uint32_t> counters = {};   // what its key has of the frame
     bool once = false;                          // its key is the same whenever it runs
-  };
-  // Not filled with anything before it is written.
-  struct Chunk {
-    std::unique_ptr<std::uint64_t[], void (*)(void*)> words;
-    std::size_t room, used, again;  // words; the first `again` are those of runs that are open
-    std::uint64_t began;            // ticks
   };
   // A run that is open, and the words with which it began.
   struct Open {
@@ -115,7 +109,6 @@ class TraceBuffer {
     const std::uint64_t* begin;
     const std::size_t words;
   };
-  Chunk new_chunk(std::size_t words) const;
   TraceKey key_of(const abi::Cf&, const Shape&) const;
   static void write_inputs(const abi::Cf&, std::uint64_t*& at);
   static void write_numbers(const abi::Cf&, const Shape&, std::uint64_t*& at);
@@ -139,10 +132,7 @@ class TraceBuffer {
   void close_chunk();
 
   const std::int32_t ranks_;
-  const std::size_t limit_;
-  const std::size_t chunk_words_;
-  std::vector<Shape> shapes_;  // by block
-  bool dropped_ = false;
+  std::vector<Shape> shapes_;      // by block
   Open* open_ = nullptr;           // the innermost
   std::int64_t located_ = -1;      // of the open run
   const abi::Cf* born_ = nullptr;  // what was born last, until something runs: mostly that
@@ -156,9 +146,9 @@ class TraceBuffer {
   const abi::Cf* iterated_range_ = nullptr;  // ... and of what, in this chunk
   static constexpr std::uint64_t kNoScope = ~std::uint64_t{0};
   std::uint64_t ends_scope_ = kNoScope;           // of the last `ends`, until something is born
-  std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in the last chunk
-  std::deque<Chunk> chunks_;
-  std::size_t held_ = 0;  // words, of all of them
+  std::uint64_t *at_ = nullptr, *end_ = nullptr;  // in chunk_
+  RecordRoom::Writer writer_;
+  RecordRoom::Chunk* chunk_ = nullptr;  // the last one
 };
 
 }  // namespace tessera::runtime

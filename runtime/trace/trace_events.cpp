@@ -26,7 +26,7 @@ sim::Decided decision(const std::string& text, const TraceEvents::GroupOf& group
 }  // namespace
 
 void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of, sim::Times& out) {
-  for (std::size_t i = 0; i + kEventWords <= part.words.size(); i += kEventWords) {
+  for (std::size_t i = 0; i < part.words.size(); i += event_words(part.words[i])) {
     const std::uint64_t* w = &part.words[i];
     const auto word = static_cast<EventWord>(w[0] & 0xff);
     const std::uint64_t more = w[0] >> 8 & 0xff;
@@ -45,8 +45,12 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
       case EventWord::arrived:
         arrived_.push_back({w[2], at - zero_, from, self, more != 0});
         break;
+      case EventWord::part:
+        arrived_.push_back({w[2], at - zero_, from, self, more != 0, true, static_cast<std::int64_t>(w[3]),
+                            static_cast<std::int64_t>(w[4])});
+        break;
       case EventWord::decision: {
-        sim::Decided d = decision(part.texts.at(w[2]), group_of);
+        sim::Decided d = decision({reinterpret_cast<const char*>(w + 2), w[0] >> kEventShift}, group_of);
         d.at = at - zero_;
         d.rank = self;
         out.decisions.push_back(std::move(d));
@@ -71,10 +75,16 @@ std::vector<TraceGraph::Came> TraceEvents::came() {
   return std::move(came_);
 }
 
-void TraceEvents::moves(const TraceGraph& graph, sim::Times& out) const {
+void TraceEvents::moves(TraceGraph& graph, sim::Times& out) const {
   for (const Arrived& a : arrived_) {
-    const std::size_t fragment = graph.fragment_of(a.key);
-    if (fragment != TraceGraph::kNone) out.moves.push_back({fragment, a.at, a.from, a.to, a.by_policy});
+    const auto put = [&](std::uint32_t f) {
+      if (f != TraceGraph::kNone) out.moves.push_back({f, a.at, a.from, a.to, a.by_policy});
+    };
+    if (a.part) {
+      graph.iterations_of(a.key, a.first, a.last, put);
+    } else {
+      put(graph.fragment_of(a.key));
+    }
   }
   const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
   std::stable_sort(out.moves.begin(), out.moves.end(), by_time);

@@ -20,7 +20,7 @@ class TraceEvents {
   // The values that came to ranks; sorted, and for once.
   std::vector<TraceGraph::Came> came();
   // Fragments that came to ranks, when the graph knows which they are.
-  void moves(const TraceGraph&, balancer::simulator::Times&) const;
+  void moves(TraceGraph&, balancer::simulator::Times&) const;
 
  private:
   struct Arrived {
@@ -28,6 +28,8 @@ class TraceEvents {
     balancer::Time at;
     Rank from, to;
     bool by_policy;
+    bool part = false;  // of a range: these of its iterations
+    std::int64_t first = 0, last = 0;
   };
   const balancer::Time zero_;
   std::vector<TraceGraph::Came> came_;

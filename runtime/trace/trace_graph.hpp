@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "balancer/simulator/times.hpp"
-#include "balancer/simulator/workload.hpp"
+#include "balancer/simulator/trace.hpp"
 #include "runtime/comm/messages.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 
@@ -25,17 +24,18 @@ namespace tessera::runtime {
 
 class TraceGraph {
  public:
+  // Makes room for what these will become; before the first `add`. Else more is taken than is needed.
+  void expect(const std::vector<std::pair<Rank, TracePart>>& parts);
   // The parts of one worker in their order, workers and ranks in any.
   void add(Rank from, const TracePart&);
   // There was no room for all: leaves what ran from then on, on the clock of rank 0; before build.
   void since(balancer::Time from);
   // Leaves what was before that time, when a signal ended the run: what was open ends then; before build, and `since`.
   void until(balancer::Time at);
-  // The graph. `group`: by block; `join_group`: the group of a join of what began with a fragment of
+  // Puts it together. `group`: by block; `join_group`: the group of a join of what began with a fragment of
   // that block's. False: it does not hang together, which is a bug of ours.
   using JoinGroup = std::function<balancer::Group(std::uint32_t block)>;
-  bool build(const std::vector<balancer::Group>& group, const JoinGroup& join_group,
-             balancer::simulator::Workload& out);
+  bool build(std::vector<balancer::Group> group, const JoinGroup& join_group);
   // Blocks whose loops may be run by every rank; before build.
   void spreads(std::vector<bool> by_block) { spreads_ = std::move(by_block); }
 
@@ -46,59 +46,62 @@ class TraceGraph {
     balancer::Time at;
     friend auto operator<=>(const Came&, const Came&) = default;
   };
-  // When and where all ran; after build. `came` is sorted, times count from `zero` on. Gives the memory of the graph
-  // up.
-  void times(const std::vector<Came>& came, balancer::Time zero, balancer::simulator::Times& out);
-  // The fragment that a run's key names; kNone: none.
-  std::size_t fragment_of(TraceKey) const;
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  // After build: the graph; when and where all ran. `came` is sorted, times count from `zero` on.
+  void put_fragments(const balancer::simulator::TracePieces::PutFragment&) const;
+  void put_bars(const std::vector<Came>& came, balancer::Time zero,
+                const balancer::simulator::TracePieces::PutBar&) const;
+  // The fragment that a run's key names; kNone: none. Those of a range's iterations from `first` to `last`.
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+  std::uint32_t fragment_of(TraceKey);
+  void iterations_of(TraceKey range, std::int64_t first, std::int64_t last,
+                     const std::function<void(std::uint32_t fragment)>&);
 
  private:
+  using Index = std::uint32_t;
   struct Run {
-    TraceKey key;              // of an iteration: its range's
-    std::int64_t number = -1;  // of an iteration
-    bool iteration = false;
-    balancer::Time weight = 0;
+    TraceKey key;             // of an iteration: its range's
+    std::int64_t number = 0;  // of an iteration; else where in numbers_ its numbers begin
+    balancer::Time start = 0, end = 0, weight = 0;
     std::int64_t output = 0;
-    std::size_t birth = kNone, parent = kNone;
-    std::size_t outer = kNone;  // inside which it ran on the spot
-    std::size_t first_input = 0, inputs = 0;
-    std::uint32_t block = 0;
+    Index birth = kNone;
+    Index outer = kNone;  // inside which it ran on the spot
+    Index same = kNone;   // as this one before it: an iteration that another rank ran, too
+    Index first_input = 0, inputs = 0;
+    std::uint32_t numbers = 0;
+    std::uint32_t block : 31 = 0, iteration : 1 = 0;
     std::int32_t rank = 0, worker = 0;
-    std::size_t same = kNone;  // as this one before it: an iteration that another rank ran, too
-    balancer::Time start = 0, end = 0;
-    std::size_t first_number = 0, numbers = 0;
   };
   struct Birth {
     TraceKey key;
-    std::size_t by;
-    std::int64_t home;
-    std::uint64_t series = 0;  // 0: of none
-    std::size_t join = kNone;
+    Index by;
+    std::int32_t home;
+    Index series = 0;  // in series_; 0: of none
+    Index join = kNone;
   };
   struct Made {
     TraceKey value;
-    std::size_t by;  // a run; or join number by - runs
+    Index by;  // a run; or join number by - runs
     friend bool operator<(const Made& a, const Made& b) { return a.value < b.value; }
   };
   struct Join {
-    std::size_t by;
+    Index by;
     std::vector<TraceKey> values;
     bool read = false;
     std::uint32_t block = 0;
+    balancer::Group group{0};
   };
   struct Used {
     TraceKey value;
     std::int64_t bytes;
-    std::size_t from = kNone;
+    Index from = kNone;
   };
   // What is open of a worker, as far as it has been read.
   struct Stream {
-    std::vector<std::size_t> open;
-    Run iterated;               // the last iteration that ended
-    std::vector<Used> inputs;   // of the last one; parts of other workers may come between
-    std::size_t ended = kNone;  // join of the last `ends`, until something is born
-    std::uint64_t series = 0;   // of the next born one
+    std::vector<Index> open;
+    Run iterated{};            // the last iteration that ended
+    std::vector<Used> inputs;  // of the last one; parts of other workers may come between
+    Index ended = kNone;       // join of the last `ends`, until something is born
+    Index series = 0;          // of the next born one
   };
 
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, const TracePart&);
@@ -106,7 +109,7 @@ class TraceGraph {
   // What ran on the spot has its own weight.
   void weigh();
   void merge_iterations();
-  bool in_spread(std::size_t run) const;
+  bool in_spread(Index run) const;
   void put_inputs(Stream&);
   void keep_runs(const std::function<bool(Run&)>& stays);
   void born(Stream&, std::uint64_t payload, TraceKey);
@@ -114,10 +117,13 @@ class TraceGraph {
   void find_inputs();
   void list_children();
   void number_all();
-  void put_joins(balancer::simulator::Workload&, const JoinGroup&) const;
-  std::vector<std::size_t> under(const Join&, std::size_t join) const;
-  std::size_t place_of(std::size_t run_or_join) const { return place_[run_or_join]; }
-  std::size_t first_of(std::size_t run) const { return runs_[run].same == kNone ? run : runs_[run].same; }
+  void put_joins(const balancer::simulator::TracePieces::PutFragment&) const;
+  std::vector<Index> under(const Join&, Index join) const;
+  Index place_of(Index run_or_join) const { return place_[run_or_join]; }
+  Index first_of(Index run) const { return runs_[run].same == kNone ? run : runs_[run].same; }
+  Index parent_of(Index run) const { return runs_[run].birth == kNone ? kNone : births_[runs_[run].birth].by; }
+  // Of runs that are (no) iterations; sorted.
+  std::vector<Index> those(bool iterations) const;
 
   std::vector<Run> runs_;
   std::vector<Birth> births_;
@@ -126,15 +132,18 @@ class TraceGraph {
   std::vector<Join> joins_;
   std::map<std::pair<Rank, std::int32_t>, Stream> streams_;
   std::vector<std::int64_t> numbers_;
+  std::vector<std::uint64_t> series_{0};
+  std::map<std::uint64_t, Index> series_of_;
   std::vector<bool> spreads_;
-  std::vector<std::pair<TraceKey, std::size_t>> by_key_;  // runs that are no iterations; sorted
-  std::vector<std::size_t> roots_;                        // `main`; and, of the end of a run, what was made before
+  std::vector<Index> by_key_, by_number_;  // when somebody asks
+  std::vector<Index> roots_;               // `main`; and, of the end of a run, what was made before
+  std::vector<balancer::Group> group_;     // by block
   bool whole_ = true;
-  std::size_t fragments_ = 0;  // runs that are not the same as another
+  Index fragments_ = 0;  // runs that are not the same as another
   // children_[first_child_[r] .. first_child_[r + 1]): in the order of the program.
-  std::vector<std::size_t> first_child_, children_;
-  std::vector<std::size_t> place_;  // in the workload, of runs, then of joins; kNone: not there
-  std::vector<std::size_t> order_;  // runs and joins by place
+  std::vector<Index> first_child_, children_;
+  std::vector<Index> place_;  // in the graph, of runs, then of joins; kNone: not there
+  std::vector<Index> order_;  // runs and joins by place
 };
 
 }  // namespace tessera::runtime

@@ -1,5 +1,6 @@
-// When and where the graph's fragments ran.
+// What is made of the graph: its fragments, and when and where they ran, one after the other.
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/trace/trace_graph.hpp"
 
@@ -7,48 +8,99 @@ namespace tessera::runtime {
 
 namespace sim = balancer::simulator;
 
-void TraceGraph::times(const std::vector<Came>& came, balancer::Time zero, sim::Times& out) {
-  out.bars.reserve(runs_.size());
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const Run& r = runs_[i];
-    sim::Bar b{.fragment = place_of(first_of(i)),
-               .rank = r.rank,
-               .worker = r.worker,
-               .start = r.start - zero,
-               .length = std::max<balancer::Time>(0, r.end - r.start),
-               .block = r.block,
-               .first_number = out.numbers.size(),
-               .first_arrival = out.arrivals.size()};
-    if (r.iteration) {
-      out.numbers.push_back(r.number);
-    } else {
-      by_key_.emplace_back(r.key, b.fragment);
-      const auto first = numbers_.begin() + static_cast<std::ptrdiff_t>(r.first_number);
-      out.numbers.insert(out.numbers.end(), first, first + static_cast<std::ptrdiff_t>(r.numbers));
+void TraceGraph::put_fragments(const sim::TracePieces::PutFragment& put) const {
+  std::map<Index, std::uint32_t> series;  // numbered as they come, from 1
+  sim::Fragment f{};
+  for (Index i = 0; i < fragments_; ++i) {
+    const Run& r = runs_[order_[i]];
+    f.group = group_[r.block];
+    f.weight = r.weight, f.output = r.output;
+    f.bytes = 0, f.home = Rank{-1}, f.series = 0;
+    f.inputs.clear();
+    if (r.birth != kNone) {
+      const Birth& b = births_[r.birth];
+      f.home = Rank{b.home};
+      if (b.series != 0)
+        f.series = series.try_emplace(b.series, static_cast<std::uint32_t>(series.size() + 1)).first->second;
     }
+    for (Index k = r.first_input; k < r.first_input + r.inputs; ++k) {
+      const Used& u = used_[k];
+      if (u.from == kNone) {
+        f.bytes += u.bytes;
+      } else {
+        f.inputs.push_back({place_of(u.from), u.bytes});
+      }
+    }
+    const Index parent = parent_of(order_[i]);
+    put(f, parent == kNone ? sim::TracePieces::kNoParent : place_of(parent), Rank{whole_ ? 0 : r.rank});
+  }
+  put_joins(put);
+}
+
+void TraceGraph::put_joins(const sim::TracePieces::PutFragment& put) const {
+  for (std::size_t i = fragments_; i < order_.size(); ++i) {
+    const auto number = static_cast<Index>(order_[i] - runs_.size());
+    const Join& j = joins_[number];
+    sim::Fragment f{.group = j.group, .weight = 0};
+    for (const Index from : under(j, number)) f.inputs.push_back({from, 0});
+    put(f, place_of(j.by), Rank{-1});
+  }
+}
+
+void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
+                          const sim::TracePieces::PutBar& put) const {
+  std::vector<Index> order(runs_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    const Run &x = runs_[a], &y = runs_[b];
+    const Index f = place_of(first_of(a)), g = place_of(first_of(b));
+    return std::tie(x.rank, x.worker, x.start, f) < std::tie(y.rank, y.worker, y.start, g);
+  });
+  std::vector<sim::Arrival> arrivals;
+  for (const Index i : order) {
+    const Run& r = runs_[i];
+    arrivals.clear();
     std::uint32_t number = 0;
-    for (std::size_t k = r.first_input; k < r.first_input + r.inputs; ++k) {
+    for (Index k = r.first_input; k < r.first_input + r.inputs; ++k) {
       if (used_[k].from == kNone) continue;
       // The last one before it began: it may have come, been given up, and come again.
       auto at = std::upper_bound(came.begin(), came.end(), Came{Rank{r.rank}, used_[k].value, r.start});
       if (at != came.begin() && (--at)->rank == Rank{r.rank} && at->value == used_[k].value) {
-        out.arrivals.push_back({number, at->at - zero});
+        arrivals.push_back({number, at->at - zero});
       }
       ++number;
     }
-    b.numbers = static_cast<std::uint32_t>(out.numbers.size() - b.first_number);
-    b.arrivals = static_cast<std::uint32_t>(out.arrivals.size() - b.first_arrival);
-    out.bars.push_back(b);
+    const std::span<const std::int64_t> numbers =
+        r.iteration != 0 ? std::span(&r.number, 1)
+                         : std::span(numbers_).subspan(static_cast<std::size_t>(r.number), r.numbers);
+    put({.fragment = place_of(first_of(i)),
+         .rank = r.rank,
+         .worker = r.worker,
+         .start = r.start - zero,
+         .length = std::max<balancer::Time>(0, r.end - r.start),
+         .block = static_cast<std::uint32_t>(r.block),
+         .numbers = static_cast<std::uint32_t>(numbers.size()),
+         .arrivals = static_cast<std::uint32_t>(arrivals.size())},
+        numbers, arrivals);
   }
-  std::sort(by_key_.begin(), by_key_.end());
-  std::sort(out.bars.begin(), out.bars.end(), [](const sim::Bar& a, const sim::Bar& b) {
-    return std::tie(a.rank, a.worker, a.start, a.fragment) < std::tie(b.rank, b.worker, b.start, b.fragment);
-  });
 }
 
-std::size_t TraceGraph::fragment_of(TraceKey key) const {
-  const auto at = std::lower_bound(by_key_.begin(), by_key_.end(), std::pair{key, std::size_t{0}});
-  return at == by_key_.end() || at->first != key ? kNone : at->second;
+std::uint32_t TraceGraph::fragment_of(TraceKey key) {
+  if (by_key_.empty()) by_key_ = those(false);
+  const auto at =
+      std::lower_bound(by_key_.begin(), by_key_.end(), key, [&](Index r, TraceKey k) { return runs_[r].key < k; });
+  return at == by_key_.end() || runs_[*at].key != key ? kNone : place_of(*at);
+}
+
+void TraceGraph::iterations_of(TraceKey range, std::int64_t first, std::int64_t last,
+                               const std::function<void(std::uint32_t fragment)>& f) {
+  if (by_number_.empty()) by_number_ = those(true);
+  auto at = std::lower_bound(
+      by_number_.begin(), by_number_.end(), std::pair(range, first),
+      [&](Index r, const auto& x) { return std::tie(runs_[r].key, runs_[r].number) < std::tie(x.first, x.second); });
+  for (; at != by_number_.end() && runs_[*at].key == range && runs_[*at].number <= last; ++at) {
+    if (runs_[*at].same == kNone) f(place_of(*at));
+  }
 }
 
 }  // namespace tessera::runtime

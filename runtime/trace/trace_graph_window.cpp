@@ -18,7 +18,7 @@ void TraceGraph::since(balancer::Time from) {
 void TraceGraph::until(balancer::Time at) {
   for (auto& [worker, stream] : streams_) {
     put_inputs(stream);
-    for (const std::size_t run : stream.open) runs_[run].end = at;  // as far as is known
+    for (const Index run : stream.open) runs_[run].end = at;  // as far as is known
     stream.open.clear();
   }
   keep_runs([at](Run& r) {
@@ -28,8 +28,8 @@ void TraceGraph::until(balancer::Time at) {
 }
 
 void TraceGraph::keep_runs(const std::function<bool(Run&)>& stays) {
-  std::vector<std::size_t> now(runs_.size(), kNone);
-  std::size_t kept = 0;
+  std::vector<Index> now(runs_.size(), kNone);
+  Index kept = 0;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     Run& r = runs_[i];
     if (!stays(r)) continue;

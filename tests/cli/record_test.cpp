@@ -269,13 +269,13 @@ TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
         "show(x[20000]); } @ { locator_cyclic x[i] => i / 100; }\n");
   for (const Words& ways : {Words{"-t", "1"}, Words{"-n", "2", "-t", "1"},
                             Words{"--inproc-ranks", "3", "-t", "2", "--balancer", "steal"}}) {
-    Words words = {"run", "-q", "long.fa", "--record", "l.trace", "--record-limit-mb", "1"};
+    Words words = {"run", "-q", "long.fa", "--record", "l.trace", "--record-limit-mb", "4"};
     words.insert(words.end(), ways.begin(), ways.end());
-    EXPECT_TRUE(ended(tessera(words), 0, {"warning: --record: this is only the last", "no room for more in the 1 MB"}));
+    EXPECT_TRUE(ended(tessera(words), 0, {"warning: --record: this is only the last", "no room for more in the 4 MB"}));
     const Trace t = balancer::simulator::read_trace(path("l.trace").string());
     EXPECT_GT(t.work.fragments.size(), 1000u);
     EXPECT_LT(t.work.fragments.size(), 40'000u);
-    ASSERT_EQ(t.times.notes.size(), 1u);
+    ASSERT_FALSE(t.times.notes.empty());  // another one, where the machine has other things to do
     ASSERT_GT(t.times.from, 0);
     std::vector<bool> ran(t.work.fragments.size());
     for (const auto& b : t.times.bars) {
@@ -315,6 +315,41 @@ TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
   // Room for little, shared by many.
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "8", "--record", "m.trace", "--record-limit-mb", "1"}), 0,
                     {"warning: --record: this is only the last"}));
+}
+
+// What moved is in the record, also parts of loops in subs: as many as the summary counts.
+TEST_F(Record, MovesAreThoseOfTheSummary) {
+  write("p.fa", R"(
+C++ sub leaf(int d, int at, name r) ${{ usleep(at % 5 == 0 ? 3000 : 300); r = 1; $}}
+C++ sub join(int a, int b, name r) ${{ usleep(200); r = a + b; $}}
+C++ sub show(int n) ${{ $}}
+sub tree(int d, int at, name r) {
+  if d == 0 leaf(d, at, r);
+  else {
+    df x;
+    for side = 0..1 tree(d - 1, 2 * at + side, x[side]);
+    join(x[0], x[1], r);
+  }
+}
+sub main() {
+  df r, y;
+  tree(6, 1, r);
+  show(r);
+  for i = 0..299 leaf(0, i, y[i]);
+}
+)");
+  std::int64_t parts = 0;
+  for (const char* balancer : {"steal", "central", "auto", "demand"}) {
+    const Trace t = record({"--inproc-ranks", "3", "-t", "1", "--balancer", balancer, "--summary", "s.json"});
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    std::int64_t moved = 0;
+    for (const auto& r : summary["ranks"]) moved += r["moved_in"].get<std::int64_t>();
+    const auto by_policy =
+        std::count_if(t.times.moves.begin(), t.times.moves.end(), [](const auto& m) { return m.by_policy; });
+    EXPECT_EQ(by_policy, moved) << balancer;
+    for (const auto& m : t.times.moves) parts += t.work.groups[index(t.work.fragments[m.fragment].group)].range ? 1 : 0;
+  }
+  EXPECT_GT(parts, 0) << "also parts of loops";
 }
 
 // A part of a record, for whom all is too much.

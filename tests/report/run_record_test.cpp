@@ -129,6 +129,30 @@ TEST_F(ReportRecord, SentencesSayWhatToDo) {
   EXPECT_NE(all[1].find("nothing was ready anywhere"), std::string::npos) << all[1];
 }
 
+// Pauses of 1 us between kernels of 1 us are the runtime's. Such of 1 ms between kernels of 2 ms are not: nobody is
+// told to make these longer.
+TEST_F(ReportRecord, PausesOfTheMachineAreNotTheRuntimes) {
+  const auto told = [&](Time kernel, Time pause) {
+    std::string fragments = "f 0 0 - - 10 0\n", bars = "t 0 0 0 0 10 0\n";
+    for (int i = 1; i <= 20; ++i) {
+      const std::string number = std::to_string(i), length = std::to_string(kernel);
+      fragments += "f " + number + " 1 - 0 " + length + " 0\n";
+      bars += "t " + number + " 0 0 " + std::to_string(10 + i * pause + (i - 1) * kernel) + " " + length + " 1\n";
+    }
+    const auto all = sentences(read("tessera-trace 1\nprogram - p\ngroup 0 stack : main\ngroup 1 : work\n" + fragments +
+                                    "run " + std::to_string(10 + 20 * (kernel + pause)) +
+                                    " live none\nrank 0 1 same-host 0 0 h\nblock 0 0 - 1 : 1 in p main\n"
+                                    "block 1 1 kernel 2 : 1 in p work()\n" +
+                                    bars + "end 21\n"));
+    return all.at(0);
+  };
+  EXPECT_NE(told(1000, 1000).find("The runtime itself took 50 % of the workers' time"), std::string::npos)
+      << told(1000, 1000);
+  EXPECT_NE(told(2'000'000, 1'000'000).find("For 33 % of the workers' time work was ready and they did not go on"),
+            std::string::npos)
+      << told(2'000'000, 1'000'000);
+}
+
 // Of all that the page has nothing ends its script, and what is not UTF-8 does no harm.
 TEST_F(ReportRecord, NothingInAProgramEndsThePage) {
   std::string text = tests::kSmallTrace;

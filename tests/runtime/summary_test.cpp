@@ -130,6 +130,32 @@ TEST_F(SummaryText, WhatOtherRanksHoldIsNoPartOfIt) {
   EXPECT_EQ(text_of(s).find("z 90"), std::string::npos) << text_of(s);
 }
 
+// One kernel is on one rank; and who of two that did nothing did more is no question.
+TEST_F(SummaryText, ImbalanceIsToldWhereItSaysSomething) {
+  const auto kernels = [&](std::int64_t n) { s.groups = {{.group = 0, .count = n, .weight = 1e7}}; };
+  kernels(2);
+  EXPECT_NE(text_of(s).find("   imbalance 67 %   "), std::string::npos) << text_of(s);
+  kernels(1);
+  EXPECT_NE(text_of(s).find("   imbalance -   "), std::string::npos) << text_of(s);
+  kernels(200);
+  s.ranks[0].busy = 0.001, s.ranks[1].busy = 0;
+  EXPECT_NE(text_of(s).find("   imbalance -   "), std::string::npos) << text_of(s);
+  // One that left counts no more.
+  s.ranks[0].busy = 2;
+  kernels(1);
+  s.ranks[1].partly = true, s.ranks[1].here = 1;
+  EXPECT_NE(text_of(s).find("   imbalance 0 %   "), std::string::npos) << text_of(s);
+}
+
+TEST_F(SummaryText, SaysWhenTheMachineHadOtherThingsToDo) {
+  s.ranks[0].no_core = 0.3;
+  EXPECT_EQ(text_of(s).find("no core"), std::string::npos) << text_of(s);
+  s.ranks[1].no_core = 0.7;
+  EXPECT_NE(text_of(s).find("\n  workers had no core for 25 % of their time: the machine had other things to do"),
+            std::string::npos)
+      << text_of(s);
+}
+
 TEST_F(SummaryText, NamesHostsWhereThereAreSeveral) {
   EXPECT_EQ(text_of(s).find(" on left"), std::string::npos) << text_of(s);
   s.hosts = {"left", "right"};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "workload_of.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -39,9 +41,9 @@ TEST(TraceGraph, InputsMayBeInTwoParts) {
                               {input, kZ},
                               {end, 0}}));
   graph.add(Rank{0}, part(0, {{input, kZ}, {end, 0}}));
-  balancer::simulator::Workload work;
-  ASSERT_TRUE(graph.build(
-      std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
+  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}),
+                          [](std::uint32_t) { return balancer::Group{0}; }));
+  const balancer::simulator::Workload work = workload_of(graph);
   ASSERT_EQ(work.fragments.size(), 5u);
   for (const std::size_t reader : {3, 4}) {  // B and D, as main made them
     ASSERT_EQ(work.fragments[reader].inputs.size(), 2u);
@@ -59,9 +61,9 @@ TEST(TraceGraph, SeriesAreNumbered) {
   graph.add(Rank{0}, part(0, {{born, kC}, {series, kOne}, {born, kD}, {end, 0}}));
   graph.add(Rank{1},
             part(0, {{begin, kA}, {end, 0}, {begin, kB}, {end, 0}, {begin, kC}, {end, 0}, {begin, kD}, {end, 0}}));
-  balancer::simulator::Workload work;
-  ASSERT_TRUE(graph.build(
-      std::vector<balancer::Group>(5, balancer::Group{0}), [](std::uint32_t) { return balancer::Group{0}; }, work));
+  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}),
+                          [](std::uint32_t) { return balancer::Group{0}; }));
+  const balancer::simulator::Workload work = workload_of(graph);
   ASSERT_EQ(work.fragments.size(), 5u);
   std::vector<std::uint32_t> found;
   for (const auto& f : work.fragments) found.push_back(f.series);
@@ -118,11 +120,10 @@ TEST(TraceGraph, IterationsOfEveryRankAreOne) {
     TraceGraph graph;
     graph.spreads({false, true, false, false, false});
     for (const auto& [rank, part] : parts) graph.add(rank, part);
-    balancer::simulator::Workload work;
     std::vector<balancer::Group> groups;
     for (std::uint32_t b = 0; b < 5; ++b) groups.push_back(balancer::Group{b});
-    EXPECT_TRUE(graph.build(
-        groups, [](std::uint32_t) { return balancer::Group{0}; }, work));
+    EXPECT_TRUE(graph.build(groups, [](std::uint32_t) { return balancer::Group{0}; }));
+    const balancer::simulator::Workload work = workload_of(graph);
     std::string text;
     for (const auto& f : work.fragments) {
       text += std::to_string(balancer::index(f.group)) + ":";

@@ -10,6 +10,7 @@
 #include "runtime/fragment/cf.hpp"
 #include "runtime/threads/ticks.hpp"
 #include "runtime/trace/trace_graph.hpp"
+#include "workload_of.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -84,7 +85,8 @@ const abi::Program& fill(World& w) {
   return w.program;
 }
 
-World::World(std::size_t limit, unsigned seed) : buffer(fill(*this), 1, limit), dice(seed) {
+World::World(std::size_t limit, unsigned seed)
+    : buffer(fill(*this), 1, std::make_shared<RecordRoom>(limit, 1)), dice(seed) {
   world = this;
   run(allocate_cf(kernel, &scope, {1, 1}));
   while (!waiting.empty()) {
@@ -136,9 +138,9 @@ TEST(TraceWindow, TheEndIsKeptWholeAndHangsTogether) {
         graph.add(Rank{0}, {.worker = 0, .base_ticks = since, .base_ns = 0, .words = std::move(part)});
       }
       if (since != 0) graph.since(0);
-      balancer::simulator::Workload work;
-      ASSERT_TRUE(graph.build(
-          {balancer::Group{0}, balancer::Group{1}}, [](std::uint32_t) { return balancer::Group{0}; }, work));
+      ASSERT_TRUE(
+          graph.build({balancer::Group{0}, balancer::Group{1}}, [](std::uint32_t) { return balancer::Group{0}; }));
+      const balancer::simulator::Workload work = workload_of(graph);
       // What ended last, and all of that.
       const std::size_t kept = work.fragments.size();
       ASSERT_LE(kept, w.ended.size());
@@ -165,15 +167,13 @@ TEST(TraceWindow, TheEndIsKeptWholeAndHangsTogether) {
       EXPECT_TRUE(std::includes(last.begin(), last.end(), known.begin(), known.end()));
       EXPECT_EQ(std::adjacent_find(known.begin(), known.end()), known.end());
       // Times are those at which they ran, and no worker works for longer than there was time.
-      balancer::simulator::Times times;
-      graph.times({}, 0, times);
       balancer::Time end = 0;
-      for (const auto& b : times.bars) {
+      graph.put_bars({}, 0, [&](const balancer::simulator::Bar& b, const auto&, const auto&) {
         end = std::max(end, b.start + b.length);
         const auto left = w.left_at.find(found[b.fragment]);
         const bool known = left != w.left_at.end() && found[b.fragment] != 0;
         EXPECT_TRUE(!known || b.start + b.length >= static_cast<balancer::Time>(left->second - since));
-      }
+      });
       EXPECT_TRUE(since == 0 || work.work() <= end) << work.work() << " of " << end;
       std::size_t orphans = 0;
       for (std::size_t f = 0; f < kept; ++f) {

@@ -18,6 +18,7 @@ async function build() {
   timeline.resize();  // what is below may have brought a scroll bar
   follow_address(timeline);
   print_light(timeline);
+  watch_charts(timeline);
   requestAnimationFrame(() => requestAnimationFrame(() => { report.took = performance.now() - started; report.ready = true; }));
 }
 
@@ -131,12 +132,27 @@ function still(timeline) {
 
 // What is drawn does not follow style sheets: on paper it is light.
 function print_light(timeline) {
-  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_charts(timeline); };
+  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_charts(timeline, true); };
   let was = false;
-  window.addEventListener('beforeprint', () => { was = is_dark(); if (was) all(false); });
+  window.addEventListener('beforeprint', () => { was = is_dark(); if (was) all(false); else draw_charts(timeline, true); });
   window.addEventListener('afterprint', () => { if (was) all(true); });
 }
 
-function draw_charts(timeline) { draw_doing(timeline), draw_balance(timeline), draw_memory(timeline); }
+// Those that somebody sees, or all: a frame costs the browser more for its canvases than the page for drawing them.
+const kCharts = {doing: draw_doing, balance: draw_balance, memory: draw_memory};
+function draw_charts(timeline, all) {
+  for (const [id, draw] of Object.entries(kCharts)) {
+    const canvas = by_id(id);
+    canvas.late = !all && canvas.seen === false;
+    if (!canvas.late) draw(timeline);
+  }
+}
+function watch_charts(timeline) {
+  const watch = new IntersectionObserver((changes) => {
+    for (const c of changes) c.target.seen = c.isIntersecting;
+    for (const [id, draw] of Object.entries(kCharts)) if (by_id(id).late && by_id(id).seen) by_id(id).late = false, draw(timeline);
+  }, {rootMargin: '200px'});
+  for (const id of Object.keys(kCharts)) watch.observe(by_id(id));
+}
 
 build().catch((e) => { by_id('loading').textContent = 'This page could not be shown: ' + e.message + '. It needs a browser of 2023 or later (DecompressionStream).'; report.error = String(e.stack); });

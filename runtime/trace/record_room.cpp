@@ -1,0 +1,88 @@
+#include "runtime/trace/record_room.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "runtime/threads/ticks.hpp"
+
+namespace tessera::runtime {
+
+namespace {
+
+// Where memory comes in large pages a chunk is one, so that each page is not asked for by itself; less where that would
+// be much of the room.
+constexpr std::size_t kLeastChunk = std::size_t{1} << 11, kMostChunk = std::size_t{1} << 21;  // bytes
+constexpr std::size_t kLeastChunks = 8;                                                       // of a writer
+
+RecordRoom::Chunk new_chunk(std::size_t words) {
+  const std::size_t size = words * sizeof(std::uint64_t), pages = (size + kMostChunk - 1) / kMostChunk * kMostChunk;
+  void* memory = size < kMostChunk ? std::malloc(size) : std::aligned_alloc(kMostChunk, pages);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (size >= kMostChunk) madvise(memory, pages, MADV_HUGEPAGE);
+  return {.words = {static_cast<std::uint64_t*>(memory), std::free}, .room = words, .used = 0, .began = 0};
+}
+
+}  // namespace
+
+RecordRoom::RecordRoom(std::size_t bytes, std::size_t writers)
+    : words_(bytes / sizeof(std::uint64_t)),
+      chunk_words_(std::clamp(std::bit_floor(bytes / (kLeastChunks * writers)), kLeastChunk, kMostChunk) /
+                   sizeof(std::uint64_t)) {}
+
+RecordRoom::Writer* RecordRoom::oldest() const {
+  Writer* found = nullptr;
+  for (Writer* w : writers_) {
+    if (w->chunks_.size() >= 2 && (found == nullptr || w->chunks_[1].began < found->chunks_[1].began)) found = w;
+  }
+  return found;
+}
+
+RecordRoom::Writer::Writer(std::shared_ptr<RecordRoom> room) : room_(std::move(room)) {
+  const std::lock_guard hold(room_->mutex_);
+  room_->writers_.push_back(this);
+}
+
+RecordRoom::Writer::~Writer() {
+  const std::lock_guard hold(room_->mutex_);
+  std::erase(room_->writers_, this);
+}
+
+RecordRoom::Chunk& RecordRoom::Writer::next(std::size_t words) {
+  words = std::max(words, room_->chunk_words_);
+  const std::lock_guard hold(room_->mutex_);
+  std::optional<Chunk> spare;
+  while (room_->held_ + words > room_->words_) {
+    Writer* const w = room_->oldest();
+    if (w == nullptr) break;
+    spare = std::move(w->chunks_.front());
+    room_->held_ -= spare->room;
+    w->chunks_.pop_front();
+    w->dropped_ = true;
+  }
+  chunks_.push_back(spare && spare->room >= words ? std::move(*spare) : new_chunk(words));
+  Chunk& now = chunks_.back();
+  room_->held_ += now.room;
+  now.used = now.again = 0;
+  now.began = ticks();
+  return now;
+}
+
+std::vector<std::vector<std::uint64_t>> RecordRoom::Writer::take() {
+  const std::lock_guard hold(room_->mutex_);
+  std::vector<std::vector<std::uint64_t>> all;
+  for (Chunk& c : chunks_) {
+    all.emplace_back(c.words.get() + (all.empty() ? 0 : c.again), c.words.get() + c.used);
+    room_->held_ -= c.room;
+    c.words.reset();
+  }
+  chunks_.clear();
+  return all;
+}
+
+}  // namespace tessera::runtime
