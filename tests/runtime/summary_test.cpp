@@ -100,6 +100,8 @@ class SummaryText : public testing::Test {
     slots[0].base = "x";
     block.slots = slots;
     block.output_count = 1;
+    block.kind = abi::Kind::atomic;
+    block.label = "work";
     program.name = "prog.fa";
     program.blocks = blocks;
     program.block_count = 1;
