@@ -43,7 +43,8 @@ Totals Node::own_totals(bool final, const AskTotals& asked) {
     t.recalled += static_cast<std::int64_t>(all.recalled);
     GroupBirths births;
     for (const auto& w : crew.workers) w->births.add_to(g, births);
-    if (all.count == 0 && (final || births.born == 0)) continue;
+    // A loop that every rank runs was made on one of them.
+    if (all.count == 0 && (final || (births.born == 0 && births.stepped == 0))) continue;
     const bool atomic = calls_kernel(facts.program, g);
     GroupTotals x;
     x.group = g;

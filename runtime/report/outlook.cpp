@@ -41,9 +41,7 @@ class Expected {
 
   std::optional<double> born(std::uint32_t group) {
     if (group == program_.main->group) return 1;
-    const auto found = groups_.find(group);
-    if (found == groups_.end()) return 0;
-    const GroupBirths& own = found->second->births;
+    const GroupBirths& own = groups_.at(group)->births;
     if (own.born == 0) return 0;
     Known& known = known_[group];
     if (std::exchange(known.asked, true)) {
@@ -63,11 +61,12 @@ class Expected {
     const abi::Block& b = *program_.blocks[group];
     if (b.kind == abi::Kind::loop) return unknown(group, "ends when its condition says so");
     const auto found = groups_.find(group);
-    const std::int64_t ran = found == groups_.end() ? 0 : found->second->count;
+    if (found == groups_.end()) return 1;  // few of it were made, and none of those was counted
     if (b.kind != abi::Kind::range) {
+      const auto ran = static_cast<double>(found->second->count);
       const std::optional<double> all = born(group);
       if (!all) return std::nullopt;
-      return ran == 0 ? 1 : std::max(1.0, *all / static_cast<double>(ran));
+      return ran == 0 ? 1 : std::max(1.0, *all / ran);
     }
     const GroupBirths& own = found->second->births;
     const std::optional<double> loops = born(group);

@@ -120,6 +120,35 @@ TEST_F(Live, TheTimeThatIsLeftIsToldWhereLoopsAreKnown) {
   EXPECT_NE(tessera({"status"}).out.find(" left ("), std::string::npos);
 }
 
+// Loops in loops that every rank runs: each is made once, and turns on all.
+TEST_F(Live, TheTimeThatIsLeftOfLoopsThatAllRanksRun) {
+  write("w.fa", R"(
+C++ sub first(name x) ${{ x = 1; $}}
+C++ sub next(int a, int b, name x) ${{ usleep(2000); x = a + b; $}}
+sub main() {
+  df x;
+  for i = 0..5 first(x[0][i]) @ { locator_cyclic: i; };
+  for t = 1..400
+    for i = 0..5 next(x[t - 1][i], x[t - 1][(i + 1) % 6], x[t][i]) @ { locator_cyclic: i; };
+}
+)");
+  ASSERT_TRUE(ended(tessera({"build", "w.fa", "-o", "p"}), 0));
+  start("--inproc-ranks 3 -t 1 --quiet --balancer none");
+  int looks = 0;
+  for (nlohmann::json s = status(); looks < 5;) {
+    std::int64_t done = 0;
+    for (const auto& g : s["groups"]) done += g["label"] == "next" ? g["count"].get<std::int64_t>() : 0;
+    if (done > 100 && s["outlook"].contains("done")) {
+      ++looks;
+      EXPECT_NEAR(s["outlook"]["done"].get<double>(), static_cast<double>(done) / 2400, 0.05) << s["outlook"];
+    }
+    const Outcome o = tessera({"status", "--run", pid_, "--json"});
+    if (o.exit_code != 0) break;
+    s = nlohmann::json::parse(o.out);
+  }
+  EXPECT_GE(looks, 2);
+}
+
 // A chain behind one that takes five seconds, on another rank.
 TEST_F(Live, SaysWhatWaitsForWhatAndWhoMakesIt) {
   write("w.fa", R"(

@@ -93,6 +93,25 @@ TEST_F(OutlookOf, WhatHasNotBegunTakesLonger) {
   EXPECT_EQ(text_of(o), "about 1.00 s left (50 % done), without `step` at p.fa:0 (1 of them), which has not run yet");
 }
 
+// What is counted are samples, and others go on counting meanwhile: sums may not fit together.
+TEST_F(OutlookOf, WhatDoesNotFitTogetherDoesNoHarm) {
+  // Of a sub more have run than were counted as made; of a loop more turns.
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {6, 5, 0, {3, 0, 0, 0}}, {7, 7, 1, {10, 0, 0, 6}}}).done, 0.7, 1e-9);
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {1, 0, 0, {1, 100, 120, 0}}, {3, 60, 1, {120, 0, 0, 1}}}).done, 0.5, 1e-9);
+  // A sub that runs for the first time, a loop whose turns nobody has counted yet.
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {6, 0, 0, {1, 0, 0, 0}}, {7, 2, 1, {4, 0, 0, 6}}}).done, 0.5, 1e-9);
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {1, 0, 0, {5, 50, 0, 0}}, {3, 1, 1, {4, 0, 0, 1}}}).done, 0.25, 1e-9);
+  // Nothing is known of the loop, or of the sub, that made it.
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {3, 1, 1, {4, 0, 0, 1}}}).done, 0.25, 1e-9);
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {7, 1, 1, {4, 0, 0, 6}}}).done, 0.25, 1e-9);
+  // Calls that repeat, none of which was counted; and what was made when nobody counted.
+  blocks_[5].flags = abi::kRepeats;
+  EXPECT_NEAR(*of({{0, 1, 0, {}}, {5, 3, 1, {}}, {7, 1, 1, {2, 0, 0, 0}}}).done, 0.8, 1e-9);
+  const Outlook before = of({{0, 1, 0, {}}, {3, 2, 1, {4, 0, 0, kNoMaker}}});
+  EXPECT_FALSE(before.done);
+  EXPECT_NE(text_of(before).find("was made before"), std::string::npos) << text_of(before);
+}
+
 // Loops in loops in subs, some of the way: of programs that turn as often each time all of the work is known.
 TEST_F(OutlookOf, RandomNests) {
   std::mt19937 dice(11);
