@@ -149,8 +149,11 @@ std::string waiting_lines(const StatusText& s) {
     }
     text += "\n";
   }
-  if (const auto more = s["more"].get<std::int64_t>(); more > 0)
+  if (const auto more = s["more"].get<std::int64_t>(); more > 0 && s["first"].empty()) {
+    text += "  what they wait for came while it was asked: the run goes on\n";
+  } else if (more > 0) {
     text += fmt::format("  ... and {} more values that are waited for and not made by who waits\n", more);
+  }
   return text;
 }
 

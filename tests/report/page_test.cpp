@@ -151,6 +151,37 @@ TEST_F(Page, ZoomsSearchesFiltersAndTellsWhy) {
   EXPECT_EQ(colour(3.3e6, 0), "#14171b");
 }
 
+// A kernel's value may be read before it returns, when it gets no core in between: no arrow goes back in time.
+TEST_F(Page, ArrowsGoForward) {
+  std::string text = kSmallTrace;
+  const std::string reader = "t 3 0 0 4005000 2000000 1 3 3 @0:4000000";
+  text.replace(text.find(reader), reader.size(), "t 3 0 0 3000000 2000000 1 3 3 @0:2900000");
+  show(text);
+  EXPECT_EQ(value("(() => { const r = report.runs[0]; return [r.end(2) > r.start(1), ...r.arrow(2, 1)]; })()"),
+            nlohmann::json({true, 3000000, 3000000}));
+  EXPECT_EQ(value("report.runs[0].arrow(0, 2)"), nlohmann::json({510000, 510000}));
+}
+
+// What is below what is seen is drawn when somebody comes there, and on paper.
+TEST_F(Page, ChartsAreDrawnWhereTheyAreSeen) {
+  show(kSmallTrace);
+  browser_->call("Emulation.setDeviceMetricsOverride",
+                 {{"width", 900}, {"height", 400}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  browser_->drawn(), browser_->drawn();
+  const auto late = [&] { return value("document.getElementById('memory').late"); };
+  value("report.timeline.zoom(0.5), 0");
+  browser_->drawn();
+  EXPECT_EQ(late(), true);
+  value("dispatchEvent(new Event('beforeprint')), 0");
+  EXPECT_EQ(late(), false);
+  value("report.timeline.zoom(0.5), 0");
+  browser_->drawn();
+  EXPECT_EQ(late(), true);
+  value("document.getElementById('memory').scrollIntoView(), 0");
+  browser_->drawn(), browser_->drawn();
+  EXPECT_EQ(late(), false);
+}
+
 // By the keyboard alone: to the timeline by Tab, then about in it.
 TEST_F(Page, CanBeReadWithoutAMouse) {
   show(kSmallTrace);

@@ -81,6 +81,8 @@ class Run {
   start(i) { return this.time(this._start[i]); }
   length_of(i) { return this._length[i] * this.tick; }
   end(i) { return this.time(this._start[i] + this._length[i]); }
+  // When what one made left it, and who read it began: a kernel's values may be read before it returns.
+  arrow(from, to) { return [Math.min(this.end(from), this.start(to)), this.start(to)]; }
   own(i) { return (this._length[i] - this._inside[i]) * this.tick; }
   wait(i) { return this._wait[i] * this.tick; }
   travel(i) { return this._travel[i] * this.tick; }

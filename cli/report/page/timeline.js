@@ -252,7 +252,7 @@ class Timeline {
     const {run, item} = this.selected;
     const lane_y = (i) => run.lanes[run.lane[i]].y + this.height / 2;
     const arrow = (from, to, at, colour) => {
-      const x0 = this.x(run.end(from)), y0 = lane_y(from), x1 = this.x(run.start(to)), y1 = lane_y(to);
+      const [left, came] = run.arrow(from, to), x0 = this.x(left), y0 = lane_y(from), x1 = this.x(came), y1 = lane_y(to);
       const bend = Math.max(18, Math.min(120, Math.abs(x1 - x0) / 2)), lift = y0 === y1 ? -this.height - 8 : 0;
       g.strokeStyle = g.fillStyle = colour;
       g.lineWidth = 1.6;
