@@ -87,12 +87,25 @@ TEST(ClockSync, AsksSomeTimesInARowAndThenNowAndThen) {
   ASSERT_EQ(asked.size(), 1u) << "not again while it waits for the answer";
   for (int i = 0; i < 8; ++i) sync.answered(asked.back(), 0, now);
   EXPECT_EQ(asked.size(), 8u);
+  EXPECT_NE(asked[1], asked[0]) << "with the time it has then";
   EXPECT_EQ(sync.readings().size(), 8u);
   sync.turn(now + std::chrono::milliseconds(1));
   EXPECT_EQ(asked.size(), 8u);
   EXPECT_GT(sync.next(), now);
   sync.turn(sync.next());
   EXPECT_EQ(asked.size(), 9u);
+  for (int i = 0; i < 8; ++i) sync.answered(asked.back(), 0, now);
+  EXPECT_EQ(asked.size(), 16u) << "as many again";
+}
+
+// Asked in the first moments only: what two quick answers tell of the drift is worth nothing a minute later.
+TEST(ClockSync, NoDriftIsTakenFromMoments) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto all = readings(0, 2 * kSecond / 5, 1000, 5e-5, seed);
+    std::int64_t quickest = kSecond;
+    for (const ClockReading& r : all) quickest = std::min(quickest, r.half);
+    EXPECT_LE(fit_clock(all, 0, 60 * kSecond).error, quickest + 60 * kSecond / 10'000) << seed;
+  }
 }
 
 }  // namespace

@@ -124,6 +124,15 @@ TEST(WaitGraph, WhatSomebodyMakesComesFirstWhileItRuns) {
   EXPECT_EQ(found.roots[1].first[0].name, kY);
 }
 
+TEST(WaitGraph, WhatMostWaitForComesFirst) {
+  Rank0 r;
+  r.add({{kY, kY}}, {});
+  for (int i = 0; i < 3; ++i) r.add({{kX, kX}}, {});
+  WaitGraph graph;
+  graph.add(0, r.words);
+  EXPECT_EQ(graph.find(8).roots.at(0).first[0].name, kX);
+}
+
 // Who waits for each other now may get it from somebody who is in no list.
 TEST(WaitGraph, NobodyIsInACircleWhileItRuns) {
   Rank0 r;
@@ -132,6 +141,12 @@ TEST(WaitGraph, NobodyIsInACircleWhileItRuns) {
   WaitGraph graph;
   graph.add(0, r.words);
   EXPECT_TRUE(graph.find_while_running(8).circle.empty());
+  Rank0 sure;
+  sure.add({{kX, kX}}, {kY});
+  sure.add({{kY, kY}}, {kX});
+  WaitGraph other;
+  other.add(0, sure.words);
+  EXPECT_TRUE(other.find_while_running(8).circle.empty());
 }
 
 }  // namespace

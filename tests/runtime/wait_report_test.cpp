@@ -87,6 +87,25 @@ TEST_F(Told, OnceWhatIsAlike) {
   EXPECT_EQ(r.more(lines), 24 - told);
 }
 
+// What comes from elsewhere is told by itself, also where the same waits for it. Of some nobody has answered, of
+// one two ranks have: the first one's word counts. And there are more values than are asked for.
+TEST_F(Told, ByItselfWhatIsMadeElsewhere) {
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    for (std::uint64_t n = k; n < 30; ++n) waits(0, {100 + k}, {});
+    if (k != 0) says(100 + k, "join", "a", k % 2 == 0 ? "even" : "odd");
+  }
+  ranks[0].now.waits.lines.push_back({101, "join", "of rank 0", "odd"});
+  const WaitReport r(ranks);
+  EXPECT_EQ(r.names().size(), 24u);
+  const auto lines = r.lines(ranks);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].waits.producers, "odd");
+  EXPECT_EQ(lines[0].waits.slot, "of rank 0`, `a");
+  EXPECT_EQ(lines[0].alike, 11);
+  EXPECT_EQ(lines[1].alike, 10);
+  EXPECT_EQ(r.more(lines), 30 - 23);
+}
+
 TEST_F(Told, NothingOfWhatNobodyHasAnswered) {
   waits(0, {30}, {});
   const WaitReport r(ranks);
