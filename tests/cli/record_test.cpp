@@ -322,6 +322,7 @@ TEST_F(Record, MovesAreThoseOfTheSummary) {
   write("p.fa", R"(
 C++ sub leaf(int d, int at, name r) ${{ usleep(at % 5 == 0 ? 3000 : 300); r = 1; $}}
 C++ sub join(int a, int b, name r) ${{ usleep(200); r = a + b; $}}
+C++ sub light(int i, name r) ${{ usleep(40); r = i; $}}
 C++ sub show(int n) ${{ $}}
 sub tree(int d, int at, name r) {
   if d == 0 leaf(d, at, r);
@@ -335,7 +336,7 @@ sub main() {
   df r, y;
   tree(6, 1, r);
   show(r);
-  for i = 0..299 leaf(0, i, y[i]);
+  for i = 0..11999 light(i, y[i]);
 }
 )");
   std::int64_t parts = 0;
