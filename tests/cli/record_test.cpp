@@ -79,7 +79,7 @@ TEST_F(Record, KeepsWeightsParentsInputsAndGroups) {
     for (const Fragment* f : add) {
       for (const auto& in : f->inputs) {
         EXPECT_EQ(in.bytes, 4);
-        with_work += t.work.fragments[in.fragment].weight >= 1'000'000 ? 1 : 0;
+        with_work += t.work.fragments[in.fragment].group == work[0]->group ? 1 : 0;
       }
     }
     EXPECT_EQ(with_work, 10u);
