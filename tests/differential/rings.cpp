@@ -82,7 +82,7 @@ std::string Writer::rings(const Visible& v) {
           ")" + advice(inner) + ";\n",
       loop(t, 1, steps) + fill + "mix(" + before + "[(" + i + " + 1) % " + m + "][" + j + "] + " + before + at + ", " +
           before + "[" + i + "][(" + j + " + " + std::to_string(size - 1) + ") % " + n + "], " + x + "[" + t + "]" +
-          at + ")" + advice(inner) + ";\n",
+          at + ")" + (steps % 2 == 0 ? " @ { locator_cyclic: " + i + " + " + j + "; }" : advice(inner)) + ";\n",
       reader(std::to_string(steps), "last")};
   if (random_.chance(60)) parts.push_back(loop(t, 0, steps) + reader(t, "each"));
   if (random_.chance(30)) parts.push_back(loop(t, 0, 2 * steps + 1) + reader(t + " / 2", "half"));
