@@ -13,8 +13,12 @@
 // was made by what was held at them, or was under way across. Since hulls only shrink it does not matter that this is
 // old when it comes: dead stays dead. (It is Mattern's way to the virtual time of a distributed simulation.)
 //
-// On one rank the order is: write down, then `cut`; and who ships: `ships`, send, then let go. So what is sent behind
-// the cut was held when it was written down.
+// On one rank the order is: write down, then `cut`; and who ships: `ships`, then let go, then send. So what is marked
+// behind the cut was held when it was written down.
+//
+// Who waits for a value and will read no more is not held, but seen: at home as one who waits when the value is to be
+// freed, elsewhere by what is written down. Who has the value is seen by nobody. So if it moves, the value goes along,
+// or the home remembers it until the sweep is over.
 //
 // Pure, as step.hpp. The caller has a lock for SweepRank; the lead and the homes are of one thread.
 #pragma once

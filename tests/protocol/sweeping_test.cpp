@@ -1,6 +1,9 @@
 // All orders in which a loop that goes through a name, and readers that it makes, can move between ranks while sweeps
 // come and go: what is freed is read by nobody who is there, on his way, or still to be made; each sweep ends; and what
 // nobody can read is freed by the next one. And: each rule, broken, is found out.
+//
+// A reader waits until it has its value. What waits at home is seen there, and what waits elsewhere is written down;
+// who has the value is not.
 #include "runtime/protocol/sweeping.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +22,11 @@ struct SweepingRules {
   bool adds_what_crosses = true;       // what comes from before a cut is added to what was written down
   bool waits_for_what_crosses = true;  // a rank tells when that has come
   bool writes_down_first = true;       // and cuts then
-  bool lets_go_late = true;            // who ships lets go when that is marked
+  bool marks_first = true;             // a shipment is marked when it is begun, and not when it leaves
+  bool tells_of_waiting = true;        // what waits away from home is written down
+  bool takes_along = true;             // who has the value and moves from elsewhere takes it along
+  bool remembers = true;               // the home remembers who has left it since its cut without the value
+  bool keeps_awaited = true;           // ... and frees nothing that is waited for there
   bool home_waits_for_all = true;
 };
 void PrintTo(const SweepingRules& r, std::ostream* out) { *out << r.name; }
@@ -34,6 +41,7 @@ constexpr std::uint8_t kAll = (1 << kElements) - 1;
 struct Reader {
   std::uint8_t first;
   bool loop;
+  bool has = false;  // the value
   std::uint8_t hull() const { return static_cast<std::uint8_t>(loop ? kAll & ~((1 << first) - 1) : 1 << first); }
 };
 
@@ -85,11 +93,11 @@ class SweepingWorld {
   bool wrong() const {
     for (std::size_t r = 0; r < kRanks; ++r) {
       for (const Held& h : at_[r]) {
-        if ((!h.leaves || !rules_->lets_go_late) && (h.reader.hull() & freed_) != 0) return true;
+        if (!h.reader.has && (h.reader.hull() & freed_) != 0) return true;
       }
       for (const auto& wires : wires_) {
         for (const SweepWord& m : wires[r]) {
-          if (m.is == SweepWord::ship && (m.reader.hull() & freed_) != 0) return true;
+          if (m.is == SweepWord::ship && !m.reader.has && (m.reader.hull() & freed_) != 0) return true;
         }
       }
     }
@@ -115,7 +123,8 @@ class SweepingWorld {
     for (std::size_t r = 0; r < kRanks; ++r) {
       put(at_[r].size());
       for (const Held& h : at_[r])
-        put(h.reader.first * 4 + (h.reader.loop ? 2 : 0) + (h.leaves ? 1 : 0)), put(h.leaves ? h.to : 0);
+        put(h.reader.first * 8 + (h.reader.has ? 4 : 0) + (h.reader.loop ? 2 : 0) + (h.leaves ? 1 : 0)),
+            put(h.leaves ? h.to : 0), put(h.mark);
       const SweepRank& s = ranks_[r];
       for (const std::uint64_t n : s.sent) put(n);
       put(s.wave), put(s.before), put(s.since), put(s.early), put(s.expected), put(s.expects * 2 + s.told);
@@ -123,30 +132,33 @@ class SweepingWorld {
       for (const auto& wire : wires_[r]) {
         put(wire.size());
         for (const SweepWord& m : wire) {
-          put(m.is), put(m.reader.first * 2 + (m.reader.loop ? 1 : 0)), put(m.number), put(m.hull);
+          put(m.is), put(m.reader.first * 4 + (m.reader.has ? 2 : 0) + (m.reader.loop ? 1 : 0)), put(m.number),
+              put(m.hull);
           for (const std::uint64_t n : m.sent) put(n);
         }
       }
     }
     put(lead_.number), put(lead_.homes.size()), put(lead_.next.size()), put(lead_.cuts), put(lead_.homes_left);
     for (const std::uint64_t n : lead_.expected) put(n);
-    put(heard_), put(around_), put(freed_), put(budget_.makes), put(budget_.moves), put(budget_.waves);
+    put(heard_), put(around_), put(freed_), put(relied_), put(remembers_), put(budget_.makes), put(budget_.moves),
+        put(budget_.waves);
     return b;
   }
 
  private:
   struct Held {
     Reader reader;
-    bool leaves;  // it has been sent, and is to be let go; or the other way round
+    bool leaves;  // it has boarded, and nobody holds what it may read
     std::size_t to = 0;
+    std::uint64_t mark = 0;
   };
 
   template <class With>
   void with_reader(std::size_t r, std::size_t k, With with) const {
     const Held& h = at_[r][k];
-    if (h.leaves && rules_->lets_go_late) return with([=](SweepingWorld& w) { w.let_go(r, k); });
-    if (h.leaves) return with([=](SweepingWorld& w) { w.send(r, k, h.to), w.let_go(r, k); });
+    if (h.leaves) return with([=](SweepingWorld& w) { w.depart(r, k); });
     with([=](SweepingWorld& w) { w.go_on(r, k); });
+    if (!h.reader.loop && !h.reader.has) with([=](SweepingWorld& w) { w.at_[r][k].reader.has = true; });
     if (h.reader.loop && budget_.makes > 0) {
       with([=](SweepingWorld& w) {
         --w.budget_.makes;
@@ -154,7 +166,10 @@ class SweepingWorld {
       });
     }
     for (std::size_t to = 0; to < kRanks && budget_.moves > 0; ++to) {
-      if (to != r) with([=](SweepingWorld& w) { w.move(r, k, to); });
+      if (to == r) continue;
+      with([=](SweepingWorld& w) { w.board(r, k, to, true); });
+      if (h.reader.has && r == home_ && (h.reader.hull() & freed_) == 0)
+        with([=](SweepingWorld& w) { w.board(r, k, to, false); });
     }
   }
   void let_go(std::size_t r, std::size_t k) { at_[r].erase(at_[r].begin() + static_cast<std::ptrdiff_t>(k)); }
@@ -163,14 +178,21 @@ class SweepingWorld {
     Reader& reader = at_[r][k].reader;
     if (!reader.loop || ++reader.first == kElements) let_go(r, k);
   }
-  void move(std::size_t r, std::size_t k, std::size_t to) {
+  // `along`: so does the value. Else it is there, as the home believes.
+  void board(std::size_t r, std::size_t k, std::size_t to, bool along) {
     --budget_.moves;
-    if (rules_->lets_go_late) send(r, k, to);
-    at_[r][k].leaves = true;
-    at_[r][k].to = to;
+    Held& h = at_[r][k];
+    h.leaves = true;
+    h.to = to;
+    if (rules_->marks_first) h.mark = ranks_[r].ships(to);
+    if (h.reader.loop || (h.reader.has && along && (r == home_ || rules_->takes_along))) return;
+    if (r == home_ && remembers_ && rules_->remembers) relied_ |= h.reader.hull();
+    h.reader.has = false;
   }
-  void send(std::size_t r, std::size_t k, std::size_t to) {
-    wires_[r][to].push_back({SweepWord::ship, at_[r][k].reader, ranks_[r].ships(to)});
+  void depart(std::size_t r, std::size_t k) {
+    const Held& h = at_[r][k];
+    wires_[r][h.to].push_back({SweepWord::ship, h.reader, rules_->marks_first ? h.mark : ranks_[r].ships(h.to)});
+    let_go(r, k);
   }
 
   void say(std::size_t from, std::size_t to, SweepWord m) { wires_[from][to].push_back(std::move(m)); }
@@ -200,9 +222,11 @@ class SweepingWorld {
       case SweepWord::tell:
         around_ |= m.hull;
         if (++heard_ < (rules_->home_waits_for_all ? kRanks : kRanks - 1)) return;
-        if (heard_ < kRanks || rules_->home_waits_for_all) freed_ |= static_cast<std::uint8_t>(kAll & ~around_);
+        if (heard_ < kRanks || rules_->home_waits_for_all)
+          freed_ |= static_cast<std::uint8_t>(kAll & ~(around_ | relied_ | awaited_at_home()));
         if (heard_ < kRanks) return;
-        heard_ = around_ = 0;
+        heard_ = around_ = relied_ = 0;
+        remembers_ = false;
         return say(to, 0, {SweepWord::heard});
       case SweepWord::heard:
         lead_.heard();
@@ -215,9 +239,18 @@ class SweepingWorld {
   }
   void write_down(std::size_t r) {
     written_[r] = 0;
+    if (r == home_) relied_ = 0, remembers_ = true;
     for (const Held& h : at_[r]) {
-      if (!h.leaves || rules_->lets_go_late) written_[r] |= h.reader.hull();
+      const bool waits = !h.reader.has && r != home_ && rules_->tells_of_waiting;
+      if (!h.leaves && (h.reader.loop || waits)) written_[r] |= h.reader.hull();
     }
+  }
+  std::uint8_t awaited_at_home() const {
+    std::uint8_t all = 0;
+    for (const Held& h : at_[home_]) {
+      if (!h.leaves && !h.reader.loop && !h.reader.has && rules_->keeps_awaited) all |= h.reader.hull();
+    }
+    return all;
   }
   void end_cut(std::size_t r) {
     rules_->writes_down_first ? ranks_[r].cut(half_[r]) : write_down(r);
@@ -236,7 +269,8 @@ class SweepingWorld {
   std::array<SweepRank, kRanks> ranks_{SweepRank(kRanks), SweepRank(kRanks), SweepRank(kRanks)};
   std::array<std::uint8_t, kRanks> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
   SweepLead lead_{kRanks};
-  std::uint8_t heard_ = 0, around_ = 0, freed_ = 0;
+  std::uint8_t heard_ = 0, around_ = 0, freed_ = 0, relied_ = 0;
+  bool remembers_ = false;
 };
 
 struct SweepingResult {
@@ -289,7 +323,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(SweepingRules{.name = "what crosses a cut is not added", .adds_what_crosses = false},
                     SweepingRules{.name = "what crosses a cut is not waited for", .waits_for_what_crosses = false},
                     SweepingRules{.name = "a rank cuts, and writes down then", .writes_down_first = false},
-                    SweepingRules{.name = "who ships has let go before it is marked", .lets_go_late = false},
+                    SweepingRules{.name = "who ships has let go before it is marked", .marks_first = false},
+                    SweepingRules{.name = "who waits away from home is not told of", .tells_of_waiting = false},
+                    SweepingRules{.name = "who has the value leaves it behind", .takes_along = false},
+                    SweepingRules{.name = "who has left home since the cut is forgotten", .remembers = false},
+                    SweepingRules{.name = "the home frees what is waited for there", .keeps_awaited = false},
                     SweepingRules{.name = "a home does not wait for all", .home_waits_for_all = false}),
     [](const auto& of) { return std::to_string(of.index); });
 
