@@ -93,12 +93,12 @@ std::optional<Cached> cached(Prelude p, const fs::path& file, const CompileSetup
 fs::path precompiled_header(Prelude p, const CompileSetup& s, Cache& cache) {
   if (!s.compiler.gcc) return {};
   std::error_code failed;
-  const fs::path built = built_file(p, s.compiler, s.installation, s.flags);
+  fs::path built = built_file(p, s.compiler, s.installation, s.flags);
   if (fs::exists(built.string() + ".gch", failed)) return built;
   // For flags of the command line alone it is not worth 100 MB.
   if (s.flags != environment_cxxflags()) return {};
   // The compiler takes the text where the other does not suit it, or where somebody has just removed that.
-  const fs::path file = s.workspace / known(p).file;
+  fs::path file = s.workspace / known(p).file;
   if (fs::exists(file.string() + ".gch", failed)) return file;
   write_for_cache(file, text_of(p));
   const std::optional<Cached> ready = cached(p, file, s, cache);
