@@ -155,6 +155,7 @@ bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGra
   t.from = w.from - zero + apart(t);
   if (t.from >= t.finished) return false;
   graph.since(zero + t.from);
+  if (graph.nothing_left()) return false;
   const auto before = [&](const auto& x) { return x.at < t.from; };
   std::erase_if(t.messages, before);
   std::erase_if(t.decisions, before);

@@ -30,6 +30,7 @@ class TraceGraph {
   void add(Rank from, const TracePart&);
   // There was no room for all: leaves what ran from then on, on the clock of rank 0; before build.
   void since(balancer::Time from);
+  bool nothing_left() const { return runs_.empty(); }
   // Leaves what was before that time, when a signal ended the run: what was open ends then; before build, and `since`.
   void until(balancer::Time at);
   // Puts it together. `group`: by block; `join_group`: the group of a join of what began with a fragment of
