@@ -1,0 +1,15 @@
+# With TESSERA_PLAIN, the folder of another build: what is pure and has one thread (files, the balancer, the compiler) is taken from there
+# as it is. So a build with a sanitizer, which takes thrice as long to compile, is one of the runtime and its tests.
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED GLOBAL)
+function(tessera_plain name folder)
+  add_library(${name} STATIC IMPORTED GLOBAL)
+  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${TESSERA_PLAIN}/${folder}/lib${name}.a)
+  target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} INTERFACE ${ARGN})
+endfunction()
+tessera_plain(tessera_files files)
+tessera_plain(tessera_balancer balancer)
+tessera_plain(tessera_profile balancer tessera_balancer tessera_files tomlplusplus::tomlplusplus)
+tessera_plain(tessera_simulator_files balancer tessera_balancer tessera_files tomlplusplus::tomlplusplus nlohmann_json::nlohmann_json)
+tessera_plain(tessera_compiler compiler)
