@@ -135,7 +135,7 @@ TEST_F(Command, AHeapThatAKernelHasDamagedHangsNothing) {
         "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
         "sub main() { df x, y; damage(x); ask(x, y); show(y); }\n");
   for (const Words& ranks : {Words{}, Words{"-n", "2"}}) {
-    Words words = {"run", "-q", "p.fa"};
+    Words words = {"run", "-q", "p.fa", "-t", "1"};  // each thread has a heap of its own: one must damage and ask
     words.insert(words.end(), ranks.begin(), ranks.end());
     EXPECT_TRUE(ended(tessera(words), 1, {"[T410]"}));
   }
