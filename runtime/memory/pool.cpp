@@ -28,6 +28,8 @@ void no_memory(std::uint64_t bytes) {
 void* block_allocate(std::size_t bytes) { return ::operator new(bytes); }
 void block_free(void* memory) { ::operator delete(memory); }
 void release_unused_memory() {}
+void give_back_at_exit() {}
+std::int64_t records_out() { return 0; }
 #else
 
 namespace {
@@ -38,14 +40,22 @@ bool plain() {
   return yes;
 }
 
-}  // namespace
-
-void* block_allocate(std::size_t bytes) {
+void* allocate(std::size_t bytes) {
   void* p = plain() ? malloc(bytes) : scalable_malloc(bytes);
   if (p == nullptr) no_memory(bytes);
   return p;
 }
-void block_free(void* memory) { plain() ? free(memory) : scalable_free(memory); }
+
+}  // namespace
+
+void* block_allocate(std::size_t bytes) {
+  if (blocks_out != nullptr) ++*blocks_out;
+  return allocate(bytes);
+}
+void block_free(void* memory) {
+  if (blocks_out != nullptr) --*blocks_out;
+  plain() ? free(memory) : scalable_free(memory);
+}
 void release_unused_memory() {
   // A rank may leave before its first block. oneTBB (2021.8) has no key of its own for thread data until then, and
   // looks under key 0, which is another library's: what it finds there it takes for locks, and waits for them for ever.
@@ -66,6 +76,7 @@ constexpr std::size_t kSlab = std::size_t{64} * 1024;
 struct Shared {
   std::mutex mutex;
   std::array<std::vector<FreeList>, kClasses> chains;
+  std::int64_t made = 0;  // records, from slabs
 };
 Shared& shared() {
   static Shared* s = new Shared;  // outlives every thread
@@ -84,8 +95,6 @@ struct AtExit {
     }
   }
 };
-void give_back_at_exit() { static thread_local AtExit at_exit; }
-
 }  // namespace
 
 void give_batch(std::size_t c) {
@@ -113,13 +122,15 @@ void* refill(std::size_t c) {
   }
   if (list.head == nullptr) {
     const std::size_t size = (c + 1) * kStep;
-    char* slab = static_cast<char*>(block_allocate(kSlab));
+    char* slab = static_cast<char*>(allocate(kSlab));
     for (std::size_t at = 0; at + size <= kSlab; at += size) {
       auto* node = reinterpret_cast<FreeNode*>(slab + at);
       node->next = list.head;
       list.head = node;
       ++list.count;
     }
+    const std::lock_guard hold(shared().mutex);
+    shared().made += list.count;
   }
   FreeNode* node = list.head;
   list.head = node->next;
@@ -128,6 +139,19 @@ void* refill(std::size_t c) {
 }
 
 }  // namespace pool
+
+void give_back_at_exit() { static thread_local pool::AtExit at_exit; }
+
+std::int64_t records_out() {
+  pool::Shared& shared = pool::shared();
+  const std::lock_guard hold(shared.mutex);
+  std::int64_t out = shared.made;
+  for (std::size_t c = 0; c < pool::kClasses; ++c) {
+    out -= pool::lists[c].count;
+    for (const pool::FreeList& chain : shared.chains[c]) out -= chain.count;
+  }
+  return out;
+}
 
 #endif
 

@@ -3,6 +3,7 @@
 // and shrink on another meet in a shared one. Memory is returned to the system at process exit.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -19,6 +20,15 @@ void block_free(void* memory);
 
 // What is free and can be given back to the system is.
 void release_unused_memory();
+
+// What this thread frees from now on others get when it ends. One that allocates itself sees to that; one that only
+// frees what others have allocated has to say so.
+void give_back_at_exit();
+
+// For tests: what has been given out and not given back. Records are those of threads that have ended, and of this one;
+// under a sanitizer, which looks itself, none. Blocks are counted from when somebody asks: null, nobody does.
+std::int64_t records_out();
+inline std::atomic<std::int64_t>* blocks_out = nullptr;
 
 namespace pool {
 

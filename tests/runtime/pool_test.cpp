@@ -55,6 +55,19 @@ TEST(Memory, OfThreadsThatEndedServesTheNext) {
     }
   }
 }
+
+// One that allocates nothing, and frees less than makes a batch.
+TEST(Memory, OfThreadsThatOnlyFreeIsNotLost) {
+  const std::int64_t before = records_out();
+  std::vector<void*> records;
+  for (int k = 0; k < 100; ++k) records.push_back(pool_allocate(48));
+  EXPECT_EQ(records_out(), before + 100);
+  std::thread([&] {
+    give_back_at_exit();
+    for (void* record : records) pool_free(record, 48);
+  }).join();
+  EXPECT_EQ(records_out(), before);
+}
 #endif
 
 }  // namespace
