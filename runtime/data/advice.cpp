@@ -90,7 +90,7 @@ void DataFragments::on(Rank, DeleteHint&& m) {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
     const Outcome o = happens(shard, shard.find(m.name.id), m.name, protocol::Free{m.block});
-    if (o.actions.fault != Fault::none) waiters = std::exchange(o.entry->waiters, 0);
+    if (o.actions.fault != Fault::none) waiters = o.entry->waiters;
   }
   if (waiters != 0) fail_readers(waiters, m.block, false);
 }
@@ -101,7 +101,7 @@ void DataFragments::on(Rank, Gone&& m) {
     Shard& shard = table_.shard(m.name.id);
     const std::lock_guard hold(shard.mutex);
     const Outcome o = happens(shard, shard.find(m.name.id), m.name, protocol::Gone{});
-    if (o.actions.fault != Fault::none) waiters = std::exchange(o.entry->waiters, 0);
+    if (o.actions.fault != Fault::none) waiters = o.entry->waiters;
   }
   if (waiters != 0) fail_readers(waiters, m.block, m.spent);
 }

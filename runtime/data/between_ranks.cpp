@@ -73,11 +73,7 @@ void DataFragments::on(Rank from, Publish&& m) {
     waiters = o.waiters;
     if (o.actions.fault != protocol::Fault::none) first = o.entry->assigned_by;
   }
-  if (first != 0) {
-    // The scope must not end before the failure is known to rank 0.
-    if (ScopeRecord* s = scopes_.find_home(m.name.scope)) s->count.fetch_add(1);
-    return rank_.fail(twice_elsewhere(m.name, first - 1, m.block), kExitProgram);
-  }
+  if (first != 0) return fail_at(m.name, m.block, twice_elsewhere(m.name, first - 1, m.block));
   wake(*crew_.outside, waiters, m.value.value);
   if (m.ack != 0) comm_.send(from, Acked{m.ack});
 }

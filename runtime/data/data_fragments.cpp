@@ -109,6 +109,17 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
   if (!happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) w.sent = true;
 }
 
+// A fragment that was looking for its input `k` can't have it. True: it waits for others, and will for ever. Else it
+// has nothing any more.
+[[gnu::noinline, gnu::cold]] bool DataFragments::is_stuck(abi::Cf* c, unsigned k, bool waits) {
+  if (waits) {
+    std::fill_n(&slot_word(c, k), c->block->input_count - k, 0);
+    return true;
+  }
+  while (k-- > 0) abi::release(reinterpret_cast<abi::Value*>(std::exchange(slot_word(c, k), 0)));
+  return false;
+}
+
 bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
   const abi::Block& b = *c->block;
   const unsigned n = b.input_count;
@@ -117,31 +128,39 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
 
   bool waits = false;
   unsigned have = 0;
-  for (unsigned k = 0; k < n; ++k) {
-    if (!abi::is_needed(names[k])) {
-      slot_word(c, k) = 0;
-      ++have;
-      continue;
+  unsigned k = 0;
+  try {
+    for (; k < n; ++k) {
+      if (!abi::is_needed(names[k])) {
+        slot_word(c, k) = 0;
+        ++have;
+        continue;
+      }
+      Shard& shard = table_.shard(names[k].id);
+      const std::lock_guard hold(shard.mutex);
+      DfEntry* e = shard.find(names[k].id);
+      if (e != nullptr && e->value != nullptr) {
+        slot_word(c, k) = reinterpret_cast<std::uint64_t>(use(shard, e));
+        ++have;
+        continue;
+      }
+      if (e == nullptr) e = insert(shard, names[k]);
+      if (is_freed(e->state))
+        throw ProgramError(0, freed_text(slot_text(c, k), e->freed_by(), e->state == State::spent));
+      if (!waits) {
+        waits = true;
+        rank_.enroll(c);
+        __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
+        w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      }
+      slot_word(c, k) = e->waiters;
+      e->waiters = link_to(c, k);
+      if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
     }
-    Shard& shard = table_.shard(names[k].id);
-    const std::lock_guard hold(shard.mutex);
-    DfEntry* e = shard.find(names[k].id);
-    if (e != nullptr && e->value != nullptr) {
-      slot_word(c, k) = reinterpret_cast<std::uint64_t>(use(shard, e));
-      ++have;
-      continue;
-    }
-    if (e == nullptr) e = insert(shard, names[k]);
-    if (is_freed(e->state)) throw ProgramError(0, freed_text(slot_text(c, k), e->freed_by(), e->state == State::spent));
-    if (!waits) {
-      waits = true;
-      rank_.enroll(c);
-      __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
-      w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    slot_word(c, k) = e->waiters;
-    e->waiters = link_to(c, k);
-    if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
+  } catch (...) {
+    if (!is_stuck(c, k, waits)) throw;
+    rank_.fail_by_exception(c);
+    return false;
   }
   if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
   if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

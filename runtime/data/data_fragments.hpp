@@ -43,7 +43,8 @@ class DataFragments {
   DataFragments(Surroundings&, const RunFacts&, const Members&, Communicator&, Scopes&, Crew&);
 
   // Gives the fragment its inputs. True: all are in its slots. False: it waits, and whichever thread
-  // brings the last one calls Surroundings::arrived (it may already have happened).
+  // brings the last one calls Surroundings::arrived (it may already have happened). Throws (ProgramError) where it
+  // can't have them and waits for none; where it waits for others by then, the rank is told that it has failed.
   // Inputs set in `promised` are under way without being asked for, or have come already.
   bool gather(Worker&, abi::Cf*, std::uint64_t promised = 0);
 
@@ -119,6 +120,8 @@ class DataFragments {
   // data/leaving.cpp, for a rank that leaves; nothing runs on it.
   // The fragments that wait here, in no list any more; what they had of their inputs is in the table.
   std::vector<abi::Cf*> take_waiting();
+  // The same of a rank on which nothing will run any more: the values go, too.
+  std::vector<abi::Cf*> abandon_waiting();
   // Values go where they are of use; foreign names are forgotten. What went, and what had to stay.
   Left give_away();
   // Ranks leave or join: what was to be made here or to come unasked (made_here, sent_to) is asked for.
@@ -157,6 +160,7 @@ class DataFragments {
   std::uint64_t assign_shared(Worker&, Shard&, DfEntry*, const Assigner&, const abi::Name&, const ValueRef&,
                               std::int64_t uses);
   DfEntry* insert(Shard&, const abi::Name&);
+  static bool is_stuck(abi::Cf*, unsigned k, bool waits);
   abi::Value* use(Shard&, DfEntry*);
   abi::Value* use_shared(Shard&, DfEntry*);
   void want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t promised);

@@ -1,5 +1,6 @@
 // A rank that leaves the run (node/evacuation.hpp, protocol/leaving.cpp): its waiting fragments, and its values.
 #include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/data/happens.hpp"
@@ -39,6 +40,23 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
   w.wakes.store(w.wakes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(waiting.size()),
                 std::memory_order_relaxed);
   return waiting;
+}
+
+// Some have failed while they looked for their inputs, and count more of them as missing than there are links.
+std::vector<abi::Cf*> DataFragments::abandon_waiting() {
+  std::unordered_set<abi::Cf*> waiting;
+  for (Shard& shard : table_.shards()) {
+    const std::lock_guard hold(shard.mutex);
+    shard.for_each([&](DfEntry& e) {
+      for (std::uint64_t link = std::exchange(e.waiters, 0); link != 0;) {
+        const Waiter waiter = waiter_of(link);
+        link = std::exchange(slot_word(waiter.cf, waiter.slot), 0);
+        waiting.insert(waiter.cf);
+      }
+    });
+  }
+  for (abi::Cf* c : waiting) release_inputs(c, *c->block);
+  return {waiting.begin(), waiting.end()};
 }
 
 void DataFragments::ask_for_all() {

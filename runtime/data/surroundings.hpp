@@ -32,6 +32,8 @@ class Surroundings {
   virtual void fail(const std::string& text, int exit_code) = 0;
   // The same about a fragment. `pos` zero: the position of its statement.
   virtual void fail_in(const abi::Cf*, abi::Pos, const std::string& text) = 0;
+  // The same, by the exception that is being handled.
+  virtual void fail_by_exception(const abi::Cf*) = 0;
 
  protected:
   ~Surroundings() = default;

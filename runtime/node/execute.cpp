@@ -218,6 +218,23 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
   }
 }
 
+Rank Node::place_of(Cf* c) const {
+  try {
+    return members.place(c->block->locator(c));
+  } catch (...) {
+    free_cf(c);
+    throw;
+  }
+}
+
+// It has failed, and nobody else knows of it: it goes, and is not counted off its scope. Its inputs are those of its
+// block, its frame is that of the block `reached`.
+void Node::abandon(Cf* c, const abi::Block& reached) {
+  release_inputs(c);
+  c->block = &reached;
+  free_cf(c);
+}
+
 void Node::submit(Worker& w, Cf* c) {
   if (w.watched) [[unlikely]] {
     if (skipped(w, c)) return;
@@ -227,7 +244,7 @@ void Node::submit(Worker& w, Cf* c) {
   if (w.births.noted(*c)) [[unlikely]]
     w.births.note(*c, *w.current);
   if (c->block->locator != nullptr && ranks() > 1) {
-    const Rank to = members.place(c->block->locator(c));
+    const Rank to = place_of(c);
     c->flags |= kPlaced;
     if (to != self()) return place(w, c, to);
   }
@@ -244,9 +261,10 @@ void Node::start(Worker& w, Cf* c, std::uint64_t promised) {
   bool gathered = false;
   try {
     gathered = data.gather(w, c, promised);
-  } catch (const ProgramError& e) {
+  } catch (...) {
     // It is this fragment's mistake, not that of the one that is creating it.
-    return fail_in(c, e.pos(), e.what());
+    fail_by_exception(c);
+    return abandon(c, *c->block);
   }
   if (gathered) ready(w, c, w.number >= 0);
 }
@@ -321,6 +339,7 @@ void Node::execute(Worker& w, Cf* c) {
   set_current(w, c);
   ++w.depth;
   const abi::Block* block = c->block;
+  const abi::Block* failed_in = nullptr;
   bool finished = false;
   try {
     for (;;) {
@@ -355,27 +374,14 @@ void Node::execute(Worker& w, Cf* c) {
         break;
       }
     }
-  } catch (const ProgramError& e) {
-    c->block = block;
-    fail_in(c, e.pos(), e.what());
-  } catch (const KernelError& e) {
-    c->block = block;
-    fail_in(c, 0, coded(e.what(), "T405"));
-  } catch (const NoMemory& e) {
-    c->block = block;
-    fail_in(c, 0, not_enough_memory(e.bytes()), kExitEnvironment);
-  } catch (const std::bad_alloc&) {
-    c->block = block;
-    fail_in(c, 0, not_enough_memory(), kExitEnvironment);
-  } catch (const std::exception& e) {
-    c->block = block;
-    fail_in(c, 0, coded(fmt::format("the kernel threw an exception: {}", e.what()), "T409"));
   } catch (...) {
-    c->block = block;
-    fail_in(c, 0, coded("the kernel threw something that is not a std::exception", "T409"));
+    failed_in = std::exchange(c->block, block);
+    fail_by_exception(c);
   }
   --w.depth;
   set_current(w, outer);
+  if (failed_in != nullptr) [[unlikely]]
+    return abandon(c, *failed_in);
   if (!finished) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   const bool enrolled = (c->flags & kEnrolled) != 0;
@@ -400,14 +406,8 @@ void Node::run_chunk(Worker& w, const Work& work) {
       w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i, i > work.first);
       if (failed.load(std::memory_order_relaxed)) break;
     }
-  } catch (const ProgramError& e) {
-    fail_in(c, e.pos(), e.what());
-  } catch (const std::bad_alloc&) {
-    fail_in(c, 0, not_enough_memory(), kExitEnvironment);
-  } catch (const std::exception& e) {
-    fail_in(c, 0, e.what());
   } catch (...) {
-    fail_in(c, 0, "something was thrown that is not a std::exception");
+    fail_by_exception(c);
   }
   // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
   // leave fragments in the queue in small ones, so that the queue stays short.
@@ -423,6 +423,25 @@ void Node::run_chunk(Worker& w, const Work& work) {
   auto* scope = static_cast<ScopeRecord*>(c->scope);
   free_cf(c);
   leave_scope(w, scope);
+}
+
+// By the one that is being handled.
+[[gnu::cold]] void Node::fail_by_exception(const Cf* c) {
+  try {
+    throw;
+  } catch (const ProgramError& e) {
+    fail_in(c, e.pos(), e.what());
+  } catch (const KernelError& e) {
+    fail_in(c, 0, coded(e.what(), "T405"));
+  } catch (const NoMemory& e) {
+    fail_in(c, 0, not_enough_memory(e.bytes()), kExitEnvironment);
+  } catch (const std::bad_alloc&) {
+    fail_in(c, 0, not_enough_memory(), kExitEnvironment);
+  } catch (const std::exception& e) {
+    fail_in(c, 0, coded(fmt::format("the kernel threw an exception: {}", e.what()), "T409"));
+  } catch (...) {
+    fail_in(c, 0, coded("the kernel threw something that is not a std::exception", "T409"));
+  }
 }
 
 void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text) { fail_in(c, pos, text, kExitProgram); }

@@ -64,8 +64,9 @@ void Node::place(Worker& w, Cf* c, Rank to) {
   std::uint64_t promised = 0;
   try {
     if (!abi::recalled(c)) promised = data.see_off(c, to, at->ship, at->promised);
-  } catch (const ProgramError& e) {
-    return fail_in(c, e.pos(), e.what());  // as in start()
+  } catch (...) {  // as in start()
+    fail_by_exception(c);
+    return abandon(c, *c->block);
   }
   board(*this, at->ship, c, to, false, promised);
   if (at->ship.fragments.size() == kMostAboard) depart(w);

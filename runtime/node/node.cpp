@@ -16,6 +16,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
+#include "runtime/memory/pool.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
@@ -54,11 +55,6 @@ constexpr std::uint64_t kLook = 50'000;
 constexpr std::uint64_t kPublishes = 10'000;
 // Stealing what is done sooner than this costs more than it saves: the next theft has to wait.
 constexpr std::uint64_t kWorthStealing = 1000;
-// How long a failed run waits for kernels to return before the process ends without them.
-constexpr auto kGrace = std::chrono::seconds(1);
-// ... one that a signal has ended before what was measured is taken without them: mpirun may wait for a second in all.
-constexpr auto kGraceOfSignal = std::chrono::milliseconds(200);
-
 // What of the host's cores is for this rank.
 cores::Share share_of(const RunFacts& facts, const Members& members, const Transport& transport) {
   std::vector<cores::HostRank> host;
@@ -121,7 +117,12 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   if (members.spare(self())) evacuation->rest();
 }
 
-Node::~Node() = default;
+// A run that ends well has left none.
+Node::~Node() {
+  if (!failed.load()) return;
+  for (Cf* c : crew.take_all()) abandon(c, *c->block);
+  for (Cf* c : data.abandon_waiting()) free_cf(c);
+}
 
 void Node::keep_journal(std::unique_ptr<journal::Journal> j) {
   journal = std::move(j);
@@ -235,6 +236,7 @@ void Node::run_work(Worker& w, const Work& work) {
 void Node::worker_loop(Worker& w) {
   thread_worker = &w;
   mark_own_thread();
+  give_back_at_exit();
   w.tid.store(gettid());
   const CrashStack stack;
   crew.sleepers.cancel();
@@ -304,6 +306,7 @@ void Node::start_main() {
 
 int Node::run() {
   mark_own_thread();
+  give_back_at_exit();
   const auto started = Clock::now();
   totals = std::make_unique<TotalsOfAll>(ranks());
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
@@ -378,127 +381,5 @@ int Node::run() {
   elapsed = std::chrono::duration<double>(Clock::now() - started).count();
   return finish(end->exit_code());
 }
-
-namespace {
-
-// What runs yet is counted as begun; here as far as it has come.
-void weigh_running(Totals& t) {
-  for (const auto& f : t.now.running) {
-    for (GroupTotals& g : t.groups) {
-      if (g.group != f.group || g.count == 0) continue;
-      g.weight += (f.seconds * 1e9 - g.weight) / static_cast<double>(g.count);
-    }
-  }
-}
-
-}  // namespace
-
-// How a rank ends:
-//   well         all workers leave; totals and traces go to rank 0, which writes the results
-//   badly        it ends the process when a worker does not leave
-//   by a signal  as when well, but with what was measured so far: a worker that does not leave is left where it is, and
-//                the others wait for rank 0, since mpirun ends all when one has ended
-int Node::finish(int exit_code) {
-  const bool signalled = by_signal(exit_code);
-  if (exit_code == 0) await_children();
-  stopping.store(true);
-  if (exit_code != 0) failed.store(true);
-  crew.sleepers.wake_all();
-  transport.wake();
-  const auto sink = [this](Rank from, Parcel&& p) { handle(from, decode(std::move(p))); };
-  if (exit_code != 0) {
-    const auto deadline = Clock::now() + (signalled ? kGraceOfSignal : Clock::duration(kGrace));
-    while (!all_workers_left() && Clock::now() < deadline) {
-      sleep_for(std::chrono::milliseconds(1));
-      crew.sleepers.wake_all();
-      transport.wake();
-    }
-    if (!all_workers_left() && !signalled) {
-      flush_all();
-      transport.abort(exit_code);
-    }
-  }
-  const bool all_left = !signalled || all_workers_left();
-  if (all_left) {
-    for (auto& w : crew.workers) w->thread.join();
-  } else {
-    seal_traces();
-  }
-  // A run that has come to its end is not gone on with; but where tests look at what such a one would find.
-  if (journal != nullptr && !signalled) journal->stop(exit_code != 0 || simulation != nullptr);
-  // Only now: a worker may have held the communication role, and been in the middle of a turn.
-  membership->stop_listening();
-  progress->clear();
-  Totals own = own_totals(all_left);
-  if (!all_left) {
-    own.final = true;
-    weigh_running(own);
-    own.held = held->most();
-    std::erase_if(own.groups, [](const GroupTotals& g) { return g.count == 0; });
-  }
-  running.reset();
-  if (facts.first()) {
-    totals->take(Rank{0}, std::move(own));
-  } else {
-    comm.send(Rank{0}, own);
-  }
-  if ((exit_code == 0 || signalled) && !facts.options.record.empty()) {
-    send_trace(crew, *events, exit_code == 0, [this](TracePart part) {
-      facts.first() ? void(trace_parts.emplace_back(Rank{0}, std::move(part))) : comm.send(Rank{0}, part);
-    });
-  }
-  // A failed run must not wait for a kernel that never returns, on whichever rank it is; and none for a rank that has
-  // died or stands still just before the end, if it may not be silent for ever. Rank 0 is the first to say so.
-  Clock::duration patience = 3 * kGrace;
-  if (exit_code == 0) patience = std::chrono::seconds(facts.options.silence_limit + (facts.first() ? 0 : 1));
-  std::atomic<bool> passed{false};
-  Thread guard;
-  if (exit_code != 0 || (facts.options.silence_limit > 0 && watch != nullptr)) {
-    guard = Thread([&] {
-      const auto deadline = Clock::now() + patience;
-      while (!passed.load() && Clock::now() < deadline) {
-        sleep_for(std::chrono::milliseconds(5));
-      }
-      if (passed.load()) return;
-      if (exit_code == 0) {
-        std::vector<Rank> missing = facts.first() ? totals->missing() : std::vector{Rank{0}};
-        std::fprintf(stderr,
-                     "tessera: error: the program has come to its end, but %s %s silent since then: the run ends "
-                     "(--silence-limit %ld)\n",
-                     missing.empty() ? "a rank" : rank_names(missing, facts.hosts).c_str(),
-                     missing.size() > 1 ? "have been" : "has been", static_cast<long>(facts.options.silence_limit));
-      }
-      flush_all();
-      transport.abort(exit_code == 0 ? kExitEnvironment : exit_code);
-    });
-  }
-  transport.barrier([&](Rank from, Parcel&& p) {
-    if (facts.options.caller == nullptr || !keep_end(*facts.options.caller, p)) sink(from, std::move(p));
-  });
-  passed.store(true);
-  if (guard.joinable()) guard.join();
-  if (flush_at_end() && !facts.options.quiet) {
-    std::fputs("tessera: warning: a kernel has locked stdout or stderr (flockfile) and not unlocked it\n", stderr);
-  }
-  int code = exit_code;
-  if (facts.first() && (exit_code == 0 || signalled)) {
-    if (!facts.options.quiet && exit_code == 0) {
-      std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
-    }
-    const int wrote = write_results({facts, elapsed, totals->by_rank(), *links, events.get(), trace_parts, signalled});
-    if (exit_code == 0) code = wrote;
-  }
-  if (signalled) {
-    transport.barrier(sink);
-    if (journal != nullptr) journal->stop(true);
-  }
-  if (policy == nullptr) return code;
-  const std::string wrong = policy->close();
-  if (wrong.empty()) return code;
-  std::fprintf(stderr, "tessera: error: %s\n", wrong.c_str());
-  return code == kExitOk ? kExitEnvironment : code;
-}
-
-bool Node::all_workers_left() const { return left_.load() == static_cast<std::int32_t>(crew.workers.size()); }
 
 }  // namespace tessera::runtime

@@ -98,6 +98,7 @@ class Node final : public Surroundings {
   void fail(const std::string& text, int exit_code) final;
   void fail_in(const Cf*, abi::Pos, const std::string& text) final;
   void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code);
+  [[gnu::cold]] void fail_by_exception(const Cf*) final;
 
   void wake_communication();
   void wake_worker();  // after a push: somebody idle, if anybody is
@@ -144,6 +145,8 @@ class Node final : public Surroundings {
 
  private:
   friend class EndOfRun;
+  Rank place_of(Cf*) const;  // by its locator; who has none is freed
+  [[gnu::cold]] static void abandon(Cf*, const abi::Block& reached);
   void start_main();
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);

@@ -1,6 +1,7 @@
 #include "runtime/work/crew.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::runtime {
 
@@ -47,6 +48,15 @@ bool Crew::nothing_queued() const {
 Worker& Crew::any_worker() {
   const std::uint32_t n = next_worker_.fetch_add(1, std::memory_order_relaxed);
   return *workers[n % workers.size()];
+}
+
+std::vector<Cf*> Crew::take_all() {
+  std::vector<Cf*> all;
+  for (auto& w : workers) {
+    if (w->chained != nullptr) all.push_back(std::exchange(w->chained, nullptr));
+    for (Cf* c : w->queue.take_all()) all.push_back(c);
+  }
+  return all;
 }
 
 GroupStats::Snapshot Crew::stats(std::uint32_t group) const {

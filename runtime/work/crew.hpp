@@ -27,6 +27,7 @@ class Crew {
   bool all_idle() const;        // though there may be something for them
   bool nothing_queued() const;  // about
   Worker& any_worker();         // for work that comes from outside
+  std::vector<Cf*> take_all();  // what is to run, when nothing runs any more
   // What is known of a group's fragments that have run here.
   GroupStats::Snapshot stats(std::uint32_t group) const;
   std::int64_t ready() const;

@@ -383,6 +383,21 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   return taken;
 }
 
+std::vector<Cf*> ReadyQueue::take_all() {
+  const std::lock_guard hold(mutex_);
+  std::vector<Cf*> all;
+  while (Cf* c = pop_atomic()) all.push_back(c);
+  while (structured_ != nullptr) {
+    all.push_back(structured_);
+    unlink(structured_, last_structured_, structured_, nullptr);
+  }
+  while (ranges_ != nullptr) {
+    all.push_back(ranges_);
+    unlink(ranges_, last_range_, ranges_, nullptr);
+  }
+  return all;
+}
+
 void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {

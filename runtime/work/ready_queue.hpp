@@ -61,6 +61,8 @@ class ReadyQueue {
   // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
   std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                     std::vector<Cf*>& exhausted);
+  // All of them, when nothing runs any more.
+  std::vector<Cf*> take_all();
   // A chunk claimed by pop has been run. True: the range is finished.
   static bool chunk_done(Cf* range);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,10 +33,27 @@ abi::Block reader() {
   return b;
 }
 
+// `reads x and y`.
+abi::Block reader_of_two() {
+  static const abi::SlotInfo slots[] = {{"x", "x", 0, "nothing"}, {"y", "y", 0, "nothing"}};
+  abi::Block b = reader();
+  b.index = 1;
+  b.frame_words = 6;
+  b.input_count = 2;
+  b.output_count = 0;
+  b.capacity = 8;
+  b.layout = "nn";
+  b.values = abi::values_of(b.layout);
+  b.inputs = [](const abi::Cf* c, abi::Name* n) { n[0] = abi::frame_name(c, 0), n[1] = abi::frame_name(c, 3); };
+  b.slots = slots;
+  return b;
+}
+
 const abi::Block kReader = reader();
-const abi::Block* const kBlocks[] = {&kReader};
+const abi::Block kReaderOfTwo = reader_of_two();
+const abi::Block* const kBlocks[] = {&kReader, &kReaderOfTwo};
 const char* const kFiles[] = {"test.fa"};
-const abi::Program kProgram{abi::kAbiVersion, 1, kBlocks, kFiles, 1, {1, 2}, "test.fa", &kReader, "", nullptr, 0};
+const abi::Program kProgram{abi::kAbiVersion, 2, kBlocks, kFiles, 1, {1, 2}, "test.fa", &kReader, "", nullptr, 0};
 
 // A rank of which only the values are real.
 class Part final : public Surroundings {
@@ -56,6 +74,13 @@ class Part final : public Surroundings {
   Presence presence() override { return {}; }
   void fail(const std::string& text, int) override { wrong += text; }
   void fail_in(const abi::Cf*, abi::Pos, const std::string& text) override { wrong += text; }
+  void fail_by_exception(const abi::Cf*) override {
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      wrong += e.what();
+    }
+  }
 
   Communicator& comm() { return comm_; }
   Worker& worker() { return *lender_.crew.outside; }
@@ -215,6 +240,60 @@ TEST(DataFragments, OfCountedUsesElsewhereNothingIsLeft) {
     EXPECT_EQ(all[k].entries(), 0u) << k;
     EXPECT_EQ(all[k].wrong, "");
   }
+}
+
+abi::Cf* reader_of(const abi::Name& x, const abi::Name& y) {
+  abi::Cf* c = allocate_cf(kReaderOfTwo, nullptr, {9, 9});
+  abi::frame_name(c, 0) = x;
+  abi::frame_name(c, 3) = y;
+  return c;
+}
+
+// Who looks for a value that is deleted has failed. It keeps nothing of what it has got, where it waits for nothing.
+TEST(DataFragments, WhoCanNotHaveAnInputKeepsNoOther) {
+  Parts all(1);
+  Part& a = all[0];
+  a.assigns(all.name(1), 42);
+  a.data.free_now(a.worker(), all.name(2), 0);
+  const std::int64_t before = records_out();
+  abi::Cf* c = reader_of(all.name(1), all.name(2));
+  EXPECT_THROW(a.data.gather(a.worker(), c), ProgramError);
+  EXPECT_EQ(slot_word(c, 0), 0u);
+  free_cf(c);
+  EXPECT_TRUE(a.data.abandon_waiting().empty());
+  a.data.free_scope(a.root);
+  EXPECT_EQ(records_out(), before - (before == 0 ? 0 : 3));  // two entries and a value
+}
+
+// Else it is told, and found among those that wait, when the run has ended.
+TEST(DataFragments, WhoCanNotHaveAnInputIsFoundAmongThoseThatWait) {
+  Parts all(1);
+  Part& a = all[0];
+  a.data.free_now(a.worker(), all.name(2), 0);
+  const std::int64_t before = records_out();
+  abi::Cf* waits = reader_of(all.name(1), all.name(3));
+  abi::Cf* fails = reader_of(all.name(1), all.name(2));
+  a.assigns(all.name(3), 7);
+  slot_word(fails, 1) = 12345;  // whatever its frame had there before
+  EXPECT_FALSE(a.data.gather(a.worker(), waits));
+  EXPECT_FALSE(a.data.gather(a.worker(), fails));
+  EXPECT_NE(a.wrong.find("deletes"), std::string::npos) << a.wrong;
+  std::vector<abi::Cf*> found = a.data.abandon_waiting();
+  EXPECT_EQ(std::set(found.begin(), found.end()), (std::set{waits, fails}));
+  for (abi::Cf* c : found) free_cf(c);
+  a.data.free_scope(a.root);
+  EXPECT_EQ(records_out(), before - (before == 0 ? 0 : 1));  // the entry of what is deleted
+}
+
+// So are those that wait for what is deleted only then.
+TEST(DataFragments, WhoWaitsForWhatIsDeletedIsFoundAmongThoseThatWait) {
+  Parts all(1);
+  Part& a = all[0];
+  abi::Cf* c = a.wants(all.name(1), a.root);
+  a.data.free_now(a.worker(), all.name(1), 0);
+  EXPECT_NE(a.wrong.find("deletes"), std::string::npos) << a.wrong;
+  EXPECT_EQ(a.data.abandon_waiting(), std::vector{c});
+  free_cf(c);
 }
 
 }  // namespace

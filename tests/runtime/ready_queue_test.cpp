@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -93,6 +94,22 @@ class Products {
   abi::Value* rows_[4];
   abi::Value* columns_[4];
 };
+
+TEST(ReadyQueue, GivesUpAllItHas) {
+  ReadyQueue q(4);
+  std::vector<Cf*> pushed = {fragment(0, 1), fragment(1, 2), fragment(0, 3), fragment(2, 4), range(0, 9), range(5, 5)};
+  for (Cf* c : pushed) q.push(c);
+  Work w;
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::all, 1));  // an atomic one
+  std::erase(pushed, w.cf);
+  free_cf(w.cf);
+  std::vector<Cf*> all = q.take_all();
+  EXPECT_TRUE(q.empty());
+  std::sort(all.begin(), all.end());
+  std::sort(pushed.begin(), pushed.end());
+  EXPECT_EQ(all, pushed);
+  for (Cf* c : all) free_cf(c);
+}
 
 TEST(ReadyQueue, WhatSharesInputsGoesTogether) {
   Products p;
