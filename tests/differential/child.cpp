@@ -18,6 +18,7 @@
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/horizon.hpp"
 #include "runtime/journal/folder.hpp"
+#include "runtime/memory/pool.hpp"
 #include "runtime/run.hpp"
 #include "runtime/work/lead.hpp"
 #include "tests/protocol/broken.hpp"
@@ -76,11 +77,13 @@ void break_machine(const Plan& plan) {
   if (plan.broken != 0) runtime::broken_step = &machines.at(plan.broken - 1).step;
 }
 
-std::atomic<std::size_t> left = 0;   // in the tables of the last run
-std::atomic<std::size_t> swept = 0;  // by it
+std::atomic<std::size_t> left = 0;     // in the tables of the last run
+std::atomic<std::int64_t> blocks = 0;  // given out by the runtime and not given back
+std::atomic<std::size_t> swept = 0;    // by it
 
 struct Ran {
   int code = 0;
+  std::string kept;  // of what it has allocated; nothing: all is free
   std::uint64_t trace = 0;
   std::vector<std::string> transcript;  // where it is wanted
 };
@@ -91,11 +94,21 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   printed.clear();
   left = 0;
   runtime::left_in_tables = &left;
+  runtime::blocks_out = &blocks;
   swept = 0;
   runtime::found_dead = &swept;
   runtime::least_to_sweep = c.least_to_sweep;
   runtime::most_ahead = c.most_ahead;
-  if (!c.world) return {runtime::run(program, c.options, arguments), 0, {}};
+  const std::int64_t records_before = runtime::records_out(), blocks_before = blocks;
+  const auto kept = [&]() -> std::string {
+    const std::int64_t records = runtime::records_out() - records_before, more = blocks - blocks_before;
+    if (records == 0 && more == 0) return "";
+    return std::to_string(records) + " records and " + std::to_string(more) + " blocks of memory were never freed\n";
+  };
+  if (!c.world) {
+    const int code = runtime::run(program, c.options, arguments);
+    return {code, kept(), 0, {}};
+  }
   whole::Settings settings = *c.world;
   settings.told = !transcript.empty();
   whole::World world(settings);
@@ -107,7 +120,10 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
     out << (end == whole::End::done ? "the end\n" : world.standing());
   }
   ran.trace = world.trace();
-  if (end == whole::End::done) return ran;
+  if (end == whole::End::done) {
+    ran.kept = kept();
+    return ran;
+  }
   if (end == whole::End::died || (settings.dies != whole::Span::max() && world.living_ended())) {
     ran.code = kDied;
     return ran;
@@ -123,7 +139,8 @@ const abi::Program& program_in(void* library, std::uint64_t seed) {
 }
 
 // What is wrong with how the run has ended; nothing: it is right.
-std::string wrong_with(const Case& c, const Configuration& configuration, int code, const fs::path& said) {
+std::string wrong_with(const Case& c, const Configuration& configuration, const Ran& ran, const fs::path& said) {
+  const int code = ran.code;
   std::sort(printed.begin(), printed.end());
   std::string what;
   const bool right = c.expected.end == reference::Outcome::End::finished;
@@ -133,7 +150,7 @@ std::string wrong_with(const Case& c, const Configuration& configuration, int co
   if (what.empty() && right && configuration.options.ranks == 1 && left != 0) {
     what = std::to_string(left) + " data fragments were never freed\n";
   }
-  return what;
+  return what.empty() ? ran.kept : what;
 }
 
 // The rank that crashes takes the process along when the others have found out.
@@ -159,12 +176,17 @@ void run_part(const abi::Program& program, const Configuration& c, const std::ve
               const fs::path& lines) {
   // What is skipped counts no uses: where it does not flow (Journal::flows), what others are given may stay.
   const bool may_stay = !program.deletes && !runtime::journal::files_of(c.options.journal).empty();
-  int code = run_once(program, c, arguments).code;
+  const Ran ran = run_once(program, c, arguments);
+  int code = ran.code;
   std::ofstream out(lines);
   for (const std::string& line : printed) out << line << '\n';
   out.close();
   if (code == 0 && c.options.ranks == 1 && left != 0 && !may_stay) {
     std::fprintf(stderr, "%zu data fragments were never freed\n", left.load());
+    code = 1;
+  }
+  if (code == 0 && !ran.kept.empty()) {
+    std::fputs(ran.kept.c_str(), stderr);
     code = 1;
   }
   _exit(code);
@@ -239,7 +261,7 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
         const Ran ran = run_once(program, all[at], c.arguments);
         progress.swept = progress.swept + swept;
         const std::string untrue = note_moves(summary, all[at], progress);
-        what = wrong_with(c, all[at], ran.code, said);
+        what = wrong_with(c, all[at], ran, said);
         if (what.empty() && c.expected.end == reference::Outcome::End::finished) what = untrue;
         if (what.empty() && all[at].world && at % kTwice == 0 &&
             run_once(program, all[at], c.arguments).trace != ran.trace) {
@@ -265,7 +287,7 @@ bool fails(const Case& c, const Plan& plan, const Configuration& configuration, 
     break_machine(plan);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     const Ran ran = run_once(program_in(handle, c.seed), configuration, c.arguments, transcript);
-    _exit(wrong_with(c, configuration, ran.code, said).empty() ? 0 : 1);
+    _exit(wrong_with(c, configuration, ran, said).empty() ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
