@@ -136,6 +136,11 @@ X
     echo garbage >/dev/shm/p
     TESSERA_OPTIONS="--load-groups /dev/shm/p" limit $mpirun ./where >out 2>said
     code $? 2 ;;
+  stacks)  # over_hosts.sh shows what runs, once in so many seconds
+    build nap
+    echo "nap sleeps as it should"
+    limit $mpirun ./nap 12 >out 2>said
+    code $? 0 ;;
   programs)  # another program, and none
     build where
     sed 's/3 where/2 where/; s/ + a\[3\]//' where.fa >other.fa

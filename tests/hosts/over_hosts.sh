@@ -14,7 +14,9 @@ tag=tt$$
 net=10.$((64 + $$ % 64)).$(($$ / 64 % 250))  # two of these may run at a time
 folder=$(mktemp -d /tmp/tessera-hosts-XXXXXX)
 pids=()
+watcher=
 clean() {
+  [ -z "$watcher" ] || kill "$watcher"
   # Whatever is on the hosts, by their networks; their first processes last.
   for p in /proc/[0-9]*; do
     net=$(readlink "$p/ns/net" 2>/dev/null) && grep -qsxF "$net" "$folder"/h*.net && kill -9 "${p#/proc/}" 2>/dev/null
@@ -73,6 +75,14 @@ done
 exit 0
 X
 chmod +x "$folder/agent" "$folder/signal"
+# What hangs is shown before it is killed: by check.sh after 240 s, by ctest after 600 s. Nobody ever writes there.
+mkfifo "$folder/never"
+while ! read -rt "${TESSERA_STACKS_EVERY:-190}" <>"$folder/never" && kill -0 $$ 2>/dev/null; do
+  echo "After $SECONDS s these run:"
+  mapfile -t networks < <(cat "$folder"/h*.net)
+  "$(dirname "${BASH_SOURCE[0]}")/stacks.sh" "${networks[@]}"
+done &
+watcher=$!
 HOSTS=$(seq -s, -f 'h%g' "$count")
 export HOSTS OVER_HOSTS=$folder
 export OMPI_MCA_plm_rsh_agent=$folder/agent OMPI_MCA_orte_default_hostfile=$folder/hostfile
