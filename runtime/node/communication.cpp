@@ -56,6 +56,11 @@ constexpr auto kAwaitsShared = std::chrono::microseconds(500);
 
 void Node::wake_communication() { transport.wake(); }
 
+void Node::wake_sender(Worker& w) {
+  w.sent = false;
+  transport.wake();
+}
+
 void Node::wake_worker() {
   const std::int32_t idle = crew.sleepers.count();
   if (idle == 0) return;

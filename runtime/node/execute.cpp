@@ -293,7 +293,7 @@ bool Node::enough_ready(const Worker& w) const { return w.queue.atomics() >= std
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
   if (c->block->kind == abi::Kind::atomic) return at_once(w, c);
-  return structured(c) && w.depth < kMaxDepth && !enough_ready(w) && !far_ahead(w) &&
+  return structured(c) && !w.sends && w.depth < kMaxDepth && !enough_ready(w) && !far_ahead(w) &&
          !(crew.sleepers.any() && crew.workers.size() > 1);
 }
 

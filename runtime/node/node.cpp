@@ -205,7 +205,7 @@ bool Node::work_in_sight(const Worker& w) const {
 
 // Only while each worker of the host has a core, and never instead of moving messages.
 bool Node::look_on(const Worker& w) const {
-  if (!looks_on_ || evacuation->parked()) return false;
+  if (!looks_on_ || w.sent || evacuation->parked()) return false;
   if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {
@@ -231,6 +231,17 @@ void Node::run_work(Worker& w, const Work& work) {
     policy->changed();
     if (w.queue.looks_empty()) policy->urgent();
   }
+}
+
+// What a kernel's fragment sends leaves when that has run: by this worker, unless it finds something to run. So nobody
+// is woken for it where nobody is awake.
+void Node::run_and_keep(Worker& w, const Work& work) {
+  if (ranks() == 1 || work.cf->block->kind != abi::Kind::atomic || brief(w, work)) return run_work(w, work);
+  w.sends = true;
+  transport.hold_bell(true);
+  run_work(w, work);
+  transport.hold_bell(false);
+  w.sends = false;
 }
 
 void Node::worker_loop(Worker& w) {
@@ -269,7 +280,7 @@ void Node::worker_loop(Worker& w) {
         const bool all = crew.all_idle();
         if (all && policy != nullptr) policy->changed();
         // Who is held has to look again soon: the communication thread hands it the role.
-        if (all || w.lead.held()) wake_communication();
+        if (all || w.lead.held() || w.sent || evacuation->parked()) wake_sender(w);
         crew.sleepers.sleep(ticket);
         was_idle = true;
         continue;
@@ -278,13 +289,10 @@ void Node::worker_loop(Worker& w) {
     // Whoever held the role may have counted on us to take it over.
     if (was_idle && !role_held_.load()) pass_baton();
     was_idle = false;
+    if (w.sent) wake_sender(w);
     const std::uint64_t from = work.stolen && looks_on_ ? ticks() : 0;
-    run_work(w, work);
+    run_and_keep(w, work);
     if (from != 0 && ticks() - from < kWorthStealing) w.steals_from = ticks() + kLook;
-    if (w.sent || evacuation->parked()) {
-      w.sent = false;
-      wake_communication();
-    }
   }
   w.stats.pause();
   if (!failed.load()) await_children();  // those that this thread forked end with it

@@ -153,6 +153,8 @@ class Node final : public Surroundings {
   Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
+  void run_and_keep(Worker&, const Work&);
+  void wake_sender(Worker&);
   // The communication role (node/communication.cpp).
   bool turn(bool busy);  // one round of all that communication does, or what is due if there is work; role held
   Clock::time_point next_turn(Clock::time_point now, Clock::time_point until);  // when one is due, though nothing comes

@@ -311,6 +311,7 @@ bool MpiTransport::progress(const Sink& sink) {
   if (driver_.load(std::memory_order_relaxed) != self) driver_.store(self, std::memory_order_seq_cst);
   // Before looking at anything: what is rung for later is not missed by the next wait().
   const std::uint32_t rings = bell_->count();
+  if (watch_ && watch_->take()) back_off_.store(0, std::memory_order_relaxed);
   if (rings == seen_.load(std::memory_order_seq_cst) && !envelopes_ && !unfinished_.load(std::memory_order_seq_cst) &&
       !outbox_full_.load(std::memory_order_seq_cst)) {
     moved_.store(false, std::memory_order_relaxed);
@@ -402,9 +403,14 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
   if (unfinished || other_hosts_) sharpen_timers_of_this_thread();
   // What is under way comes in many parts: looked at now and then, it takes less of the processor than being woken for
   // each.
-  if (watch_ && !unfinished) watch_->arm();
-  bell_->sleep(seen, std::min(until, end));
-  unrung_.store(bell_->count() == seen, std::memory_order_relaxed);
+  bool rung = false;
+  if (watch_ && !unfinished) {
+    rung = watch_->sleep(seen, std::min(until, end));
+  } else {
+    bell_->sleep(seen, std::min(until, end));
+    rung = bell_->count() != seen;
+  }
+  unrung_.store(!rung, std::memory_order_relaxed);
 }
 
 void MpiTransport::wake() {

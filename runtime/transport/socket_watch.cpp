@@ -1,22 +1,22 @@
 #include "runtime/transport/socket_watch.hpp"
 
 #include <dirent.h>
+#include <poll.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 namespace tessera::runtime {
 namespace {
 
-enum class Source : std::uint64_t { readable, writable, stop };  // an event's data
+constexpr std::chrono::seconds kLongest(3600);  // then it returns for no reason
 
 int option(int fd, int name) {
   int value = -1;
@@ -30,11 +30,10 @@ bool internet_stream(int fd) {
 }
 
 // False: it is there already (or was closed just now).
-bool control(int operation, int epoll, int fd, std::uint32_t events, Source source = Source::readable) {
+bool add(int epoll, int fd, std::uint32_t events) {
   epoll_event e{};
   e.events = events;
-  e.data.u64 = static_cast<std::uint64_t>(source);
-  return epoll_ctl(epoll, operation, fd, &e) == 0;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0;
 }
 
 // Takes the edges; what they were is seen by who looks at MPI.
@@ -54,26 +53,37 @@ SocketWatch::SocketWatch(Doorbell& bell)
     : bell_(bell),
       readable_(epoll_create1(EPOLL_CLOEXEC)),
       writable_(epoll_create1(EPOLL_CLOEXEC)),
-      either_(epoll_create1(EPOLL_CLOEXEC)),
-      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  control(EPOLL_CTL_ADD, either_.fd, readable_.fd, EPOLLONESHOT, Source::readable);  // not before arm()
-  control(EPOLL_CTL_ADD, either_.fd, writable_.fd, EPOLLIN, Source::writable);       // seldom: after a socket was full
-  control(EPOLL_CTL_ADD, either_.fd, stop_.fd, EPOLLIN, Source::stop);
-  // Signals are for the threads that were there before.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      rung_(bell.wire()) {}
+
+bool SocketWatch::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point until) {
+  std::array<pollfd, 3> files = {pollfd{readable_.fd, POLLIN, 0}, {writable_.fd, POLLIN, 0}, {rung_.fd, POLLIN, 0}};
+  if (!bell_.poll(seen)) return true;
+  using std::chrono::nanoseconds;
+  const auto left =
+      std::clamp(nanoseconds(until - std::chrono::steady_clock::now()), nanoseconds(0), nanoseconds(kLongest));
+  timespec within{};
+  within.tv_sec = left.count() / 1'000'000'000;
+  within.tv_nsec = left.count() % 1'000'000'000;
+  if (ppoll(files.data(), files.size(), &within, nullptr) <= 0) return false;
+  for (const pollfd& file : files) {
+    // A kernel has closed what is not its own: the bell alone is left.
+    if ((file.revents & POLLNVAL) != 0) {
+      bell_.sleep(seen, until);
+      return bell_.count() != seen;
+    }
+  }
+  due_.store(true, std::memory_order_seq_cst);
+  return true;
 }
 
-SocketWatch::~SocketWatch() {
-  const std::uint64_t one = 1;
-  while (write(stop_.fd, &one, sizeof one) < 0 && errno == EINTR) {}
-  thread_.join();
+bool SocketWatch::take() {
+  if (!due_.load(std::memory_order_relaxed) || !due_.exchange(false, std::memory_order_seq_cst)) return false;
+  take_edges(readable_.fd);
+  take_edges(writable_.fd);
+  char byte = 0;
+  while (recv(rung_.fd, &byte, sizeof byte, 0) > 0) {}
+  return true;
 }
-
-void SocketWatch::arm() { control(EPOLL_CTL_MOD, either_.fd, readable_.fd, EPOLLIN | EPOLLONESHOT); }
 
 void SocketWatch::find() {
   DIR* files = opendir("/proc/self/fd");
@@ -82,25 +92,12 @@ void SocketWatch::find() {
     char* end = nullptr;
     const auto fd = static_cast<int>(std::strtol(file->d_name, &end, 10));
     if (end == file->d_name || *end != '\0' || !internet_stream(fd)) continue;
-    if (!control(EPOLL_CTL_ADD, readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) continue;
+    if (!add(readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) continue;
     if (option(fd, SO_ACCEPTCONN) == 1) continue;
-    control(EPOLL_CTL_ADD, writable_.fd, fd, EPOLLOUT | EPOLLET);
+    add(writable_.fd, fd, EPOLLOUT | EPOLLET);
     watches_.store(true, std::memory_order_relaxed);
   }
   closedir(files);
-}
-
-void SocketWatch::run() {
-  for (;;) {
-    std::array<epoll_event, 3> events;
-    const int n = epoll_wait(either_.fd, events.data(), static_cast<int>(events.size()), -1);
-    for (int i = 0; i < n; ++i) {
-      if (events[static_cast<std::size_t>(i)].data.u64 == static_cast<std::uint64_t>(Source::stop)) return;
-    }
-    take_edges(readable_.fd);
-    take_edges(writable_.fd);
-    if (n > 0) bell_.ring();
-  }
 }
 
 }  // namespace tessera::runtime

@@ -67,6 +67,7 @@ struct Worker {
   std::vector<Id> dead;                         // of swept names: to be freed
   runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
   bool sent = false;                            // something went to the outbox since the last flush
+  bool sends = false;                           // ... where it stays until this worker has run what it runs
   std::int64_t chunk = 1;                       // iterations to claim of a range
   std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
   runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tessera::runtime {
@@ -67,15 +69,16 @@ struct Watched {
     } while (rings(20ms));
   }
   // As the driver of communication: look() before looking for messages, rings() when there were none.
-  void look() { seen = bell.count(); }
-  bool rings(Clock::duration within) {
-    watch.arm();
-    return rung(within);
+  void look() {
+    seen = bell.count();
+    watch.take();
   }
-  bool rung(Clock::duration within) {
+  bool rings(Clock::duration within) {
     const auto end = Clock::now() + within;
-    while (bell.count() == seen && Clock::now() < end) bell.sleep(seen, end);
-    return bell.count() != seen;
+    while (Clock::now() < end) {
+      if (watch.sleep(seen, end)) return true;
+    }
+    return false;
   }
   std::uint32_t seen = 0;
 };
@@ -91,15 +94,58 @@ TEST(SocketWatch, WhatComesRings) {
   }
 }
 
-TEST(SocketWatch, WhatComesWhileNobodySleepsRingsWhenSomebodyIsAboutTo) {
+TEST(SocketWatch, WhatComesWhileNobodySleepsEndsTheNextSleep) {
   Watched w;
-  w.connection.send();
-  EXPECT_TRUE(w.rung(20s)) << "settle() has left it armed; and now it is not";
   w.look();
   w.connection.send();
   std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(w.bell.count(), w.seen);
   EXPECT_TRUE(w.rings(20s));
+}
+
+TEST(SocketWatch, ARingEndsTheSleepOfEachThread) {
+  Watched w;
+  for (int i = 0; i < 50; ++i) {
+    w.look();
+    std::thread others[2];
+    for (std::thread& other : others) {
+      other = std::thread([&, seen = w.seen] { EXPECT_TRUE(w.watch.sleep(seen, Clock::now() + 20s)); });
+    }
+    if (i % 2 == 0) std::this_thread::sleep_for(1ms);
+    w.bell.ring();
+    for (std::thread& other : others) other.join();
+  }
+}
+
+TEST(SocketWatch, WhoSleepsByTheBellAloneIsWokenBesideWhoPolls) {
+  Watched w;
+  for (int i = 0; i < 50; ++i) {
+    w.look();
+    std::thread other([&, seen = w.seen] {
+      while (w.bell.count() == seen) w.bell.sleep(seen, Clock::now() + 20s);
+    });
+    std::thread polls([&, seen = w.seen] { w.watch.sleep(seen, Clock::now() + 20s); });
+    if (i % 2 == 0) std::this_thread::sleep_for(1ms);
+    w.bell.ring();
+    other.join();
+    polls.join();
+  }
+}
+
+TEST(SocketWatch, WhereAKernelHasClosedAllTheBellIsLeft) {
+  Watched w;
+  w.look();
+  for (const char* closed : {"anon_inode:[eventpoll]", "socket:"}) {
+    for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code none;
+      const std::string is = std::filesystem::read_symlink(file.path(), none).string();
+      if (is.starts_with(closed)) close(std::stoi(file.path().filename().string()));
+    }
+  }
+  const std::clock_t before = std::clock();
+  EXPECT_FALSE(w.watch.sleep(w.seen, Clock::now() + 100ms));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20) << "it spins";
+  w.bell.ring();
+  EXPECT_TRUE(w.watch.sleep(w.seen, Clock::now() + 20s));
 }
 
 TEST(SocketWatch, WhatWasReadDoesNotRing) {
@@ -129,11 +175,12 @@ TEST(SocketWatch, ASocketThatWasFullRingsWhenItTakesMore) {
     w.look();
   } while (w.rings(20ms));
   std::vector<char> taken(1 << 20);
-  for (int i = 0; i < 10'000 && w.bell.count() == w.seen; ++i) {
+  bool rung = false;
+  for (int i = 0; i < 10'000 && !rung; ++i) {
     static_cast<void>(!read(w.connection.there, taken.data(), taken.size()));
-    w.bell.sleep(w.seen, Clock::now() + 1ms);
+    rung = w.watch.sleep(w.seen, Clock::now() + 1ms);
   }
-  EXPECT_NE(w.bell.count(), w.seen);
+  EXPECT_TRUE(rung);
 }
 
 TEST(SocketWatch, ConnectionsMadeLaterAreFound) {
