@@ -44,6 +44,7 @@ void show(const JournalCommand& c, const journal::Contents& j) {
   }
   fmt::print("  values     {}, {:.1f} MB; {} of them, {:.1f} MB, are needed\n", j.values, mb(j.value_bytes), j.needed,
              mb(j.needed_bytes));
+  if (j.text > 0 && !j.finished) fmt::print("  text       {} are to be printed again\n", count(j.text, "byte"));
   fmt::print("  files      {}, {:.1f} MB\n", j.files.size(), mb(j.file_bytes));
   if (!c.verify) return;
   for (const auto& [file, damaged] : j.files) {

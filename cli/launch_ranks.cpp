@@ -21,6 +21,8 @@
 #include "cli/printed_marks.hpp"
 #include "cli/process.hpp"
 #include "runtime/control/control_point.hpp"
+#include "runtime/journal/captured.hpp"
+#include "runtime/journal/folder.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
 #include "runtime/node/interrupts.hpp"
@@ -172,6 +174,7 @@ std::string file_for_mpirun(const std::string& text) {
 // Everything in front of the program.
 Command mpirun_command(const Launch& how) {
   std::vector<std::string> variables = {"TESSERA_OPTIONS", kEnds};
+  if (std::getenv(runtime::journal::kMarks) != nullptr) variables.emplace_back(runtime::journal::kMarks);
   if (!how.sanitizer.empty()) {
     setenv("ASAN_OPTIONS", kSanitizerOptions, 0);
     variables.insert(variables.end(), {"LD_PRELOAD=" + how.sanitizer.string(), "ASAN_OPTIONS"});
@@ -182,9 +185,7 @@ Command mpirun_command(const Launch& how) {
   return command;
 }
 
-Ended run_once(const Command& command, bool journalled) {
-  std::optional<PrintedMarks> marks;
-  if (journalled) marks.emplace();
+Ended run_once(const Command& command, const Filter* output) {
   if (ends >= 0) close(ends);
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
@@ -195,7 +196,7 @@ Ended run_once(const Command& command, bool journalled) {
     char begun = 0;
     return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_descendant_like_us(mpirun);
   };
-  const Foreground ended = run_foreground(command, {marks ? &marks->filter() : nullptr, &filter}, over);
+  const Foreground ended = run_foreground(command, {output, &filter}, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   char said[3] = {};
@@ -237,12 +238,13 @@ int run_again(const fs::path& program, std::int32_t restarts, const runtime::Run
   command.insert(command.end(), arguments.begin(), arguments.end());
   setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
   for (std::int32_t again = 1;; ++again) {
-    const PrintedMarks marks;
+    const PrintedMarks marks(options.journal);
     const Foreground ended = run_foreground(command, {&marks.filter(), nullptr});
     if (ended.unwritten != 0) {
       throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
     }
     if (ended.got == SIGTERM || ended.got == SIGHUP) return runtime::kExitContinue;
+    if (ended.exit_code == 0) runtime::journal::say_finished(options.journal);
     if (!ended.signalled || ended.exit_code != 128 + SIGKILL || again > restarts) return ended.exit_code;
     fmt::print(stderr, "tessera: the run was killed; it is started again ({} of {})\n", again, restarts);
   }
@@ -260,11 +262,14 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
   std::error_code ignored;
   Command words = {fs::read_symlink("/proc/self/exe", ignored).string(), "exec-program", program.string(), "--"};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  const bool marked = !options.journal.empty() && shows_text_as_it_is(how.mpirun_words);
   for (std::int32_t again = 1;; ++again) {
+    std::optional<PrintedMarks> marks;
+    if (marked) marks.emplace(options.journal);
     Command command = mpirun_command(how);
     command.insert(command.end(), words.begin(), words.end());
     setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-    const Ended e = run_once(command, !options.journal.empty() && shows_text_as_it_is(how.mpirun_words));
+    const Ended e = run_once(command, marks ? &marks->filter() : nullptr);
     if (e.in_time && !options.journal.empty()) {
       if (!options.quiet) {
         fmt::print(stderr, "tessera: ended by a signal{}; the same command {}\n",
@@ -273,6 +278,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
       }
       return runtime::kExitContinue;
     }
+    if (marked && e.meaning.exit_code == 0) runtime::journal::say_finished(options.journal);
     if (!e.from_outside() || again > how.restarts) {
       if (!e.meaning.text.empty()) throw Failure(e.meaning.exit_code, "tessera: error: " + e.meaning.text);
       return e.meaning.exit_code;

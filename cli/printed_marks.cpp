@@ -1,19 +1,15 @@
 #include "cli/printed_marks.hpp"
 
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
-#include "runtime/transport/printed.hpp"
+#include "runtime/journal/captured.hpp"
 
 namespace tessera::cli {
 namespace {
 
-namespace marks = runtime::text;
+namespace marks = runtime::journal;
 
 // Where in `all` a mark begins, or may: its start is the end of it.
 std::size_t begin_of_mark(std::string_view all) {
@@ -28,24 +24,20 @@ std::size_t begin_of_mark(std::string_view all) {
 
 }  // namespace
 
-PrintedMarks::PrintedMarks()
-    : file_(memfd_create(marks::kPrintedFile, MFD_CLOEXEC)),
+PrintedMarks::PrintedMarks(const std::filesystem::path& journal)
+    : file_(journal),
       filter_{[this](std::string_view piece) { return pass(piece); }, [this] { return rest(); },
               [this] { written(); }} {
-  if (file_ >= 0) setenv(marks::kPrinted, fmt::format("/proc/{}/fd/{}", getpid(), file_).c_str(), 1);
+  setenv(marks::kMarks, "1", 1);
 }
 
-PrintedMarks::~PrintedMarks() {
-  unsetenv(marks::kPrinted);
-  if (file_ >= 0) close(file_);
-}
+PrintedMarks::~PrintedMarks() { unsetenv(marks::kMarks); }
 
 bool PrintedMarks::take_mark(std::string_view mark) {
-  int rank = 0;
-  unsigned long long number = 0;
+  unsigned long long stream = 0, upto = 0;
   const std::string numbers(mark.substr(std::string_view(marks::kMarkBegin).size()));
-  if (std::sscanf(numbers.c_str(), "%d:%llu", &rank, &number) != 2 || rank < 0) return false;
-  passed_.emplace_back(rank, number);
+  if (std::sscanf(numbers.c_str(), "%llx:%llx", &stream, &upto) != 2) return false;
+  passed_.emplace_back(stream, upto);
   return true;
 }
 
@@ -54,23 +46,28 @@ std::string PrintedMarks::pass(std::string_view piece) {
   std::string shown;
   for (;;) {
     const std::size_t at = begin_of_mark(held_);
-    shown.append(held_, 0, at);
+    line_.append(held_, 0, at);
     held_.erase(0, at);
     const std::size_t end = held_.find(marks::kMarkEnd);
-    if (end == held_.npos && held_.size() <= marks::kLongestMark) return shown;
+    if (end == held_.npos && held_.size() <= marks::kLongestMark) break;
     if (end <= marks::kLongestMark && take_mark(std::string_view(held_).substr(0, end))) {
       held_.erase(0, end + 1);
+      shown += std::exchange(line_, {});
     } else {  // a program prints something alike
-      shown += held_.front();
+      line_ += held_.front();
       held_.erase(0, 1);
     }
   }
+  const std::size_t lines = line_.rfind('\n') + 1;
+  shown.append(line_, 0, lines);
+  line_.erase(0, lines);
+  return shown;
 }
 
-std::string PrintedMarks::rest() { return std::exchange(held_, {}); }
+std::string PrintedMarks::rest() { return std::exchange(line_, {}) + std::exchange(held_, {}); }
 
 void PrintedMarks::written() {
-  for (const auto& [rank, number] : passed_) (void)!pwrite(file_, &number, sizeof number, marks::place_of_mark(rank));
+  for (const auto& [stream, upto] : passed_) file_.note(stream, upto);
   passed_.clear();
 }
 

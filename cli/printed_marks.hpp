@@ -1,28 +1,31 @@
-// PrintedMarks takes the marks (runtime/transport/printed.hpp) out of what a command prints, and tells the processes
-// that have put them there when all in front of them is written.
+// PrintedMarks takes the marks (runtime/journal/captured.hpp) out of what a command prints, and notes in the journal's
+// folder how much is written.
 //
-// Example: PrintedMarks marks; run_foreground(command, {.output = &marks.filter()});
+// Example: PrintedMarks marks("J"); run_foreground(command, {.output = &marks.filter()});
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/process.hpp"
+#include "runtime/journal/printed.hpp"
 
 namespace tessera::cli {
 
 class PrintedMarks {
  public:
-  PrintedMarks();  // commands that are started from now on put marks
+  explicit PrintedMarks(const std::filesystem::path& journal);  // commands that are started from now on put marks
   ~PrintedMarks();
   PrintedMarks(const PrintedMarks&) = delete;
   PrintedMarks& operator=(const PrintedMarks&) = delete;
   const Filter& filter() const { return filter_; }
 
-  // What is to be shown of a piece; the start of a mark waits for its end.
+  // What is to be shown of a piece: whole lines, and what stands before a mark. Else one who goes on with half a line
+  // would spoil the first one of the next run.
   std::string pass(std::string_view piece);
   std::string rest();
   // All that was passed is written.
@@ -30,9 +33,9 @@ class PrintedMarks {
 
  private:
   bool take_mark(std::string_view mark);  // false: it is none
-  int file_;
-  std::string held_;
-  std::vector<std::pair<std::int32_t, std::uint64_t>> passed_;  // marks: rank and number
+  runtime::journal::PrintedFile file_;
+  std::string held_, line_;                                      // perhaps of a mark, and of a line
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_;  // marks: stream and how much of it
   Filter filter_;
 };
 

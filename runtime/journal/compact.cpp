@@ -39,6 +39,7 @@ Contents contents_of(const fs::path& folder) {
   const Known known(folder, c.last.attempt + 1, c.last.blocks);
   c.done = known.fragments;
   c.recalled = known.recalled;
+  for (const PrintedText::Again& a : known.printed.again()) c.text += a.text.size();
   c.needed = known.values;
   c.needed_bytes = known.bytes;
   return c;
@@ -52,8 +53,11 @@ class Compacting {
   Compacting(const Contents& c, const Known& known, File& file) : contents_(c), known_(known), file_(file) {}
 
   void write() {
+    const std::vector<NeedsText> needs = write_text();
+    file_.needs(needs);
     write_part(false);
     file_.begin_sweep(1);
+    file_.needs(needs);
     write_part(true);
     RowWriter rows(file_);
     known_.skips().for_each([&](const Range& r) { rows.put(r); });
@@ -65,6 +69,17 @@ class Compacting {
   }
 
  private:
+  // What is to be printed again.
+  std::vector<NeedsText> write_text() {
+    RowWriter rows(file_);
+    std::vector<NeedsText> needs;
+    for (const PrintedText::Again& a : known_.printed.again()) {
+      rows.put(Text{a.stream, a.upto - a.text.size(), a.text});
+      needs.push_back({a.stream, a.upto});
+    }
+    rows.flush();
+    return needs;
+  }
   void write_part(bool sweep) {
     Ids done, values, taken_back;
     RowWriter rows(file_);

@@ -124,6 +124,7 @@ Doing::Doing(Surroundings& rank, Worker& w, Cf* c)
 }
 
 Doing::~Doing() {
+  if (simulation != nullptr) page_.journal().printed_by_now();
   worker_.doing = outer_;
   cf_->flags &= static_cast<std::uint16_t>(~abi::kRecalled);
   if (page_.given() > given_) page_.forget(given_);
@@ -142,6 +143,7 @@ void Doing::durable() {
 
 void Doing::done() {
   if (!kernel_ || recalled_) return;
+  if (simulation != nullptr) page_.journal().printed_by_now();
   names_ ? page_.done(key_, *names_, given_) : page_.ran(key_, group_, given_);
   if (durable_) page_.write_now();
 }

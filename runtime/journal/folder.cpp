@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "files/whole_file.hpp"
+#include "runtime/journal/printed.hpp"
 #include "runtime/threads/threads.hpp"
 
 namespace tessera::runtime::journal {
@@ -156,6 +157,7 @@ void Folder::look(const Origin& origin, Finished finished) {
   }
   if (!begins_anew) return;
   std::error_code ignored;
+  PrintedFile::remove(path_);
   for (const fs::path& file : files) fs::remove(file, ignored);
   fs::remove(path_ / kFinished, ignored);
 }
@@ -174,6 +176,8 @@ Writing::~Writing() {
   if (lock_ >= 0) close(lock_);
 }
 
-void Folder::finished() const { files::write_here(path_ / kFinished, "\n"); }
+void Folder::finished() const { say_finished(path_); }
+
+void say_finished(const fs::path& folder) { files::write_here(folder / kFinished, "\n"); }
 
 }  // namespace tessera::runtime::journal

@@ -49,6 +49,9 @@ class Folder {
   int lock_ = -1;
 };
 
+// The program has come to its end, and what it has printed is with the user.
+void say_finished(const std::filesystem::path& folder);
+
 // Of whoever holds the folder, as it is seen here.
 std::string token_of(const std::filesystem::path& folder);
 

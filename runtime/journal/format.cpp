@@ -19,7 +19,17 @@ namespace tessera::runtime::journal {
 namespace {
 
 enum class Frame : std::uint32_t { header = 1, records = 2, value = 3, end = 4 };
-enum class Row : std::uint8_t { done = 1, value = 2, taken_back = 3, gone = 4, learned = 5, ran = 6, range = 7 };
+enum class Row : std::uint8_t {
+  done = 1,
+  value = 2,
+  taken_back = 3,
+  gone = 4,
+  learned = 5,
+  ran = 6,
+  range = 7,
+  text = 8,
+  needs = 9
+};
 
 constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
 struct Head {
@@ -31,6 +41,9 @@ struct Head {
 };
 
 // Of a row of records.
+struct TextRow {
+  std::uint64_t stream, from, bytes;
+};
 struct DoneRow {
   Id key;
   std::uint32_t reads, outputs;
@@ -93,13 +106,23 @@ class Rows {
 void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& sink) {
   std::vector<Id> reads;
   std::vector<Output> outputs;
+  bool has_text = true;
   for (Rows rows(bytes); !rows.empty();) {
     Row row{};
     rows.take(row);
-    if (row == Row::done) {
+    if (row == Row::needs) {
+      NeedsText n;
+      if (!rows.take(n)) return;
+      if (sink.has_text && !sink.has_text(n)) has_text = false;
+    } else if (row == Row::text) {
+      TextRow t;
+      std::span<const std::byte> text;
+      if (!rows.take(t) || !rows.take(text, t.bytes)) return;
+      if (sink.text) sink.text({t.stream, t.from, {reinterpret_cast<const char*>(text.data()), text.size()}});
+    } else if (row == Row::done) {
       DoneRow d;
       if (!rows.take(d) || !rows.take(reads, d.reads) || !rows.take(outputs, d.outputs)) return;
-      if (sink.done) sink.done({d.key, reads, outputs});
+      if (has_text && sink.done) sink.done({d.key, reads, outputs});
     } else if (row == Row::ran) {
       std::uint32_t count = 0;
       if (!rows.take(count) || !rows.take(reads, count)) return;
@@ -252,6 +275,16 @@ void append(std::vector<std::byte>& to, const Learned& groups) {
   put_all(to, std::span<const std::byte>(text));
 }
 
+void append(std::vector<std::byte>& to, const Text& t) {
+  put(to, Row::text);
+  put(to, TextRow{t.stream, t.from, t.text.size()});
+  put_all(to, std::span(t.text));
+}
+void append(std::vector<std::byte>& to, const NeedsText& n) {
+  put(to, Row::needs);
+  put(to, n);
+}
+
 File::File(const std::filesystem::path& path, const Header& header)
     : path_(path), file_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
   if (file_ < 0) fail_writing(path_);
@@ -288,6 +321,7 @@ void File::frame(std::uint32_t kind, std::span<const std::byte> head, std::span<
 void File::begin_sweep(std::uint64_t number) {
   sweep_ = number;
   frames_ = 0;
+  needs_.clear();
 }
 
 void File::end_sweep() {
@@ -296,7 +330,12 @@ void File::end_sweep() {
   sweep_ = 0;
 }
 
-void File::records(std::span<const std::byte> rows) { frame(static_cast<std::uint32_t>(Frame::records), rows, {}); }
+void File::needs(std::vector<NeedsText> all) {
+  needs_.clear();
+  for (const NeedsText& n : all) append(needs_, n);
+}
+
+void File::records(std::span<const std::byte> rows) { frame(static_cast<std::uint32_t>(Frame::records), needs_, rows); }
 
 void File::value(const ValueOf& v) {
   std::vector<std::byte> head;

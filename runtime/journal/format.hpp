@@ -7,7 +7,8 @@
 //
 // The records: a fragment is done, with the names it read and assigned, or with nothing more; so is what a statement of
 // a loop makes in some iterations; the value of a name; nobody needs that of an earlier sweep any more; a counted use
-// that was taken back; what a rank has learned of groups of fragments. This file knows nothing of nodes.
+// that was taken back; what a rank has learned of groups of fragments; what was printed. This file knows nothing of
+// nodes.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "balancer/profile.hpp"
@@ -26,7 +28,7 @@ namespace tessera::runtime::journal {
 
 using abi::Id;
 
-inline constexpr std::uint32_t kFormat = 4;
+inline constexpr std::uint32_t kFormat = 5;
 
 // What a journal belongs to.
 struct Origin {
@@ -88,6 +90,17 @@ struct Gone {
   Id id;
 };
 
+// What the process of the rank has printed, from this byte on (runtime/journal/printed.hpp).
+struct Text {
+  std::uint64_t stream = 0, from = 0;
+  std::string_view text;
+};
+
+// What follows in the frame, and the sweep, are of fragments that have printed no further than that.
+struct NeedsText {
+  std::uint64_t stream = 0, upto = 0;
+};
+
 // What the rank that writes the file has learned of groups since its run began: the last one counts.
 using Learned = std::vector<balancer::ProfileGroup>;
 
@@ -99,6 +112,8 @@ void append(std::vector<std::byte>& to, const Gone&);
 void append(std::vector<std::byte>& to, const Ran&);
 void append(std::vector<std::byte>& to, const Range&);
 void append(std::vector<std::byte>& to, const Learned&);
+void append(std::vector<std::byte>& to, const Text&);
+void append(std::vector<std::byte>& to, const NeedsText&);
 
 // Values of more bytes have a frame of their own.
 inline constexpr std::size_t kSmallValue = 512;
@@ -114,6 +129,8 @@ class File {
   File& operator=(const File&) = delete;
   // What is written from here on belongs to this sweep. Before the first one, and after the last, it stands for itself.
   void begin_sweep(std::uint64_t number);
+  // Each frame of records begins with this from now on.
+  void needs(std::vector<NeedsText>);
   void end_sweep();  // it is whole
   void records(std::span<const std::byte> rows);
   void value(const ValueOf&);
@@ -126,6 +143,7 @@ class File {
   std::filesystem::path path_;
   int file_ = -1;
   std::uint64_t size_ = 0, sweep_ = 0, frames_ = 0;
+  std::vector<std::byte> needs_;
 };
 
 // RowWriter puts records into frames of about kFrame bytes; large values into their own.
@@ -159,6 +177,9 @@ struct Sink {
   std::function<void(const Learned&)> learned;
   std::function<void(const Ran&)> ran;
   std::function<void(const Range&)> range;
+  std::function<void(const Text&)> text;
+  // False: nothing that follows in the frame counts, but text and values.
+  std::function<bool(const NeedsText&)> has_text;
   // What follows belongs to this sweep (0: to none); what came since then is all of it.
   std::function<void(std::uint64_t sweep)> begins;
   std::function<void(std::uint64_t sweep)> whole;

@@ -9,7 +9,7 @@
 #include "runtime/journal/folder.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/transport/flush_output.hpp"
-#include "runtime/transport/printed.hpp"
+#include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
@@ -24,6 +24,11 @@ constexpr auto kLookEvery = std::chrono::seconds(5);  // else: what is to be wri
 Clock::duration in_seconds(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
+
+// Where nobody tells what of it is out: who passes it on has it by then.
+constexpr auto kPassedOn = std::chrono::milliseconds(20);
+// A process that is to end, beside one that passes nothing on any more.
+constexpr auto kToPassOn = std::chrono::milliseconds(200);
 
 // Of this process.
 std::mutex running_mutex;
@@ -208,13 +213,40 @@ Journal::~Journal() {
 }
 
 void Journal::start() {
-  if (simulation == nullptr) text::expect_acknowledgements();
   {
     const std::lock_guard hold(running_mutex);
+    capture();
     running.push_back(this);
   }
+  print_again();
   began_ = swept_ = Clock::now();
   thread_ = Thread([this] { write_loop(); });
+}
+
+// One stream has what all ranks of this process print.
+void Journal::capture() {
+  if (simulation != nullptr) {
+    if (capture_simulated) captured_ = capture_simulated(settings_.stream);
+    return;
+  }
+  if (!settings_.marked) return;
+  for (const Journal* other : running) captured_ = other->captured_;
+  if (captured_ == nullptr) captured_ = capture_stdout(settings_.stream);
+}
+
+void Journal::print_again() {
+  if (known_ == nullptr || settings_.header.rank != 0) return;
+  PrintedFile file(settings_.folder);
+  for (const PrintedText::Again& a : known_->printed.again()) {
+    if (captured_ != nullptr) {
+      captured_->print_again(a.stream, a.upto, a.text);
+      continue;
+    }
+    std::fwrite(a.text.data(), 1, a.text.size(), stdout);
+    flush_output();
+    if (started_by_launcher()) sleep_for(kPassedOn);
+    file.note(a.stream, a.upto);
+  }
 }
 
 void Journal::write_all() {
@@ -232,8 +264,12 @@ void Journal::stop(bool last_sweep) {
   changed_.notify_all();
   wrote_.notify_all();
   if (thread_.joinable()) thread_.join();
-  // The next run begins anew, so nothing must be under way any more: who passes it on may have been killed.
-  if (!last_sweep && simulation == nullptr) (void)text::await_printed(false);
+  if (captured_ != nullptr) {
+    captured_->end(last_sweep ? kToPassOn : kToPassOn.max());
+  } else if (!last_sweep && started_by_launcher() && simulation == nullptr) {
+    flush_output();
+    sleep_for(kPassedOn);  // the next run begins anew
+  }
 }
 
 void Journal::write_now() {
@@ -329,7 +365,7 @@ Pace::Amount Journal::sweep() {
     amount.bytes += t.ranges.bytes() + t.gone.size() * sizeof(Id);
     other += t.rows.size() + t.gone.size() + (t.ranges.empty() ? 0 : 1);
   }
-  if (amount.values + other > 0) write(all);
+  if (amount.values + other > 0 || (captured_ != nullptr && captured_->size() > kPageFull)) write(all);
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!on()) {
       release_all(all[k].small);
@@ -357,18 +393,30 @@ void Journal::write(const Page::Taken& t) {
   for (const auto& r : t.rows) file_->records(r);
 }
 
+// What is noted as done does not run again. So what it has printed stands before it, or is with the user.
+void Journal::write_text() {
+  if (captured_ == nullptr) {
+    flush_output();
+    if (started_by_launcher() && simulation == nullptr) sleep_for(kPassedOn);
+    return;
+  }
+  const Captured::Part part = captured_->take();
+  RowWriter rows(*file_);
+  const std::string_view text = part.text;
+  for (std::size_t at = 0; at < text.size(); at += kFrame)
+    rows.put(Text{captured_->stream, part.from + at, text.substr(at, kFrame)});
+  rows.flush();
+  const std::uint64_t upto = part.all ? part.from + text.size() : UINT64_MAX;
+  if (upto > 0) file_->needs({{captured_->stream, upto}});
+}
+
 void Journal::write(std::vector<Page::Taken>& all) try {
   if (file_ == nullptr || file_->size() > kFileSize) {
     file_ = std::make_unique<File>(
         file_name(settings_.folder, settings_.header.attempt, settings_.header.rank, files_++), settings_.header);
   }
-  // What is noted as done must have printed what it prints: it does not run again.
-  if (simulation != nullptr) {
-    flush_output();
-  } else if (!text::await_printed(stopping_.load())) {
-    return on_.store(false);  // the run is about to be ended, too
-  }
   file_->begin_sweep(++sweeps_);
+  write_text();
   bool whole = true;
   for (const Page::Taken& t : all) {
     write(t);
@@ -383,6 +431,7 @@ void Journal::write(std::vector<Page::Taken>& all) try {
   if (simulation == nullptr) file_->sync();
 } catch (const std::exception& e) {
   on_.store(false);
+  if (captured_ != nullptr) captured_->let_go();
   if (!settings_.quiet) {
     std::fprintf(stderr,
                  "tessera: warning: the journal can't be written: %s; the run goes on without it, and what is written "

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/fragment/input_names.hpp"
+#include "runtime/journal/captured.hpp"
 #include "runtime/journal/format.hpp"
 #include "runtime/journal/known.hpp"
 #include "runtime/journal/pace.hpp"
@@ -52,7 +53,7 @@ class alignas(64) Page {
   void forget(std::size_t from);  // what was given since then, unless it is done
   void took_back(const TakenBack&);
   void write_now();
-  const Journal& journal() const { return journal_; }
+  Journal& journal() const { return journal_; }
   Known::Near near;  // where in what is known the last fragment was
 
  private:
@@ -117,6 +118,8 @@ struct Settings {
   bool quiet = false;
   bool flows = false;                // Journal::flows
   std::function<Learned()> learned;  // what the rank knows by now
+  std::uint64_t stream = 0;          // of what it prints
+  bool marked = false;               // `tessera` notes what it has passed on; else nobody does
 };
 
 class Journal {
@@ -132,6 +135,10 @@ class Journal {
   // have to run again. Else it waits for nothing, or is not even made.
   bool flows() const { return settings_.flows; }
   bool on() const { return on_.load(std::memory_order_relaxed); }
+  // In a simulation: what was printed by now was by this rank.
+  void printed_by_now() {
+    if (captured_ != nullptr) captured_->printed_by_now();
+  }
 
   void start();
   void stop(bool last_sweep);
@@ -147,6 +154,9 @@ class Journal {
   Pace::Amount amount();
   void write(std::vector<Page::Taken>&);
   void write(const Page::Taken&);
+  void capture();
+  void print_again();
+  void write_text();
   bool wait();  // for the next sweep; false: there is no more time
   double seconds_to_wait();
   void hurry();
@@ -156,6 +166,7 @@ class Journal {
   Loops loops_;
   std::vector<std::unique_ptr<Page>> pages_;
   std::unique_ptr<File> file_;
+  std::shared_ptr<Captured> captured_;  // null: it prints to the user
   std::uint64_t sweeps_ = 0;
   std::uint32_t files_ = 0;
   Pace pace_;

@@ -53,6 +53,13 @@ class Loading {
     sink.gone = [&](const Gone& g) { sweep_.gone.push_back(g.id); };
     sink.ran = [&](const Ran& r) { sweep_.ran.insert(sweep_.ran.end(), r.keys.begin(), r.keys.end()); };
     sink.range = [&](const Range& r) { sweep_.ranges.push_back(r); };
+    sink.text = [&](const Text& t) { known_.printed.add(t.stream, t.from, t.text); };
+    sink.has_text = [&](const NeedsText& n) {
+      if (known_.printed.covers(n.stream, n.upto)) return true;
+      // Who goes on from here has not relied on it.
+      known_.read_digest = abi::fold(known_.read_digest + 1, 0xD6E8FEB86659FD93u);
+      return sweep_.has_text = false;
+    };
     sink.learned = [&](const Learned& groups) { learned_[{header.attempt, header.rank}] = groups; };
     sink.begins = [&](std::uint64_t) {
       add_batch();
@@ -60,7 +67,7 @@ class Loading {
     };
     sink.whole = [&](std::uint64_t sweep) {
       add_batch();
-      if (trusted && based) take(sweep, header, stream);
+      if (trusted && based && sweep_.has_text) take(sweep, header, stream);
       sweep_.clear();
     };
     const Found found = for_each_record(file, again, sink);
@@ -117,7 +124,8 @@ class Loading {
     std::vector<Id> ran, gone;
     std::vector<Range> ranges;
     std::vector<Given> values;
-    void clear() { done.clear(), ran.clear(), gone.clear(), ranges.clear(), values.clear(); }
+    bool has_text = true;
+    void clear() { done.clear(), ran.clear(), gone.clear(), ranges.clear(), values.clear(), has_text = true; }
   };
   // The sweeps of a rank in one run.
   struct Stream {
@@ -303,7 +311,8 @@ class Loading {
   std::vector<Output> batch_ids_;  // of these: first what one reads, then what it assigns
 };
 
-Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::uint64_t blocks) {
+Known::Known(const std::filesystem::path& folder, std::uint64_t attempt, std::uint64_t blocks)
+    : printed(PrintedFile::read(folder)) {
   Loading loading(*this);
   for (const std::filesystem::path& file : files_of(folder)) {
     Header header;

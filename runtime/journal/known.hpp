@@ -19,6 +19,7 @@
 
 #include "runtime/journal/format.hpp"
 #include "runtime/journal/ids.hpp"
+#include "runtime/journal/printed.hpp"
 #include "runtime/journal/skips.hpp"
 
 namespace tessera::runtime::journal {
@@ -67,6 +68,7 @@ class Known {
   std::int32_t ranks = 0;                                  // of the last run
   std::int32_t placed = 0;                                 // what `ranks` says in the program; 0: there was no run
   std::int64_t began = 0, written = 0;                     // when that was: seconds since 1970
+  PrintedText printed;                                     // by the runs before
   Learned learned;                                         // of groups, by all ranks of all runs together
   std::uint64_t digest = 0;                                // of what is recalled: all ranks must see the same
   std::uint64_t read_digest = 0;                           // of all that could be read

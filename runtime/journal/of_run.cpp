@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
@@ -42,6 +43,13 @@ Learned learned_by(const RunFacts& facts, const Crew& crew) {
   return all;
 }
 
+// What this process starts prints to it, and not to `tessera`.
+bool takes_marks() {
+  const bool takes = std::getenv(kMarks) != nullptr;
+  unsetenv(kMarks);
+  return takes && simulation == nullptr;
+}
+
 }  // namespace
 
 std::uint64_t digest_of_blocks(const abi::Program& program) {
@@ -76,6 +84,8 @@ std::string OfRun::open(const abi::Program& program, const std::vector<std::stri
   });
   if (!folder_->wrong.empty()) return folder_->wrong;
   header_.attempt = folder_->attempt;
+  token_ = folder_->token;
+  marked_ = takes_marks();
   read(program, options);
   if (!options.quiet) say(options);
   return "";
@@ -86,7 +96,7 @@ std::string OfRun::open(const abi::Program& program, const std::vector<std::stri
 JournalSeen OfRun::seen() const {
   if (folder_ == nullptr) return {};
   const auto& kernels = header_.origin.kernels;
-  return {header_.attempt, known_ == nullptr ? 0 : known_->digest, {kernels[0], kernels[1]}, folder_->token};
+  return {header_.attempt, known_ == nullptr ? 0 : known_->digest, {kernels[0], kernels[1]}, folder_->token, marked_};
 }
 
 balancer::Profile OfRun::learned() const {
@@ -100,6 +110,9 @@ balancer::Profile OfRun::learned() const {
 std::string OfRun::join(const abi::Program& program, const std::vector<std::string>& arguments,
                         const RunOptions& options, const JournalSeen& by_rank_0) try {
   header_.attempt = by_rank_0.attempt;
+  token_ = by_rank_0.token;
+  marked_ = by_rank_0.marked;
+  takes_marks();
   // On a host with another processor they may be compiled to something else.
   header_.origin = {
       {program.hash[0], program.hash[1]}, {by_rank_0.kernels[0], by_rank_0.kernels[1]}, program.name, arguments};
@@ -157,12 +170,13 @@ std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members
   h.placed = known_ != nullptr ? known_->placed : members.placed();
   return std::make_unique<Journal>(
       Settings{facts.options.journal, h, facts.options.journal_interval, facts.options.quiet, facts.program.deletes,
-               [&facts, &crew] { return learned_by(facts, crew); }},
+               [&facts, &crew] { return learned_by(facts, crew); },
+               XXH3_64bits_withSeed(token_.data(), token_.size(), static_cast<std::uint64_t>(h.rank)), marked_},
       known_, crew.size());
 }
 
 void OfRun::finished() const {
-  if (folder_ != nullptr) folder_->finished();
+  if (folder_ != nullptr && !marked_) folder_->finished();  // else `tessera` does, when all is printed
 }
 
 }  // namespace tessera::runtime::journal

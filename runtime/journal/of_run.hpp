@@ -42,6 +42,8 @@ class OfRun {
   std::unique_ptr<Folder> folder_;    // rank 0
   std::unique_ptr<Writing> writing_;  // others
   std::shared_ptr<const Known> known_;
+  std::string token_;    // of the folder
+  bool marked_ = false;  // JournalSeen::marked
 };
 
 }  // namespace tessera::runtime::journal

@@ -10,7 +10,7 @@ namespace tessera::runtime {
 
 template <class Archive>
 void serialize(Archive& a, JournalSeen& j) {
-  a(j.attempt, j.digest, j.kernels[0], j.kernels[1], j.token);
+  a(j.attempt, j.digest, j.kernels[0], j.kernels[1], j.token, j.marked);
 }
 
 std::string exchange_version() {

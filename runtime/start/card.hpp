@@ -29,6 +29,7 @@ struct JournalSeen {
   std::uint64_t digest = 0;           // of what the runs before have written
   std::uint64_t kernels[2] = {0, 0};  // of the program, as rank 0 has them
   std::string token;                  // of the folder
+  bool marked = false;                // `tessera` passes on what is printed, and takes out marks
 };
 
 struct Verdict {

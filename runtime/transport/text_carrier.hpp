@@ -33,7 +33,7 @@ class TextCarrier {
   void heed();
   void disconnect();
 
-  Orders orders_;
+  Orders orders_{Stage::carried};
   int connection_;    // -1: it ended
   int before_ = -1;   // where this process printed
   int pipe_ = -1;     // what it prints now

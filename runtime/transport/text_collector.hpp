@@ -44,7 +44,7 @@ class TextCollector {
   void drained(Round& round);
   void leave(Carrier& c);
 
-  Orders orders_;
+  Orders orders_{Stage::carried};
   TextAddress address_;
   int door_;  // listens
   int out_ = -1;

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "balancer/random.hpp"
@@ -22,6 +21,7 @@
 #include "runtime/run.hpp"
 #include "runtime/work/lead.hpp"
 #include "tests/protocol/broken.hpp"
+#include "told_text.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -30,18 +30,14 @@
 namespace fs = std::filesystem;
 
 namespace {
-std::mutex lines_mutex;
-std::vector<std::string> printed;
+tessera::differential::ToldText told;
 
 std::atomic<int> rests{0};
 int longest_rest_us = 0, most_rests = 0;  // of the configuration
 }  // namespace
 
 // The kernels of the programs print by this (tests/reference/kernels.hpp).
-extern "C" void tessera_test_line(const char* line) {
-  const std::lock_guard<std::mutex> lock(lines_mutex);
-  printed.emplace_back(line);
-}
+extern "C" void tessera_test_line(const char* line) { told.print(line); }
 
 // ... and begin by this. Some rest and some don't, in no order: the balancer takes none of them for short.
 extern "C" void tessera_test_rest() {
@@ -91,7 +87,7 @@ struct Ran {
 // A whole run that does not end leaves threads behind that are in the middle of something: the process is done.
 Ran run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
              const fs::path& transcript = {}) {
-  printed.clear();
+  told.clear();
   left = 0;
   runtime::left_in_tables = &left;
   runtime::blocks_out = &blocks;
@@ -141,6 +137,7 @@ const abi::Program& program_in(void* library, std::uint64_t seed) {
 // What is wrong with how the run has ended; nothing: it is right.
 std::string wrong_with(const Case& c, const Configuration& configuration, const Ran& ran, const fs::path& said) {
   const int code = ran.code;
+  std::vector<std::string> printed = told.lines();
   std::sort(printed.begin(), printed.end());
   std::string what;
   const bool right = c.expected.end == reference::Outcome::End::finished;
@@ -173,14 +170,13 @@ std::string run_crashing(const abi::Program& program, const Configuration& c, co
 }  // namespace
 
 void run_part(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
-              const fs::path& lines) {
+              const Lines& lines) {
   // What is skipped counts no uses: where it does not flow (Journal::flows), what others are given may stay.
   const bool may_stay = !program.deletes && !runtime::journal::files_of(c.options.journal).empty();
+  told.capture();
   const Ran ran = run_once(program, c, arguments);
   int code = ran.code;
-  std::ofstream out(lines);
-  for (const std::string& line : printed) out << line << '\n';
-  out.close();
+  told.pass_on(lines.printed, lines.again, c.options.journal, code == kDied ? lines.killed : 0);
   if (code == 0 && c.options.ranks == 1 && left != 0 && !may_stay) {
     std::fprintf(stderr, "%zu data fragments were never freed\n", left.load());
     code = 1;

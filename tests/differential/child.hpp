@@ -28,10 +28,15 @@ struct Progress {
 bool fails(const Case& c, const Plan& plan, const Configuration& configuration, const std::filesystem::path& library,
            const std::filesystem::path& report, const std::filesystem::path& transcript = {});
 
-// One whole run, as part of a longer story: what it prints goes to a file, also when it dies.
+// One whole run, as part of a longer story: what the user gets goes to files, also when it dies. If it does, whoever
+// passes on what is printed may have been killed before (ToldText::pass_on).
 inline constexpr int kDied = 99;
+struct Lines {
+  std::filesystem::path printed, again;
+  std::uint64_t killed = 0;
+};
 [[noreturn]] void run_part(const abi::Program& program, const Configuration& configuration,
-                           const std::vector<std::string>& arguments, const std::filesystem::path& lines);
+                           const std::vector<std::string>& arguments, const Lines& lines);
 
 std::vector<Mismatch> read_report(const std::filesystem::path& path);
 

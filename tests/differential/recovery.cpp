@@ -20,10 +20,10 @@ namespace journal = tessera::runtime::journal;
 namespace tessera::differential {
 namespace {
 
-using Lines = std::map<std::string, int>;  // and how often
+using Counts = std::map<std::string, int>;  // lines, and how often
 
-Lines lines_of(const fs::path& file) {
-  Lines all;
+Counts lines_of(const fs::path& file) {
+  Counts all;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) ++all[line];
   return all;
@@ -45,8 +45,12 @@ std::string misread(const fs::path& folder) {
     for (const fs::path& file : journal::files_of(folder)) {
       journal::Header header;
       const auto keep = [&](const auto& record) { journal::append(rows, record); };
+      const auto has = [&](const journal::NeedsText& n) {
+        journal::append(rows, n);
+        return true;
+      };
       const journal::Found found =
-          journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, {}, {}});
+          journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, keep, has, {}, {}});
       if (!found.header || found.damaged > 0) return file.filename().string() + " is not read whole\n";
     }
     if (times == 0) first = rows;
@@ -61,7 +65,10 @@ std::string damage(const fs::path& folder, balancer::Random& random) {
   if (files.empty()) return "";
   const fs::path& file = files[random.below(files.size())];
   const std::string name = file.filename().string();
-  switch (random.below(8)) {
+  switch (random.below(9)) {
+    case 8:
+      fs::remove(folder / "printed");
+      return "what was printed is not noted";
     case 0:
       fs::remove(file);
       return name + " is lost";
@@ -112,13 +119,13 @@ Configuration next_run(std::uint64_t seed, std::size_t number, bool last, const 
   return c;
 }
 
-std::string wrong_lines(const Lines& expected, const Lines& all, const std::vector<Lines>& each) {
+std::string wrong_lines(const Counts& expected, const Counts& all, const std::vector<Counts>& each) {
   std::string what;
   for (const auto& [line, times] : expected) {
     const auto at = all.find(line);
     if (at == all.end() || at->second < times) what += "  expected: " + line + "\n";
   }
-  for (const Lines& one : each) {
+  for (const Counts& one : each) {
     for (const auto& [line, times] : one) {
       const auto at = expected.find(line);
       if (at == expected.end() || at->second < times) what += "  got:      " + line + "\n";
@@ -132,12 +139,12 @@ std::string wrong_lines(const Lines& expected, const Lines& all, const std::vect
 std::string run_recovering(const abi::Program& program, const Case& of, std::size_t run, const fs::path& report,
                            const fs::path& said) {
   balancer::Random random(of.seed * 7'368'787 + run);
-  const fs::path folder = report.string() + ".journal", printed = report.string() + ".lines";
+  const fs::path folder = report.string() + ".journal";
   fs::remove_all(folder);
   const bool right = of.expected.end == reference::Outcome::End::finished;
   std::string story;
-  Lines all;
-  std::vector<Lines> each;
+  Counts all;
+  std::vector<Counts> each;
   bool whole = true;  // nothing is damaged
   bool ended = false;
   const std::size_t runs = 2 + random.below(3);
@@ -146,13 +153,17 @@ std::string run_recovering(const abi::Program& program, const Case& of, std::siz
     const Configuration c = next_run(of.seed, run * 10 + k, last, folder, random);
     story += "  " + c.name + "\n";
     std::fflush(nullptr);
-    fs::remove(printed);
+    const Lines lines{report.string() + ".lines", report.string() + ".again",
+                      last ? 0 : random.below(2) * random.next()};
+    for (const fs::path& file : {lines.printed, lines.again}) fs::remove(file);
     const pid_t child = fork();
-    if (child == 0) run_part(program, c, of.arguments, printed);
+    if (child == 0) run_part(program, c, of.arguments, lines);
     int status = 0;
     waitpid(child, &status, 0);
-    each.push_back(lines_of(printed));
+    each.push_back(lines_of(lines.printed));
     for (const auto& [line, times] : each.back()) all[line] += times;
+    for (const auto& [line, times] : lines_of(lines.again)) all[line] += times;
+    if (lines.killed != 0) story += "  and whoever passed on what it printed\n";
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code != (right ? 0 : 1) && (last || code != kDied))
       return fmt::format("status {}\n{}{}", status, story, read(said));
@@ -166,7 +177,7 @@ std::string run_recovering(const abi::Program& program, const Case& of, std::siz
   }
   fs::remove_all(folder);
   if (!right) return "";
-  Lines expected;
+  Counts expected;
   for (const std::string& line : of.expected.lines) ++expected[line];
   const std::string wrong = wrong_lines(expected, all, each);
   return wrong.empty() ? "" : wrong + story;

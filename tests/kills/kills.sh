@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kills.sh TESSERA ROOT ROUNDS [PROGRAM...]: programs on four ranks are killed at random moments (one rank, all of them, the
-# launcher, two kills in a row, or all of them when the journal's disk is full) and go on, on another number of ranks, until they
+# launcher, both together, two kills in a row, or all of them when the journal's disk is full) and go on, on another number of ranks, until they
 # come to their end. What all attempts have printed together must be what a run without a journal prints. A moment counts from when
 # the attempt has written something; a story of which nobody was killed does not count, and is told again with sooner ones. The seed is $SEED; one that has failed can be tried again.
 set -u
@@ -87,6 +87,7 @@ one() {
       run=$(pgrep -P "$pid" -x tessera | head -1)
       case $who in
         launcher) [ -z "$run" ] || kill -9 "$run" 2>/dev/null ;;
+        both) [ -z "$run" ] || kill -9 "$run" $(ranks_below "$run" "") 2>/dev/null ;;
         all | full) [ -z "$run" ] || kill -9 $(ranks_below "$run" "") 2>/dev/null ;;
         twice) [ -z "$run" ] || kill -9 $(ranks_below "$run" "" | shuf -n 1 --random-source=<(yes $RANDOM)) 2>/dev/null ;;
         *) [ -z "$run" ] || kill -9 $(ranks_below "$run" "$who") 2>/dev/null ;;
@@ -111,7 +112,7 @@ one() {
 
 programs=("$@")
 [ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until)
-ways=(0 1 2 3 all launcher twice full)
+ways=(0 1 2 3 all launcher both twice full)
 # told PROGRAM WHO: until somebody was killed.
 told() {
   local soon

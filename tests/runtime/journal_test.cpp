@@ -1,158 +1,16 @@
-// The journal's format, and what is made of its records.
+// What is made of a journal's records: whichever of them are missing.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <set>
 
 #include "balancer/random.hpp"
-#include "runtime/journal/folder.hpp"
-#include "runtime/journal/known.hpp"
-#include "runtime/journal/pace.hpp"
+#include "runtime/journal/compact.hpp"
 #include "tests/journal_frames.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/runtime/journal_folder.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
-
-namespace fs = std::filesystem;
-
-Id name(std::uint64_t k) { return abi::mix({1, 2}, k); }
-Id key(std::uint64_t k) { return abi::mix({3, 4}, k); }
-
-// Wherever it is looked for first.
-Recall recall(const Known& known, const Id& id, std::uint32_t group = 0) {
-  Known::Near near;
-  const Recall found = known.recall(id, group, near);
-  for (std::uint32_t from = 0; from < 10; ++from) {
-    near = {from, {from, from, 0}};
-    EXPECT_EQ(known.recall(id, group, near), found) << from;
-  }
-  return found;
-}
-bool recalls(const Known& known, const Id& id, std::uint32_t group = 0) {
-  return recall(known, id, group) != Recall::no;
-}
-
-struct Fragment {
-  std::vector<Id> reads;
-  std::vector<Output> outputs;
-};
-
-Learned learned(std::int64_t count, balancer::Time mean) {
-  balancer::ProfileGroup g;
-  g.position = "p.fa:1";
-  g.label = "f";
-  g.count = count;
-  g.mean = mean;
-  return {g};
-}
-
-// Leaves on the stack what looks like a sum's state with this seed, without its secret: the seed is the 70th word of
-// one, and the 72nd says that there is no other secret; states begin at multiples of 64.
-[[gnu::noinline]] void leave_on_stack(std::uint64_t seed) {
-  alignas(64) volatile std::uint64_t words[1024];
-  for (std::size_t k = 0; k < std::size(words); ++k) words[k] = k % 8 == 5 ? seed : k % 8 == 7 ? 0 : k;
-}
-
-class JournalFiles : public testing::Test {
- protected:
-  static Header header(std::uint64_t attempt = 1) {
-    Header h;
-    h.attempt = attempt;
-    h.blocks = 7;
-    h.origin.arguments = {"5"};
-    return h;
-  }
-  fs::path path(std::uint32_t number = 0) const { return file_name(folder_, 1, 0, number); }
-  static void write(File& file, std::uint64_t number, const Fragment& f) {
-    std::vector<std::byte> rows;
-    append(rows, Done{key(number), f.reads, f.outputs});
-    file.records(rows);
-  }
-  static void write(File& file, const Id& id, std::int32_t i) {
-    std::vector<std::byte> rows;
-    append(rows, ValueOf{id, {}, abi::Type::integer, std::as_bytes(std::span(&i, 1)), 0});
-    file.records(rows);
-  }
-  tests::TemporaryFolder folder_;
-};
-
-// Some records of each kind, and a value with a frame of its own.
-void write_some(const fs::path& path, const Header& header) {
-  File file(path, header);
-  for (std::uint64_t k = 0; k < 3; ++k) {
-    std::vector<std::byte> rows;
-    const Id reads[] = {name(k)};
-    const Output outputs[] = {{name(k + 1), 1}, {name(k + 10), -1}};
-    append(rows, Done{key(k), reads, outputs});
-    append(rows, TakenBack{name(k), key(100 + k)});
-    append(rows, Gone{name(k + 10)});
-    append(rows, Ran{reads});
-    append(rows, Range{name(20), static_cast<std::int64_t>(k), 30, 2, 3});
-    append(rows, learned(static_cast<std::int64_t>(k + 1), 100));
-    if (k == 1) file.begin_sweep(1);
-    file.records(rows);
-    const std::string text(513 + k, 'x');
-    file.value({name(k + 1), key(k), abi::Type::string, std::as_bytes(std::span(text)), 0});
-    if (k == 1) file.end_sweep();
-  }
-}
-
-// What is in it, as text.
-std::multiset<std::string> records_of(const fs::path& path) {
-  std::multiset<std::string> all;
-  Header h;
-  for_each_record(
-      path, h,
-      {[&](const Done& d) {
-         all.insert("done " + std::to_string(d.key.lo) + " " + std::to_string(d.reads.size()) + " " +
-                    std::to_string(d.outputs.size()));
-       },
-       [&](const ValueOf& v) {
-         all.insert("value " + std::to_string(v.id.lo) +
-                    std::string(reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()));
-       },
-       [&](const TakenBack& t) { all.insert("taken back " + std::to_string(t.id.lo) + std::to_string(t.key.lo)); },
-       [&](const Gone& g) { all.insert("gone " + std::to_string(g.id.lo)); },
-       [&](const Learned& l) { all.insert("learned " + l.at(0).label + std::to_string(l.at(0).count)); },
-       [&](const Ran& r) { all.insert("ran " + std::to_string(r.keys.size()) + std::to_string(r.keys[0].lo)); },
-       [&](const Range& r) { all.insert("range " + std::to_string(r.first)); },
-       {},
-       [&](std::uint64_t sweep) { all.insert("whole " + std::to_string(sweep)); }});
-  return all;
-}
-
-TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
-  write_some(path(), header());
-  const std::multiset<std::string> all = records_of(path());
-  EXPECT_EQ(all.size(), 22u);
-  std::string bytes;
-  {
-    std::ifstream in(path(), std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  const fs::path other = folder_ / "other";
-  const auto look = [&](const std::string& text) {
-    std::ofstream(other, std::ios::binary) << text;
-    const std::multiset<std::string> some = records_of(other);
-    EXPECT_TRUE(std::includes(all.begin(), all.end(), some.begin(), some.end()));
-    return some.size();
-  };
-  std::size_t before = 0;
-  for (std::size_t size = 0; size <= bytes.size(); ++size) {
-    const std::size_t now = look(bytes.substr(0, size));
-    EXPECT_GE(now, before);
-    before = now;
-  }
-  EXPECT_EQ(before, all.size());
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
-    std::string damaged = bytes;
-    damaged[at] ^= static_cast<char>(1 << at % 8);
-    EXPECT_LT(look(damaged), all.size()) << at;
-  }
-}
 
 TEST_F(JournalFiles, WhatNobodyNeedsIsSkipped) {
   {
@@ -365,141 +223,67 @@ TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
   EXPECT_GT(broken, 1000u);
 }
 
-TEST(JournalRanges, IdsAreTakenApart) {
-  balancer::Random random(5);
-  for (int k = 0; k < 1000; ++k) {
-    const Id loop{random.below(~std::uint64_t{0}), random.below(~std::uint64_t{0})};
-    const auto i = static_cast<std::int64_t>(random.below(1 << 30)) - (1 << 29);
-    const auto statement = static_cast<std::uint32_t>(random.below(60));
-    const Sibling s = sibling_of(fragment_of(loop, i, statement), statement);
-    EXPECT_EQ(s.hi, loop.hi);
-    EXPECT_EQ(index_in(loop, s), i);
-  }
-}
-
-TEST(JournalRanges, RunsOfIterationsAreOneRecord) {
-  Loops loops;
-  const Id loop{7, 8}, other{9, 10}, unknown{11, 12};
-  loops.note(loop);
-  loops.note(other);
-  Ranges members(loops);
-  // Two statements in turns, one of them downwards; two loops in turns; what no loop is known of.
-  for (std::int64_t i = 0; i < 1000; ++i) {
-    members.add(fragment_of(loop, i, 3), 0);
-    members.add(fragment_of(loop, 999 - i, 5), 1);
-    members.add(fragment_of(other, i, 3), 0);
-  }
-  members.add(fragment_of(unknown, 1, 3), 0);
-  members.add(fragment_of(loop, 2000, 3), 0);
-  EXPECT_EQ(members.singles().size(), 1u);
-  ASSERT_EQ(members.ranges().size(), 4u);
-  for (std::size_t k = 0; k < 3; ++k) {
-    EXPECT_EQ(members.ranges()[k].first, 0);
-    EXPECT_EQ(members.ranges()[k].last, 999);
-  }
-  EXPECT_EQ(members.ranges()[3].first, 2000);
-}
-
-// What the stack held decided whether a frame's sum was right: ranks saw different journals, or undamaged values were
-// passed over.
-TEST_F(JournalFiles, SumsAreTheSameWhateverIsOnTheStack) {
-  constexpr std::uint64_t kValueFrame = 3, kHead = 32;
-  std::uint64_t bytes = 0;  // of a frame
-  {
+// Fragments that have printed count with what they have printed, or when that was passed on.
+class JournalText : public JournalFiles {
+ protected:
+  void SetUp() override {
     File file(path(), header());
-    const std::vector<std::byte> value(2000);
-    for (std::uint64_t k = 0; k < 20; ++k) {
-      const std::uint64_t before = file.size();
-      file.value({name(k), {}, abi::Type::bytes, value, 0});
-      bytes = file.size() - before - kHead;
-    }
-  }
-  Header h;
-  int values = 0;
-  Sink sink;
-  sink.value = [&](const ValueOf&) {
-    ++values;
-    leave_on_stack(abi::fold(1, kValueFrame * 0x9E3779B97F4A7C15u) + bytes);
-  };
-  EXPECT_EQ(for_each_record(path(), h, sink).damaged, 0u);
-  EXPECT_EQ(values, 20);
-}
-
-// The last one of each rank and run counts; all of these together.
-TEST_F(JournalFiles, HasWhatRanksHaveLearned) {
-  for (const std::int32_t rank : {0, 1}) {
-    Header h = header();
-    h.rank = rank;
-    File file(file_name(folder_, 1, rank, 0), h);
-    for (const std::int64_t count : {5, 10}) {
+    std::uint64_t upto = 0;
+    for (std::uint64_t sweep = 1; sweep <= 3; ++sweep) {
+      file.begin_sweep(sweep);
       std::vector<std::byte> rows;
-      append(rows, learned(count, rank == 0 ? 100 : 300));
+      append(rows, Text{9, upto, "line\n"});
       file.records(rows);
+      upto += 5;
+      file.needs({{9, upto}});
+      write(file, sweep, Fragment{});  // a record of its own
+      const Id ran[] = {key(10 + sweep)};
+      rows.clear();
+      append(rows, Ran{ran});
+      file.records(rows);
+      file.end_sweep();
     }
   }
-  const Learned all = Known(folder_, 2, 7).learned;
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].count, 20);
-  EXPECT_EQ(all[0].mean, 200);
-  EXPECT_NEAR(all[0].variance, 10000, 1);
-}
-
-TEST_F(JournalFiles, TheFolderIsWaitedForAWhile) {
-  const Origin origin = header().origin;
-  for (const bool rank_0 : {true, false}) {
-    auto before = std::make_unique<Folder>(folder_, origin);
-    auto other = std::make_unique<Writing>(folder_);
-    rank_0 ? other.reset() : before.reset();
-    int waited = 0;
-    const Folder mine(folder_, origin, Folder::Finished::goes, [&] {
-      ++waited;
-      before.reset();
-      other.reset();
-    });
-    EXPECT_EQ(mine.wrong, "");
-    EXPECT_EQ(waited, 1);
-    EXPECT_EQ(token_of(folder_), mine.token);
+  // Which of the six are recalled, as digits.
+  std::string recalled(std::uint64_t attempt = 2) const {
+    const Known known(folder_, attempt, 7);
+    std::string all;
+    for (std::uint64_t k : {1, 2, 3, 11, 12, 13}) all += recalls(known, key(k)) ? '1' : '0';
+    std::string text;
+    for (const PrintedText::Again& a : known.printed.again()) text += a.text;
+    return all + " " + std::to_string(text.size());
   }
+  void lose(std::size_t frame) {
+    std::size_t k = 0;
+    tests::lose_frames(path(), [&] { return ++k == frame; });
+  }
+};
+
+TEST_F(JournalText, WhatWasNotPassedOnIsPrintedAgain) {
+  EXPECT_EQ(recalled(), "111111 15");
+  PrintedFile(folder_).note(9, 7);
+  EXPECT_EQ(recalled(), "111111 8");
+  PrintedFile(folder_).note(9, 15);
+  EXPECT_EQ(recalled(), "111111 0");
 }
 
-TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
-  write_some(path(), header());
-  Origin origin;
-  origin.arguments = {"6"};
-  EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
-  origin.hash[0] = 1;
-  EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
-  EXPECT_EQ(records_of(path()).size(), 22u);
-  origin = header().origin;
-  origin.kernels[1] = 1;
-  EXPECT_NE(Folder(folder_, origin).wrong.find("have changed since"), std::string::npos);
-  origin = header().origin;
-  const Folder mine(folder_, origin);
-  EXPECT_EQ(mine.wrong, "");
-  EXPECT_EQ(mine.attempt, 2u);
-  EXPECT_NE(Folder(folder_, origin).wrong.find("another run is using"), std::string::npos);
+TEST_F(JournalText, WhatIsDoneCountsWithItsText) {
+  lose(5);  // the text of the second sweep
+  EXPECT_EQ(recalled(), "100100 5");
+  PrintedFile(folder_).note(9, 9);
+  EXPECT_EQ(recalled(), "100100 0") << "a byte of it is missing";
+  PrintedFile(folder_).note(9, 10);
+  EXPECT_EQ(recalled(), "111101 5") << "the record of its own counts; that sweep is not whole";
 }
 
-TEST_F(JournalFiles, AfterTheEndARunBeginsAnew) {
-  write_some(path(), header());
-  { Folder(folder_, header().origin).finished(); }
-  const Folder again(folder_, header().origin);
-  EXPECT_TRUE(again.was_finished);
-  EXPECT_TRUE(files_of(folder_).empty());
-}
-
-// One hundredth of the time, whatever a sweep costs, and not rarely for it: by what there is to be written now.
-TEST(JournalPace, SweepsCostOneHundredth) {
-  Pace pace;
-  EXPECT_EQ(pace.interval({0, 0}, 100), 1);
-  const Pace::Amount much{std::uint64_t{4} << 30, 10};
-  EXPECT_GE(pace.interval(much, 1), 99.9 * pace.cost(much));
-  const Pace::Amount some{1 << 20, 100};
-  EXPECT_LT(pace.interval(some, 2), pace.interval(some, 50)) << "a young run is written more often";
-  EXPECT_LE(pace.interval(some, 1e6), 60);
-  const double before = pace.cost(some);
-  for (int k = 0; k < 20; ++k) pace.took(some, 5 * before);
-  EXPECT_NEAR(pace.cost(some), 5 * before, before);
+TEST_F(JournalText, IsCompactedAlong) {
+  PrintedFile(folder_).note(9, 7);
+  ASSERT_EQ(compact(folder_, contents_of(folder_)), "");
+  EXPECT_EQ(recalled(9), "111111 8");
+  const fs::path file = files_of(folder_).front();
+  std::size_t k = 0;
+  tests::lose_frames(file, [&] { return ++k == 1; });
+  EXPECT_EQ(recalled(9), "000000 0") << "its text is lost";
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+// No line that is printed is lost with whoever passes it on.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "journal_command.hpp"
+
+namespace tessera::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Text that mpirun or `tessera` has in hand when they are killed is printed by the next run: it is in
+// the journal, and nobody has noted that it is out. Here nobody reads it, so more than a pipe takes is still under way.
+TEST_F(Journal, NoLineIsLostWithWhoPassesItOn) {
+  write("say.fa",
+        "C++ sub say(int i) ${{\n"
+        "  if (FILE* ran = fopen(\"ran\", \"a\")) { fprintf(ran, \"%d\\n\", i); fclose(ran); }\n"
+        "  printf(\"%d %s\\n\", i, std::string(1000, 'x').c_str());\n"
+        "$}}\n"
+        "C++ sub stay() ${{ if (access(\"die\", F_OK) == 0) sleep(60); $}}\n"
+        "sub main() { for i = 1..100 say(i); stay(); }\n");
+  // With two seconds the first sweep comes when `tessera` is gone and the ranks live yet.
+  for (const std::string ranks : {"0.01 -n 2 -t 2 --restarts 0", "0.01 -t 2 --restarts 1", "2 -n 2 -t 2 --restarts 0",
+                                  "0.01 -n 2 -t 1 --restarts 0"}) {
+    fs::remove_all(path("J"));
+    fs::remove(path("ran"));
+    if (ranks.find("-t 2") != ranks.npos) deadly();  // else it is about to end
+    const std::string begin = "run say.fa -q --journal J --journal-interval " + ranks;
+    const Outcome killed =
+        run({"sh", "-c",
+             "rm -f pipe; mkfifo pipe; " TESSERA_COMMAND " " + begin +
+                 " >pipe & p=$!; exec 3<pipe; until test $(cat ran 2>/dev/null | wc -l) -ge 100; do sleep 0.05; done; "
+                 "sleep 0.5; kill -9 $p; cat <&3"});
+    fs::remove(path("die"));
+    const Outcome rest = run({"sh", "-c", TESSERA_COMMAND " " + begin});
+    EXPECT_TRUE(ended(rest, 0));
+    std::set<std::string> lines;
+    std::istringstream all(killed.out + "\n" + rest.out);
+    for (std::string line; std::getline(all, line);) {
+      if (line.size() > 1000) lines.insert(line);
+    }
+    EXPECT_EQ(lines.size(), 100u) << ranks;
+    EXPECT_GT(std::count(killed.out.begin(), killed.out.end(), '\n'), 10) << "something was out";
+    EXPECT_EQ(killed.out.find('\036'), std::string::npos) << "marks are not shown";
+  }
+}
+
+// `tessera`, the ranks, or both are killed while lines come one by one.
+TEST_F(Journal, NoLineIsLostWhoeverIsKilled) {
+  write(
+      "some.fa",
+      "C++ sub say(int i) ${{ usleep(10000); if (i % 5 == 0) system(\"echo a child\"); printf(\"line %d\\n\", i); $}}\n"
+      "sub main() { for i = 1..80 say(i); }\n");
+  ASSERT_TRUE(ended(tessera({"run", "some.fa", "-q"}), 0));  // it is compiled now
+  const std::string begin =
+      TESSERA_COMMAND " run some.fa -q --journal J --journal-interval 0.05 --restarts 0 -n 2 -t 1";
+  for (const std::string who : {"$p", "$ranks", "$p $ranks"}) {
+    fs::remove_all(path("J"));
+    const Outcome killed =
+        run({"sh", "-c",
+             begin +
+                 " >out & p=$!; until test $(cat out | wc -l) -ge 20; do sleep 0.01; done; "
+                 "ranks=$(for r in $(pgrep -f [e]xec-program); do test /proc/$r/cwd -ef . && echo $r; done); "
+                 "kill -9 " +
+                 who + "; wait $p; cat out"});
+    const Outcome rest = run({"sh", "-c", begin});
+    EXPECT_TRUE(ended(rest, 0));
+    std::set<std::string> seen;
+    std::istringstream all(killed.out + rest.out);
+    for (std::string line; std::getline(all, line);) seen.insert(line);
+    EXPECT_EQ(seen.size(), 81u) << who;
+    EXPECT_LT(std::count(killed.out.begin(), killed.out.end(), '\n'), 96) << "it was killed in time";
+    EXPECT_EQ((killed.out + rest.out).find('\036'), std::string::npos) << "marks are not shown";
+  }
+}
+
+// A question is shown before its line ends.
+TEST_F(Journal, HalfALineIsShownAfterAMoment) {
+  write("ask.fa",
+        "C++ sub ask() ${{ printf(\"more? \"); fflush(stdout); while (access(\"yes\", F_OK) != 0) usleep(1000); "
+        "puts(\"yes\"); $}}\n"
+        "sub main() { ask(); }\n");
+  const Outcome o = run({"sh", "-c",
+                         TESSERA_COMMAND " run ask.fa -q -n 2 --journal J >out & "
+                                         "until grep -q 'more? ' out; do sleep 0.01; done; touch yes; wait; cat out"});
+  EXPECT_EQ(o.out, "more? yes\n");
+}
+
+}  // namespace
+}  // namespace tessera::tests
