@@ -51,7 +51,7 @@ struct RunOptions {
   bool load_groups_anyway = false;
 
   std::string record;                   // trace for the simulator, empty: none
-  std::int64_t record_limit_mb = 1024;  // of memory for it at the end; an eighth of that before, all ranks together
+  std::int64_t record_limit_mb = 1024;  // of memory for it at the end; less before, all ranks together
   std::string record_policy;            // directory for the logs of the policies, empty: none
 
   std::string journal;          // folder, empty: none

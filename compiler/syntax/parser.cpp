@@ -226,7 +226,7 @@ std::vector<Parameter> Parser::parameters(bool names_needed) {
     if (!found) unexpected("a type (`int`, `long`, `real`, `string`, `name` or `value`)");
     take();
     if (p.type == TypeName::value) accept("&");
-    if (names_needed || peek().kind == TokenKind::name) {
+    if (names_needed || peek().kind == TokenKind::name || peek().kind == TokenKind::keyword) {
       p.name = name("a parameter's name");
     } else {
       p.name.at = behind();

@@ -311,8 +311,8 @@ void add_advanced(CLI::App& app, runtime::RunOptions& options, const std::shared
       ->group(group);
   app.add_option(
          "--record-limit-mb", options.record_limit_mb,
-         "memory for the trace of --record: rank 0 needs so much at the end at most, all ranks together an eighth "
-         "before; of a run that needs more the end is kept; default 1024")
+         "memory for the trace of --record: rank 0 needs so much at the end at most (but 2 for each rank), all ranks "
+         "together less before; of a run that needs more the end is kept; default 1024")
       ->option_text("MB")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->group(group);

@@ -123,7 +123,7 @@ bool counting_turns(Worker& w, Cf* c, F look_up) {
 
 // The one that is made need not be made.
 [[gnu::noinline, gnu::cold]] bool skipped(Worker& w, Cf* c) {
-  if (w.page == nullptr || w.node.journal->known() == nullptr) return false;
+  if (w.node.journal->known() == nullptr) return false;
   const bool over = counting_turns(w, c, [&] { return journal::skips(*w.node.journal, *w.page, c); });
   if (!over) return false;
   w.stats.skipped(c->block->group, 1);
@@ -237,7 +237,7 @@ void Node::abandon(Cf* c, const abi::Block& reached) {
 
 void Node::submit(Worker& w, Cf* c) {
   if (w.watched) [[unlikely]] {
-    if (skipped(w, c)) return;
+    if (w.page != nullptr && skipped(w, c)) return;
     if (abi::recalled(c)) return give(w, c);
     if (w.trace != nullptr) w.trace->born(*c);
   }

@@ -62,14 +62,13 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
   return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
 }
 
-// Of --record-limit-mb, what ranks may keep while they run, all together: rank 0 needs the rest at the end, for what it
-// makes of a word it got is up to seven.
-constexpr std::size_t kAtTheEnd = 8;
+// With less nothing may be left of a run: a rank that writes much would have given up all that others still have.
+constexpr std::size_t kLeastRoom = std::size_t{2} << 20;
 
-// Bytes for what this rank writes down; all ranks have the same.
+// Of --record-limit-mb, what this rank may need of it; all have the same.
 std::size_t room_to_record(const RunFacts& facts) {
-  return (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) / kAtTheEnd /
-         static_cast<std::size_t>(facts.ranks);
+  return std::max(kLeastRoom, (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) /
+                                  static_cast<std::size_t>(facts.ranks));
 }
 
 // Whether anything in it is the same in each step of an iteration.

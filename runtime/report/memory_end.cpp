@@ -55,7 +55,10 @@ std::string not_enough_memory(std::uint64_t wanted) {
   text += fmt::format("this process has held up to {} MB", used.ru_maxrss >> 10);
   struct sysinfo machine {};
   if (mb(wanted) > 0 && sysinfo(&machine) == 0) {
-    text += fmt::format(", and this machine has {} MB", mb(std::uint64_t{machine.totalram} * machine.mem_unit));
+    const std::uint64_t here = mb(std::uint64_t{machine.totalram} * machine.mem_unit);
+    text += fmt::format(", and this machine has {} MB", here);
+    // One value lies on one host, however many there are.
+    if (mb(wanted) > here) return text + ": is that size right? A value has to fit into one";
   }
   return text + "; is there a limit (`ulimit -a`)? More hosts have more";
 }

@@ -25,14 +25,14 @@ RecordRoom::Chunk new_chunk(std::size_t words) {
   void* memory = size < kMostChunk ? std::malloc(size) : std::aligned_alloc(kMostChunk, pages);
   if (memory == nullptr) throw std::bad_alloc();
   if (size >= kMostChunk) madvise(memory, pages, MADV_HUGEPAGE);
-  return {.words = {static_cast<std::uint64_t*>(memory), std::free}, .room = words, .used = 0, .began = 0};
+  return {.words = {static_cast<std::uint64_t*>(memory), std::free}, .room = words, .used = 0, .needs = 0, .began = 0};
 }
 
 }  // namespace
 
 RecordRoom::RecordRoom(std::size_t bytes, std::size_t writers)
-    : words_(bytes / sizeof(std::uint64_t)),
-      chunk_words_(std::clamp(std::bit_floor(bytes / (kLeastChunks * writers)), kLeastChunk, kMostChunk) /
+    : bytes_(bytes),
+      chunk_words_(std::clamp(std::bit_floor(bytes / kUsual / (kLeastChunks * writers)), kLeastChunk, kMostChunk) /
                    sizeof(std::uint64_t)) {}
 
 RecordRoom::Writer* RecordRoom::oldest() const {
@@ -53,21 +53,28 @@ RecordRoom::Writer::~Writer() {
   std::erase(room_->writers_, this);
 }
 
-RecordRoom::Chunk& RecordRoom::Writer::next(std::size_t words) {
+RecordRoom::Chunk& RecordRoom::Writer::next(std::size_t words, std::size_t needed) {
   words = std::max(words, room_->chunk_words_);
   const std::lock_guard hold(room_->mutex_);
+  if (needed > 0 && !chunks_.empty()) {
+    Chunk& last = chunks_.back();
+    room_->held_ = room_->held_ - last.needs + needed;
+    last.needs = needed;
+  }
   std::optional<Chunk> spare;
-  while (room_->held_ + words > room_->words_) {
+  const std::size_t needs = words * sizeof(std::uint64_t) * kUsual;
+  while (room_->held_ + needs > room_->bytes_) {
     Writer* const w = room_->oldest();
     if (w == nullptr) break;
     spare = std::move(w->chunks_.front());
-    room_->held_ -= spare->room;
+    room_->held_ -= spare->needs;
     w->chunks_.pop_front();
     w->dropped_ = true;
   }
   chunks_.push_back(spare && spare->room >= words ? std::move(*spare) : new_chunk(words));
   Chunk& now = chunks_.back();
-  room_->held_ += now.room;
+  now.needs = now.room * sizeof(std::uint64_t) * kUsual;
+  room_->held_ += now.needs;
   now.used = now.again = 0;
   now.began = ticks();
   return now;
@@ -78,7 +85,7 @@ std::vector<std::vector<std::uint64_t>> RecordRoom::Writer::take() {
   std::vector<std::vector<std::uint64_t>> all;
   for (Chunk& c : chunks_) {
     all.emplace_back(c.words.get() + (all.empty() ? 0 : c.again), c.words.get() + c.used);
-    room_->held_ -= c.room;
+    room_->held_ -= c.needs;
     c.words.reset();
   }
   chunks_.clear();

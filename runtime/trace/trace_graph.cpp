@@ -16,14 +16,16 @@ void TraceGraph::expect(const std::vector<std::pair<Rank, TracePart>>& parts) {
     if (part.worker < 0) continue;
     for (std::size_t i = 0; i < part.words.size();) {
       const auto word = static_cast<TraceWord>(part.words[i] & ((1u << kTraceShift) - 1));
-      const std::size_t words = trace_words(word, part.words[i] >> kTraceShift);
-      const bool begins = word == TraceWord::begin || word == TraceWord::born_begin;
-      runs += begins || word == TraceWord::iteration || word == TraceWord::next ? 1 : 0;
-      births += word == TraceWord::born || word == TraceWord::born_begin ? 1 : 0;
+      const bool fresh = word == TraceWord::born_begin || word == TraceWord::short_begin;
+      runs += fresh || word == TraceWord::begin || word == TraceWord::iteration || word == TraceWord::next ||
+                      word == TraceWord::end_next
+                  ? 1
+                  : 0;
+      births += fresh || word == TraceWord::born ? 1 : 0;
       made += word == TraceWord::made || word == TraceWord::ends ? 1 : 0;
       used += word == TraceWord::input ? 1 : 0;
-      numbers += begins ? words - 3 : 0;
-      i += words;
+      numbers += trace_numbers(word, part.words[i] >> kTraceShift);
+      i += trace_words(word, part.words[i] >> kTraceShift);
     }
   }
   runs_.reserve(runs), births_.reserve(births), made_.reserve(made), used_.reserve(used), numbers_.reserve(numbers);
@@ -51,15 +53,18 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
   if (word != TraceWord::input) put_inputs(s);
   switch (word) {
     case TraceWord::born_begin:
-      born(s, payload >> kTraceBornBits, words[0]);
+    case TraceWord::short_begin:
+      born(s, payload >> kTraceBornBits, ++fresh_);
       [[fallthrough]];
     case TraceWord::begin: {
-      Run r{.key = words[0], .rank = s.iterated.rank, .worker = s.iterated.worker};
+      Run r{.key = word == TraceWord::begin ? words[0] : fresh_, .rank = s.iterated.rank, .worker = s.iterated.worker};
       r.block = static_cast<std::uint32_t>(payload & ((1u << kTraceBlockBits) - 1));
-      r.start = time(words[1]);
-      r.numbers = static_cast<std::uint32_t>(trace_words(word, payload) - 3);
+      const std::uint64_t* const numbers = words + trace_head(word) - 1;
+      const std::uint64_t since = payload >> kTraceSinceBits & kLongestSince;
+      r.start = time(word == TraceWord::short_begin ? s.last_end + since * kTraceUnit : numbers[-1]);
+      r.numbers = static_cast<std::uint32_t>(trace_numbers(word, payload));
       r.number = static_cast<std::int64_t>(numbers_.size());
-      numbers_.insert(numbers_.end(), words + 2, words + 2 + r.numbers);
+      numbers_.insert(numbers_.end(), numbers, numbers + r.numbers);
       return open(s, r);
     }
     case TraceWord::iteration:
@@ -70,9 +75,7 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.iterated.start = time(words[2]);
       return open(s, s.iterated);
     case TraceWord::next:
-      ++s.iterated.number;
-      s.iterated.start = s.iterated.end;
-      return open(s, s.iterated);
+      return open_next(s);
     case TraceWord::input:
       s.inputs.push_back({words[0], static_cast<std::int64_t>(payload)});
       return;
@@ -95,17 +98,14 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
       s.series = at->second;
       return;
     }
-    case TraceWord::end: {
-      Run& r = runs_[s.open.back()];
-      r.end = std::max(r.start, time(payload));
-      if (r.iteration != 0) {
-        s.iterated.key = r.key, s.iterated.number = r.number, s.iterated.end = r.end;
-        s.iterated.block = static_cast<std::uint32_t>(r.block);
-      }
-      s.open.pop_back();
-      s.ended = kNone;
+    case TraceWord::end:
+      return end(s, payload, time(payload));
+    case TraceWord::end_both:
+    case TraceWord::end_next:
+      end(s, payload, time(payload));
+      end(s, payload, time(payload));
+      if (word == TraceWord::end_next) open_next(s);
       return;
-    }
   }
 }
 
@@ -113,6 +113,24 @@ void TraceGraph::open(Stream& s, Run r) {
   if (!s.open.empty()) r.outer = s.open.back();
   s.open.push_back(static_cast<Index>(runs_.size()));
   runs_.push_back(r);
+}
+
+void TraceGraph::open_next(Stream& s) {
+  ++s.iterated.number;
+  s.iterated.start = s.iterated.end;
+  open(s, s.iterated);
+}
+
+void TraceGraph::end(Stream& s, std::uint64_t ticks, balancer::Time at) {
+  Run& r = runs_[s.open.back()];
+  r.end = std::max(r.start, at);
+  if (r.iteration != 0) {
+    s.iterated.key = r.key, s.iterated.number = r.number, s.iterated.end = r.end;
+    s.iterated.block = static_cast<std::uint32_t>(r.block);
+  }
+  s.open.pop_back();
+  s.ended = kNone;
+  s.last_end = ticks;
 }
 
 void TraceGraph::weigh() {
@@ -177,19 +195,27 @@ bool TraceGraph::find_parents() {
     const Birth &a = births_[by_key[i - 1]], &b = births_[by_key[i]];
     if (a.key == b.key && (a.by != b.by || runs_[a.by].iteration == 0)) return false;
   }
+  // Mostly what was born next, or the range of the iteration before.
+  Index next = 0, range = 0;
+  const auto find = [&](const Run& r) {
+    const Index near = r.iteration != 0 ? range : next;
+    if (near < births_.size() && births_[near].key == r.key) return near;
+    const auto at =
+        std::lower_bound(by_key.begin(), by_key.end(), r.key, [&](Index b, TraceKey k) { return births_[b].key < k; });
+    return at == by_key.end() || births_[*at].key != r.key ? kNone : *at;
+  };
   for (Index i = 0; i < runs_.size(); ++i) {
     Run& r = runs_[i];
     if (r.same != kNone) continue;
-    const auto at =
-        std::lower_bound(by_key.begin(), by_key.end(), r.key, [&](Index b, TraceKey k) { return births_[b].key < k; });
-    if (at == by_key.end() || births_[*at].key != r.key) {
+    r.birth = find(r);
+    if (r.birth == kNone) {
       if (whole_ && !roots_.empty()) return false;
       roots_.push_back(i);
-    } else {
-      r.birth = *at;
-      const Index join = births_[*at].join;
-      if (join != kNone) joins_[join].block = static_cast<std::uint32_t>(r.block);
+      continue;
     }
+    r.iteration != 0 ? range = r.birth : next = r.birth + 1;
+    const Index join = births_[r.birth].join;
+    if (join != kNone) joins_[join].block = static_cast<std::uint32_t>(r.block);
   }
   return whole_ ? !roots_.empty() : !runs_.empty();
 }

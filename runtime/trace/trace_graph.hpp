@@ -99,14 +99,17 @@ class TraceGraph {
   // What is open of a worker, as far as it has been read.
   struct Stream {
     std::vector<Index> open;
-    Run iterated{};            // the last iteration that ended
-    std::vector<Used> inputs;  // of the last one; parts of other workers may come between
-    Index ended = kNone;       // join of the last `ends`, until something is born
-    Index series = 0;          // of the next born one
+    Run iterated{};              // the last iteration that ended
+    std::vector<Used> inputs;    // of the last one; parts of other workers may come between
+    Index ended = kNone;         // join of the last `ends`, until something is born
+    Index series = 0;            // of the next born one
+    std::uint64_t last_end = 0;  // ticks
   };
 
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, const TracePart&);
   void open(Stream&, Run);
+  void open_next(Stream&);  // the next iteration of what was iterated last
+  void end(Stream&, std::uint64_t ticks, balancer::Time);
   // What ran on the spot has its own weight.
   void weigh();
   void merge_iterations();
@@ -127,6 +130,7 @@ class TraceGraph {
   std::vector<Index> those(bool iterations) const;
 
   std::vector<Run> runs_;
+  TraceKey fresh_ = 0;  // of the last one that ran right after its birth; those of others are spread over all numbers
   std::vector<Birth> births_;
   std::vector<Made> made_;
   std::vector<Used> used_;

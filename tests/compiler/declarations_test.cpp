@@ -97,6 +97,13 @@ TEST(Declarations, TheLastOfOneNameIsUsed) {
   EXPECT_TRUE(translate_text(show + one + one + main, strict).ok);
 }
 
+TEST(Declarations, AKeywordIsNoNameOfAParameter) {
+  for (const char* declaration :
+       {"import f(int, name out) as f;", "import f(int in, name) as f;", "sub f(int v, name out) { }"})
+    EXPECT_EQ(codes(translate_text(std::string(declaration) + "\nsub main() { }\n")).substr(0, 4), "T133")
+        << declaration;
+}
+
 TEST(Declarations, APlainNameBesideAnIndexedOneIsAnotherFragment) {
   const std::string kernels = "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\n";
   EXPECT_EQ(

@@ -13,6 +13,7 @@
 
 #include "balancer/random.hpp"
 #include "configurations.hpp"
+#include "recorded.hpp"
 #include "recovery.hpp"
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/horizon.hpp"
@@ -81,8 +82,19 @@ struct Ran {
   int code = 0;
   std::string kept;  // of what it has allocated; nothing: all is free
   std::uint64_t trace = 0;
-  std::vector<std::string> transcript;  // where it is wanted
+  std::string untrue;  // of its record
 };
+
+// What comes to a rank that leaves is passed on, and is no longer moved by the balancer.
+bool all_moves_count(const Configuration& c) { return c.name.find("leave") == std::string::npos; }
+
+// Where what a run leaves goes.
+Configuration writing(Configuration c, const fs::path& report) {
+  c.options.summary_json = report.string() + ".summary";
+  fs::remove(c.options.summary_json);
+  if (!c.options.record.empty()) c.options.record = report.string() + ".trace";
+  return c;
+}
 
 // A whole run that does not end leaves threads behind that are in the middle of something: the process is done.
 Ran run_once(const abi::Program& program, const Configuration& c, const std::vector<std::string>& arguments,
@@ -107,6 +119,8 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   }
   whole::Settings settings = *c.world;
   settings.told = !transcript.empty();
+  Recorded recorded;
+  if (!c.options.record.empty()) recorded.watch(settings);
   whole::World world(settings);
   Ran ran;
   const whole::End end = world.run([&] { ran.code = runtime::run(program, c.options, arguments); });
@@ -118,6 +132,8 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   ran.trace = world.trace();
   if (end == whole::End::done) {
     ran.kept = kept();
+    if (ran.code == 0 && !c.options.record.empty())
+      ran.untrue = recorded.untrue(program, c.options.record, c.options.summary_json, all_moves_count(c));
     return ran;
   }
   if (end == whole::End::died || (settings.dies != whole::Span::max() && world.living_ended())) {
@@ -205,8 +221,7 @@ std::string note_moves(const fs::path& summary, const Configuration& c, Progress
   progress.balanced = progress.balanced + (text.at("balancer") == "none" ? 0 : 1);
   progress.moving = progress.moving + (moved > 0 ? 1 : 0);
   progress.moved = progress.moved + moved;
-  // What comes to a rank that leaves is passed on, and is no longer moved by the balancer.
-  if (came == moved || !c.world || c.name.find("leave") != std::string::npos) return "";
+  if (came == moved || !c.world || !all_moves_count(c)) return "";
   return std::to_string(moved) + " fragments were moved from ranks, and " + std::to_string(came) + " to ranks\n";
 }
 
@@ -244,9 +259,7 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       rests = 0;
       longest_rest_us = all[at].longest_rest_us;
       most_rests = all[at].most_rests;
-      const fs::path summary = report.string() + ".summary";
-      fs::remove(summary);
-      all[at].options.summary_json = summary;
+      all[at] = writing(std::move(all[at]), report);
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
       std::string what;
       if (plan.recover && all[at].world) {
@@ -256,9 +269,9 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       } else {
         const Ran ran = run_once(program, all[at], c.arguments);
         progress.swept = progress.swept + swept;
-        const std::string untrue = note_moves(summary, all[at], progress);
+        const std::string untrue = note_moves(all[at].options.summary_json, all[at], progress);
         what = wrong_with(c, all[at], ran, said);
-        if (what.empty() && c.expected.end == reference::Outcome::End::finished) what = untrue;
+        if (what.empty() && c.expected.end == reference::Outcome::End::finished) what = untrue + ran.untrue;
         if (what.empty() && all[at].world && at % kTwice == 0 &&
             run_once(program, all[at], c.arguments).trace != ran.trace) {
           what = "the same seed, and another run\n";
@@ -282,8 +295,8 @@ bool fails(const Case& c, const Plan& plan, const Configuration& configuration, 
     dup2(open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), STDERR_FILENO);
     break_machine(plan);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const Ran ran = run_once(program_in(handle, c.seed), configuration, c.arguments, transcript);
-    _exit(wrong_with(c, configuration, ran, said).empty() ? 0 : 1);
+    const Ran ran = run_once(program_in(handle, c.seed), writing(configuration, report), c.arguments, transcript);
+    _exit(wrong_with(c, configuration, ran, said).empty() && ran.untrue.empty() ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -193,6 +193,7 @@ Configuration whole_run(std::uint64_t seed, std::size_t run, bool may_be_alone) 
   }
   c.world = world;
   c.most_ahead = few_ahead(seed + run);
+  if ((seed + run) % 3 == 0) c.options.record = kSomewhere;
   rename(c);
   return c;
 }
@@ -201,6 +202,7 @@ Configuration crashing_run(std::uint64_t seed, std::size_t run) {
   Configuration c = whole_run(seed, run, false);
   balancer::Random random(seed * 999'983 + run);
   whole::Absence crash;
+  c.options.record.clear();
   crash.rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.options.ranks)));
   crash.from = some(random, std::chrono::milliseconds(20));
   c.world->absences = {crash};
@@ -220,6 +222,7 @@ void rename(Configuration& c) {
   if (c.options.link_bandwidth > 0)
     c.name += fmt::format(", link {} us {} MB/s", c.options.link_latency_us, c.options.link_bandwidth * 1e-6);
   if (c.most_ahead != Configuration().most_ahead) c.name += fmt::format(", {} ahead", c.most_ahead);
+  if (!c.options.record.empty()) c.name += ", recorded";
   const runtime::RunOptions usual;
   if (c.options.eager_bytes != usual.eager_bytes) c.name += fmt::format(", eager {}", c.options.eager_bytes);
   if (c.options.relay_bytes != usual.relay_bytes) c.name += fmt::format(", relay {}", c.options.relay_bytes);
@@ -258,6 +261,7 @@ std::vector<Configuration> simpler(const Configuration& c) {
   with([](Configuration& o) { o.options.link_latency_us = 0, o.options.link_bandwidth = 0; });
   with([](Configuration& o) { o.options.max_delay_us /= 2; });
   with([](Configuration& o) { o.world->longest = whole::Span(0); });
+  with([](Configuration& o) { o.options.record.clear(); });
   const runtime::RunOptions usual;
   with([&](Configuration& o) { o.options.eager_bytes = usual.eager_bytes; });
   with([&](Configuration& o) { o.options.relay_bytes = usual.relay_bytes; });

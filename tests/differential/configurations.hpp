@@ -20,6 +20,9 @@ struct Configuration {
   std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 
+// RunOptions::record of one that is recorded, until it is known where to.
+inline constexpr const char* kSomewhere = "somewhere";
+
 // configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
 // every policy of the registry and the faithful mode of those that have one, one that moves all it can
 // (balancer/restless), deliveries reordered.

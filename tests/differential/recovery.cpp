@@ -93,6 +93,7 @@ std::string damage(const fs::path& folder, balancer::Random& random) {
 Configuration next_run(std::uint64_t seed, std::size_t number, bool last, const fs::path& folder,
                        balancer::Random& random) {
   Configuration c = whole_run(seed, number);
+  c.options.record.clear();
   if (random.below(6) == 0) {
     c.options.ranks = 1;
     c.options.spares = 0;

@@ -34,6 +34,18 @@ during() {
   eval "$event"
   wait $pid
 }
+# Of h2 the monotonic clock is an hour ahead for what `$work/ahead` starts in place of ssh.
+hour_ahead() {
+  unshare -T --monotonic 3600 true 2>/dev/null || { echo "skipped: no time namespaces"; exit 77; }
+  cat >ahead <<X
+#!/bin/bash
+while [[ \$1 == -* ]]; do shift; done
+host=\$1; shift
+printf '%s\n' "\$*" >"$work/\$host.command"
+exec "$OMPI_MCA_plm_rsh_agent" "\$host" unshare -T --monotonic 3600 bash "$work/\$host.command"
+X
+  chmod +x ahead
+}
 
 case $what in
   lines)  # that kernels write to stderr: none is cut by another
@@ -295,15 +307,7 @@ X
     code $? 0
     silent "silent" ;;
   clocks)  # of h2 the monotonic clock is an hour ahead; a record has both on that of rank 0, and says how exactly
-    unshare -T --monotonic 3600 true 2>/dev/null || { echo "skipped: no time namespaces"; exit 77; }
-    cat >ahead <<X
-#!/bin/bash
-while [[ \$1 == -* ]]; do shift; done
-host=\$1; shift
-printf '%s\n' "\$*" >"$work/\$host.command"
-exec "$OMPI_MCA_plm_rsh_agent" "\$host" unshare -T --monotonic 3600 bash "$work/\$host.command"
-X
-    chmod +x ahead
+    hour_ahead
     cat >chain.fa <<'X'
 C++ sub next(int a, name x) ${{ usleep(2000); x = a + 1; $}}
 C++ sub first(name x) ${{ x = 0; $}}
@@ -318,5 +322,40 @@ X
     "$tessera" export chain.trace --format csv -o tables || exit 1
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["kind"] == "kernel" { n++; if ($at["start_ns"] < 0 || $at["start_ns"] > 60e9) bad++ }
       END { exit n == 401 && !bad ? 0 : 1 }' tables/fragments.csv || { echo "times of an hour ahead:"; head -3 tables/fragments.csv; exit 1; } ;;
+  slow)  # link between hosts, a balancer, clocks an hour apart: what a record says of it is possible, and the report opens
+    hour_ahead
+    command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+    : >link
+    python3 "$here/slow_link.py" 1 200 "$(cat "$OVER_HOSTS/h1.pid")" "$(cat "$OVER_HOSTS/h2.pid")" >link 2>&1 &
+    link=$!
+    trap 'kill $link 2>/dev/null; rm -rf "$work"' EXIT
+    until grep -q ready link || ! kill -0 $link 2>/dev/null; do sleep 0.1; done
+    grep -q ready link || { cat link; wait $link; exit $?; }
+    cat >uneven.fa <<'X'
+C++ sub make(int i, name x) ${{ std::fill_n(x.create<double>(1000), 1000, double(i)); $}}
+C++ sub work(int i, value x, name y) ${{ usleep(static_cast<useconds_t>(100 * i)); y = x.getData<double>()[0]; $}}
+C++ sub add(real a, real b, name c) ${{ c = a + b; $}}
+C++ sub zero(name c) ${{ c = 0.0; $}}
+C++ sub show(real s) ${{ printf("sum %.0f\n", s); $}}
+sub main() {
+  df x, y, c;
+  for i = 1..200 { make(i, x[i]); work(i, x[i], y[i]); }
+  zero(c[0]);
+  for i = 1..200 add(c[i - 1], y[i], c[i]);
+  show(c[200]);
+}
+X
+    for balancer in auto steal; do
+      OMPI_MCA_btl_tcp_if_include=lag0 OMPI_MCA_plm_rsh_agent=$work/ahead limit "$tessera" run uneven.fa -n 2 -t 1 --balancer $balancer --record slow.trace >out 2>said
+      code $? 0
+      [ "$(cat out)" = "sum 20100" ] || { echo "$balancer:"; cat out said; exit 1; }
+      rm -rf tables
+      "$tessera" export slow.trace --format csv -o tables || exit 1
+      python3 "$here/slow_check.py" slow.trace tables 1 || { echo "$balancer: the record says what can't be"; exit 1; }
+      "$tessera" report slow.trace -o slow.html || exit 1
+      browser=$(command -v chromium-headless-shell || command -v chromium) || continue
+      timeout 100 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --dump-dom "file://$work/slow.html" >page 2>browser.said
+      grep -q "on 2 ranks, 2 workers, balancer $balancer" page || { echo "$balancer: the report does not open"; head -c 2000 page; cat browser.said; exit 1; }
+    done ;;
   *) echo "no check $what"; exit 2 ;;
 esac

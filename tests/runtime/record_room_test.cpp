@@ -38,7 +38,7 @@ struct Pen {
 };
 
 TEST(RecordRoom, IsSharedByNeed) {
-  const auto room = std::make_shared<RecordRoom>(kRoom, 3);
+  const auto room = std::make_shared<RecordRoom>(kRoom * RecordRoom::kUsual, 3);
   Pen much(room), little(room), nothing(room);
   for (int k = 0; k < 4000; ++k) much.write(900), little.write(100);
   const std::uint64_t a = much.writer.since(), b = little.writer.since();
@@ -54,7 +54,7 @@ TEST(RecordRoom, IsSharedByNeed) {
 
 // It has the whole room, then writes nothing any more: another one gets it, but for the last chunk.
 TEST(RecordRoom, WhoHasStoppedGivesItBack) {
-  const auto room = std::make_shared<RecordRoom>(kRoom, 2);
+  const auto room = std::make_shared<RecordRoom>(kRoom * RecordRoom::kUsual, 2);
   Pen before(room), after(room);
   before.write(kRoom / 4);
   after.write(kRoom / 4);
@@ -64,8 +64,24 @@ TEST(RecordRoom, WhoHasStoppedGivesItBack) {
   EXPECT_LE((of_before + of_after) * 8, kRoom);
 }
 
+// Of what needs twice as much at the end there is room for half.
+TEST(RecordRoom, CountsWhatTheEndNeeds) {
+  const auto room = std::make_shared<RecordRoom>(kRoom * RecordRoom::kUsual, 1);
+  RecordRoom::Writer writer(room);
+  RecordRoom::Chunk* chunk = &writer.next(1);
+  for (int k = 0; k < 1000; ++k) {
+    chunk->used = chunk->room;
+    chunk = &writer.next(1, 2 * chunk->room * 8 * RecordRoom::kUsual);
+  }
+  chunk->used = chunk->room;
+  std::size_t kept = 0;
+  for (const auto& list : writer.take()) kept += list.size() * 8;
+  EXPECT_LE(kept, kRoom * 5 / 8);
+  EXPECT_GE(kept, kRoom * 3 / 8);
+}
+
 TEST(RecordRoom, MayBeWrittenByManyAtOnce) {
-  const auto room = std::make_shared<RecordRoom>(kRoom, 4);
+  const auto room = std::make_shared<RecordRoom>(kRoom * RecordRoom::kUsual, 4);
   std::vector<std::unique_ptr<Pen>> pens;
   for (int k = 0; k < 4; ++k) pens.push_back(std::make_unique<Pen>(room));
   std::vector<std::thread> threads;

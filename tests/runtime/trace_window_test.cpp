@@ -89,7 +89,7 @@ const abi::Program& fill(World& w) {
 }
 
 World::World(std::size_t limit, unsigned seed)
-    : buffer(fill(*this), 1, std::make_shared<RecordRoom>(limit, 1)), dice(seed) {
+    : buffer(fill(*this), 1, std::make_shared<RecordRoom>(limit * RecordRoom::kUsual, 1)), dice(seed) {
   world = this;
   run(allocate_cf(kernel, &scope, {1, 1}));
   while (!waiting.empty()) {
@@ -154,9 +154,9 @@ void end_is_kept(unsigned seeds) {
       if (w.ended.size() < 100) continue;
       const std::uint64_t since = w.buffer.since();
       TraceGraph graph;
-      std::size_t words = 0;
+      std::size_t needs = 0;
       for (auto& part : w.buffer.take()) {
-        words += part.size();
+        needs += trace_needs(part.data(), part.data() + part.size());
         graph.add(Rank{0}, {.worker = 0, .base_ticks = since, .base_ns = 0, .words = std::move(part)});
       }
       if (since != 0) graph.since(0);
@@ -170,8 +170,8 @@ void end_is_kept(unsigned seeds) {
         EXPECT_EQ(since, 0u);
         EXPECT_EQ(kept, w.ended.size());
       } else if (since != 0) {
-        EXPECT_GT(words * 8, limit / 4) << "much of the room is used";
-        EXPECT_LE(words * 8, limit + limit / 4);
+        EXPECT_GT(needs, limit * RecordRoom::kUsual / 4) << "much of the room is used";
+        EXPECT_LE(needs, (limit + limit / 4) * RecordRoom::kUsual);
         ++lost;
       }
       std::vector<std::int64_t> last(w.ended.end() - static_cast<std::ptrdiff_t>(kept), w.ended.end()), found;

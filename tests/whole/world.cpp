@@ -246,6 +246,7 @@ void World::runs(const abi::Cf* c) {
     takes = static_cast<std::int64_t>(about / 2 + random_.below(about));
   }
   event(static_cast<std::uint64_t>(takes) ^ c->id.lo);
+  if (settings_.on_run) settings_.on_run(current_->rank, c);
   if (settings_.told) {
     const runtime::Node& node = runtime::thread_worker->node;
     note(fmt::format("rank {}.{} runs {}", current_->rank, runtime::thread_worker->number,
@@ -266,7 +267,9 @@ bool World::delivers(std::int32_t from, std::int32_t to, const runtime::Parcel& 
   event(tag * 131 + static_cast<unsigned>(from) * 17 + static_cast<unsigned>(to) + message.bytes.size() * 1000003);
   if (settings_.told)
     note(fmt::format("rank {} -> {}: {}", from, to, message_text(runtime::decode(runtime::Parcel(message)))));
-  return !away(from) || back(from) != kNever;
+  const bool arrives = !away(from) || back(from) != kNever;
+  if (arrives && settings_.on_message) settings_.on_message(from, to, message);
+  return arrives;
 }
 
 void World::event(std::uint64_t digest) {

@@ -36,6 +36,9 @@ struct Settings {
   std::size_t most_steps = 2'000'000;     // from one wait to the next
   std::vector<Absence> absences;
   bool told = false;  // keep the transcript
+  // Who looks on: what is about to run, and what is delivered.
+  std::function<void(std::int32_t rank, const abi::Cf*)> on_run;
+  std::function<void(std::int32_t from, std::int32_t to, const runtime::Parcel&)> on_message;
 };
 
 enum class End : std::uint8_t {

@@ -1,0 +1,146 @@
+#include "recorded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "balancer/simulator/trace.hpp"
+#include "runtime/comm/messages.hpp"
+
+namespace tessera::differential {
+
+namespace {
+
+namespace sim = balancer::simulator;
+namespace fs = std::filesystem;
+
+// What carries values and fragments. Of others some come when the record is closed already.
+const std::set<std::string> kCarry = {"Give", "Publish", "Entrust", "Keep", "Ship"};
+
+std::string of_block(const abi::Program& p, std::uint32_t block) {
+  const abi::Block& b = *p.blocks[block];
+  return fmt::format("`{}` at line {}", b.text == nullptr ? b.label : b.text, static_cast<std::uint32_t>(b.pos >> 16));
+}
+
+// The first key of which two maps, where what is not there is nothing, do not say the same.
+template <class Key, class T>
+struct Difference {
+  Key key;
+  T a, b;
+};
+template <class Key, class T>
+std::optional<Difference<Key, T>> first_difference(const std::map<Key, T>& a, const std::map<Key, T>& b) {
+  std::map<Key, std::pair<T, T>> both;
+  for (const auto& [key, x] : a) both[key].first = x;
+  for (const auto& [key, x] : b) both[key].second = x;
+  for (const auto& [key, x] : both) {
+    if (!(x.first == x.second)) return Difference<Key, T>{key, x.first, x.second};
+  }
+  return {};
+}
+
+// On one worker bars lie within each other, or one after the other.
+std::string crossing(const sim::Times& t) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<const sim::Bar*>> workers;
+  for (const sim::Bar& b : t.bars) workers[{b.rank, b.worker}].push_back(&b);
+  for (auto& [worker, bars] : workers) {
+    std::stable_sort(bars.begin(), bars.end(), [](const auto* a, const auto* b) {
+      return std::pair(a->start, -a->length) < std::pair(b->start, -b->length);
+    });
+    std::vector<balancer::Time> open;
+    for (const sim::Bar* b : bars) {
+      while (!open.empty() && open.back() <= b->start) open.pop_back();
+      if (!open.empty() && b->start + b->length > open.back())
+        return fmt::format(
+            "worker {} of rank {}: what began at {} ns goes on after {} ns, the end of what it lies in\n",
+            worker.second, worker.first, b->start, open.back());
+      open.push_back(b->start + b->length);
+    }
+  }
+  return "";
+}
+
+// A value comes after its maker has begun: within one clock.
+std::string too_early(const sim::Trace& t) {
+  std::vector<balancer::Time> first(t.work.fragments.size(), std::numeric_limits<balancer::Time>::max());
+  for (const sim::Bar& b : t.times.bars) first[b.fragment] = std::min(first[b.fragment], b.start);
+  for (const sim::Bar& b : t.times.bars) {
+    for (const sim::Arrival& a : t.times.arrivals_of(b)) {
+      const std::size_t maker = t.work.fragments[b.fragment].inputs.at(a.input).fragment;
+      if (first[maker] != std::numeric_limits<balancer::Time>::max() && a.at < first[maker])
+        return fmt::format("a value came at {} ns to rank {}, and what made it began at {} ns\n", a.at, b.rank,
+                           first[maker]);
+      if (a.at > b.start)
+        return fmt::format("a value came at {} ns to rank {}, and who reads it began at {} ns\n", a.at, b.rank,
+                           b.start);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void Recorded::watch(whole::Settings& s) {
+  s.on_run = [this](Rank rank, const abi::Cf* c) { ++ran_[{c->block->index, rank}]; };
+  s.on_message = [this](Rank from, Rank to, const runtime::Parcel& p) {
+    const std::string kind(runtime::message_name(static_cast<std::size_t>(p.bytes.front())));
+    if (!kCarry.contains(kind)) return;
+    Sum& sum = delivered_[{from, to, kind}];
+    ++sum.messages;
+    sum.bytes += static_cast<std::int64_t>(p.bytes.size());
+    for (const auto& v : p.values) sum.bytes += static_cast<std::int64_t>(v.get()->size);
+  };
+}
+
+std::string Recorded::untrue(const abi::Program& program, const fs::path& path, const fs::path& summary,
+                             bool moves) const {
+  sim::Trace t;
+  try {
+    t = sim::read_trace(path);
+  } catch (const sim::TraceError& e) {
+    return std::string(e.what()) + "\n";
+  }
+  // What ran where.
+  std::map<std::pair<std::uint32_t, Rank>, std::int64_t> ran;
+  std::vector<std::int64_t> runs(t.work.fragments.size());
+  for (const sim::Bar& b : t.times.bars) {
+    ++runs[b.fragment];
+    if (program.blocks[b.block]->kind != abi::Kind::range) ++ran[{b.block, b.rank}];
+    if (t.times.blocks[b.block].kernel && runs[b.fragment] > 1)
+      return fmt::format("{} ran more than once as one fragment\n", of_block(program, b.block));
+  }
+  if (const auto d = first_difference(ran_, ran))
+    return fmt::format("{} ran {} times on rank {}, and {} times in the trace\n", of_block(program, d->key.first), d->a,
+                       d->key.second, d->b);
+  // What was delivered.
+  std::map<std::tuple<Rank, Rank, std::string>, Sum> sent;
+  for (const sim::Sent& m : t.times.messages) {
+    if (!kCarry.contains(m.kind)) continue;
+    Sum& sum = sent[{balancer::index(m.from), balancer::index(m.to), m.kind}];
+    ++sum.messages, sum.bytes += m.bytes;
+  }
+  if (const auto d = first_difference(delivered_, sent)) {
+    const auto& [from, to, kind] = d->key;
+    return fmt::format("{} messages {} with {} bytes from rank {} to {}, and {} with {} in the trace\n", d->a.messages,
+                       kind, d->a.bytes, from, to, d->b.messages, d->b.bytes);
+  }
+  // What moved, and how many there were, as the summary says.
+  std::ifstream in(summary);
+  const auto said = nlohmann::json::parse(in, nullptr, false);
+  if (said.is_discarded()) return "there is a trace and no summary\n";
+  std::int64_t moved = 0;
+  for (const auto& r : said.at("ranks")) moved += r.at("moved_in").get<std::int64_t>();
+  const auto by_policy =
+      std::count_if(t.times.moves.begin(), t.times.moves.end(), [](const auto& m) { return m.by_policy; });
+  if (moves && by_policy != moved)
+    return fmt::format("{} fragments were moved, and {} in the trace\n", moved, by_policy);
+  return crossing(t.times) + too_early(t);
+}
+
+}  // namespace tessera::differential
