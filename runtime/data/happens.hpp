@@ -1,6 +1,8 @@
 // How the files of data/ ask the machine (runtime/protocol).
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <type_traits>
@@ -18,6 +20,9 @@ namespace tessera::runtime {
 inline const std::function<void(protocol::Entry&, const protocol::Event&, const protocol::View&, protocol::Actions&)>*
     broken_step = nullptr;
 
+// For tests: how many entries were left at their homes when the ranks went; null: nobody asks.
+inline std::atomic<std::size_t>* left_at_homes = nullptr;
+
 template <class Event>
 DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const abi::Name& n, const Event& event,
                                               abi::Value* value, Rank from) {
@@ -29,6 +34,11 @@ DataFragments::Outcome DataFragments::happens(Shard& shard, DfEntry* e, const ab
   protocol::Entry& entry = e == nullptr ? fresh : *e;
   const protocol::State before = entry.state;
   protocol::View v = view(n, e == nullptr || e->value == nullptr ? value : e->value);
+  // Word of a name that is not known here: of one whose scope has ended there is nothing to be known.
+  constexpr bool may_be_late = std::is_same_v<Event, protocol::Request> || std::is_same_v<Event, protocol::Copied> ||
+                               std::is_same_v<Event, protocol::Keep> || std::is_same_v<Event, protocol::Used> ||
+                               std::is_same_v<Event, protocol::Free>;
+  if (may_be_late && e == nullptr && v.at_home()) v.scope_lives = scopes_.find_home(n.scope) != nullptr;
   if (e != nullptr) v.waiting = counts && v.known_uses ? waiting_for(e) : e->waiters != 0 ? 1 : 0;
   if (broken_step != nullptr) [[unlikely]] {
     (*broken_step)(entry, event, v, actions);

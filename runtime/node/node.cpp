@@ -14,6 +14,7 @@
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/balance/outside_load.hpp"
 #include "runtime/balance/policy_host.hpp"
+#include "runtime/data/happens.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/memory/pool.hpp"
@@ -118,6 +119,10 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
 
 // A run that ends well has left none.
 Node::~Node() {
+  for (Shard& shard : data.table().shards()) {
+    if (left_at_homes == nullptr) break;
+    shard.for_each([&](const DfEntry& e) { *left_at_homes += home_of(e.scope) == self() ? 1 : 0; });
+  }
   if (!failed.load()) return;
   for (Cf* c : crew.take_all()) abandon(c, *c->block);
   for (Cf* c : data.abandon_waiting()) free_cf(c);

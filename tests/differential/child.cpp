@@ -74,9 +74,10 @@ void break_machine(const Plan& plan) {
   if (plan.broken != 0) runtime::broken_step = &machines.at(plan.broken - 1).step;
 }
 
-std::atomic<std::size_t> left = 0;     // in the tables of the last run
-std::atomic<std::int64_t> blocks = 0;  // given out by the runtime and not given back
-std::atomic<std::size_t> swept = 0;    // by it
+std::atomic<std::size_t> left = 0;      // in the tables of the last run
+std::atomic<std::size_t> homeless = 0;  // ... at home, though their scopes have ended
+std::atomic<std::int64_t> blocks = 0;   // given out by the runtime and not given back
+std::atomic<std::size_t> swept = 0;     // by it
 
 struct Ran {
   int code = 0;
@@ -102,6 +103,8 @@ Ran run_once(const abi::Program& program, const Configuration& c, const std::vec
   told.clear();
   left = 0;
   runtime::left_in_tables = &left;
+  homeless = 0;
+  runtime::left_at_homes = &homeless;
   runtime::blocks_out = &blocks;
   swept = 0;
   runtime::found_dead = &swept;
@@ -162,6 +165,9 @@ std::string wrong_with(const Case& c, const Configuration& configuration, const 
   // Scopes free what is theirs. What is left had more uses counted than there were.
   if (what.empty() && right && configuration.options.ranks == 1 && left != 0) {
     what = std::to_string(left) + " data fragments were never freed\n";
+  }
+  if (what.empty() && right && homeless != 0) {
+    what = std::to_string(homeless) + " data fragments were never freed at their home\n";
   }
   return what.empty() ? ran.kept : what;
 }

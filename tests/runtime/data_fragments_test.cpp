@@ -242,6 +242,26 @@ TEST(DataFragments, OfCountedUsesElsewhereNothingIsLeft) {
   }
 }
 
+// Word of a name that comes when its scope has ended is for nobody; who has a copy is told to drop it.
+TEST(DataFragments, OfAScopeThatHasEndedNothingIsRemembered) {
+  Parts all(3);
+  const abi::Name x = all.name(1), y = all.name(2, true);
+  all[1].data.take_copy(Rank{2}, {x, {ValueRef(abi::value_int(5))}, false});  // Copied is on its way
+  Part& home = all.home();
+  home.scopes.retire(home.root);
+  home.data.free_scope(home.root);
+  home.scopes.free_retired(std::exchange(home.root, nullptr));
+  for (const abi::Name& n : {x, y}) {
+    home.data.on(Rank{2}, Request{n});
+    home.data.on(Rank{2}, Keep{n, {ValueRef(abi::value_int(5))}});
+    home.data.on(Rank{2}, Used{{n}, {}});
+    home.data.on(Rank{2}, DeleteHint{n, 0});
+  }
+  EXPECT_EQ(all[1].entries(), 1u);
+  all.settle();
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(all[k].entries(), 0u) << k;
+}
+
 abi::Cf* reader_of(const abi::Name& x, const abi::Name& y) {
   abi::Cf* c = allocate_cf(kReaderOfTwo, nullptr, {9, 9});
   abi::frame_name(c, 0) = x;
