@@ -27,7 +27,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(2);
 // A run takes milliseconds; the machine may be busy, or stand still: looks are counted, not seconds.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kLooksPerRun = 100'000;
+#else
 constexpr int kLooksPerRun = 10'000;
+#endif
 
 double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
