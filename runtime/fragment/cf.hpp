@@ -22,12 +22,28 @@ inline constexpr std::uint16_t kGathered = 4;  // its input slots hold values
 inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another rank
 // 16 is abi::kRecalled.
 inline constexpr std::uint16_t kHolding = 32;  // hulls (fragment/horizon.hpp): in its block's hold_word
-// A `for`: which `while` has made it, by a number that few others have; 0 where none has.
-inline constexpr std::uint16_t kTurnOf = 0xffc0;
+inline constexpr std::uint16_t kWithin = 64;  // made by an iteration of a `for` of its family, or by what that has made
+// What makes others: its family, by a number that few have; 0: none. All that the turns of a `while` make is of one,
+// and all that calls of a sub do, of which each may make the next.
+inline constexpr std::uint16_t kFamily = 0xff80;
 
-inline std::uint16_t turn_of(const Cf* maker) {
-  const auto number = reinterpret_cast<std::uintptr_t>(maker) / alignof(std::max_align_t) % 1023 + 1;
-  return static_cast<std::uint16_t>(number << std::countr_zero(kTurnOf));
+inline std::uint16_t family_of(const void* founder) {
+  const auto number = reinterpret_cast<std::uintptr_t>(founder) / alignof(std::max_align_t) % 511 + 1;
+  return static_cast<std::uint16_t>(number << std::countr_zero(kFamily));
+}
+
+// Whose family `c` is of, made by `maker`: of that of its maker, or it founds one.
+inline void join_family(Cf* c, const Cf* maker) {
+  const abi::Kind kind = maker->block->kind;
+  std::uint16_t family = maker->flags & (kFamily | kWithin);
+  if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker);
+  if (family == 0) {
+    const bool call = c->block->kind == abi::Kind::sub || c->block->kind == abi::Kind::eval;
+    family = call ? family_of(c->block) : 0;
+  } else if (kind == abi::Kind::range) {
+    family |= kWithin;
+  }
+  c->flags |= family;
 }
 
 // Calls f(word) for each Value* of the frame.

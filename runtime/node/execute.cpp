@@ -236,6 +236,7 @@ void Node::abandon(Cf* c, const abi::Block& reached) {
 }
 
 void Node::submit(Worker& w, Cf* c) {
+  if (c->block->kind != abi::Kind::atomic && w.current != nullptr) join_family(c, w.current);
   if (w.watched) [[unlikely]] {
     if (w.page != nullptr && skipped(w, c)) return;
     if (abi::recalled(c)) return give(w, c);
@@ -306,9 +307,6 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
     }
   }
   enroll(c);
-  if (may_run_now && c->block->kind == abi::Kind::range && w.current != nullptr &&
-      w.current->block->kind == abi::Kind::loop)
-    c->flags |= turn_of(w.current);
   Worker& to = w.number >= 0 ? w : crew.any_worker();
   // What has waited is no farther ahead than what it waited for.
   to.queue.push(c, may_run_now && structured(c) && far_ahead(w));

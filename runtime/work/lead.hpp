@@ -116,23 +116,28 @@ class Lead {
   std::uint64_t idle_ = 0, busy_ = 0;    // ticks: spent in looking on, and in making and running
 };
 
-// Vain: has a worker made Lead::kAhead fragments, and all of them wait, and nothing has ceased to meanwhile? Then what
-// they wait for may stand in a loop that is listed behind those that are made.
+// Vain: has a worker made Lead::kAhead fragments, and all of them wait, and nothing has ceased to meanwhile? Or do so
+// many more wait than when it last was so, whatever else goes on? Then what they wait for may stand in a loop that is
+// listed behind those that are made.
 class Vain {
  public:
   // `began`: of those that it has made, so many wait or have waited. Afterwards it counts anew.
   bool enough(std::int64_t began, std::int64_t ceased) {
+    const std::int64_t many = std::min(Lead::kAhead, most_ahead), waiting = began - ceased;
     if (ceased != ceased_) {
       ceased_ = ceased;
       from_ = began;
     }
-    if (began - from_ < std::min(Lead::kAhead, most_ahead)) return false;
+    fewest_ = std::min(fewest_, waiting);
+    if (began - from_ < many && waiting - fewest_ < many) return false;
     from_ = began;
+    fewest_ = waiting;
     return true;
   }
 
  private:
   std::int64_t from_ = 0, ceased_ = 0;
+  std::int64_t fewest_ = 0;  // have waited since
 };
 
 }  // namespace tessera::runtime

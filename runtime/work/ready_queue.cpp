@@ -154,18 +154,26 @@ Cf* ReadyQueue::pop_atomic() {
   return pop_front(weights_ == nullptr ? newest_ : next_group());
 }
 
-// Where what is pushed next belongs: behind what the same body has made before it, else behind what earlier turns of
-// the same `while` have, else first.
+// Where what is pushed next belongs: behind what the same body has made before it; else, of a loop, behind those of its
+// family, which earlier turns have made; else first.
 Cf** ReadyQueue::place_of(Cf*& head, Cf* last, const Cf* c) {
   if (last != nullptr) return &last->next;
-  Cf** at = &head;
-  const int turn_of = c->flags & kTurnOf;
-  while (turn_of != 0 && *at != nullptr && ((*at)->flags & kTurnOf) == turn_of) at = &(*at)->next;
-  return at;
+  if (c->block->kind != abi::Kind::range || (c->flags & kFamily) == 0 || (c->flags & kWithin) != 0) return &head;
+  Cf* const behind = last_of_family(c);
+  return behind == nullptr ? &head : &behind->next;
+}
+
+Cf* ReadyQueue::last_of_family(const Cf* c) const {
+  Cf* const last = families_[place_in_families(c)];
+  return last != nullptr && (last->flags & kFamily) == (c->flags & kFamily) ? last : nullptr;
 }
 
 void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
   Cf** const at = place_of(head, last, c);
+  if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0) {
+    Cf* const behind = last_of_family(c);
+    if (behind == nullptr || at == &behind->next) families_[place_in_families(c)] = c;
+  }
   c->next = *at;
   *at = c;
   last = c;
@@ -175,6 +183,11 @@ void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
 void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
   (before == nullptr ? head : before->next) = c->next;
   if (last == c) last = before;
+  if (Cf*& of_family = families_[place_in_families(c)]; of_family == c) {
+    const bool same = before != nullptr && before->block->kind == abi::Kind::range &&
+                      (before->flags & kFamily) == (c->flags & kFamily);
+    of_family = same ? before : nullptr;
+  }
   add_others(-1, &head == &ranges_);
 }
 
@@ -221,6 +234,8 @@ void ReadyQueue::another_loop_first() {
     first = c;
   }
   if (before == nullptr) return;
+  // What it makes goes before it, and not behind those of its family, which come later now.
+  families_.fill(nullptr);
   before->next = first->next;
   first->next = ranges_;
   ranges_ = first;

@@ -8,11 +8,14 @@
 // others wait for, until there is something for every rank, or its inputs take much memory.
 // Structured fragments (subs, ifs, whiles) come next, ranges (`for`) last: depth first, so what the
 // newest body made goes before what was there, in the order of that body. But the loops of a `while`'s turn go behind
-// those of its earlier turns: what is made beside the way from turn to turn would have its turn when the `while` has
-// ended. Ranges are claimed in chunks, so a loop of any length is one record; they stay listed while iterations remain.
-// One that makes more than atomic fragments gives out one iteration at a time.
+// those of its earlier turns, whatever of the turn has made them, and so do those of a sub that calls itself: what is
+// made beside the way from turn to turn would have its turn when the `while` has ended. Ranges are claimed in chunks,
+// so a loop of any length is one record; they stay listed while iterations remain. One that makes more than atomic
+// fragments gives out one iteration at a time.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -97,7 +100,9 @@ class ReadyQueue {
   bool may_make(Making) const;
   Cf* range_for(Making, Cf*& before) const;
   static Cf* most_behind(Cf* range, Cf*& before);
-  static Cf** place_of(Cf*& head, Cf* last, const Cf*);
+  static std::size_t place_in_families(const Cf* c) { return (c->flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
+  Cf* last_of_family(const Cf*) const;
+  Cf** place_of(Cf*& head, Cf* last, const Cf*);
   void link(Cf*& head, Cf*& last, Cf*);
   void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
@@ -115,6 +120,9 @@ class ReadyQueue {
   // goes behind them.
   Cf* last_structured_ = nullptr;
   Cf* last_range_ = nullptr;
+  // The last loops of families; of two that would have the same place one is forgotten.
+  static constexpr std::size_t kFamilies = 64;
+  std::array<Cf*, kFamilies> families_{};
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
   std::int64_t loops_ = 0;  // those of ranges_

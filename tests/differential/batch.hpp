@@ -41,6 +41,7 @@ struct Totals {
 // interpreter finds that the program can't end well.
 struct Like {
   int size = 24, wrong = 10, swept = 1;
+  bool steady = false, known = false;  // of any number of steps (steady.hpp)
 };
 bool prepare(std::uint64_t seed, const Like&, const std::filesystem::path& folder, Case& out,
              std::vector<Mismatch>& mismatches, Totals& totals);

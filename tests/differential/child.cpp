@@ -13,6 +13,7 @@
 
 #include "balancer/random.hpp"
 #include "configurations.hpp"
+#include "growth.hpp"
 #include "recorded.hpp"
 #include "recovery.hpp"
 #include "runtime/data/happens.hpp"
@@ -268,7 +269,9 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       all[at] = writing(std::move(all[at]), report);
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
       std::string what;
-      if (plan.recover && all[at].world) {
+      if (plan.steady != 0) {
+        what = run_steadily(program, c, all[at], plan.steady, report, said);
+      } else if (plan.recover && all[at].world) {
         what = run_recovering(program, c, plan.first + at, report, said);
       } else if (plan.crash && all[at].world) {
         what = run_crashing(program, all[at], c, said);

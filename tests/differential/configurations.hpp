@@ -37,6 +37,8 @@ struct Plan {
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
   bool crash = false;      // in each of these a rank crashes
   bool recover = false;    // each dies, and another one goes on from its journal (recovery.hpp)
+  std::size_t steady = 0;  // not 0: instead, programs of so many steps and more, whose memory may not grow (growth.hpp)
+  int steady_ranks = 1;    // on so many ranks
 };
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 
@@ -48,6 +50,10 @@ Configuration whole_run(std::uint64_t seed, std::size_t run, bool may_be_alone =
 // it has ended before.
 Configuration crashing_run(std::uint64_t seed, std::size_t run);
 inline constexpr std::int64_t kSilenceLimit = 3;  // s
+
+// steady_runs are those of programs whose memory may not grow: each policy that moves at all, if there are several
+// ranks.
+std::vector<Configuration> steady_runs(std::uint64_t seed, int ranks);
 
 // Simpler ones that may fail in the same way, the simplest first.
 std::vector<Configuration> simpler(const Configuration&);

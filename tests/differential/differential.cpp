@@ -47,10 +47,15 @@ int main(int argc, char** argv) {
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_option("--alone", plan.alone, "of runs by real threads only those of one rank, so many times");
   app.add_flag("--recover", plan.recover, "... each of which dies, and goes on from its journal");
+  app.add_option("--steady", plan.steady,
+                 "instead: programs whose memory may not grow from so many steps to four times as many");
+  app.add_flag("--known", like.known, "... and of which some are known to grow");
+  app.add_option("--steady-ranks", plan.steady_ranks, "... on so many ranks")->capture_default_str();
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);
   plan.threads = !only_whole;
+  like.steady = plan.steady != 0;
   if (print) {
     std::fputs(program_of(seed, like).text.c_str(), stdout);
     return 0;

@@ -170,14 +170,31 @@ TEST_F(LeadOfMany, SlowProgressIsWaitedFor) {
   for (; woken_ < 1'000; ++woken_) ASSERT_TRUE(lead_.enough(most_ahead + 1, woken_, now_ += Lead::kLongPatience / 2));
 }
 
+// A `while` goes on, and each of its turns makes something that waits for a loop that is listed behind it.
+TEST(Vain, MoreAndMoreWaitWhateverElseGoesOn) {
+  Vain vain;
+  int times = 0;
+  const auto turns = [&](std::int64_t from, std::int64_t until) {
+    for (std::int64_t k = from; k <= until; ++k) times += vain.enough(2 * k, k) ? 1 : 0;
+  };
+  turns(1, Lead::kAhead - 1);
+  EXPECT_EQ(times, 0);
+  turns(Lead::kAhead, 2 * Lead::kAhead);
+  EXPECT_EQ(times, 2);
+  // They cease to at last, and so many may wait again.
+  EXPECT_FALSE(vain.enough(5 * Lead::kAhead, 5 * Lead::kAhead));
+  EXPECT_FALSE(vain.enough(6 * Lead::kAhead - 1, 5 * Lead::kAhead + 1));
+  EXPECT_TRUE(vain.enough(6 * Lead::kAhead + 1, 5 * Lead::kAhead + 1));
+}
+
 TEST(Vain, ManyThatWaitAndNoneThatCeasesTo) {
   Vain vain;
   EXPECT_FALSE(vain.enough(Lead::kAhead - 1, 0));
   EXPECT_TRUE(vain.enough(Lead::kAhead, 0));
   EXPECT_FALSE(vain.enough(2 * Lead::kAhead - 1, 0));
-  EXPECT_FALSE(vain.enough(2 * Lead::kAhead, 1));
-  EXPECT_FALSE(vain.enough(3 * Lead::kAhead - 1, 1));
-  EXPECT_TRUE(vain.enough(3 * Lead::kAhead, 1));
+  EXPECT_FALSE(vain.enough(2 * Lead::kAhead, Lead::kAhead));
+  EXPECT_FALSE(vain.enough(3 * Lead::kAhead - 1, Lead::kAhead));
+  EXPECT_TRUE(vain.enough(3 * Lead::kAhead, Lead::kAhead));
 }
 
 }  // namespace

@@ -326,7 +326,7 @@ TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
   Cf *around = range(1, 9), *turns = fragment(1, 0), *others = fragment(1, 0);
   const auto push = [&](std::int64_t at, const Cf* of) {
     Cf* c = range(at, at);
-    c->flags |= turn_of(of);
+    c->flags |= family_of(of);
     q.push(c);
   };
   Work w;
@@ -335,7 +335,7 @@ TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
     if (w.cf != around) free_cf(w.cf);
     return w.first;
   };
-  ASSERT_NE(turn_of(turns), turn_of(others));
+  ASSERT_NE(family_of(turns), family_of(others));
   q.push(around);
   q.pop(w, Making::nothing, Making::nothing, 1);  // what comes now is of another body
   push(10, turns), push(11, turns);
@@ -350,6 +350,50 @@ TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
   free_cf(around);
   free_cf(turns);
   free_cf(others);
+}
+
+// What an iteration of the turn's loop has made goes first, and the next turn's loops go behind both.
+TEST(ReadyQueue, TheLoopsOfAFamilyStayInOrderWhateverStandsBeforeThem) {
+  ReadyQueue q(4);
+  Cf* turns = fragment(1, 0);
+  const auto push = [&](std::int64_t at, std::uint16_t flags) {
+    Cf* c = range(at, at);
+    c->flags |= flags;
+    q.push(c);
+  };
+  Work w;
+  const auto next = [&] {
+    EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
+    free_cf(w.cf);
+    return w.first;
+  };
+  push(10, family_of(turns)), push(11, family_of(turns)), push(12, family_of(turns));
+  EXPECT_EQ(next(), 10);
+  push(100, family_of(turns) | kWithin);
+  q.pop(w, Making::nothing, Making::nothing, 1);
+  push(50, 0);
+  q.pop(w, Making::nothing, Making::nothing, 1);
+  push(20, family_of(turns));
+  for (const std::int64_t first : {50, 100, 11, 12, 20}) EXPECT_EQ(next(), first);
+  free_cf(turns);
+}
+
+TEST(ReadyQueue, WhoMakesMoreFoundsAFamilyOrJoinsOne) {
+  Cf *turns = fragment(1, 0), *loop = range(1, 2), *made = range(1, 2), *deep = range(1, 2), *plain = range(1, 2);
+  const abi::Block& block = *turns->block;
+  abi::Block of_while = block;
+  of_while.kind = abi::Kind::loop;
+  turns->block = &of_while;
+  join_family(loop, turns);
+  EXPECT_EQ(loop->flags & (kFamily | kWithin), family_of(turns));
+  join_family(made, loop);
+  EXPECT_EQ(made->flags & (kFamily | kWithin), family_of(turns) | kWithin);
+  join_family(deep, made);
+  EXPECT_EQ(deep->flags & (kFamily | kWithin), family_of(turns) | kWithin);
+  turns->block = &block;
+  join_family(plain, turns);  // by what has none
+  EXPECT_EQ(plain->flags & kFamily, 0);
+  for (Cf* c : {turns, loop, made, deep, plain}) free_cf(c);
 }
 
 TEST(ReadyQueue, RangesAreClaimedInChunksAndEndOnce) {

@@ -1,0 +1,200 @@
+#include "steady.hpp"
+
+#include "expressions.hpp"
+#include "tests/reference/kernels.hpp"
+
+namespace tessera::differential {
+namespace {
+
+std::string loop(const std::string& counter, const std::string& first, const std::string& last) {
+  return "for " + counter + " = " + first + " .. " + last + " ";
+}
+std::string plus(const std::string& counter, int by) {
+  return by == 0 ? counter : counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
+}
+std::string braces(const std::string& statements) { return "{\n" + statements + "}\n"; }
+
+// Names of main, which subs take by the same: x[time][cell], or the other way round, is what steps; y, of one cell,
+// goes along with it; z frees what it has read; l[i] is i, and nobody knows before the run. Times begin with `far`.
+const char* const kNames = "x, y, z, l";
+const char* const kParameters = "name x, name y, name z, name l, int t, int last, int k";
+
+class Steady {
+ public:
+  Steady(std::uint64_t seed, bool known) : r_(seed * 0x9E3779B97F4A7C15u + 99), known_(known) {}
+
+  std::string text() {
+    std::vector<std::string> parts = {
+        cells() + "same(i, l[i]);\n",
+        loop("t", "0", std::to_string(far_ - 1)) + braces(cells() + "mix(t, i, " + at("t", "i") + ");\n"),
+        loop("t", "0", std::to_string(far_ - 1)) + braces("mix(t, 1, y[t]);\nmix(t, 2, z[t]);\n"), steps()};
+    at_the_end(parts);
+    r_.shuffle(parts);
+    std::string main = std::string("df x, y, z, l, out_w, go;\n");
+    for (const std::string& part : parts) main += part;
+    return reference::kernels_text() + subs_ + "sub main(int steps) " +
+           braces("if 1 " + braces("let last = steps + " + std::to_string(far_ - 1) + " " + braces(main)));
+  }
+
+ private:
+  std::string cells() const { return loop("i", "0", std::to_string(n_ - 1)); }
+  std::string at(const std::string& time, const std::string& cell) const {
+    const std::string row = "[" + (down_ ? "last - (" + time + ")" : time) + "]";
+    return "x" + (time_last_ ? "[" + cell + "]" + row : row + "[" + cell + "]");
+  }
+  std::string column(const std::string& i) {
+    const std::string n = std::to_string(n_);
+    switch (r_.below(meshed_ ? 4 : 3)) {
+      case 0:
+        return i;
+      case 1:
+        return "(" + i + " + " + std::to_string(r_.between(1, n_)) + ") % " + n;
+      case 2:
+        return n + " - 1 - (" + i + ") % " + n;
+      default:
+        return "l[" + i + "] % " + n;
+    }
+  }
+  std::string advice(const std::string& cell = "t") {
+    if (!placed_ || !r_.chance(30)) return "";
+    static const std::vector<std::string> kWhere = {"", " / 2", " + t", " * 0 + 1"};
+    return " @ { locator_cyclic: " + cell + r_.one_of(kWhere) + "; }";
+  }
+
+  // ---- what is done in each step
+
+  std::string step(const std::string& i) {
+    const auto before = [&] { return at(plus("t", -r_.between(1, far_)), column(i)); };
+    const auto one = [&] { return "mix(" + before() + ", " + before() + ", " + at("t", i) + ")" + advice(i) + ";\n"; };
+    if (!r_.chance(25)) return one();
+    return "if l[" + i + "] % 2 == 0 " + one() + "if l[" + i + "] % 2 != 0 " + one();
+  }
+  std::string row() {
+    switch (r_.below(6)) {
+      case 0: {  // a sub that nobody inlines, for each cell
+        subs_ += "sub cell(" + std::string(kParameters) + ", int i) " + braces(step("i"));
+        return cells() + "cell(" + kNames + ", t, last, l[i], i);\n";
+      }
+      case 1: {  // a tree of subs
+        if (!known_) break;
+        const std::string half = "(from + to) / 2", names = std::string("tree(") + kNames + ", t, last, k, ";
+        subs_ += "sub tree(" + std::string(kParameters) + ", int from, int to) " +
+                 braces("if from == to " + braces(step("from")) + "if from < to " +
+                        braces(names + "from, " + half + ");\n" + names + half + " + 1, to);\n"));
+        return std::string("tree(") + kNames + ", t, last, 0, 0, " + std::to_string(n_ - 1) + ");\n";
+      }
+      default:
+        break;
+    }
+    return cells() + braces(step("i"));
+  }
+  // Fields of the step's own, and who looks at them, beside the way from step to step.
+  std::string beside() {
+    const std::string n = std::to_string(n_), now = at(plus("t", -r_.between(0, 1)), "i");
+    std::string make = cells() + "mix(" + now + ", t, f[i])" + advice("i") + ";\n";
+    std::string look = cells() + "mix(f[i], f[(i + 1) % " + n + "], g[i])" + advice("i") + ";\n";
+    if (r_.chance(30)) look = cells() + "if f[i] % 2 == 0 mix(f[i], 3, g[i]);\n";
+    if (r_.chance(30)) make += cells() + "same(g[i], h[i]);\n", look = cells() + "mix(f[i], 1, g[i]);\n";
+    return "if 1 " + braces("df f, g, h;\n" + (r_.chance(50) ? make + look : look + make));
+  }
+  std::string parts_of_step() {
+    std::vector<std::string> parts = {row()};
+    const int more = r_.below(4);
+    for (int k = 0; k < more; ++k) {
+      switch (r_.below(6)) {
+        case 0:
+          parts.push_back(beside());
+          break;
+        case 1:
+          if (y_goes_) break;
+          y_goes_ = true;
+          parts.push_back("mix(y[" + plus("t", -r_.between(1, far_)) + "], " +
+                          at(plus("t", -r_.between(0, far_)), "0") + ", y[t])" + advice() + ";\n");
+          break;
+        case 2: {
+          if (z_goes_ || !known_) break;
+          z_goes_ = true;
+          const std::string read = "z[" + plus("t", -far_) + "]";
+          parts.push_back("mix(" + read + ", t, z[t]) @ { delete " + read + "; };\n");
+          break;
+        }
+        case 3:  // as a sub that is not inlined, with loops of its own
+        case 4: {
+          const std::string name = "aside" + std::to_string(++asides_);
+          subs_ += "sub " + name + "(" + kParameters + ") " + braces(beside());
+          parts.push_back(name + "(" + kNames + ", t, last, " + (r_.chance(50) ? "l[0]" : at("t - 1", "0")) + ");\n");
+          break;
+        }
+        default: {  // reads and makes nothing that others need
+          const std::string seen = at(plus("t", -r_.between(0, far_)), column("i"));
+          parts.push_back("if 1 " +
+                          braces("df seen;\n" + cells() + "mix(" + seen + ", 1, seen[i])" + advice("i") + ";\n"));
+        }
+      }
+    }
+    r_.shuffle(parts);
+    std::string all;
+    for (const std::string& part : parts) all += part;
+    return all;
+  }
+
+  // ---- how they follow one another
+
+  std::string steps() {
+    const std::string first = std::to_string(far_), given = std::string("(") + kNames + ", t, last, ";
+    const auto as_sub = [&](const std::string& name) {
+      subs_ += "sub " + name + "(" + kParameters + ") " + braces(parts_of_step());
+      return name + given + (r_.chance(70) ? "l[0]" : "t") + ");\n";
+    };
+    const auto body = [&] { return braces(r_.chance(35) ? as_sub("turn") : parts_of_step()); };
+    switch (r_.below(5)) {
+      case 0:
+        return loop("t", first, "last") + body();
+      case 1: {
+        const std::string again =
+            std::string("next(") + kNames + ", t + 1, last, " + (!known_ || r_.chance(50) ? "k" : "l[0]") + ");\n";
+        const std::string condition = known_ && r_.chance(50) ? "if t < last && l[0] >= 0 " : "if t < last ";
+        const std::string now = parts_of_step();
+        subs_ += "sub next(" + std::string(kParameters) + ") " +
+                 braces(!known_ || r_.chance(80) ? now + condition + again : condition + again + now);
+        return std::string("next(") + kNames + ", " + first + ", last, 0);\n";
+      }
+      default: {
+        static const std::vector<std::string> kKnown = {"l[0] >= 0", "1", "l[0] + l[1] < 10"};
+        const std::string on = r_.chance(50) ? r_.one_of(kKnown) : at("t - 1", "0") + " >= 0";
+        const std::string limit = "t <= last";
+        turns_ = true;
+        return "while " + (r_.chance(50) ? on + " && " + limit : limit + " && " + on) + ", t = " + first +
+               " .. out out_w " + body();
+      }
+    }
+  }
+
+  void at_the_end(std::vector<std::string>& parts) {
+    const std::string last = turns_ && !down_ && r_.chance(60) ? "out_w - 1" : "last";
+    if (r_.chance(60)) parts.push_back(cells() + "show(\"last\", " + at(last, column("i")) + ");\n");
+    if (r_.chance(40) && !time_last_ && !down_) {  // a sub that calls itself is passed the row
+      const std::string half = "(from + to) / 2";
+      subs_ += "sub rows(name x, int from, int to) " +
+               braces("if from == to show(\"row\", x[from]);\nif from < to " +
+                      braces("rows(x, from, " + half + ");\nrows(x, " + half + " + 1, to);\n"));
+      parts.push_back("rows(x[" + last + "], 0, " + std::to_string(n_ - 1) + ");\n");
+    }
+    if (y_goes_ && r_.chance(70)) parts.push_back("show(\"y\", y[" + last + "]);\n");
+    if (z_goes_ && r_.chance(70)) parts.push_back("show(\"z\", z[last]);\n");
+  }
+
+  Random r_;
+  const bool known_;  // also what is known to grow
+  const int n_ = r_.between(2, 6), far_ = r_.between(1, 3);
+  const bool down_ = r_.chance(15), time_last_ = r_.chance(20), meshed_ = r_.chance(40), placed_ = r_.chance(40);
+  bool y_goes_ = false, z_goes_ = false, turns_ = false;
+  int asides_ = 0;
+  std::string subs_;
+};
+
+}  // namespace
+
+Generated steady(std::uint64_t seed, bool known) { return {Steady(seed, known).text(), {"12"}}; }
+
+}  // namespace tessera::differential
