@@ -159,9 +159,13 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
   }
 
   void pass_on(bool all) {
-    const std::size_t size = print_marked(before_, stream, passed_, way_, all || way_.size() > kUnderWay);
-    way_.erase(0, size);
-    passed_ += size;
+    // What is longer than that is no line.
+    for (const bool rest : {false, true}) {
+      if (rest && !all && way_.size() <= kUnderWay) break;
+      const std::size_t size = print_marked(before_, stream, passed_, way_, rest);
+      way_.erase(0, size);
+      passed_ += size;
+    }
   }
 
   text::Orders orders_;

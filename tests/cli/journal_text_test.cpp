@@ -50,22 +50,27 @@ TEST_F(Journal, NoLineIsLostWithWhoPassesItOn) {
 
 // `tessera`, the ranks, or both are killed while lines come one by one.
 TEST_F(Journal, NoLineIsLostWhoeverIsKilled) {
-  write(
-      "some.fa",
-      "C++ sub say(int i) ${{ usleep(10000); if (i % 5 == 0) system(\"echo a child\"); printf(\"line %d\\n\", i); $}}\n"
-      "sub main() { for i = 1..80 say(i); }\n");
+  write("some.fa",
+        "C++ sub say(int i) ${{\n"
+        "  usleep(10000);\n"
+        "  if (i == 75 && access(\"die\", F_OK) == 0) sleep(60);\n"
+        "  if (i % 5 == 0) system(\"echo a child\");\n"
+        "  printf(\"line %d\\n\", i);\n"
+        "$}}\n"
+        "sub main() { for i = 1..80 say(i); }\n");
   ASSERT_TRUE(ended(tessera({"run", "some.fa", "-q"}), 0));  // it is compiled now
   const std::string begin =
       TESSERA_COMMAND " run some.fa -q --journal J --journal-interval 0.05 --restarts 0 -n 2 -t 1";
   for (const std::string who : {"$p", "$ranks", "$p $ranks"}) {
     fs::remove_all(path("J"));
+    deadly();
     const Outcome killed =
         run({"sh", "-c",
-             begin +
+             ": >out; " + begin +
                  " >out & p=$!; until test $(cat out | wc -l) -ge 20; do sleep 0.01; done; "
                  "ranks=$(for r in $(pgrep -f [e]xec-program); do test /proc/$r/cwd -ef . && echo $r; done); "
                  "kill -9 " +
-                 who + "; wait $p; cat out"});
+                 who + "; rm die; wait $p; cat out"});
     const Outcome rest = run({"sh", "-c", begin});
     EXPECT_TRUE(ended(rest, 0));
     std::set<std::string> seen;

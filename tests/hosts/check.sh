@@ -257,6 +257,24 @@ X
     limit "$tessera" run where.fa -n 2 >out 2>said
     code $? 3
     said "host h2 can't start $tessera" ;;
+  journal)  # no line is lost with whoever passes it on, from whichever host it comes
+    cat >some.fa <<'X'
+C++ sub some(int i) ${{ usleep(20000); printf("line %d\n", i); $}}
+sub main() { for i = 1..150 some(i) @ { locator_cyclic: i; }; }
+X
+    go() { limit "$tessera" run some.fa -n 3 -t 1 -q --balancer none --journal J --journal-interval 0.05 --restarts 0; }
+    build some  # so it is compiled
+    "$tessera" run some.fa -n 3 -t 1 -q --balancer none --journal J --journal-interval 0.05 --restarts 0 >one 2>said &
+    pid=$!
+    until [ "$(wc -l <one)" -ge 40 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    kill -9 $pid
+    wait $pid
+    code $? 137
+    sleep 3  # ranks of another host see it later
+    go >two 2>said
+    code $? 0
+    [ "$(sort -u one two | wc -l)" = 150 ] || { echo "$(sort -u one two | wc -l) lines, not 150"; exit 1; }
+    [ "$(wc -l <two)" -lt 130 ] || { echo "all was done again"; exit 1; } ;;
   lost)  # the daemon of a host
     during '"$OVER_HOSTS/signal" h2 KILL orted' 30
     code $? 3

@@ -8,6 +8,7 @@ tessera=$1 root=$2 rounds=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 RANDOM=${SEED:-1}
+long=${EACH_WAY:-no}  # then there has to be time for each of them
 work=$(mktemp -d)
 remove_journal() { while mountpoint -q "$work/J"; do umount "$work/J" || break; done; rm -rf "$work/J"; }
 trap 'remove_journal; rm -rf "$work"' EXIT
@@ -16,10 +17,10 @@ cd "$work" || exit 1
 words_of() {
   case $1 in
     matmul) echo "$root/examples/matmul/matmul.fa -D BLOCKS=8 -D BLOCK_SIZE=200" ;;
-    cholesky) echo "$root/examples/cholesky/cholesky.fa -D TILES=20 -D TILE=96" ;;
+    cholesky) echo "$root/examples/cholesky/cholesky.fa -D TILES=$([ $long = yes ] && echo 40 || echo 20) -D TILE=96" ;;
     rowreduce) echo "$root/examples/rowreduce/rowreduce.fa -D ROWS=60 -D COLUMNS=20000" ;;
     heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=1000" ;;
-    search) echo "$here/search.fa -D N=14" ;;
+    search) echo "$here/search.fa -D N=$([ $long = yes ] && echo 15 || echo 14)" ;;
     until) echo "$here/until.fa -D LIMIT=0.02" ;;
     *) echo "kills.sh: no such program: $1" >&2; exit 2 ;;
   esac
