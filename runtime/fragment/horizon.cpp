@@ -38,13 +38,12 @@ bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
 
 Horizon::~Horizon() {
   // None is left but where the run has failed.
-  for (HeldHull* h = holds_; h != nullptr;) pool_free(std::exchange(h, h->older), sizeof(HeldHull));
+  for (const Held& h : held_) pool_free(h.hull, sizeof(HeldHull));
 }
 
 void Horizon::add(HeldHull* h) {
-  h->older = holds_;
-  if (holds_ != nullptr) holds_->newer = h;
-  holds_ = h;
+  h->at = held_.size();
+  held_.push_back({{{h->first[0], h->first[1]}, {h->last[0], h->last[1]}}, h});
 }
 
 // What has no end on one side is read on towards that side.
@@ -84,6 +83,7 @@ HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
     if (up != down) h->of->goes_.store(up ? 1 : -1, std::memory_order_relaxed);
     const std::lock_guard lock(h->of->mutex_);
     set_hull(*h, now);
+    h->of->held_[h->at].box = {{h->first[0], h->first[1]}, {h->last[0], h->last[1]}};
   }
   return before;
 }
@@ -107,9 +107,11 @@ void Horizon::release(HeldHull* h) {
     {
       Horizon& horizon = *h->of;
       const std::lock_guard lock(horizon.mutex_);
-      (h->newer == nullptr ? horizon.holds_ : h->newer->older) = h->older;
-      if (h->older != nullptr) h->older->newer = h->newer;
-      if (horizon.holds_ == nullptr) horizon.left_.store(true, std::memory_order_relaxed);
+      Held& place = horizon.held_[h->at];
+      place = horizon.held_.back();
+      place.hull->at = h->at;
+      horizon.held_.pop_back();
+      if (horizon.held_.empty()) horizon.left_.store(true, std::memory_order_relaxed);
     }
     if (h->of->left_.load(std::memory_order_relaxed)) h->of->leave_all();
     pool_free(std::exchange(h, h->also), sizeof(HeldHull));
@@ -149,17 +151,29 @@ void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key
   if (key[0] == abi::kNoIndex || key[1] == abi::kNoIndex) return p.others.push_back(id);
   p.values.push_back({id, {key[0], key[1]}, bytes});
   p.bytes += bytes;
-  if (p.values.size() >= p.most || p.bytes >= p.most_bytes) sweep(p, dead);
+  p.unpaid -= std::min(p.unpaid, kPays + bytes / kPays);
+  if (is_due(p)) sweep(p, dead);
 }
 
-// What is held, without repetitions; where there is much of it, rather more.
-std::vector<Horizon::Box> Horizon::held(std::size_t& holds) {
+bool Horizon::is_due(const Part& p) { return (p.values.size() >= p.most || p.bytes >= p.most_bytes) && p.unpaid == 0; }
+
+// What is held of what lies around these values, without repetitions; where there is much of it, rather more.
+std::vector<Horizon::Box> Horizon::held(const Part& p, std::size_t& holds) {
+  Box all{{abi::kMost, abi::kMost}, {abi::kLeast, abi::kLeast}};
+  for (const Value& v : p.values) {
+    for (const std::size_t k : {0, 1}) {
+      all.first[k] = std::min(all.first[k], v.key[k]);
+      all.last[k] = std::max(all.last[k], v.key[k]);
+    }
+  }
   std::vector<Box> boxes;
   {
     const std::lock_guard lock(mutex_);
-    for (const HeldHull* h = holds_; h != nullptr; h = h->older, ++holds) {
-      const Box b{{h->first[0], h->first[1]}, {h->last[0], h->last[1]}};
-      if (boxes.empty() || boxes.back() != b) boxes.push_back(b);
+    holds = held_.size();
+    for (const auto& [b, hull] : held_) {
+      const bool apart = b.first[0] > all.last[0] || b.last[0] < all.first[0] ||  //
+                         b.first[1] > all.last[1] || b.last[1] < all.first[1];
+      if (!apart && (boxes.empty() || boxes.back() != b)) boxes.push_back(b);
     }
   }
   std::sort(boxes.begin(), boxes.end());
@@ -183,7 +197,7 @@ std::vector<Horizon::Box> Horizon::held(std::size_t& holds) {
 // The values that are there now: what is assigned from now on, is read by those that hold it now.
 void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
   std::size_t holds = 0;
-  const std::vector<Box> boxes = held(holds);
+  const std::vector<Box> boxes = held(p, holds);
   const bool flat = boxes.size() > kFew;
   const auto alive = [&](const Value& v) {
     if (flat) {
@@ -196,7 +210,7 @@ void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
     });
   };
   std::size_t left = 0;
-  const std::size_t before = dead.size();
+  const std::size_t before = dead.size(), looks = holds + p.values.size();
   p.bytes = 0;
   for (const Value& v : p.values) {
     if (!alive(v)) {
@@ -208,8 +222,10 @@ void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
   }
   p.values.resize(left);
   if (found_dead != nullptr) *found_dead += dead.size() - before;
+  if (looked_at != nullptr) *looked_at += looks;
   if (least_to_sweep == 0) return;
-  p.most = std::max({least_to_sweep, 2 * left, left + holds});  // so looking costs as much as was assigned
+  p.unpaid = looks;
+  p.most = std::max(least_to_sweep, 2 * left);
   p.most_bytes = std::max(kLeastBytes, 2 * p.bytes);
 }
 

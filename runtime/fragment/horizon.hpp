@@ -4,7 +4,8 @@
 // waits or is queued, the rest of a loop, the iterations of it that are being run, a body that is creating fragments.
 // All else that could read the name runs inside one of these. A hull lies within that of whoever made its fragment, and
 // only becomes smaller. So what is in no hull once will never be read: it is looked for when the values of the name
-// have doubled, by the worker that assigns the last of them, and stops nobody. And with the last holder all of it goes:
+// have doubled, by the worker that assigns the last of them, and stops nobody; but not before as many values have been
+// made as pay for the last look, at all hulls and values. And with the last holder all of it goes:
 // names of which there are few values, but one in each level of a recursion, would not double for long.
 #pragma once
 
@@ -21,16 +22,17 @@ namespace tessera::runtime {
 
 class Horizon;
 
-// So many values of a name are there before any is looked for; 0: with each assignment. And those that were found. For
-// tests.
+// So many values of a name are there before any is looked for; 0: with each assignment. Those that were found; and how
+// many hulls and values were looked at. For tests.
 inline std::size_t least_to_sweep = 512;
 inline std::atomic<std::size_t>* found_dead = nullptr;
+inline std::atomic<std::size_t>* looked_at = nullptr;
 
 // HeldHull: one hull of one holder.
 struct HeldHull {
-  HeldHull *newer = nullptr, *older = nullptr;  // of the same horizon; its lock
-  HeldHull* also = nullptr;                     // the next of the same holder
+  HeldHull* also = nullptr;  // the next of the same holder
   Horizon* of = nullptr;
+  std::size_t at = 0;  // where its horizon has the same; its lock
   std::int64_t first[2] = {}, last[2] = {};
 };
 
@@ -83,7 +85,14 @@ class alignas(64) Horizon {
     std::int64_t first[2], last[2];
     friend auto operator<=>(const Box&, const Box&) = default;
   };
+  struct Held {
+    Box box;
+    HeldHull* hull;
+  };
   static constexpr std::uint64_t kLeastBytes = 512 << 10;  // of values, or so many
+  // To look at a hull or a value takes some 2 ns: a value that is made pays for so many, and for one more for each so
+  // many bytes of it.
+  static constexpr std::uint64_t kPays = 64;
   struct alignas(64) Part {
     SpinMutex mutex;
     std::vector<Value> values;
@@ -91,16 +100,18 @@ class alignas(64) Horizon {
     std::uint64_t bytes = 0;
     std::size_t most = least_to_sweep;
     std::uint64_t most_bytes = kLeastBytes;
+    std::uint64_t unpaid = 0;  // of what the last look has cost
   };
 
+  static bool is_due(const Part&);
   void sweep(Part&, std::vector<abi::Id>& dead);
-  std::vector<Box> held(std::size_t& holds);
+  std::vector<Box> held(const Part&, std::size_t& holds);
   void leave_all();
   void add(HeldHull*);
   void note_way(const HeldHull&);
 
   SpinMutex mutex_;
-  HeldHull* holds_ = nullptr;
+  std::vector<Held> held_;  // side by side: there may be as many as there are records
   HeldHull* open_ = nullptr;
   std::atomic<bool> left_{false};  // there is no holder any more, and will be none
   std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)

@@ -1,0 +1,92 @@
+// What looking for dead values costs (runtime/fragment/horizon.hpp).
+#include "runtime/fragment/horizon.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace tessera::runtime::tests {
+namespace {
+
+constexpr std::int64_t kWidth = 8;
+
+class HorizonCosts : public testing::Test {
+ protected:
+  void SetUp() override { runtime::looked_at = &looks_, runtime::found_dead = &dead_; }
+  void TearDown() override { runtime::looked_at = nullptr, runtime::found_dead = nullptr; }
+
+  // The steps of a program whose loops exist already `ahead` rows further on, a hull for each element of a row. Returns
+  // how many values were there at most.
+  std::size_t run(std::int64_t ahead, std::int64_t steps, std::uint64_t bytes) {
+    Horizon horizon(nullptr);
+    horizon.open();
+    std::deque<HeldHull*> held;
+    const auto hold_row = [&](std::int64_t row) {
+      for (std::int64_t i = 0; i < kWidth; ++i) {
+        abi::Hulls hull;
+        hull.add(horizon.handle(), row, row, i / 2 * 2, i / 2 * 2 + 1);
+        held.push_back(Horizon::hold(hull));
+      }
+    };
+    for (std::int64_t row = 0; row < ahead; ++row) hold_row(row);
+    std::size_t most = 0, gone = 0;
+    std::vector<abi::Id> dead;
+    horizon.close();
+    for (std::int64_t row = 0; row < steps; ++row) {
+      for (std::int64_t i = 0; i < kWidth; ++i) {
+        const auto number = static_cast<std::uint64_t>(row * kWidth + i);
+        horizon.note(0, {number, number}, {row, i}, bytes, dead);
+        Horizon::release(held.front());
+        held.pop_front();
+        gone += dead.size();
+        most = std::max(most, static_cast<std::size_t>(number) + 1 - gone);
+        dead.clear();
+      }
+      hold_row(row + ahead);
+    }
+    for (HeldHull* h : held) Horizon::release(h);
+    Horizon::take_left(dead);
+    return most;
+  }
+
+  std::atomic<std::size_t> looks_{0}, dead_{0};
+};
+
+// A sweep looks at all hulls. There may be far more of these than values since the last one.
+TEST_F(HorizonCosts, LookingIsPaidByWhatIsMade) {
+  constexpr std::int64_t kAhead = 4000, kSteps = 2000;
+  for (const std::uint64_t bytes : {400, 4096, 16384}) {
+    looks_ = 0;
+    const std::size_t most = run(kAhead, kSteps, bytes);
+    const std::uint64_t values = kSteps * kWidth;
+    EXPECT_GT(looks_.load(), std::uint64_t{kAhead * kWidth}) << "it has looked";
+    EXPECT_LE(looks_.load(), (values + 512) * (64 + bytes / 64) + kAhead * kWidth) << bytes << " B";
+    EXPECT_LE(most, 1024 + kAhead * kWidth / (64 + bytes / 64)) << bytes << " B: what is dead goes";
+  }
+}
+
+// Many that are small and alive, and a few large ones that come and go: these do not pay for all of those each time.
+TEST_F(HorizonCosts, ValuesThatStayAreNotLookedAtForEachFewThatGo) {
+  Horizon horizon(nullptr);
+  horizon.open();
+  abi::Hulls all;
+  all.add(horizon.handle(), 0, 0);
+  HeldHull* held = Horizon::hold(all);
+  horizon.close();
+  std::vector<abi::Id> dead;
+  constexpr std::uint64_t kSmall = 20000, kLarge = 2000, kBytes = 64 << 10;
+  for (std::uint64_t k = 0; k < kSmall; ++k) horizon.note(0, {k, k}, {0, 0}, 1, dead);
+  looks_ = 0;
+  for (std::uint64_t k = 0; k < kLarge; ++k) horizon.note(0, {k, ~k}, {1, 0}, kBytes, dead);
+  EXPECT_GT(dead.size(), kLarge / 2) << "they go";
+  EXPECT_LE(looks_.load(), 2 * (kSmall + kLarge * (64 + kBytes / 64)));
+  Horizon::release(held);
+  Horizon::take_left(dead);
+}
+
+}  // namespace
+}  // namespace tessera::runtime::tests
