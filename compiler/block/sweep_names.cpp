@@ -79,6 +79,7 @@ class Sweeping {
         exclude(count->name);
       } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
         exclude(spawn->deletes);
+        for (const NameUse& n : spawn->done) late_.insert(n.base);
         for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
           const semantics::Argument& a = spawn->arguments[k];
           if (a.type != semantics::ParameterType::name) continue;
@@ -116,6 +117,10 @@ class Sweeping {
     Names twice;
     for (const Variable* v : declared_) {
       if (program_.once.count(v) == 0) twice.insert(of(v));
+    }
+    // Nobody is left who holds what it will assign.
+    for (const Variable* v : late_) {
+      if (twice.count(of(v)) != 0) out.insert(of(v));
     }
     for (const auto& [v, n] : prefix) {
       if (out.count(of(v)) != 0) continue;
@@ -161,6 +166,7 @@ class Sweeping {
           if (outermost && grows) scores_[of(base)].top.insert(k);
         }
       }
+      look_at_tokens(c, counters, boxes, around);
     }
     for (auto& b : c.blocks) {
       if (b->body) look(hulls, *b->body, around);
@@ -171,6 +177,40 @@ class Sweeping {
       if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) look(hulls, (*when)->body, around);
       auto* spawn = std::get_if<Spawn>(&step);
       if (spawn != nullptr && spawn->owned != nullptr) look(hulls, *spawn->owned, around);
+    }
+  }
+  // What says that something is done may be read by nobody in the loop, and counted it is never.
+  void look_at_tokens(const Chain& c, const Names& counters, const Boxes& boxes, Names& around) {
+    Names here;
+    for_each_token(c, [&](const NameUse& n) {
+      if (names_.count(n.base) == 0 || boxes.count(n.base) != 0 || around.count(n.base) != 0) return;
+      const auto p = parameters_.find(n.base);
+      const std::size_t before = p == parameters_.end() ? 0 : p->second.prefix;
+      for (std::size_t k = 0; k < n.indices.size() && before + k < kMostIndices; ++k) {
+        if (!mentions(n.indices[k], counters)) continue;
+        Score& score = scores_[of(n.base)];
+        ++score.by_index[before + k];
+        score.top.insert(before + k);
+        here.insert(n.base);
+      }
+    });
+    around.insert(here.begin(), here.end());
+  }
+  template <class F>
+  static void for_each_token(const Chain& c, const F& f) {
+    for (const auto& b : c.blocks) {
+      std::for_each(b->done.begin(), b->done.end(), f);
+      if (b->body) for_each_token(*b->body, f);
+    }
+  }
+  template <class F>
+  static void for_each_token(const Body& b, const F& f) {
+    for (const Step& step : b.steps) {
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_token((*when)->body, f);
+      const auto* spawn = std::get_if<Spawn>(&step);
+      if (spawn == nullptr) continue;
+      std::for_each(spawn->done.begin(), spawn->done.end(), f);
+      if (spawn->owned != nullptr) for_each_token(*spawn->owned, f);
     }
   }
   static bool any_is_all(const std::vector<Box>& list) {
@@ -198,7 +238,11 @@ class Sweeping {
     return std::any_of(b.steps.begin(), b.steps.end(), [&](const Step& step) {
       if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) return passes((*when)->body, base);
       const auto* spawn = std::get_if<Spawn>(&step);
-      if (spawn == nullptr || spawn->owned != nullptr) return false;
+      if (spawn == nullptr) return false;
+      if (std::any_of(spawn->done.begin(), spawn->done.end(),
+                      [&](const NameUse& n) { return names_.count(n.base) != 0 && of(n.base) == of(base); }))
+        return true;
+      if (spawn->owned != nullptr) return false;
       return std::any_of(spawn->arguments.begin(), spawn->arguments.end(), [&](const semantics::Argument& a) {
         return a.type == semantics::ParameterType::name && of(a.name.base) == of(base);
       });
@@ -313,6 +357,7 @@ class Sweeping {
   std::map<const Variable*, const Variable*, ById> class_;  // towards the one that stands for all
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
+  Names late_;  // assigned when all under a call has finished
   Hulls::Parameters parameters_;
   bool too_many_ = false;
   std::map<const Variable*, Score, ById> scores_;  // by class

@@ -54,6 +54,7 @@ sub hand(name u, int t, int n) {
   if t == n show(u[0]);
   else { df v; for i = 0..9 step(u[i], u[9 - i], v[i]); hand(v, t + 1, n); }
 }
+sub move(name a, name b) step(a, a, b);
 sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
 )fa";
 
@@ -108,6 +109,13 @@ constexpr Steps kShapes[] = {
      "init(0, x[0]); number(1, k); while k > 0 && t < n, t = 0 .. out w step(x[t], x[t], x[t + 1]); show(x[w]);"},
     {"levels that hand their own names on", 500, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
     {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
+    {"a while on what says that a sub has ended", 20000,
+     "init(1, x[0]); number(1, k[0]); while k[t] && t < n, t = 0 .. out w move(x[t], x[t + 1]) >> (k[t + 1]);\n"
+     "show(x[w]);"},
+    {"if a sub has ended", 20000,
+     "init(1, x[0]); number(1, k[0]); for t = 0..n - 1 if k[t] move(x[t], x[t + 1]) >> (k[t + 1]); show(x[n]);"},
+    {"what says that a sub has ended, for nobody but the last", 20000,
+     "init(1, x[0]); for t = 0..n - 1 move(x[t], x[t + 1]) >> (k[t]); show(x[n]); if k[n - 1] show(x[n]);"},
     {"two names in turn", 1000,
      "row(9, x, p); for t = 1..n { smooth(x[t - 1], y[t], p); smooth(y[t], x[t], p); } show(x[n][0]);"},
 };

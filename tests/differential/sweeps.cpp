@@ -142,12 +142,20 @@ class Writer::Cells {
       const std::string from = at(x_, plus(t_, -1), column(i_, l_));
       return text + times + cells + "mix(" + from + ", " + i_ + ", " + at(x_, p_ + "[" + t_ + "]", i_) + ");\n";
     }
-    if (r_.chance(25)) {  // each step waits for the end of one before
-      return loop(i_, 0, n_ - 1) + "same(1, " + d_ + "[" + std::to_string(far_ - 1) + "][" + i_ + "]);\n" + times +
-             cells + "mix(" + at(x_, plus(t_, -1), column(i_, l_)) + ", " + d_ + "[" + t_ + " - 1][" + l_ + "[" + i_ +
-             "] % " + std::to_string(n_) + "], " + at(x_, t_, i_) + ") >> (" + d_ + "[" + t_ + "][" + i_ + "]);\n";
-    }
+    if (r_.chance(25)) return ended(times, cells);
     return times + cells + step(x_, l_, t_, i_);
+  }
+
+  // Each step says that it has ended: a kernel's, or that of all in a sub. The next ones wait for that, or nobody does
+  // before the last one.
+  std::string ended(const std::string& times, const std::string& cells) {
+    const bool waits = r_.chance(60), in_sub = r_.chance(50);
+    if (in_sub) sub("ends", "name a, int d, name to", "mix(a, d, to);\n");
+    const std::string before = d_ + "[" + t_ + " - 1][" + l_ + "[" + i_ + "] % " + std::to_string(n_) + "]";
+    return loop(i_, 0, n_ - 1) + "same(1, " + d_ + "[" + std::to_string(far_ - 1) + "][" + i_ + "]);\n" + times +
+           cells + (in_sub ? w_.sub_ + "ends" : "mix") + "(" + at(x_, plus(t_, -1), column(i_, l_)) + ", " +
+           (waits ? before : i_) + ", " + at(x_, t_, i_) + ") >> (" + d_ + "[" + t_ + "][" + i_ + "]);\n" +
+           (waits ? "" : cells + look("ended", d_ + "[" + std::to_string(steps_) + "][" + i_ + "]"));
   }
 
   std::string recursive() {
