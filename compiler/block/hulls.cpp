@@ -101,7 +101,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> input_and(const Expr& e) {
   return input;
 }
 
-ExprPtr as_bound(const Variable* v, Extent at) { return semantics::make_variable(v, at); }
+ExprPtr as_bound(const Variable* v, Extent at) { return v == nullptr ? nullptr : semantics::make_variable(v, at); }
 
 }  // namespace
 
@@ -183,12 +183,18 @@ void Hulls::pass_assigned() {
   }
 }
 
+std::size_t Hulls::prefix_of(const Variable* base) const {
+  const auto it = parameters_.find(base);
+  return it == parameters_.end() ? 0 : it->second.prefix;
+}
+
 void Hulls::read_after(const NameUse& n) {
-  for (std::size_t k = 0; k < n.indices.size() && k < kMostIndices; ++k) {
+  const std::size_t before = prefix_of(n.base);
+  for (std::size_t k = 0; k < n.indices.size() && before + k < kMostIndices; ++k) {
     const auto at = at_end(n.base, *n.indices[k]);
     if (!at) continue;
     auto& least = after_[ends_.at(at->out).loop][n.base];
-    const auto it = least.emplace(k, at->plus).first;
+    const auto it = least.emplace(before + k, at->plus).first;
     it->second = std::min(it->second, at->plus);
   }
 }
@@ -204,7 +210,7 @@ std::optional<Hulls::AtEnd> Hulls::at_end(const Variable* base, const Expr& inde
 }
 
 bool Hulls::is_after(const NameUse& n) const {
-  for (std::size_t k = 0; k < n.indices.size() && k < kMostIndices; ++k) {
+  for (std::size_t k = 0; k < n.indices.size() && prefix_of(n.base) + k < kMostIndices; ++k) {
     if (at_end(n.base, *n.indices[k])) return true;
   }
   return false;
@@ -371,7 +377,7 @@ void Hulls::call(const Spawn& s, Boxes& out) {
     const auto p = parameters_.find(s.chain->parameters[k]);
     if (p == parameters_.end()) continue;
     const auto of = parameters_.find(a.name.base);
-    const std::size_t before = of == parameters_.end() ? 0 : of->second.prefix;
+    const std::size_t before = prefix_of(a.name.base);
     for (std::size_t i = 0; i < p->second.given.size(); ++i) {
       const ExprPtr index = i < before ? as_bound(of->second.given[i], s.at) : a.name.indices[i - before];
       given[p->second.given[i]] = {end(index, false), end(index, true)};
@@ -404,7 +410,7 @@ void Hulls::read(const NameUse& n, Boxes& out) {
 void Hulls::name(const NameUse& n, Boxes& out) {
   if (names_.count(n.base) == 0) return;
   const auto p = parameters_.find(n.base);
-  const std::size_t before = p == parameters_.end() ? 0 : p->second.prefix;
+  const std::size_t before = prefix_of(n.base);
   Box box(kMostIndices);
   for (std::size_t i = 0; i < kMostIndices; ++i) {
     ExprPtr index;

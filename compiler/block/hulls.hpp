@@ -25,10 +25,10 @@ inline constexpr std::size_t kMostBoxes = 4;
 
 class Hulls {
  public:
-  // A parameter that is passed names with some indices already.
+  // A parameter that is passed names with some indices already; or a name that is passed for one, with fewer.
   struct Parameter {
     std::size_t prefix = 0;
-    std::vector<const Variable*> given;  // these indices, as variables
+    std::vector<const Variable*> given;  // these indices, as variables; null: nobody knows
   };
   using Parameters = std::map<const Variable*, Parameter, ById>;
   using Names = std::set<const Variable*, ById>;
@@ -62,6 +62,7 @@ class Hulls {
   void find_ends(const Body& b);
   void find_uses(const Chain& c);
   void uses_in(const Step& step);
+  std::size_t prefix_of(const Variable* base) const;
   void read_after(const NameUse& n);
   void pass_assigned();
   std::optional<AtEnd> at_end(const Variable* base, const semantics::Expr& index) const;

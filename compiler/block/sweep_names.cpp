@@ -90,25 +90,45 @@ class Sweeping {
     }
   }
 
-  // A parameter has the same number of indices in all calls, or its names are left alone.
+  // A parameter has the same number of indices in all calls, where names with fewer of them have so many in front that
+  // nobody knows (`df l` in `r(name a)`, called with `l` and with `x[t]`). Else its names are left alone.
+  std::map<const Variable*, std::size_t, ById> prefixes() {
+    std::map<const Variable*, std::vector<std::pair<const Variable*, std::int64_t>>, ById> beside;
+    for (const Passed& p : passed_) {
+      const auto n = static_cast<std::int64_t>(p.name->indices.size());
+      beside[p.name->base].emplace_back(p.parameter, n);
+      beside[p.parameter].emplace_back(p.name->base, -n);
+    }
+    std::map<const Variable*, std::size_t, ById> out;
+    for (const Variable* first : declared_) {
+      if (out.count(first) != 0) continue;
+      std::map<const Variable*, std::int64_t, ById> at{{first, 0}};
+      std::vector<const Variable*> open{first};
+      while (!open.empty()) {
+        const Variable* v = open.back();
+        open.pop_back();
+        for (const auto& [to, n] : beside[v]) {
+          const auto [it, fresh] = at.emplace(to, at[v] + n);
+          if (fresh) open.push_back(to);
+          if (it->second != at[v] + n) excluded_.insert(to);
+        }
+      }
+      const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+      const std::int64_t least = std::min_element(at.begin(), at.end(), less)->second;
+      for (const auto& [v, n] : at) {
+        out[v] = static_cast<std::size_t>(n - least);
+        if (out[v] > kMostIndices) excluded_.insert(v);
+      }
+    }
+    return out;
+  }
+
   void pass_on() {
     for (const Passed& p : passed_) {
       class_[of(p.name->base)] = of(p.parameter);
       if (p.loop) exclude(*p.name);  // where a `while` puts its last counter, found once
     }
-    std::map<const Variable*, std::size_t, ById> prefix;
-    for (const Variable* v : declared_) prefix[v] = 0;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Passed& p : passed_) {
-        const auto from = prefix.find(p.name->base);
-        if (from == prefix.end() || excluded_.count(p.parameter) != 0) continue;
-        const std::size_t n = from->second + p.name->indices.size();
-        const auto [it, fresh] = prefix.emplace(p.parameter, n);
-        changed = changed || fresh;
-        if ((!fresh && it->second != n) || n > kMostIndices) changed = excluded_.insert(p.parameter).second || changed;
-      }
-    }
+    const std::map<const Variable*, std::size_t, ById> prefix = prefixes();
     Names out;
     for (const Variable* v : excluded_) out.insert(of(v));
     for (const auto& [v, n] : prefix) {
@@ -126,9 +146,11 @@ class Sweeping {
       if (out.count(of(v)) != 0) continue;
       names_.insert(v);
       if (twice.count(of(v)) != 0) writes_.insert(v);
-      if (declared_.count(v) != 0) continue;
+      const bool declared = declared_.count(v) != 0;
+      if (declared && n == 0) continue;
       Hulls::Parameter p{n, {}};
-      for (std::size_t k = 0; k < n; ++k) p.given.push_back(program_.temporary('h', v->name, v->at));
+      for (std::size_t k = 0; k < n; ++k)
+        p.given.push_back(declared ? nullptr : program_.temporary('h', v->name, v->at));
       parameters_[v] = std::move(p);
     }
   }
@@ -180,7 +202,8 @@ class Sweeping {
     }
   }
   // What says that something is done may be read by nobody in the loop, and counted it is never.
-  void look_at_tokens(const Chain& c, const Names& counters, const Boxes& boxes, Names& around) {
+  void look_at_tokens(const Chain& c, Names counters, const Boxes& boxes, Names& around) {
+    if (c.kind == Kind::range) counters = {c.last().counter};
     Names here;
     for_each_token(c, [&](const NameUse& n) {
       if (names_.count(n.base) == 0 || boxes.count(n.base) != 0 || around.count(n.base) != 0) return;

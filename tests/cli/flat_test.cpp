@@ -54,6 +54,14 @@ sub hand(name u, int t, int n) {
   if t == n show(u[0]);
   else { df v; for i = 0..9 step(u[i], u[9 - i], v[i]); hand(v, t + 1, n); }
 }
+sub level(int d, name a, name o) {
+  if d == 0 step(a, a, o);
+  if d > 0 { df l; step(a, a, l); level(d - 1, l, o); }
+}
+sub split(int d, name a, name o) {
+  if d == 0 step(a, a, o);
+  if d > 0 { df l, m; split(d - 1, a, l[0]); split(d - 1, a, l[1]); step(l[0], l[1], m); split(d - 1, m, o); }
+}
 sub move(name a, name b) step(a, a, b);
 sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
 )fa";
@@ -116,6 +124,12 @@ constexpr Steps kShapes[] = {
      "init(1, x[0]); number(1, k[0]); for t = 0..n - 1 if k[t] move(x[t], x[t + 1]) >> (k[t + 1]); show(x[n]);"},
     {"what says that a sub has ended, for nobody but the last", 20000,
      "init(1, x[0]); for t = 0..n - 1 move(x[t], x[t + 1]) >> (k[t]); show(x[n]); if k[n - 1] show(x[n]);"},
+    {"a recursion with names of its own in each step", 8000,
+     "init(1, x[0]); for t = 0..n - 1 level(2, x[t], x[t + 1]); show(x[n]);"},
+    {"a tree with names of its own in a while", 4000,
+     "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
+     "  split(2, x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
+     "show(x[w]);"},
     {"two names in turn", 1000,
      "row(9, x, p); for t = 1..n { smooth(x[t - 1], y[t], p); smooth(y[t], x[t], p); } show(x[n][0]);"},
 };

@@ -101,6 +101,7 @@ class Writer::Cells {
       case 1:
         return plain(times, cells);
       case 2: {
+        if (r_.chance(35)) return deep(times + cells);
         sub("cell", "name a, name b, int i, int k, name to",
             "mix(a" + std::string(time_last_ ? "" : "[i]") + ", b" +
                 (time_last_ ? "" : "[k % " + std::to_string(n_) + "]") + ", to);\n");
@@ -134,6 +135,16 @@ class Writer::Cells {
                " " + w_.braces(body + more);
       }
     }
+  }
+
+  // A sub that calls itself, with names of its own in place of what it was passed.
+  std::string deep(const std::string& each) {
+    const std::string l = r_.chance(50) ? "l" : "l[d]", again = w_.sub_ + "deep(d - 1, " + l + ", ";
+    const std::string call = r_.chance(50) ? again + "b, to);\n" : again + l + ", m);\nmix(m, b, to);\n";
+    sub("deep", "int d, name a, name b, name to",
+        "if d == 0 mix(a, b, to);\nif d > 0 {\ndf l, m;\nsame(a, " + l + ");\n" + call + "}\n");
+    return each + w_.sub_ + "deep(" + std::to_string(r_.below(3)) + ", " + at(x_, plus(t_, -1), column(i_, l_)) + ", " +
+           at(x_, plus(t_, -far_), column(i_, l_)) + ", " + at(x_, t_, i_) + ");\n";
   }
 
   std::string plain(const std::string& times, const std::string& cells) {
