@@ -130,7 +130,8 @@ std::vector<Object> compile_units(const std::vector<Unit>& units, const CompileS
       continue;
     }
     for (const fs::path& file : read_depfile(base.string() + ".d")) {
-      if (file.parent_path() != s.workspace) object.dependencies.push_back({file, false});
+      // A header that the cache has precompiled was made in a workspace of somebody else, which is gone.
+      if (file.parent_path().parent_path() != s.workspace.parent_path()) object.dependencies.push_back({file, false});
     }
     const Cached stored =
         cache.store(keys[pending[k]], base.string() + ".o", results[k].output, object.dependencies, s.started);

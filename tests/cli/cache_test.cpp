@@ -44,6 +44,24 @@ TEST_F(Cached, AnUnchangedProgramIsNotCompiled) {
   EXPECT_EQ(calls({"run", "p.fa", "-q", "-t", "1"}, "1\n"), 0);
 }
 
+// As with a package, where nothing is precompiled: the first program makes the header in the cache, in a folder that is
+// gone when others use it. These were compiled again by each run.
+TEST_F(Cached, ProgramsThatUseTheHeaderOfAnotherAreNotCompiledAgain) {
+  environment_.push_back("CXXFLAGS=-DOTHER_THAN_BUILT");
+  for (const std::string name : {"first", "second"}) {
+    write(name + ".fa",
+          "C++ sub " + name + "() ${{ printf(\"%s\\n\", __func__); $}}\nsub main() { " + name + "(); }\n");
+  }
+  run({"sleep", "0.05"});
+  for (const std::string name : {"first", "second"}) {
+    const Outcome o = tessera({"run", name + ".fa", "-q"});
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(calls({"run", name + ".fa", "-q"}, o.out), 0) << name;
+  }
+  EXPECT_GT(calls({"run", "p.fa", "-q"}, "1\n"), 0);
+  EXPECT_EQ(calls({"run", "p.fa", "-q"}, "1\n"), 0) << "k.cpp, too";
+}
+
 TEST_F(Cached, OnlyWhatChangedIsCompiled) {
   calls({"run", "p.fa", "-q"}, "1\n");
   change("number.h", "#define NUMBER 2\n");
