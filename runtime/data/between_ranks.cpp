@@ -86,6 +86,12 @@ void DataFragments::take_copy(Rank from, PackedInput&& input) {
   happens_here(input.name, protocol::Shipped{from, input.unheard}, input.value.value.get(), from);
 }
 
+void DataFragments::handed(const abi::Name& n) {
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  if (DfEntry* e = shard.find(n.id)) happens(shard, e, n, protocol::Handed{});
+}
+
 void DataFragments::pass_by(Rank from, PackedInput& input) {
   if (!std::exchange(input.unheard, false)) return;
   Keep m{input.name, input.value};

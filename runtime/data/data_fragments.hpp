@@ -114,6 +114,8 @@ class DataFragments {
   void on(Rank from, Refetch&&);
   // An input that came with a shipment.
   void take_copy(Rank from, PackedInput&&);
+  // The fragments that came with a value of which its home may not have heard have got it.
+  void handed(const abi::Name&);
   // One that nobody takes here: no more than that its home learns of the value, if it has not.
   void pass_by(Rank from, PackedInput&);
 

@@ -194,7 +194,12 @@ void Node::on_ship(Rank from, Ship&& m) {
     arrived_here.emplace_back(c, promised);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
-  for (PackedInput& i : m.inputs) data.take_copy(from, std::move(i));
+  std::vector<abi::Name> unheard;
+  for (PackedInput& i : m.inputs) {
+    if (facts.homeward) data.pass_by(from, i);  // which would have to ask for it where they are to run
+    if (i.unheard) unheard.push_back(i.name);
+    data.take_copy(from, std::move(i));
+  }
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
   for (const auto& [c, promised] : arrived_here) {
     if (m.by_policy && facts.homeward) {
@@ -210,6 +215,7 @@ void Node::on_ship(Rank from, Ship&& m) {
       fail_in(c, 0, e.what());
     }
   }
+  for (const abi::Name& n : unheard) data.handed(n);
 }
 
 }  // namespace tessera::runtime

@@ -77,7 +77,7 @@ struct Entry {
   State state : 4 = State::none;
   bool counted : 1 = false;  // home: its uses are; it is freed with the last of them, not with its scope
   bool touched : 1 = false;  // copy: read since the cache last looked
-  bool unheard : 1 = false;  // copy: its home may never have heard of the value
+  bool unheard : 1 = false;  // copy, or here: the value came with its readers, and its home may never hear of it
 
   // Of a counted one: the fragments that have still to read it. Less than 0: more have read it than its maker has told
   // of yet.

@@ -30,9 +30,8 @@ void step(Entry& e, const Leave&, const View& v, Actions& a) {
     return entrust(e, v, a);
   }
   keep_promises(e, v, a);
-  // The home may believe it here: where it was large; or does not know of it.
-  const bool needed =
-      e.state == State::copy ? e.unheard : e.state == State::entrusted || (e.state == State::made && !v.small());
+  // The home believes it here.
+  const bool needed = e.state == State::entrusted || (e.state == State::made && !v.small());
   if (needed) a.say(Say::keep, v.home);
   a.forget = true;
 }

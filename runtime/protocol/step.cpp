@@ -182,13 +182,16 @@ void step(Entry& e, const PutBack&, const View& v, Actions& a) {
 }
 
 void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
-  if (v.at_home() && v.known_uses) count_off(e, v, a);
   a.travels = Travels::along;
-  a.unheard = !v.at_home() && v.known_uses;
+  // Nobody but those who hold it will ask: it was assigned among them, or all uses but theirs have been counted.
+  if (v.known_uses && (e.unheard || e.state == State::none)) {
+    a.unheard = true;
+    return;
+  }
+  if (v.at_home() && v.known_uses) count_off(e, v, a);
   if (e.state == State::none) return;
   // What was assigned here and published with its value is at its home.
   const bool published = m.to == v.home && e.assigned_by != 0 && v.small();
-  a.unheard = !v.at_home() && e.unheard;
   Others& o = others(e);
   if (published || (!o.again && holds(o.copies, m.to))) {
     a.travels = Travels::not_along;
@@ -299,16 +302,37 @@ void step(Entry& e, const Give&, const View& v, Actions& a) {
 
 void step(Entry& e, const Shipped& m, const View& v, Actions& a) {
   begin(e, v);
-  // It comes before its Publish, or its home never hears of it.
+  if (m.unheard && !somewhere(e) && !is_freed(e.state) && e.state != State::entrusted) {
+    // What is here yet is being dropped.
+    if (!has_value(e.state)) arrives(e, v, a);
+    e.unheard = true;
+    e.counted = false;  // until they have got it: these are all who read it
+    return keep_promises(e, v, a);
+  }
+  // It comes before its Publish.
   if (v.at_home() && !somewhere(e)) stays_listed(e, a);
   if (has_value(e.state) || is_freed(e.state)) return;  // if freed, the reader says so when it looks for its input
   arrives(e, v, a);
   if (e.counted) count_down(e, v, counted_now(v, v.waiting, a), a);
   if (v.at_home()) return came_back(e);
-  e.unheard = m.unheard;
-  if (!m.unheard) a.tell_uses = true;
+  a.tell_uses = true;
   keep_promises(e, v, a);
   if (v.home != m.from) a.say(Say::copied, v.home);
+}
+
+// Each holds its own reference, and takes it along.
+void step(Entry& e, const Handed&, const View& v, Actions& a) {
+  if (!e.unheard) return;
+  e.unheard = false;
+  const bool asked = e.others != nullptr && !(e.others->asking.empty() && e.others->copies.empty());
+  if (!v.at_home() || (!asked && e.assigned_by == 0)) {
+    a.forget = true;
+  } else if (e.assigned_by == 0) {
+    e.state = State::unassigned;
+    e.counted = true;
+  } else {
+    a.listed = Listed::stays;  // assigned twice: a mistake of the program
+  }
 }
 
 void step(Entry& e, const Copied& m, const View& v, Actions& a) {
@@ -328,11 +352,7 @@ void step(Entry& e, const Drop& m, const View& v, Actions& a) {
   a.forget = true;
 }
 
-void step(Entry& e, const Evict&, const View& v, Actions& a) {
-  if (e.unheard) a.say(Say::keep, v.home);
-  e.unheard = false;
-  e.state = State::evicted;
-}
+void step(Entry& e, const Evict&, const View&, Actions&) { e.state = State::evicted; }
 
 void step(Entry& e, const End&, const View& v, Actions& a) {
   drop_copies(e, v, Say::drop, a);

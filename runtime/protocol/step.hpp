@@ -93,6 +93,7 @@ struct Shipped {  // an input that came with fragments
   Rank from;
   bool unheard = false;
 };
+struct Handed {};  // the fragments that it came with have got it
 struct Copied {
   Rank from;
 };
@@ -112,7 +113,7 @@ struct Keep {
 
 using Event =
     std::variant<Wanted, WantedByAll, Assigned, SeenOff, GoesAlong, PutBack, Used, Read, Limit, Free, Evict, Leave, End,
-                 Request, Publish, Fetch, Give, Shipped, Copied, Drop, UsedUp, Gone, Entrust, Keep>;
+                 Request, Publish, Fetch, Give, Shipped, Handed, Copied, Drop, UsedUp, Gone, Entrust, Keep>;
 
 // ---- What is to be done about it.
 
@@ -207,6 +208,7 @@ void step(Entry&, const Publish&, const View&, Actions&);
 void step(Entry&, const Fetch&, const View&, Actions&);
 void step(Entry&, const Give&, const View&, Actions&);
 void step(Entry&, const Shipped&, const View&, Actions&);
+void step(Entry&, const Handed&, const View&, Actions&);
 void step(Entry&, const Copied&, const View&, Actions&);
 void step(Entry&, const Drop&, const View&, Actions&);
 void step(Entry&, const UsedUp&, const View&, Actions&);

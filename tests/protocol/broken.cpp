@@ -20,27 +20,16 @@ std::vector<Broken> broken_machines() {
     return [say](Actions& a) { std::erase_if(a.sends, [say](const Send& s) { return s.say == say; }); };
   };
   return {
-      {"766f37c: what is used up where it was made is dropped where a reader has taken it",
-       instead<UsedUp>([](Entry& e, const UsedUp& m, const View& v, Actions& a) {
-         std::vector<Rank> told;
-         if (e.others != nullptr) {
-           for (const Holder& h : e.others->copies) told.push_back(h.rank);
-           told.insert(told.end(), e.others->asking.begin(), e.others->asking.end());
-         }
-         step(e, m, v, a);
-         for (const Rank r : told) {
-           if (a.forget) a.say(Say::drop_later, r);
-         }
-       })},
       {"27d2e32: nobody says that the home may not have heard of what is on its way",
        instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
          step(e, m, v, a);
          a.unheard = false;
        })},
-      {"27d2e32: a copy is evicted that the home has not heard of",
-       instead<Evict>([without](Entry& e, const Evict& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         without(Say::keep)(a);
+      {"what came with its readers stays when these have got it",
+       instead<Handed>([](Entry&, const Handed&, const View&, Actions&) {})},
+      {"what is being dropped is taken for what stays, when it comes again with a reader",
+       instead<Shipped>([](Entry& e, const Shipped& m, const View& v, Actions& a) {
+         if (!has_value(e.state)) step(e, m, v, a);
        })},
       {"7d21816: a question is forgotten with what was used up",
        instead<UsedUp>([](Entry& e, const UsedUp& m, const View& v, Actions& a) {
@@ -105,16 +94,9 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          if (entrusted) a.sends.clear();
        })},
-      {"what a home that has left has had kept is dropped with a copy of before",
-       instead<Drop>([](Entry& e, const Drop&, const View& v, Actions& a) { step(e, Drop{v.home}, v, a); })},
       {"a delete forgets the copies", instead<Free>([without](Entry& e, const Free& m, const View& v, Actions& a) {
          step(e, m, v, a);
          without(Say::drop)(a);
-       })},
-      {"a value that comes home after it was used up is believed where its copies are being dropped",
-       instead<Keep>([](Entry& e, const Keep& m, const View& v, Actions& a) {
-         step(e, m, v, a);
-         if (e.others != nullptr) e.others->again = false;
        })},
   };
 }

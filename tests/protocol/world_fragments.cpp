@@ -181,8 +181,8 @@ void World::leave_scope(int rank, int count) {
   for (int n = 0; n < static_cast<int>(setting_->names.size()); ++n) {
     const Entry& e = slots_[kHome][n].entry;
     if (e.state == State::none) continue;
-    // Where fragments move, some uses are missed (protocol/uses.cpp).
-    const bool exact = setting_->moves == 0 && setting_->leaves.empty();
+    // Where ranks leave, some uses are missed (protocol/uses.cpp).
+    const bool exact = setting_->leaves.empty();
     if (exact && e.counted && e.state == State::here && !use_to_be_told(n)) {
       fail("what all have read stays until its scope ends");
     }

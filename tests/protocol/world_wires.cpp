@@ -106,6 +106,9 @@ void World::arrive(int from, int to, const Message& m) {
     if (in(m.inputs, n)) happens(to, n, Shipped{rank_of(from), in(m.unheard, n)}, true);
   }
   start(m.fragment, members_[to].left ? std::uint8_t{0} : m.promised);
+  for (int n = 0; n < kNames; ++n) {
+    if (in(m.unheard, n)) happens(to, n, Handed{});
+  }
 }
 
 // ---------------------------------------------------------------------------- ranks that leave and join
