@@ -302,7 +302,9 @@ void step(Entry& e, const Give&, const View& v, Actions& a) {
 
 void step(Entry& e, const Shipped& m, const View& v, Actions& a) {
   begin(e, v);
-  if (m.unheard && !somewhere(e) && !is_freed(e.state) && e.state != State::entrusted) {
+  // An entry that its scope frees stays on the scope's list.
+  const bool may_go = v.at_home() ? e.counted && !somewhere(e) : e.state != State::entrusted;
+  if (m.unheard && may_go && !is_freed(e.state)) {
     // What is here yet is being dropped.
     if (!has_value(e.state)) arrives(e, v, a);
     e.unheard = true;

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
       if (!differ.insert(m.seed).second) continue;
       fs::create_directories(keep);
-      if (!m.transcript.empty()) {
+      if (fs::exists(m.transcript)) {  // where the process has died there is none
         fs::copy_file(m.transcript, fs::path(keep) / m.transcript.filename(), fs::copy_options::overwrite_existing);
       }
       const std::string name = std::to_string(m.seed) + ".fa";

@@ -90,11 +90,13 @@ void Recorded::watch(whole::Settings& s) {
   s.on_run = [this](Rank rank, const abi::Cf* c) { ++ran_[{c->block->index, rank}]; };
   s.on_message = [this](Rank from, Rank to, const runtime::Parcel& p) {
     const std::string kind(runtime::message_name(static_cast<std::size_t>(p.bytes.front())));
+    if (kind == "Stop") stopped_.insert(to);
     if (!kCarry.contains(kind)) return;
-    Sum& sum = delivered_[{from, to, kind}];
-    ++sum.messages;
-    sum.bytes += static_cast<std::int64_t>(p.bytes.size());
-    for (const auto& v : p.values) sum.bytes += static_cast<std::int64_t>(v.get()->size);
+    auto bytes = static_cast<std::int64_t>(p.bytes.size());
+    for (const auto& v : p.values) bytes += static_cast<std::int64_t>(v.get()->size);
+    const auto count = [&](Sum& sum) { ++sum.messages, sum.bytes += bytes; };
+    count(delivered_[{from, to, kind}]);
+    if (stopped_.contains(to)) count(late_[{from, to, kind}]);
   };
 }
 
@@ -124,6 +126,13 @@ std::string Recorded::untrue(const abi::Program& program, const fs::path& path, 
     if (!kCarry.contains(m.kind)) continue;
     Sum& sum = sent[{balancer::index(m.from), balancer::index(m.to), m.kind}];
     ++sum.messages, sum.bytes += m.bytes;
+  }
+  for (const auto& [key, late] : late_) {
+    const Sum& all = delivered_.at(key);
+    Sum& told = sent[key];
+    const bool within = told.messages >= all.messages - late.messages && told.bytes >= all.bytes - late.bytes &&
+                        told.messages <= all.messages && told.bytes <= all.bytes;
+    if (within) told = all;
   }
   if (const auto d = first_difference(delivered_, sent)) {
     const auto& [from, to, kind] = d->key;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -30,6 +31,9 @@ class Recorded {
   };
   std::map<std::pair<std::uint32_t, Rank>, std::int64_t> ran_;  // by block; of what is no loop
   std::map<std::tuple<Rank, Rank, std::string>, Sum> delivered_;
+  // Of these: to a rank that has been told to stop, whose record may be closed.
+  std::map<std::tuple<Rank, Rank, std::string>, Sum> late_;
+  std::set<Rank> stopped_;
 };
 
 }  // namespace tessera::differential

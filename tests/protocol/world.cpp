@@ -53,6 +53,7 @@ World& World::operator=(const World& o) {
       t.value = s.value;
       t.told = s.told;
       t.listed = s.listed;
+      t.stays = s.stays;
       t.waiting = s.waiting;
     }
   }
@@ -249,6 +250,8 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
     }
   }
   if (!a.forget && a.listed != Listed::as_before) s.listed = true;
+  if (!a.forget && a.listed == Listed::stays) s.stays = true;
+  if (a.forget && s.stays && !std::holds_alternative<End>(event)) fail("forgets what its scope will look for");
   if (!has_value(s.entry.state)) s.value = s.told = false;
   const std::uint8_t waiting = a.wake ? std::exchange(s.waiting, std::uint8_t{0}) : std::uint8_t{0};
   if (s.value && s.waiting != 0) fail("has the value, and somebody waits for it");
@@ -287,7 +290,8 @@ void World::write(std::string& bytes) const {
       const Slot& s = slots_[r][n];
       const Entry& e = s.entry;
       put(static_cast<int>(e.state),
-          e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5,
+          e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5 |
+              s.stays << 6,
           s.waiting, e.counted ? e.uses_left() : 0, e.others != nullptr);
       if (e.others == nullptr) continue;
       put(e.others->copies.size());

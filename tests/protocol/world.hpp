@@ -86,6 +86,7 @@ struct Slot {
   Entry entry;  // State::none: there is none
   bool value = false;
   bool listed = false;       // its scope finds it at its end
+  bool stays = false;        // ... on a list that it can't leave
   bool told = false;         // the value is marked: who begins to run with it tells its home
   std::uint8_t waiting = 0;  // set of fragments
 };
