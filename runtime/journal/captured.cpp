@@ -73,7 +73,7 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
   Part take() override {
     const bool all = flush_output();
     const std::lock_guard hold(mutex_);
-    read_pipe(next_.size() + 2 * kPipe);  // by now it was in the pipe
+    read_pipe(next_.size() + std::size_t{2} * kPipe);  // by now it was in the pipe
     orders_.give(text::Order::pass_on);
     return {std::exchange(from_, read_), std::exchange(kept_, {}), all};
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kKeyFactor = 0xA0761D6478BD642Fu;
 
 // Reading the clock twice may take this part of a fragment; what is shorter is short.
-constexpr std::uint64_t kPart = 20;  // one in 20
+constexpr std::uint64_t kPartOfShort = 20;  // one in 20
 // After so many short ones in turn the clock is read before one in some.
 constexpr std::uint32_t kShortOnes = 32, kOneIn = 16;
 
@@ -92,7 +92,7 @@ std::size_t trace_needs(const std::uint64_t* from, const std::uint64_t* to) {
 
 TraceBuffer::TraceBuffer(const abi::Program& program, std::int32_t ranks, std::shared_ptr<RecordRoom> room)
     : ranks_(ranks),
-      short_(GroupStats::cost_here().reading * 2 * kPart),
+      short_(GroupStats::cost_here().reading * 2 * kPartOfShort),
       shapes_(program.block_count),
       writer_(std::move(room)) {
   for (std::uint32_t i = 0; i < program.block_count; ++i) {
