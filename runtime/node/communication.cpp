@@ -229,6 +229,7 @@ bool Node::drive(Worker& w, Work& work) {
   bool found = false;
   for (;;) {
     const bool looked = std::exchange(rung, false);
+    w.sent = false;  // the turn pushes it out
     const bool moved = turn(!idle || looked);
     if (end->stopped() || stopping.load() || failed.load()) break;
     if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
@@ -243,7 +244,6 @@ bool Node::drive(Worker& w, Work& work) {
       run_work(w, work);
       w.stats.pause();
       w.leave_by = 0;
-      w.sent = false;  // the next turn pushes it out
       continue;
     }
     if (moved || looked) continue;  // having looked only, a whole turn is due

@@ -244,7 +244,7 @@ void Node::run_and_keep(Worker& w, const Work& work) {
   w.sends = true;
   transport.hold_bell(true);
   run_work(w, work);
-  transport.hold_bell(false);
+  if (transport.hold_bell(false)) w.sent = true;
   w.sends = false;
 }
 

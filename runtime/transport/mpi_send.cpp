@@ -3,15 +3,19 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "runtime/transport/mpi_transport.hpp"
 
 namespace tessera::runtime::mpi {
 namespace {
-thread_local bool holds_bell = false;
+thread_local bool holds_bell = false, sent_meanwhile = false;
 }
 
-void MpiTransport::hold_bell(bool hold) { holds_bell = hold; }
+bool MpiTransport::hold_bell(bool hold) {
+  holds_bell = hold;
+  return std::exchange(sent_meanwhile, false);
+}
 
 void MpiTransport::send(Rank to, Parcel parcel) {
   if (index(to) < 0 || index(to) >= size_) {
@@ -28,7 +32,11 @@ void MpiTransport::append(Outgoing out) {
   }
   // A sleeper has to get up and push it out. The driver itself looks before it sleeps; who follows it calls progress()
   // first, and one of the two sees the other.
-  if (!holds_bell && driver_.load(std::memory_order_seq_cst) != std::this_thread::get_id()) bell_->ring();
+  if (holds_bell) {
+    sent_meanwhile = true;
+  } else if (driver_.load(std::memory_order_seq_cst) != std::this_thread::get_id()) {
+    bell_->ring();
+  }
 }
 
 bool MpiTransport::send_outbox() {

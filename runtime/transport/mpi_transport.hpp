@@ -151,7 +151,7 @@ class MpiTransport final : public Transport {
   bool shares_memory(Rank r) const override { return peers_[static_cast<std::size_t>(index(r))].bell != nullptr; }
 
   void send(Rank to, Parcel parcel) override;
-  void hold_bell(bool hold) override;
+  bool hold_bell(bool hold) override;
   bool progress(const Sink& sink) override;
   void wait(Clock::time_point until, bool idle) override;
   bool look() override;

@@ -80,8 +80,9 @@ class Transport {
   std::int32_t host_size() const { return static_cast<std::int32_t>(host().size()); }
 
   virtual void send(Rank to, Parcel parcel) = 0;
-  // What the calling thread sends while it holds the bell wakes nobody: it calls progress() or wake() soon after.
-  virtual void hold_bell(bool) {}
+  // What the calling thread sends while it holds the bell wakes nobody. True when it lets go: something was sent, and
+  // it calls progress() or wake().
+  virtual bool hold_bell(bool) { return false; }
 
   using Sink = std::function<void(Rank from, Parcel&&)>;
   // Returns true when it moved anything (in or out), so the caller may poll again before sleeping.
