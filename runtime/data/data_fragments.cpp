@@ -296,23 +296,22 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 }
 
 void DataFragments::note_swept(Worker& w, const abi::Name& n, const abi::Spot& spot, std::uint64_t bytes) {
-  w.dead.clear();
   Horizon::of(spot.horizon).note(static_cast<std::size_t>(w.number) + 1, n.id, spot.key, bytes, w.dead);
-  free_dead(w);
+  if (!w.dead.empty()) free_dead(w);
 }
 
 void DataFragments::free_left(Worker& w) {
-  w.dead.clear();
-  free_dead(w);
+  Horizon::take_left(w.dead);
+  if (!w.dead.empty()) free_dead(w);
 }
 
-void DataFragments::free_dead(Worker& w) {
-  Horizon::take_left(w.dead);
+[[gnu::noinline]] void DataFragments::free_dead(Worker& w) {
   for (const abi::Id& id : w.dead) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
-    if (shard.find(id) != nullptr) free_entry(shard.remove(id));
+    if (DfEntry* e = shard.remove(id)) free_entry(e);
   }
+  w.dead.clear();
 }
 
 bool DataFragments::free_scope(ScopeRecord* scope) {
