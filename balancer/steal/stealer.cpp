@@ -46,7 +46,7 @@ class Stealer : public Policy {
       never_moved_[g] = setup.groups[g].never_moved;
     }
     for (std::int32_t r = 0; links_.hosts().known() && r < ranks_; ++r)
-      mates_ += r != index(self_) && links_.hosts().same(self_, Rank{r});
+      if (links_.hosts().same(self_, Rank{r})) mates_.push_back(Rank{r});
     const SettingsReader read(steal_info(), setup.settings);
     priced_ = read.is_auto("transfer_margin");
     if (!priced_) margin_ = read.number("transfer_margin");
@@ -231,14 +231,25 @@ class Stealer : public Policy {
     if (most != given_.end() && may_ask(most->first)) return most->first;
     // A random start, then the next that may be asked, those of the same host first: every rank is reached in turn.
     const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
-    for (const bool near : {true, false}) {
-      if (near && mates_ == 1) continue;  // nobody: with thousands of ranks looking is most of the work
-      for (std::int32_t i = 0; i < ranks_; ++i) {
-        const Rank v{(start + i) % ranks_};
-        if ((!near || links_.hosts().same(self_, v)) && may_ask(v)) return v;
-      }
+    if (const std::optional<Rank> near = next_of(mates_, start, [](Rank r) { return r; })) return near;
+    // Who is remembered by enough asks only where it is: with thousands of ranks looking at all is most of the work.
+    if (remembered() >= attempts_) return next_of(known_at_, start, [](const auto& k) { return k.first; });
+    for (std::int32_t i = 0; i < ranks_; ++i) {
+      const Rank v{(start + i) % ranks_};
+      if (may_ask(v)) return v;
     }
     return std::nullopt;
+  }
+  // The first of them from `start` on, in a circle, that may be asked.
+  template <class Ranks, class Of>
+  std::optional<Rank> next_of(const Ranks& ranks, std::int32_t start, Of rank_of) const {
+    std::optional<Rank> next;
+    std::int32_t least = ranks_;
+    for (const auto& r : ranks) {
+      const std::int32_t away = (index(rank_of(r)) - start + ranks_) % ranks_;
+      if (away < least && may_ask(rank_of(r))) next = rank_of(r), least = away;
+    }
+    return next;
   }
   bool present(Rank r) const { return !away_.contains(r); }
   std::int64_t remembered() const { return std::ssize(known_at_); }
@@ -259,7 +270,7 @@ class Stealer : public Policy {
     bool unmeasured = false;
     LineUse line = lines_[line_to(thief)].use(now_);
     // Who is near would have it from here sooner than who is far.
-    const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : mates_));
+    const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : on_this_host()));
     const Time running = idle_ ? 0 : weights_.fallback() / 2;  // half of it is left, as far as one can tell
     Computing own{static_cast<double>(running) + static_cast<double>(ready_.load(weights_)) / threads, threads};
     Computing other{0, 1};
@@ -328,6 +339,7 @@ class Stealer : public Policy {
   std::int64_t produced(Group group) const {
     return index(group) < produced_.size() ? static_cast<std::int64_t>(produced_[index(group)].mean) : 0;
   }
+  std::int32_t on_this_host() const { return std::max(1, static_cast<std::int32_t>(mates_.size())); }
   bool line_to(Rank to) const { return links_.hosts().same(self_, to); }
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
@@ -434,7 +446,7 @@ class Stealer : public Policy {
   Links links_;
   Random random_;
   std::vector<Moments> produced_;   // by group: bytes, by one fragment
-  std::int32_t mates_ = 1;          // ranks of this host, where others are known
+  std::vector<Rank> mates_;         // ranks of this host, itself too, where hosts are known
   std::array<LineClock, 2> lines_;  // out of this host, and inside it
   Time now_ = 0;
   bool priced_ = true;
