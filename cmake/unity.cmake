@@ -3,6 +3,7 @@
 # not CMake's batches over a whole target: so a new file changes few of the others' neighbours.
 set(TESSERA_UNITY_FEW 40)  # a folder is put to the previous ones as long as they have fewer files together
 set(TESSERA_UNITY_MANY 60)
+set(TESSERA_UNITY_TESTS 10)  # of tests, which are changed more often, and which two processors are to share
 
 # tessera_unity(directory) groups the sources of all targets declared in it and below. A target's property TESSERA_ALONE is a regular
 # expression of those that stay by themselves.
@@ -19,13 +20,19 @@ function(tessera_unity directory)
     set(group 0)
     set(count 0)
     set(folder "")
+    set(few ${TESSERA_UNITY_FEW})
+    set(many ${TESSERA_UNITY_MANY})
+    if(directory MATCHES "^${PROJECT_SOURCE_DIR}/tests/")
+      set(few ${TESSERA_UNITY_TESTS})
+      set(many ${TESSERA_UNITY_TESTS})
+    endif()
     foreach(source ${sources})
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory})
       if(alone AND source MATCHES "${alone}")
         continue()
       endif()
       cmake_path(GET source PARENT_PATH next)
-      if(count EQUAL TESSERA_UNITY_MANY OR (NOT next STREQUAL folder AND count GREATER_EQUAL TESSERA_UNITY_FEW))
+      if(count EQUAL many OR (NOT next STREQUAL folder AND count GREATER_EQUAL few))
         math(EXPR group "${group} + 1")
         set(count 0)
       endif()

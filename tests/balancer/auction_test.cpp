@@ -4,9 +4,7 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-LinkMeasured link() { return {Rank{1}, 50'000, 1e9}; }
-LoadChanged ready(std::int64_t count, std::int64_t bytes = 0) {
+LoadChanged offers(std::int64_t count, std::int64_t bytes = 0) {
   return {{{Group{0}, count, bytes}}, {done(0, 1, 10 * kMs)}};
 }
 std::vector<Rank> receivers(const std::vector<std::pair<Rank, AuctionQuestion>>& questions) {
@@ -15,11 +13,6 @@ std::vector<Rank> receivers(const std::vector<std::pair<Rank, AuctionQuestion>>&
   return ranks;
 }
 std::size_t messages(const Actions& actions) { return all<Send>(actions).size(); }
-std::int64_t fragments(const Ship& s) {
-  std::int64_t n = 0;
-  for (const GroupCount& f : s.fragments) n += f.count;
-  return n;
-}
 
 // One auction of n ranks costs 2(n-1) questions and answers, a request and the work.
 TEST(Auction, AsksEverybodyThenTheMostLoaded) {
@@ -70,12 +63,12 @@ TEST(Auction, AFailedOneTellsAllNeighboursAndSleeps) {
 TEST(Auction, GivesHalfAndNeverItsLast) {
   Script s("auction", setup(0, 2, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(9));
+  s.at(0, offers(9));
   const auto shipped = all<Ship>(s.at(kMs, from(1, AuctionRequest{1})));
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(fragments(shipped[0]), 4);
   s.at(kMs, Shipped{shipped[0].ticket, Rank{1}, shipped[0].fragments, 0});
-  s.at(2 * kMs, ready(1));
+  s.at(2 * kMs, offers(1));
   s.note("one is left: it stays");
   EXPECT_EQ(sent<AuctionRefusal>(s.at(3 * kMs, from(1, AuctionRequest{2}))).size(), 1u);
   s.expect_golden("auction_gives");
@@ -85,7 +78,7 @@ TEST(Auction, GivesHalfAndNeverItsLast) {
 TEST(Auction, SharesAmongThoseWhoWaitTogether) {
   Script s("auction", setup(0, 4, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(40));
+  s.at(0, offers(40));
   for (const std::int32_t r : {1, 2, 3}) s.at(kMs, from(r, AuctionQuestion{1}));
   s.note("the others have just asked for the load: wait for them");
   EXPECT_TRUE(all<Ship>(s.at(kMs + 100'000, from(1, AuctionRequest{1}))).empty());
@@ -100,7 +93,7 @@ TEST(Auction, WaitsForOthersOnlyAMoment) {
   Script s("auction", setup(0, 4, 1));
   s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
   s.at(0, WentBusy{});
-  s.at(0, ready(40));
+  s.at(0, offers(40));
   for (const std::int32_t r : {1, 2}) s.at(kMs, from(r, AuctionQuestion{1}));
   const auto timers = all<SetTimer>(s.at(kMs, from(1, AuctionRequest{1})));
   ASSERT_EQ(timers.size(), 1u);
@@ -113,7 +106,7 @@ TEST(Auction, WaitsForOthersOnlyAMoment) {
 TEST(Auction, FewerFragmentsThanRequestsGoOneByOne) {
   Script s("auction", setup(0, 9, 1, {{"collect", "1"}}));
   s.at(0, WentBusy{});
-  s.at(0, ready(4));
+  s.at(0, offers(4));
   for (std::int32_t r = 1; r < 9; ++r) s.at(kMs, from(r, AuctionQuestion{1}));
   Actions last;
   for (std::int32_t r = 1; r < 9; ++r) last = s.at(kMs, from(r, AuctionRequest{1}));
@@ -139,7 +132,7 @@ TEST(Auction, ARefusalGoesOnToTheNextBestThenToSleep) {
 TEST(AuctionFaults, LoadIsAddedOnArrivalNotOverwritten) {
   Script s("auction", setup(0, 2, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(6));
+  s.at(0, offers(6));
   s.at(kMs, Arrived{Rank{1}, {{Group{0}, 4}}, 1});
   const auto answers = sent<AuctionAnswer>(s.at(kMs, from(1, AuctionQuestion{1})));
   ASSERT_EQ(answers.size(), 1u);
@@ -159,7 +152,7 @@ TEST(AuctionFaults, AWakeUpInTheMiddleOfAnAuctionStartsNoOther) {
 TEST(AuctionFaults, ALoadedRankIgnoresAWakeUp) {
   Script s("tree", setup(1, 7, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(5));
+  s.at(0, offers(5));
   for (const std::int32_t r : {0, 3, 4}) EXPECT_TRUE(s.at(kMs, from(r, AuctionWake{})).empty());
 }
 
@@ -167,11 +160,11 @@ TEST(AuctionFaults, LoadThatAppearsWithoutAShipmentWakesSleepers) {
   Script s("torus", setup(4, 9, 1));
   s.at(0, WentBusy{});
   EXPECT_TRUE(sent<AuctionWake>(s.at(0, from(3, AuctionUnloaded{}))).empty());
-  const auto woken = sent<AuctionWake>(s.at(kMs, ready(8)));
+  const auto woken = sent<AuctionWake>(s.at(kMs, offers(8)));
   ASSERT_EQ(woken.size(), 1u);
   EXPECT_EQ(woken[0].first, Rank{3});
   s.note("woken once; it has been forgotten");
-  EXPECT_TRUE(sent<AuctionWake>(s.at(2 * kMs, ready(9))).empty());
+  EXPECT_TRUE(sent<AuctionWake>(s.at(2 * kMs, offers(9))).empty());
   s.note("with surplus here a sleeper is woken at once");
   EXPECT_EQ(sent<AuctionWake>(s.at(3 * kMs, from(5, AuctionUnloaded{}))).size(), 1u);
   s.expect_golden("torus_wakes");
@@ -188,7 +181,7 @@ TEST(AuctionFaults, NobodyIsAskedInALoopForLoadThatItMayNotGive) {
   for (const char* faithful : {"false", "true"}) {
     Script giver("auction", setup(0, 2, 1, {{"faithful", faithful}}));
     giver.at(0, WentBusy{});
-    giver.at(0, ready(1));
+    giver.at(0, offers(1));
     // With `faithful` it says 1, and refuses; the asker sleeps and is not woken for this one.
     giver.at(kMs, from(1, AuctionRequest{1}));
     EXPECT_TRUE(sent<AuctionWake>(giver.at(kMs, from(1, AuctionUnloaded{}))).empty());
@@ -229,7 +222,7 @@ TEST(Auction, BackOffAndWakeUpsKeepTheTimeOfAnAuction) {
   giver.at(0, LinkMeasured{Rank{1}, 50'000, 1e9});
   giver.at(0, WentBusy{});
   for (std::int32_t r = 1; r < 9; ++r) giver.at(0, from(r, AuctionUnloaded{}));
-  const Actions woken = giver.at(kMs, ready(4));
+  const Actions woken = giver.at(kMs, offers(4));
   EXPECT_EQ(sent<AuctionWake>(woken).size(), 2u) << "as many as could get one";
   ASSERT_EQ(all<SetTimer>(woken).size(), 1u);
   EXPECT_EQ(all<SetTimer>(woken)[0].at, kMs + 4 * 50'000);
@@ -248,7 +241,7 @@ TEST(AuctionFaults, ARunningFragmentIsNoReasonToCallTheRankEmpty) {
   // faithful: asks only when nothing runs either.
   Script s("auction", setup(0, 3, 1, {{"faithful", "true"}}));
   s.at(0, WentBusy{});
-  s.at(0, ready(3));
+  s.at(0, offers(3));
   EXPECT_TRUE(s.at(kMs, LoadChanged{{{Group{0}, 0, 0}}, {}}).empty());
   EXPECT_EQ(sent<AuctionQuestion>(s.at(2 * kMs, WentIdle{})).size(), 2u);
 }
@@ -304,7 +297,7 @@ TEST(Auction, OfAGroupThatNobodyHasSeenRunOneGoesPerThread) {
 TEST(Auction, AShipmentWithNothingInItIsARefusal) {
   Script s("auction", setup(0, 2, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(8));
+  s.at(0, offers(8));
   const auto shipped = all<Ship>(s.at(kMs, from(1, AuctionRequest{7})));
   const auto refused = sent<AuctionRefusal>(s.at(kMs, Shipped{shipped[0].ticket, Rank{1}, {}, 0}));
   ASSERT_EQ(refused.size(), 1u);
@@ -332,7 +325,7 @@ TEST(AuctionRanks, AnAnswerOwedByARankThatLeavesIsZero) {
 TEST(AuctionRanks, ALeavingRankGivesAllToItsNeighboursAndAsksForNothing) {
   Script s("tree", setup(1, 7, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(7));
+  s.at(0, offers(7));
   const auto shipped = all<Ship>(s.at(kMs, RankLeaving{Rank{1}}));
   ASSERT_EQ(shipped.size(), 3u);
   EXPECT_EQ(fragments(shipped[0]) + fragments(shipped[1]) + fragments(shipped[2]), 7);
@@ -349,7 +342,7 @@ TEST(AuctionRanks, ALeavingRankGivesAllToItsNeighboursAndAsksForNothing) {
 TEST(AuctionRanks, ALeavingRankWithoutNeighboursGivesToAnybody) {
   Script s("tree", setup(6, 7, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(2));
+  s.at(0, offers(2));
   s.at(0, RankLeaving{Rank{6}});
   const auto after = [&](std::int32_t gone) { return s.at(kMs, RankLeaving{Rank{gone}}); };
   after(2);
@@ -363,10 +356,10 @@ TEST(AuctionRanks, NobodyWakesOrFeedsARankThatLeft) {
   s.at(0, WentBusy{});
   s.at(0, from(1, AuctionUnloaded{}));
   s.at(0, RankLeaving{Rank{1}});
-  EXPECT_TRUE(s.at(kMs, ready(8)).empty());
+  EXPECT_TRUE(s.at(kMs, offers(8)).empty());
   s.at(kMs, from(2, AuctionQuestion{1}));
   s.at(kMs, from(1, AuctionUnloaded{}));
-  EXPECT_TRUE(sent<AuctionWake>(s.at(2 * kMs, ready(9))).empty());
+  EXPECT_TRUE(sent<AuctionWake>(s.at(2 * kMs, offers(9))).empty());
 }
 
 }  // namespace

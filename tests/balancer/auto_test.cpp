@@ -6,8 +6,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
 // Rank 0 of two; the coordinator is on rank 1.
 TEST(Auto, ShipmentsOfPlansAndThoseOfThievesKeepApart) {
   Script s("auto", setup(0, 2, 1));

@@ -7,16 +7,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
-Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
-  Report r;
-  r.ready = std::move(ready);
-  r.finished = std::move(finished);
-  r.idle = idle;
-  return r;
-}
-
 // The source as it was: its planner, its thresholds.
 const Settings kSource = {
     {"planner", "mean"},      {"faithful", "true"},   {"jobs_left_threshold", "1"}, {"jobs_difference_ratio", "0"},

@@ -4,10 +4,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-LoadChanged ready(std::int64_t n, std::vector<GroupDone> finished = {}, std::int64_t bytes = 0) {
-  return {{{Group{0}, n, bytes}}, std::move(finished)};
-}
 // By destination, all groups together; carries the shipments out in full.
 std::map<std::int32_t, std::int64_t> shipped(Script& s, Time now, const Actions& actions) {
   std::map<std::int32_t, std::int64_t> counts;

@@ -5,8 +5,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
 std::int64_t count(const Actions& actions, std::int32_t to) {
   std::int64_t n = 0;
   for (const Ship& s : all<Ship>(actions)) {

@@ -6,8 +6,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
 TEST(Rumours, TheLatestWordCountsAndAnOldOneDoesNotComeBack) {
   Rumours r;
   Random random(1);

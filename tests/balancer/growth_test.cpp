@@ -9,7 +9,7 @@ namespace tessera::balancer {
 namespace {
 
 const Group kGroup{0};
-LoadChanged ready(std::int64_t n) { return {{{kGroup, n, 0}}, {}}; }
+LoadChanged offered(std::int64_t n) { return {{{kGroup, n, 0}}, {}}; }
 
 TEST(Growth, ATreeGrowsALoopDoesNot) {
   Growth loop(1), tree(1);
@@ -68,7 +68,7 @@ TEST(Growth, AShipmentThatFoundTooFewIsNone) {
   EXPECT_EQ(view.accounted(), 99);
   view.arrived({{Group{1}, 2}});
   EXPECT_EQ(view.accounted(), 101);
-  view.told(ready(0));
+  view.told(offered(0));
   EXPECT_EQ(view.accounted(), 3);
 }
 

@@ -8,16 +8,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
-Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
-  Report r;
-  r.ready = std::move(ready);
-  r.finished = std::move(finished);
-  r.idle = idle;
-  return r;
-}
-
 TEST(Layout, EveryRankHasItsPlaceForAnyCount) {
   for (const bool colocated : {false, true}) {
     for (std::int32_t ranks = 1; ranks <= 400; ++ranks) {

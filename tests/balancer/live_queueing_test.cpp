@@ -4,13 +4,12 @@
 #include "balancer/simulator/cluster.hpp"
 #include "balancer/simulator/graph.hpp"
 #include "balancer/simulator/ready_items.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr Time kUs = 1'000, kMs = 1'000'000;
-
-Options quick(std::int32_t ranks, const char* balancer) {
+Options quickly(std::int32_t ranks, const char* balancer) {
   Options o;
   o.ranks = ranks;
   o.balancer = balancer;
@@ -41,14 +40,14 @@ TEST(Graph, WhatRepeatsGoesOnAtOnce) {
     w.births.push_back({0, Rank{0}, last});
     for (int turn = 0; turn < 9; ++turn) last = child(w, last, 1, kMs);
   }
-  Options o = quick(2, "none");
+  Options o = quickly(2, "none");
   Times recording;
   o.record = &recording;
   simulate(w, o);
   std::vector<std::uint64_t> order;
   for (const auto& bar : recording.bars) order.push_back(bar.fragment);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
-  EXPECT_LE(simulate(w, quick(2, "steal")).moved, 1);
+  EXPECT_LE(simulate(w, quickly(2, "steal")).moved, 1);
 }
 
 // Each has made one of its own group, which waits for a barrier: who runs that goes on with none of them.
@@ -63,7 +62,7 @@ TEST(Graph, WhatWaitedForOthersIsNoNextTurn) {
     w.fragments[next].home = Rank{0};
   }
   w.births.push_back({0, Rank{0}, barrier});
-  EXPECT_LT(simulate(w, quick(2, "steal")).finished, 55 * kMs);
+  EXPECT_LT(simulate(w, quickly(2, "steal")).finished, 55 * kMs);
 }
 
 TEST(ReadyItems, WhatMakesOthersGoesFirstWhenAskedTo) {
@@ -187,7 +186,7 @@ TEST(LiveQueueing, WhatMakesOthersIsNobodysToTake) {
   Workload w = empty_workload();
   w.births.push_back({0, Rank{0}, w.add({.group = Group{0}, .weight = kMs})});
   for (int i = 0; i < 10; ++i) child(w, 0, 0, kMs);
-  const Outcome o = simulate(w, quick(2, "steal"));
+  const Outcome o = simulate(w, quickly(2, "steal"));
   EXPECT_TRUE(o.faults.empty());
   EXPECT_EQ(o.moved, 0);
   EXPECT_EQ(o.finished, 11 * kMs);
@@ -200,7 +199,7 @@ TEST(LiveQueueing, WhatIsKnownToBeTinyRunsOnTheSpot) {
     w.births.push_back({0, Rank{0}, last});
     for (int i = 0; i < 5; ++i) last = child(w, last, 1, tiny);
     for (int i = 0; i < 20; ++i) child(w, last, 1, 5 * kMs);
-    const Outcome o = simulate(w, quick(2, "steal"));
+    const Outcome o = simulate(w, quickly(2, "steal"));
     // The first of the long ones shows what the group is, but they are all taken by then.
     if (tiny == kUs) {
       EXPECT_EQ(o.moved, 0);
@@ -218,7 +217,7 @@ TEST(LiveQueueing, HostsSleep) {
     for (const Time at : {5 * kMs, born}) {
       w.births.push_back({at, Rank{0}, w.add({.group = Group{1}, .weight = 10 * kMs})});
     }
-    Options o = quick(2, "steal");
+    Options o = quickly(2, "steal");
     o.processing.wake = wake;
     o.processing.timer = timer;
     return simulate(w, o).ends[1];
@@ -253,7 +252,7 @@ TEST(LiveQueueing, NobodyIsForgottenAfterABriefArrival) {
   ASSERT_GT(w.fragments.size(), 500u);
   for (const char* balancer : {"steal", "torus", "central", "auction", "tree", "mirror"}) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-      Options o = quick(5, balancer);
+      Options o = quickly(5, balancer);
       o.seed = seed;
       const Outcome out = simulate(w, o);
       EXPECT_TRUE(out.faults.empty());

@@ -8,7 +8,7 @@
 namespace tessera::balancer {
 namespace {
 
-using Counts = std::vector<std::int64_t>;
+using Chunks = std::vector<std::int64_t>;
 
 std::vector<std::size_t> dealt(const DealOrder& order, std::size_t from, std::size_t to) {
   std::vector<std::size_t> workers;
@@ -18,31 +18,31 @@ std::vector<std::size_t> dealt(const DealOrder& order, std::size_t from, std::si
 
 TEST(Deal, EqualIsCyclic) {
   EXPECT_EQ(dealt(equal_order(3), 0, 7), (std::vector<std::size_t>{1, 2, 3, 1, 2, 3, 1}));
-  EXPECT_EQ(deal_counts(equal_order(3), 3, 0, 7), (Counts{3, 2, 2}));
-  EXPECT_EQ(deal_counts(equal_order(3), 3, 7, 2), (Counts{0, 1, 1})) << "goes on where it was";
+  EXPECT_EQ(deal_counts(equal_order(3), 3, 0, 7), (Chunks{3, 2, 2}));
+  EXPECT_EQ(deal_counts(equal_order(3), 3, 7, 2), (Chunks{0, 1, 1})) << "goes on where it was";
 }
 
 TEST(Deal, PredictiveBlock) {
   const auto ratios = deal_ratios({3, 3, 2, 2, 1, 1});
-  EXPECT_EQ(ratios, (Counts{3, 3, 2, 2, 1, 1}));
+  EXPECT_EQ(ratios, (Chunks{3, 3, 2, 2, 1, 1}));
   const DealOrder block = predictive_order(ratios);
   EXPECT_EQ(dealt(block, 0, 12), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 1, 2}));
   EXPECT_EQ(dealt(block, 96, 100), (std::vector<std::size_t>{1, 2, 3, 4}));
-  EXPECT_EQ(deal_counts(block, 6, 0, 100), (Counts{25, 25, 17, 17, 8, 8}));
+  EXPECT_EQ(deal_counts(block, 6, 0, 100), (Chunks{25, 25, 17, 17, 8, 8}));
 }
 
 TEST(Deal, RatiosAreRoundedAndNeverZero) {
-  EXPECT_EQ(deal_ratios({1.0, 0.4, 0.61}), (Counts{3, 1, 2}));
-  EXPECT_EQ(deal_ratios({5, 5}), (Counts{1, 1}));
-  EXPECT_EQ(deal_ratios({1, 1e-9}), (Counts{kMostPerBlock, 1})) << "a block stays finite";
+  EXPECT_EQ(deal_ratios({1.0, 0.4, 0.61}), (Chunks{3, 1, 2}));
+  EXPECT_EQ(deal_ratios({5, 5}), (Chunks{1, 1}));
+  EXPECT_EQ(deal_ratios({1, 1e-9}), (Chunks{kMostPerBlock, 1})) << "a block stays finite";
 }
 
 TEST(Deal, CountsInPartsAreCountsOfTheWhole) {
   const DealOrder block = predictive_order(deal_ratios({4, 1, 2}));
-  Counts sum(3, 0);
+  Chunks sum(3, 0);
   std::int64_t at = 0;
   for (const std::int64_t part : {1, 5, 0, 13, 2, 40}) {
-    const Counts c = deal_counts(block, 3, at, part);
+    const Chunks c = deal_counts(block, 3, at, part);
     for (std::size_t j = 0; j < 3; ++j) sum[j] += c[j];
     at += part;
   }
@@ -51,7 +51,7 @@ TEST(Deal, CountsInPartsAreCountsOfTheWhole) {
 
 // W=100, powers 3,3,2,2,1,1, Li=12 %, Cb=5.
 TEST(Runs, TheGoldenLoop) {
-  const Counts runs = first_runs({3, 3, 2, 2, 1, 1}, 100, 12);
+  const Chunks runs = first_runs({3, 3, 2, 2, 1, 1}, 100, 12);
   std::int64_t next = 1;
   std::vector<std::pair<std::int64_t, std::int64_t>> got;
   for (const std::int64_t n : runs) {
@@ -72,15 +72,15 @@ TEST(Runs, TheGoldenLoop) {
 }
 
 TEST(Runs, NothingFirst) {
-  EXPECT_EQ(first_runs({3, 1}, 100, 0), (Counts{0, 0}));
+  EXPECT_EQ(first_runs({3, 1}, 100, 0), (Chunks{0, 0}));
   Blocks blocks(5);
   EXPECT_EQ(blocks.next(100), 5);
 }
 
 // Each of 4 x 0.5 rounds up to 1, and there are 2.
 TEST(Runs, RoundingUpGivesNoMoreThanThereAre) {
-  EXPECT_EQ(first_runs({1, 1, 1, 1}, 2, 100), (Counts{1, 1, 0, 0}));
-  EXPECT_EQ(first_runs({0, 0}, 10, 50), (Counts{0, 0})) << "no power, no division by it";
+  EXPECT_EQ(first_runs({1, 1, 1, 1}, 2, 100), (Chunks{1, 1, 0, 0}));
+  EXPECT_EQ(first_runs({0, 0}, 10, 50), (Chunks{0, 0})) << "no power, no division by it";
 }
 
 TEST(Runs, ABlockIsNeverMoreThanIsLeft) {

@@ -5,16 +5,9 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
 MirrorState state(Time units, double tasks = 1) { return {1, tasks, units}; }
-LinkMeasured link() { return {Rank{1}, 50'000, 1e9}; }
 // `count` fragments of 10 ms.
-LoadChanged ready(std::int64_t count) { return {{{Group{0}, count, 0}}, {done(0, 1, 10 * kMs)}}; }
-std::int64_t fragments(const Ship& s) {
-  std::int64_t n = 0;
-  for (const GroupCount& f : s.fragments) n += f.count;
-  return n;
-}
+LoadChanged of_10_ms(std::int64_t count) { return {{{Group{0}, count, 0}}, {done(0, 1, 10 * kMs)}}; }
 
 // ---- the formulas
 
@@ -78,7 +71,7 @@ TEST(Mirror, ADryRankAsksOppositeAndGoesOnWhenRefused) {
   EXPECT_TRUE(s.at(0, WentIdle{}).empty()) << "nobody has shown work";
   // Rank 0 stands at 1 of 4, so it asks the last: rank 3.
   s.at(kMs, WentBusy{});
-  s.at(kMs, ready(1));
+  s.at(kMs, of_10_ms(1));
   s.at(2 * kMs, from(1, state(500 * kMs)));
   s.at(2 * kMs, from(2, state(700 * kMs)));
   s.at(2 * kMs, from(3, state(900 * kMs)));
@@ -94,7 +87,7 @@ TEST(Mirror, TheVictimGivesByRates) {
   Script s("mirror", setup(1, 3, 1));
   s.at(0, link());
   s.at(0, WentBusy{});
-  EXPECT_EQ(sent<MirrorState>(s.at(0, ready(12))).size(), 2u) << "new work is announced";
+  EXPECT_EQ(sent<MirrorState>(s.at(0, of_10_ms(12))).size(), 2u) << "new work is announced";
   auto shipped = all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 2, 1, true})));
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(fragments(shipped[0]), 8) << "twice as fast as we: two thirds";
@@ -108,7 +101,7 @@ TEST(Mirror, TheVictimGivesByRates) {
 TEST(Mirror, PostProcessingIsTakenOff) {
   Script s("mirror", setup(1, 3, 1, {{"post_processing", "0.04"}}));
   s.at(0, WentBusy{});
-  s.at(0, ready(12));
+  s.at(0, of_10_ms(12));
   const auto shipped = all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, true})));
   ASSERT_EQ(shipped.size(), 1u);
   EXPECT_EQ(fragments(shipped[0]), 4) << "120 ms: 40 and 40 there, 80 here";
@@ -117,7 +110,7 @@ TEST(Mirror, PostProcessingIsTakenOff) {
 TEST(Mirror, BelowMinTransferItRefuses) {
   Script s("mirror", setup(1, 3, 1, {{"min_transfer", "0.05"}}));
   s.at(0, WentBusy{});
-  s.at(0, ready(9));
+  s.at(0, of_10_ms(9));
   const Actions answer = s.at(kMs, from(0, MirrorRequest{7, 1, 1, true}));
   EXPECT_TRUE(all<Ship>(answer).empty()) << "45 ms";
   ASSERT_EQ(sent<MirrorRefusal>(answer).size(), 1u);
@@ -128,7 +121,7 @@ TEST(Mirror, OutsideLoadSlowsARank) {
   Script s("mirror", setup(1, 2, 1));
   s.at(0, link());
   s.at(0, WentBusy{});
-  s.at(0, ready(12));
+  s.at(0, of_10_ms(12));
   s.note("two competing tasks: this rank keeps a quarter");
   s.at(0, OutsideLoad{2});
   const auto shipped = all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, true})));
@@ -165,14 +158,14 @@ TEST(MirrorFaults, OneThatFoundNobodySleepsAloneAndBacksOff) {
 TEST(MirrorFaults, WorkThatCameByItselfIsAnnounced) {
   Script s("mirror", setup(1, 3, 1));
   s.at(0, WentBusy{});
-  EXPECT_EQ(sent<MirrorState>(s.at(kS, ready(40))).size(), 2u);
-  EXPECT_TRUE(sent<MirrorState>(s.at(kS + kMs, ready(41))).empty()) << "near enough";
+  EXPECT_EQ(sent<MirrorState>(s.at(kS, of_10_ms(40))).size(), 2u);
+  EXPECT_TRUE(sent<MirrorState>(s.at(kS + kMs, of_10_ms(41))).empty()) << "near enough";
 }
 
 TEST(MirrorFaults, ARefusedRankHearsWhenThereIsMore) {
   Script s("mirror", setup(1, 2, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(3));
+  s.at(0, of_10_ms(3));
   s.at(kMs, LoadChanged{{{Group{0}, 1, 0}}, {}});
   EXPECT_EQ(sent<MirrorRefusal>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, false}))).size(), 1u);
   // As much as was announced, but rank 0 believes there is nothing.
@@ -182,7 +175,7 @@ TEST(MirrorFaults, ARefusedRankHearsWhenThereIsMore) {
 TEST(MirrorFaults, TheLastFragmentGoesOnlyWhereNothingRuns) {
   Script s("mirror", setup(1, 3, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(1));
+  s.at(0, of_10_ms(1));
   EXPECT_TRUE(all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, false}))).empty());
   EXPECT_EQ(all<Ship>(s.at(kMs, from(2, MirrorRequest{1, 1, 1, true}))).size(), 1u);
 }
@@ -198,7 +191,7 @@ TEST(Mirror, QuietWithoutWork) {
 TEST(Mirror, TheSourceAnnouncesEveryPeriod) {
   Script s("mirror", setup(1, 3, 1, {{"faithful", "true"}, {"info_period", "10"}}));
   s.at(0, WentBusy{});
-  const auto timers = all<SetTimer>(s.at(0, ready(40)));
+  const auto timers = all<SetTimer>(s.at(0, of_10_ms(40)));
   ASSERT_EQ(timers.size(), 1u);
   EXPECT_EQ(timers[0].at, 10 * kS);
   const Actions at_ten = s.at(10 * kS, TimerFired{timers[0].timer});
@@ -224,7 +217,7 @@ TEST(MirrorRanks, ARankThatLeavesIsNeitherAskedNorAwaited) {
 TEST(MirrorRanks, ALeavingRankGivesAllAway) {
   Script s("mirror", setup(1, 3, 1));
   s.at(0, WentBusy{});
-  s.at(0, ready(7));
+  s.at(0, of_10_ms(7));
   const auto shipped = all<Ship>(s.at(kMs, RankLeaving{Rank{1}}));
   ASSERT_EQ(shipped.size(), 2u);
   EXPECT_EQ(fragments(shipped[0]) + fragments(shipped[1]), 7);
@@ -238,7 +231,7 @@ TEST(MirrorRanks, ARankThatJoinsHearsOfWork) {
   Script s("mirror", setup(1, 3, 1));
   s.at(0, RankLeaving{Rank{2}});
   s.at(0, WentBusy{});
-  EXPECT_EQ(sent<MirrorState>(s.at(0, ready(40))).size(), 1u);
+  EXPECT_EQ(sent<MirrorState>(s.at(0, of_10_ms(40))).size(), 1u);
   EXPECT_EQ(sent<MirrorState>(s.at(20 * kMs, RankJoined{Rank{2}})).size(), 2u);
 }
 

@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "balancer/central/plan_price.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer {
 namespace {
-
-constexpr Time kMs = 1'000'000;
 
 // Ranks 0 and 1, and 2 and 3, share a host.
 TEST(Links, AWayToAnotherHostIsNeverTakenForOneInsideAHost) {

@@ -6,11 +6,6 @@ namespace {
 
 using Counts = std::map<std::int32_t, std::int64_t>;
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-LoadChanged ready(std::int64_t n, std::vector<GroupDone> finished = {}) {
-  return {{{Group{0}, n, 0}}, std::move(finished)};
-}
-
 // The master's side: its shipments are carried out, and it can be told that they are done.
 class Master {
  public:

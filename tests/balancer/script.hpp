@@ -11,6 +11,7 @@
 
 #include "balancer/policy.hpp"
 #include "balancer/transcript.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer {
 
@@ -66,9 +67,6 @@ std::vector<std::pair<Rank, T>> sent(const Actions& actions) {
   return found;
 }
 
-constexpr Time kMs = 1'000'000;
-constexpr Time kS = 1'000'000'000;
-
 inline GroupDone done(std::uint32_t group, std::int64_t count, Time each) {
   return {Group{group}, count, count * each,
           static_cast<double>(count) * static_cast<double>(each) * static_cast<double>(each)};
@@ -82,6 +80,25 @@ inline Setup setup(std::int32_t rank, std::int32_t ranks, std::size_t groups, Se
   for (std::size_t g = 0; g < groups; ++g) s.groups[g].label = "g" + std::to_string(g);
   s.settings = std::move(settings);
   return s;
+}
+
+inline Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
+inline LinkMeasured link() { return {Rank{1}, 50'000, 1e9}; }
+inline LoadChanged ready(std::int64_t count, std::vector<GroupDone> finished = {}, std::int64_t bytes = 0) {
+  return {{{Group{0}, count, bytes}}, std::move(finished)};
+}
+inline Report report(std::vector<GroupLoad> ready, std::vector<GroupDone> finished = {}, bool idle = false) {
+  Report r;
+  r.ready = std::move(ready);
+  r.finished = std::move(finished);
+  r.idle = idle;
+  return r;
+}
+
+inline std::int64_t fragments(const Ship& s) {
+  std::int64_t n = 0;
+  for (const GroupCount& f : s.fragments) n += f.count;
+  return n;
 }
 
 }  // namespace tessera::balancer

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "balancer/proportional/iterations.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer {
 namespace {
 
-using Counts = std::vector<std::int64_t>;
+using Chunks = std::vector<std::int64_t>;
 
 TEST(Shares, ModelledUnits) {
   // 100 units of 10 ms on 4 workers over 1 ms of latency: T = 0.252 s, and a worker of half the
@@ -27,22 +28,22 @@ TEST(Shares, ALinkSlowerThanTheWorkGetsNothingAndNotLess) {
 }
 
 TEST(Shares, LargestRemaindersAreRoundedUp) {
-  EXPECT_EQ(apportion({1, 1, 1}, 10), (Counts{4, 3, 3}));
-  EXPECT_EQ(apportion({5.2, 3.3, 1.5}, 10), (Counts{5, 3, 2}));
-  EXPECT_EQ(apportion({50, 30, 20}, 10), (Counts{5, 3, 2})) << "scaled";
-  EXPECT_EQ(apportion({1, 3}, 2), (Counts{1, 1})) << "0.5 and 1.5: a tie goes to the first";
+  EXPECT_EQ(apportion({1, 1, 1}, 10), (Chunks{4, 3, 3}));
+  EXPECT_EQ(apportion({5.2, 3.3, 1.5}, 10), (Chunks{5, 3, 2}));
+  EXPECT_EQ(apportion({50, 30, 20}, 10), (Chunks{5, 3, 2})) << "scaled";
+  EXPECT_EQ(apportion({1, 3}, 2), (Chunks{1, 1})) << "0.5 and 1.5: a tie goes to the first";
 }
 
 TEST(Shares, NegativeIsZeroAndAllZeroIsEqual) {
-  EXPECT_EQ(apportion({-5, 1, 1}, 10), (Counts{0, 5, 5}));
-  EXPECT_EQ(apportion({0, 0}, 10), (Counts{5, 5}));
-  EXPECT_EQ(apportion({-1, -1, 0}, 3), (Counts{1, 1, 1}));
-  EXPECT_EQ(apportion({}, 3), Counts{});
+  EXPECT_EQ(apportion({-5, 1, 1}, 10), (Chunks{0, 5, 5}));
+  EXPECT_EQ(apportion({0, 0}, 10), (Chunks{5, 5}));
+  EXPECT_EQ(apportion({-1, -1, 0}, 3), (Chunks{1, 1, 1}));
+  EXPECT_EQ(apportion({}, 3), Chunks{});
 }
 
 TEST(Shares, NothingIsLostInRounding) {
   for (std::int64_t units = 0; units < 200; ++units) {
-    const Counts c = apportion({0.1, 0.2, 0.3, 1e-9, 7, 0}, units);
+    const Chunks c = apportion({0.1, 0.2, 0.3, 1e-9, 7, 0}, units);
     std::int64_t sum = 0;
     for (const std::int64_t n : c) sum += n;
     EXPECT_EQ(sum, units);
@@ -64,7 +65,6 @@ TEST(Shares, PatienceGrowsByTwoLatenciesForEachOfFiveRetries) {
 
 // ---- iterations
 
-constexpr Time kMs = 1'000'000;
 constexpr double kPercent = 5;
 
 std::vector<Iterations::Worker> team(std::size_t n) {
@@ -76,9 +76,9 @@ std::vector<Iterations::Worker> team(std::size_t n) {
 }
 
 // One iteration: each gets its share and takes `each[r]` ms a unit.
-Counts run(Iterations& i, const std::vector<Iterations::Worker>& workers, std::int64_t units,
+Chunks run(Iterations& i, const std::vector<Iterations::Worker>& workers, std::int64_t units,
            const std::vector<Time>& each, Time& now, std::int64_t probe_after = 100) {
-  const Counts shares = i.shares(workers, units, probe_after);
+  const Chunks shares = i.shares(workers, units, probe_after);
   for (std::size_t w = 0; w < workers.size(); ++w) i.given(workers[w].rank, shares[w], now);
   Time longest = 0;
   for (std::size_t w = 0; w < workers.size(); ++w) {
@@ -95,8 +95,8 @@ Counts run(Iterations& i, const std::vector<Iterations::Worker>& workers, std::i
 TEST(Iterations, TheSecondFollowsTheRatesOfTheFirst) {
   Iterations i(3);
   Time now = 0;
-  EXPECT_EQ(run(i, team(3), 60, {1, 2, 3}, now), (Counts{20, 20, 20})) << "nothing known: equal";
-  EXPECT_EQ(run(i, team(3), 60, {1, 2, 3}, now), (Counts{33, 16, 11}));
+  EXPECT_EQ(run(i, team(3), 60, {1, 2, 3}, now), (Chunks{20, 20, 20})) << "nothing known: equal";
+  EXPECT_EQ(run(i, team(3), 60, {1, 2, 3}, now), (Chunks{33, 16, 11}));
   EXPECT_DOUBLE_EQ(i.rate(Rank{0}), 1000);
 }
 
@@ -104,12 +104,12 @@ TEST(Iterations, BalancedProportionsAreUsedAgainUnlessAnEventSaysOtherwise) {
   Iterations i(2);
   Time now = 0;
   run(i, team(2), 1000, {100, 104}, now);
-  EXPECT_EQ(run(i, team(2), 1000, {100, 104}, now), (Counts{510, 490}))
+  EXPECT_EQ(run(i, team(2), 1000, {100, 104}, now), (Chunks{510, 490}))
       << "the first shares were guessed: not used again";
-  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Counts{510, 490})) << "within 5 %: as before";
-  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Counts{510, 490})) << "and again";
+  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Chunks{510, 490})) << "within 5 %: as before";
+  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Chunks{510, 490})) << "and again";
   i.unsettle();
-  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Counts{490, 510}));
+  EXPECT_EQ(run(i, team(2), 1000, {104, 100}, now), (Chunks{490, 510}));
 }
 
 TEST(Iterations, OutsideLoadThatHasRisenLowersTheRate) {
@@ -119,18 +119,18 @@ TEST(Iterations, OutsideLoadThatHasRisenLowersTheRate) {
   auto busy = team(2);
   busy[1].factor = 2;
   i.unsettle();
-  EXPECT_EQ(run(i, busy, 30, {1, 2}, now), (Counts{20, 10}));
+  EXPECT_EQ(run(i, busy, 30, {1, 2}, now), (Chunks{20, 10}));
 }
 
 TEST(Iterations, AWorkerWithoutUnitsIsProbedAgain) {
   Iterations i(2);
   Time now = 0;
   run(i, team(2), 10, {1, 100}, now);
-  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Counts{10, 0}));
-  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Counts{10, 0}));
-  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Counts{10, 0}));
-  EXPECT_EQ(run(i, team(2), 10, {1, 1}, now, 3), (Counts{9, 1})) << "it has become fast";
-  EXPECT_EQ(run(i, team(2), 10, {1, 1}, now, 3), (Counts{5, 5}));
+  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Chunks{10, 0}));
+  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Chunks{10, 0}));
+  EXPECT_EQ(run(i, team(2), 10, {1, 100}, now, 3), (Chunks{10, 0}));
+  EXPECT_EQ(run(i, team(2), 10, {1, 1}, now, 3), (Chunks{9, 1})) << "it has become fast";
+  EXPECT_EQ(run(i, team(2), 10, {1, 1}, now, 3), (Chunks{5, 5}));
 }
 
 TEST(Iterations, ShortOnesDoNotOverwriteRates) {
@@ -144,7 +144,7 @@ TEST(Iterations, ShortOnesDoNotOverwriteRates) {
 
 TEST(Iterations, WhoLeftIsNotWaitedForAndNotMeasured) {
   Iterations i(2);
-  const Counts shares = i.shares(team(2), 10, 8);
+  const Chunks shares = i.shares(team(2), 10, 8);
   i.given(Rank{0}, shares[0], 0);
   i.given(Rank{1}, shares[1], 0);
   i.done(Rank{0}, 5, 5 * kMs, kPercent);
@@ -152,18 +152,18 @@ TEST(Iterations, WhoLeftIsNotWaitedForAndNotMeasured) {
   i.forget(Rank{1}, kPercent);
   EXPECT_FALSE(i.open());
   EXPECT_EQ(i.rate(Rank{1}), 0);
-  EXPECT_EQ(i.shares(team(1), 10, 8), (Counts{10}));
+  EXPECT_EQ(i.shares(team(1), 10, 8), (Chunks{10}));
 }
 
 TEST(Iterations, LatecomersBringTheWholeIntoProportion) {
   Iterations i(2);
   Time now = 0;
   run(i, team(2), 40, {1, 3}, now);  // 30 to 10 from now on
-  const Counts first = i.shares(team(2), 4, 8);
-  EXPECT_EQ(first, (Counts{3, 1}));
+  const Chunks first = i.shares(team(2), 4, 8);
+  EXPECT_EQ(first, (Chunks{3, 1}));
   i.given(Rank{0}, 3, now);
   i.given(Rank{1}, 1, now);
-  EXPECT_EQ(i.shares(team(2), 36, 8), (Counts{27, 9}));
+  EXPECT_EQ(i.shares(team(2), 36, 8), (Chunks{27, 9}));
 }
 
 TEST(Iterations, WhatTheMasterTookMeanwhileIsNotWaitedFor) {

@@ -8,11 +8,10 @@
 #include "balancer/simulator/event_queue.hpp"
 #include "balancer/simulator/network.hpp"
 #include "balancer/simulator/workloads.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
-
-constexpr Time kMs = 1'000'000;
 
 TEST(EventQueue, GivesInOrderOfTimeThenOfPlanning) {
   EventQueue queue;

@@ -5,8 +5,6 @@
 namespace tessera::balancer {
 namespace {
 
-Received from(std::int32_t rank, Message m) { return {Rank{rank}, std::move(m)}; }
-
 TEST(Stealer, AsksOneAtATimeAndSleepsWhenAllRefused) {
   Script s("steal", setup(0, 4, 1));
   auto asked = sent<StealRequest>(s.at(0, LinkMeasured{Rank{1}, 50'000, 1e9}));

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "balancer/simulator/workloads/catalogue.hpp"
+#include "times.hpp"
 
 namespace tessera::balancer::simulator {
 namespace {
-
-constexpr Time kMs = 1'000'000;
 
 struct Ran {
   Outcome outcome;

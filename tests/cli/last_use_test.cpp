@@ -168,7 +168,7 @@ TEST_F(LastUsePeak, RingsAndRowsOfOneNumber) {
 }
 
 // Kernels for shapes in which only the run decides who reads what, or loops are bounded by counters of others.
-constexpr const char* kShapes =
+constexpr const char* kPeakShapes =
     "C++ sub init(int v, name x) ${{ x = v; $}}\n"
     "C++ sub step(int a, int b, int c, name x) ${{ x = (a + b + c) % 1000; $}}\n"
     "C++ sub check(int v) ${{ if (v < 0) abort(); $}}\n";
@@ -181,7 +181,7 @@ struct Shape {
 class LastUseOf : public LastUsePeak, public ::testing::WithParamInterface<Shape> {};
 
 TEST_P(LastUseOf, MemoryDoesNotGrow) {
-  write("p.fa", std::string(kShapes) + GetParam().main);
+  write("p.fa", std::string(kPeakShapes) + GetParam().main);
   const double with = peak_mb({"-t", "1", "--", GetParam().size});
   EXPECT_LT(with, 40);
   EXPECT_LT(with * 2,

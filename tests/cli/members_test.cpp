@@ -7,7 +7,7 @@ namespace tessera::tests {
 namespace {
 
 // Prints each number once; long enough for somebody to leave meanwhile.
-constexpr const char* kLong =
+constexpr const char* kLongRun =
     "C++ sub make(int i, name x) ${{ double *p = x.create<double>(2000); p[7] = i; usleep(20000); "
     "$}}\n"
     "C++ sub show(value x) ${{ printf(\"%d\\n\", (int)x.getData<double>()[7]); fflush(stdout); usleep(20000); $}}\n"
@@ -28,7 +28,7 @@ class Members : public Command {
   // which $pid is that process and rank N is found by `rank_pid N`; its stdout follows a line
   // "---".
   Outcome meanwhile(const std::string& then, const std::string& words) {
-    write("p.fa", kLong);
+    write("p.fa", kLongRun);
     return run({"bash", "-c",
                 "rank_pid() { for e in /proc/[0-9]*/environ; do\n"
                 "    tr '\\0' '\\n' < $e 2> /dev/null | grep -qx \"OMPI_COMM_WORLD_RANK=$1\" || continue\n"
@@ -95,7 +95,7 @@ TEST_F(Members, WhatCannotBeIsRefused) {
 
 // It used to wait for it, whichever run was meant.
 TEST_F(Members, AStoppedRunIsNamedAndHoldsUpNobody) {
-  write("stopped.fa", kLong);
+  write("stopped.fa", kLongRun);
   const Outcome o = run(
       {"bash", "-c",
        TESSERA_COMMAND " run stopped.fa -t 1 --inproc-ranks 2 --balancer none --quiet > first & a=$!\n" TESSERA_COMMAND
@@ -157,7 +157,7 @@ TEST_F(Members, WhoIsToLeaveAndStaysAsksForWhatIsMadeElsewhereMeanwhile) {
 // It ended the run, for the library was ready for signals only when MPI had started. The components of MPI appear in
 // the middle of that.
 TEST_F(Members, ASignalWhileRanksStartWaits) {
-  write("p.fa", kLong);
+  write("p.fa", kLongRun);
   write("start.sh",
         "[ $OMPI_COMM_WORLD_RANK != 1 ] || (until grep -q /mca_ /proc/$$/maps; do :; done; kill -USR1 $$) &\n"
         "exec ./p\n");

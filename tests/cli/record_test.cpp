@@ -16,7 +16,7 @@ using balancer::simulator::Fragment;
 using balancer::simulator::Trace;
 
 // Ten stealable fragments of i ms from a loop, their sum in a chain, and one that waits for the end of all.
-constexpr const char* kProgram = R"(
+constexpr const char* kRecorded = R"(
 C++ sub work(int i, name r) ${{ usleep(1000 * i); r = i; $}}
 C++ sub add(int a, int b, name r) ${{ r = a + b; $}}
 C++ sub show(int n) ${{ printf("%d\n", n); $}}
@@ -50,7 +50,7 @@ class Record : public Command {
 };
 
 TEST_F(Record, KeepsWeightsParentsInputsAndGroups) {
-  write("p.fa", kProgram);
+  write("p.fa", kRecorded);
   for (const Words& ways : {Words{"-t", "1"}, Words{"-t", "3"}, Words{"-n", "3", "-t", "1", "--balancer", "steal"},
                             Words{"--inproc-ranks", "3", "-t", "1", "--seed", "4", "--balancer", "central"}}) {
     const Trace t = record(ways);
@@ -121,7 +121,7 @@ TEST_F(Record, KeepsSeries) {
 // When and where: nothing overlaps on a worker but what runs inside something else, nothing begins before its inputs
 // are there, and names and numbers are those of the program.
 TEST_F(Record, TellsTimes) {
-  write("p.fa", kProgram);
+  write("p.fa", kRecorded);
   for (const Words& ways : {Words{"-t", "2"}, Words{"-n", "3", "-t", "1", "--balancer", "steal"}}) {
     const Trace t = record(ways);
     const auto& times = t.times;
@@ -227,7 +227,7 @@ sub main() {
 }
 
 TEST_F(Record, IsReplayed) {
-  write("p.fa", kProgram);
+  write("p.fa", kRecorded);
   record({"-t", "1"});
   const Outcome o = tessera({"simulate", "-w", "p.trace", "-n", "1,2,5", "-b", "steal", "--json", "-"});
   EXPECT_TRUE(ended(o, 0));
@@ -247,7 +247,7 @@ TEST_F(Record, EveryIterationOfAFusedChainIsAFragment) {
 }
 
 TEST_F(Record, WritesWholeFilesOrNone) {
-  write("p.fa", kProgram);
+  write("p.fa", kRecorded);
   write("bad.fa", "C++ sub f() ${{ throw 1; $}}\nsub main() { for i = 1..100 f(); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "bad.fa", "--record", "bad.trace"}), 1));
   EXPECT_TRUE(ended(tessera({"run", "-q", "bad.fa", "-n", "2", "--record", "bad.trace"}), 1));
@@ -355,7 +355,7 @@ sub main() {
 
 // A part of a record, for whom all is too much.
 TEST_F(Record, IsReadInParts) {
-  write("p.fa", kProgram);
+  write("p.fa", kRecorded);
   const Trace t = record({"-t", "1"});
   const auto& bars = t.times.bars;
   const auto work = std::find_if(bars.begin(), bars.end(), [&](const auto& b) {

@@ -200,7 +200,7 @@ class Posed {
   Row last_;
 };
 
-bool holds(const System& s, const std::vector<Integer>& p) {
+bool fulfils(const System& s, const std::vector<Integer>& p) {
   const auto value = [&](const Row& row) {
     Integer sum = row.c;
     for (std::size_t v = 0; v < row.a.size(); ++v) sum += row.a[v] * p[v];
@@ -249,7 +249,7 @@ TEST(Isl, SolvesTheSame) {
     if (answer == Answer::unknown || !empty) return;
     ASSERT_EQ(answer == Answer::no, *empty);
     if (answer == Answer::yes) {
-      ASSERT_TRUE(holds(s, witness));
+      ASSERT_TRUE(fulfils(s, witness));
     }
     counts.yes += answer == Answer::yes;
   });
@@ -306,9 +306,9 @@ TEST(Isl, FindsTheSameOutside) {
     ASSERT_EQ(answer == Answer::no, *empty);
     if (answer == Answer::no) return;
     ++counts.yes;
-    ASSERT_TRUE(holds(s, witness));
-    ASSERT_FALSE(holds(cover, witness));
-    ASSERT_TRUE(holds(found, witness));
+    ASSERT_TRUE(fulfils(s, witness));
+    ASSERT_FALSE(fulfils(cover, witness));
+    ASSERT_TRUE(fulfils(found, witness));
   });
   EXPECT_GT(5 * counts.yes, counts.asked);
   EXPECT_GT(counts.asked, 20 * counts.unknown);

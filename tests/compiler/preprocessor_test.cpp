@@ -10,13 +10,13 @@
 namespace tessera::compiler::testing {
 namespace {
 
-const char kShow[] = "C++ sub show(int n) ${{ $}}\nC++ sub say(string s) ${{ $}}\n";
+const char kShowAndSay[] = "C++ sub show(int n) ${{ $}}\nC++ sub say(string s) ${{ $}}\n";
 
 // The calls in the block program, one per line.
 std::string calls(const std::string& text, Options options = {}) {
   options.dump_after = "number-blocks";
   for (const char* flag : {"no-unused-sub", "no-unused-macro"}) options.warnings.set(flag);
-  const Output out = translate_text(kShow + text, options);
+  const Output out = translate_text(kShowAndSay + text, options);
   std::string result;
   for (const Diagnostic& d : out.diagnostics) result += d.code + ": " + d.text + "\n";
   std::size_t at = 0;
@@ -91,7 +91,7 @@ TEST(Preprocessor, DefinesOfTheCommandLine) {
 
 TEST(Preprocessor, SelfExpansionIsAnError) {
   EXPECT_EQ(codes(translate_text("#define A $B\n#define B $A\nsub main() { $A }")), "T113 T131");
-  EXPECT_EQ(codes(translate_text("#define A(x) $A($x)\n" + std::string(kShow) + "sub main() { show($A(1)); }")),
+  EXPECT_EQ(codes(translate_text("#define A(x) $A($x)\n" + std::string(kShowAndSay) + "sub main() { show($A(1)); }")),
             "T113");
 }
 

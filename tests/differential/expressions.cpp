@@ -16,6 +16,10 @@ Expression limited(double low, double high, Expression e) {
 
 }  // namespace
 
+std::string plus(const std::string& counter, int by) {
+  return by == 0 ? counter : counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
+}
+
 void Visible::hide(const std::string& name) {
   const auto begins = [&](const std::string& text) {
     return text == name || (text.compare(0, name.size(), name) == 0 && text[name.size()] == '[');

@@ -54,6 +54,9 @@ struct Visible {
   void hide(const std::string& name);  // an inner declaration of this name begins
 };
 
+// A counter and a number: `i - 2`.
+std::string plus(const std::string& counter, int by);
+
 // Expression: its text, how tightly it binds, and the values it can have.
 struct Expression {
   std::string text;

@@ -17,20 +17,20 @@ namespace {
 // The allocator and the threads' lists may differ by so much. One value in each step takes some 100 bytes.
 constexpr long kMostGrowth = 768;  // KiB
 
-struct Ran {
+struct RanApart {
   int status = 0;
   long peak = 0;  // KiB, with what this process has
   std::vector<std::string> lines;
 };
 
-Ran run_apart(const abi::Program& program, const Configuration& c, std::size_t steps,
-              const std::filesystem::path& lines) {
+RanApart run_apart(const abi::Program& program, const Configuration& c, std::size_t steps,
+                   const std::filesystem::path& lines) {
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     run_part(program, c, {std::to_string(steps)}, {lines, lines.string() + ".again"});
   }
-  Ran ran;
+  RanApart ran;
   rusage used{};
   wait4(child, &ran.status, 0, &used);
   ran.peak = used.ru_maxrss;
@@ -45,12 +45,12 @@ Ran run_apart(const abi::Program& program, const Configuration& c, std::size_t s
 std::string run_steadily(const abi::Program& program, const Case& of, const Configuration& c, std::size_t steps,
                          const std::filesystem::path& report, const std::filesystem::path& said) {
   const std::filesystem::path lines = report.string() + ".lines";
-  const Ran known = run_apart(program, c, std::stoul(of.arguments.at(0)), lines);
+  const RanApart known = run_apart(program, c, std::stoul(of.arguments.at(0)), lines);
   if (known.status != 0) return "status " + std::to_string(known.status) + "\n" + read(said);
   if (known.lines != of.expected.lines) return difference(of.expected.lines, known.lines);
-  const Ran few = run_apart(program, c, steps, lines);
+  const RanApart few = run_apart(program, c, steps, lines);
   if (few.status != 0) return "status " + std::to_string(few.status) + "\n" + read(said);
-  const Ran many = run_apart(program, c, 4 * steps, lines);
+  const RanApart many = run_apart(program, c, 4 * steps, lines);
   if (many.status != 0) return "status " + std::to_string(many.status) + "\n" + read(said);
   if (many.peak <= few.peak + kMostGrowth) return "";
   return "it takes " + std::to_string(few.peak - known.peak) + " KiB more than " + of.arguments.at(0) + " steps with " +

@@ -7,8 +7,6 @@
 namespace tessera::differential {
 namespace {
 
-constexpr double kMostRuns = 300;
-
 Visible with(Visible v, Scalar s) {
   v.hide(s.name);
   v.scalars.push_back(std::move(s));

@@ -9,9 +9,6 @@ namespace {
 std::string loop(const std::string& counter, const std::string& first, const std::string& last) {
   return "for " + counter + " = " + first + " .. " + last + " ";
 }
-std::string plus(const std::string& counter, int by) {
-  return by == 0 ? counter : counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
-}
 std::string braces(const std::string& statements) { return "{\n" + statements + "}\n"; }
 
 // Names of main, which subs take by the same: x[time][cell], or the other way round, is what steps; y, of one cell,

@@ -7,9 +7,6 @@ namespace {
 std::string loop(const std::string& counter, int first, int last) {
   return "for " + counter + " = " + std::to_string(first) + " .. " + std::to_string(last) + " ";
 }
-std::string plus(const std::string& counter, int by) {
-  return by == 0 ? counter : counter + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
-}
 
 }  // namespace
 

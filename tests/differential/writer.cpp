@@ -5,8 +5,6 @@
 namespace tessera::differential {
 namespace {
 
-constexpr double kMostRuns = 300;
-
 std::string dimensions(const std::vector<int>& sizes, const std::vector<std::string>& indices) {
   std::string out;
   for (std::size_t k = 0; k < sizes.size(); ++k) out += "[" + indices[k] + "]";

@@ -15,6 +15,8 @@
 
 namespace tessera::differential {
 
+constexpr double kMostRuns = 300;  // of one statement, about
+
 struct Parameter {
   enum class Way { value, in, out };
   Way way = Way::value;

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "root.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kRoot = TESSERA_SOURCE_DIR;
 
 std::vector<std::string> rooms() {
   static const std::regex row(R"(^\| `([a-z]+)` \|.*)");

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "root.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kRoot = TESSERA_SOURCE_DIR;
 
 // The files of the product that have something like it in what is no comment.
 std::vector<std::string> files_with(const std::regex& what) {

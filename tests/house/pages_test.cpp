@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "root.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kRoot = TESSERA_SOURCE_DIR;
+
 constexpr int kLong = 300;   // lines of a page that needs a list
 constexpr int kHead = 60;    // its list stands in the first lines
 constexpr int kEntries = 3;  // links to places of the page

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "root.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kRoot = TESSERA_SOURCE_DIR;
 
 // Relative to the root, to the file that names it, or to one of the folders whose files name each other so.
 bool exists(const std::string& path, const fs::path& named_in) {

@@ -27,7 +27,7 @@ namespace {
 constexpr int kMost = 3;  // ranks
 enum Scope : std::uint8_t { outer, inner, scopes };
 
-struct Word {
+struct CountWord {
   enum Is : std::uint8_t { fragment, comes_back, says, answers } is;
   std::uint8_t scope;   // of the fragment; whose count; whose fragment it was that spoke
   std::uint8_t of = 0;  // says: the scope of the name
@@ -35,7 +35,7 @@ struct Word {
 };
 
 // What a rank has of a scope.
-struct Part {
+struct CountPart {
   std::uint8_t knows = 0, count = 0, fragments = 0;
   std::int8_t owes = -1;
 };
@@ -89,12 +89,12 @@ class CountingWorld {
     std::string b;
     const auto put = [&b](int x) { b += static_cast<char>(x); };
     for (const auto& of_scope : parts_) {
-      for (const Part& p : of_scope) put(p.knows), put(p.count), put(p.fragments), put(p.owes);
+      for (const CountPart& p : of_scope) put(p.knows), put(p.count), put(p.fragments), put(p.owes);
     }
     for (const auto& row : wires_) {
       for (const auto& wire : row) {
         put(static_cast<int>(wire.size()));
-        for (const Word& w : wire) put(w.is * 16 + w.scope * 4 + w.of * 2 + (w.asks ? 1 : 0));
+        for (const CountWord& w : wire) put(w.is * 16 + w.scope * 4 + w.of * 2 + (w.asks ? 1 : 0));
       }
     }
     put(alive_[outer] * 2 + alive_[inner]), put(inner_home_);
@@ -120,7 +120,7 @@ class CountingWorld {
   void move(std::uint8_t s, int r, int to) {
     --budget_.moves;
     --parts_[s][r].fragments;
-    wires_[r][to].push_back({Word::fragment, s});
+    wires_[r][to].push_back({CountWord::fragment, s});
   }
   void finish(std::uint8_t s, int r) {
     --parts_[s][r].fragments;
@@ -135,7 +135,7 @@ class CountingWorld {
     } else {
       const bool asks = rules_->must_be_answered(way_home(s, r), home);
       if (asks) ++parts_[s][r].count;
-      wires_[r][home].push_back({Word::says, s, of, asks});
+      wires_[r][home].push_back({CountWord::says, s, of, asks});
     }
     finish(s, r);
   }
@@ -148,25 +148,25 @@ class CountingWorld {
   }
 
   void deliver(int from, int to) {
-    const Word word = wires_[from][to].front();
+    const CountWord word = wires_[from][to].front();
     wires_[from][to].erase(wires_[from][to].begin());
     switch (word.is) {
-      case Word::fragment: {
-        Part& part = parts_[word.scope][to];
+      case CountWord::fragment: {
+        CountPart& part = parts_[word.scope][to];
         const Arrival arrival = rules_->arrives(static_cast<Knows>(part.knows));
         if (part.knows == 0) part.knows = static_cast<std::uint8_t>(Knows::proxy);
         if (arrival == Arrival::engages) {
           part.owes = static_cast<std::int8_t>(from);
         } else {
-          wires_[to][from].push_back({Word::comes_back, word.scope});
+          wires_[to][from].push_back({CountWord::comes_back, word.scope});
         }
         ++part.count;
         ++part.fragments;
         return;
       }
-      case Word::says:
+      case CountWord::says:
         heard(word.of);
-        if (word.asks) wires_[to][from].push_back({Word::answers, word.scope});
+        if (word.asks) wires_[to][from].push_back({CountWord::answers, word.scope});
         return;
       default:
         leave(word.scope, to);
@@ -174,18 +174,18 @@ class CountingWorld {
   }
 
   void leave(std::uint8_t s, int r) {
-    Part& part = parts_[s][r];
+    CountPart& part = parts_[s][r];
     if (part.count == 0) {
       wrong_ = "a count comes back that nobody has";
       return;
     }
     if (--part.count > 0) return;
     if (at_zero(static_cast<Knows>(part.knows)) == AtZero::pays) {
-      if (part.owes >= 0 && rules_->pays_all) wires_[r][part.owes].push_back({Word::comes_back, s});
-      part = Part{};
+      if (part.owes >= 0 && rules_->pays_all) wires_[r][part.owes].push_back({CountWord::comes_back, s});
+      part = CountPart{};
       return;
     }
-    part = Part{};
+    part = CountPart{};
     alive_[s] = false;
     if (left_of(s)) wrong_ = "a scope has ended with fragments of it alive";
     if (s == inner) leave(outer, r);
@@ -194,8 +194,8 @@ class CountingWorld {
     for (int r = 0; r < ranks_; ++r) {
       if (parts_[s][r].fragments > 0) return true;
       for (int to = 0; to < ranks_; ++to) {
-        for (const Word& w : wires_[r][to]) {
-          if (w.is == Word::fragment && w.scope == s) return true;
+        for (const CountWord& w : wires_[r][to]) {
+          if (w.is == CountWord::fragment && w.scope == s) return true;
         }
       }
     }
@@ -205,19 +205,19 @@ class CountingWorld {
   const CountingRules* rules_;
   int ranks_;
   Budget budget_;
-  std::array<std::array<Part, kMost>, scopes> parts_{};
-  std::array<std::array<std::vector<Word>, kMost>, kMost> wires_;
+  std::array<std::array<CountPart, kMost>, scopes> parts_{};
+  std::array<std::array<std::vector<CountWord>, kMost>, kMost> wires_;
   std::array<bool, scopes> alive_{};
   int inner_home_ = -1;
   std::string wrong_;
 };
 
-struct Result {
+struct CountResult {
   std::string wrong;
   std::size_t worlds = 0;
 };
-Result explore_counting(int ranks, Budget budget, const CountingRules& rules) {
-  Result result;
+CountResult explore_counting(int ranks, Budget budget, const CountingRules& rules) {
+  CountResult result;
   std::unordered_set<std::string> seen;
   std::vector<CountingWorld> open{CountingWorld(ranks, budget, rules)};
   while (!open.empty() && result.wrong.empty()) {
@@ -239,7 +239,7 @@ TEST(Counting, HasNoWayToGoWrong) {
   const CountingRules rules{.name = "the rules"};
   std::size_t worlds = 0;
   for (const Budget budget : {Budget{2, 6, 1, 0}, Budget{1, 5, 1, 1}, Budget{0, 6, 1, 1}, Budget{1, 4, 2, 1}}) {
-    const Result result = explore_counting(3, budget, rules);
+    const CountResult result = explore_counting(3, budget, rules);
     EXPECT_EQ(result.wrong, "");
     worlds += result.worlds;
   }
@@ -250,7 +250,7 @@ TEST(Counting, HasNoWayToGoWrong) {
 class BrokenCounting : public testing::TestWithParam<CountingRules> {};
 
 TEST_P(BrokenCounting, IsFoundOut) {
-  const Result result = explore_counting(3, {1, 4, 1, 1}, GetParam());
+  const CountResult result = explore_counting(3, {1, 4, 1, 1}, GetParam());
   EXPECT_NE(result.wrong, "");
   std::printf("%s: %s\n", GetParam().name.c_str(), result.wrong.c_str());
 }

@@ -377,7 +377,7 @@ std::vector<BrokenHolding> broken() {
   };
 }
 
-const auto by_number = [](const auto& of) { return std::to_string(of.index); };
+const auto story_number = [](const auto& of) { return std::to_string(of.index); };
 
 class HoldingStory : public testing::TestWithParam<Story> {};
 
@@ -389,7 +389,7 @@ TEST_P(HoldingStory, HasNoWayToGoWrong) {
   std::printf("%zu worlds\n", result.worlds);
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocol, HoldingStory, testing::ValuesIn(stories()), by_number);
+INSTANTIATE_TEST_SUITE_P(Protocol, HoldingStory, testing::ValuesIn(stories()), story_number);
 
 class BrokenHoldingMachine : public testing::TestWithParam<BrokenHolding> {};
 
@@ -403,7 +403,7 @@ TEST_P(BrokenHoldingMachine, IsFoundOut) {
   FAIL() << "nothing goes wrong with: " << GetParam().name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocol, BrokenHoldingMachine, testing::ValuesIn(broken()), by_number);
+INSTANTIATE_TEST_SUITE_P(Protocol, BrokenHoldingMachine, testing::ValuesIn(broken()), story_number);
 
 }  // namespace
 }  // namespace tessera::protocol

@@ -33,7 +33,7 @@ void PrintTo(const SweepingRules& r, std::ostream* out) { *out << r.name; }
 
 namespace {
 
-constexpr std::size_t kRanks = 3;
+constexpr std::size_t kSweepers = 3;
 constexpr int kElements = 3;
 constexpr std::uint8_t kAll = (1 << kElements) - 1;
 
@@ -71,13 +71,13 @@ class SweepingWorld {
       change(then);
       f(then);
     };
-    for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t r = 0; r < kSweepers; ++r) {
       for (std::size_t k = 0; k < at_[r].size(); ++k) with_reader(r, k, with);
       if (half_[r] != 0) {  // one thread: nothing comes meanwhile
         with([=](SweepingWorld& w) { w.end_cut(r); });
         continue;
       }
-      for (std::size_t from = 0; from < kRanks; ++from) {
+      for (std::size_t from = 0; from < kSweepers; ++from) {
         if (!wires_[from][r].empty()) with([=](SweepingWorld& w) { w.deliver(from, r); });
       }
     }
@@ -91,7 +91,7 @@ class SweepingWorld {
 
   // Somebody may read what has been freed.
   bool wrong() const {
-    for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t r = 0; r < kSweepers; ++r) {
       for (const Held& h : at_[r]) {
         if (!h.reader.has && (h.reader.hull() & freed_) != 0) return true;
       }
@@ -120,7 +120,7 @@ class SweepingWorld {
   std::string bytes() const {
     std::string b;
     const auto put = [&b](auto x) { b += static_cast<char>(x); };
-    for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t r = 0; r < kSweepers; ++r) {
       put(at_[r].size());
       for (const Held& h : at_[r])
         put(h.reader.first * 8 + (h.reader.has ? 4 : 0) + (h.reader.loop ? 2 : 0) + (h.leaves ? 1 : 0)),
@@ -165,7 +165,7 @@ class SweepingWorld {
         w.at_[r].push_back({{w.at_[r][k].reader.first, false}, false});
       });
     }
-    for (std::size_t to = 0; to < kRanks && budget_.moves > 0; ++to) {
+    for (std::size_t to = 0; to < kSweepers && budget_.moves > 0; ++to) {
       if (to == r) continue;
       with([=](SweepingWorld& w) { w.board(r, k, to, true); });
       if (h.reader.has && r == home_ && (h.reader.hull() & freed_) == 0)
@@ -214,17 +214,17 @@ class SweepingWorld {
         return;
       case SweepWord::has_cut:
         if (!lead_.cut(m.sent)) return;
-        for (std::size_t r = 0; r < kRanks; ++r) say(0, r, {SweepWord::expect, {}, lead_.expected[r]});
+        for (std::size_t r = 0; r < kSweepers; ++r) say(0, r, {SweepWord::expect, {}, lead_.expected[r]});
         return;
       case SweepWord::expect:
         ranks_[to].expect(rules_->waits_for_what_crosses ? m.number : ranks_[to].before);
         return tell(to);
       case SweepWord::tell:
         around_ |= m.hull;
-        if (++heard_ < (rules_->home_waits_for_all ? kRanks : kRanks - 1)) return;
-        if (heard_ < kRanks || rules_->home_waits_for_all)
+        if (++heard_ < (rules_->home_waits_for_all ? kSweepers : kSweepers - 1)) return;
+        if (heard_ < kSweepers || rules_->home_waits_for_all)
           freed_ |= static_cast<std::uint8_t>(kAll & ~(around_ | relied_ | awaited_at_home()));
-        if (heard_ < kRanks) return;
+        if (heard_ < kSweepers) return;
         heard_ = around_ = relied_ = 0;
         remembers_ = false;
         return say(to, 0, {SweepWord::heard});
@@ -235,7 +235,7 @@ class SweepingWorld {
   }
   void begin() {
     if (!lead_.begins()) return;
-    for (std::size_t r = 0; r < kRanks; ++r) say(0, r, {SweepWord::cut, {}, lead_.number});
+    for (std::size_t r = 0; r < kSweepers; ++r) say(0, r, {SweepWord::cut, {}, lead_.number});
   }
   void write_down(std::size_t r) {
     written_[r] = 0;
@@ -264,11 +264,11 @@ class SweepingWorld {
   const SweepingRules* rules_;
   std::size_t home_;
   SweepBudget budget_;
-  std::array<std::vector<Held>, kRanks> at_;
-  std::array<std::array<std::vector<SweepWord>, kRanks>, kRanks> wires_;
-  std::array<SweepRank, kRanks> ranks_{SweepRank(kRanks), SweepRank(kRanks), SweepRank(kRanks)};
-  std::array<std::uint8_t, kRanks> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
-  SweepLead lead_{kRanks};
+  std::array<std::vector<Held>, kSweepers> at_;
+  std::array<std::array<std::vector<SweepWord>, kSweepers>, kSweepers> wires_;
+  std::array<SweepRank, kSweepers> ranks_{SweepRank(kSweepers), SweepRank(kSweepers), SweepRank(kSweepers)};
+  std::array<std::uint8_t, kSweepers> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
+  SweepLead lead_{kSweepers};
   std::uint8_t heard_ = 0, around_ = 0, freed_ = 0, relied_ = 0;
   bool remembers_ = false;
 };

@@ -14,7 +14,7 @@
 namespace tessera::protocol {
 namespace {
 
-constexpr Rank kHome{0}, kHere{1}, kOther{2}, kThird{3};
+constexpr Rank kOfHome{0}, kHere{1}, kOther{2}, kThird{3};
 
 const char* name_of(State s) {
   constexpr const char* names[] = {"none",   "unassigned", "here",    "kept", "fetched", "freed",    "spent",
@@ -30,7 +30,7 @@ struct Row {
 
 std::string rank_name(Rank r, Rank self) {
   if (r == self) return "self";
-  return r == kHome ? "home" : r == kOther ? "*s*" : r == kThird ? "*t*" : "?";
+  return r == kOfHome ? "home" : r == kOther ? "*s*" : r == kThird ? "*t*" : "?";
 }
 
 std::string said(const Send& s, Rank self) {
@@ -48,7 +48,7 @@ std::string cell(State before, Rank self, const Row& row) {
   if (std::holds_alternative<Wanted>(row.event) && is_freed(before)) return "an error of the program";
   if (std::holds_alternative<Evict>(row.event) && before != State::copy) return "·";  // it has only copies
   Entry e(before, false);
-  const View v{.self = self, .home = kHome, .next_keeper = kThird, .waiting = row.waiting ? 1 : 0, .size = 50'000};
+  const View v{.self = self, .home = kOfHome, .next_keeper = kThird, .waiting = row.waiting ? 1 : 0, .size = 50'000};
   if (before == State::kept || before == State::fetched || before == State::here) {
     e.others = std::make_unique<Others>();
     add(e.others->copies, kOther, self);
@@ -118,15 +118,15 @@ std::string tables() {
       {"Give", Give{}, true},
       {"with fragments of *t*", Shipped{kThird}, true},
       {"Fetch for *t*", Fetch{kThird}},
-      {"Drop of home", Drop{kHome}},
+      {"Drop of home", Drop{kOfHome}},
       {"Drop of *s*", Drop{kOther}},
       {"Gone", Gone{}},
-      {"Entrust of home", Entrust{kHome}},
+      {"Entrust of home", Entrust{kOfHome}},
       {"the cache is full", Evict{}},
       {"this rank leaves", Leave{}},
   };
   return "### At its home\n\n" +
-         table(kHome, {State::none, State::unassigned, State::here, State::kept, State::fetched, State::freed},
+         table(kOfHome, {State::none, State::unassigned, State::here, State::kept, State::fetched, State::freed},
                at_home) +
          "\n### Elsewhere\n\n" +
          table(kHere,

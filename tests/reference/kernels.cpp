@@ -20,7 +20,7 @@ std::int32_t digest(const void* data, std::size_t size) {
   return mixed(static_cast<std::int32_t>(h % 100000u), static_cast<std::int32_t>(size));
 }
 
-std::string shown(const Value& v) {
+std::string described(const Value& v) {
   if (const auto* i = std::get_if<std::int32_t>(&v)) return "int " + std::to_string(*i);
   if (const auto* l = std::get_if<std::int64_t>(&v)) return "long " + std::to_string(*l);
   if (const auto* s = std::get_if<std::string>(&v)) return "string " + *s;
@@ -80,7 +80,7 @@ const std::unordered_map<std::string, Run>& all() {
       {"nothing", [](In, Lines) { return Out{}; }},
       {"show",
        [](In in, Lines lines) {
-         lines.push_back(s(in[0]) + " " + shown(in[1]));
+         lines.push_back(s(in[0]) + " " + described(in[1]));
          return Out{};
        }},
       {"show3", show3},

@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-namespace tessera::runtime::tests {
+namespace tessera::runtime {
 namespace {
 
 constexpr std::int64_t kWidth = 8;
@@ -89,4 +89,4 @@ TEST_F(HorizonCosts, ValuesThatStayAreNotLookedAtForEachFewThatGo) {
 }
 
 }  // namespace
-}  // namespace tessera::runtime::tests
+}  // namespace tessera::runtime

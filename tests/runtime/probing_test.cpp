@@ -8,9 +8,6 @@
 namespace tessera::runtime {
 namespace {
 
-using testing::LinkModel;
-using testing::SimulatedLink;
-
 constexpr int kSeeds = 30;
 constexpr std::uint64_t kMatrix = 1 << 20;  // bytes of the largest value
 

@@ -17,7 +17,7 @@ namespace {
 
 using Rank = balancer::Rank;
 using What = Silence::Action::What;
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kWorldSecond = 1'000'000'000;
 
 // Ranks with links that keep their order. A round is a second: everybody that runs ticks, and takes what has come, in
 // any order.
@@ -29,12 +29,12 @@ class World {
 
   void stop(std::int32_t r, bool stopped = true) { stopped_[static_cast<std::size_t>(r)] = stopped; }
   // The world without this process, as if the machine had slept.
-  void sleep(std::int64_t seconds) { now_ += seconds * kSecond; }
+  void sleep(std::int64_t seconds) { now_ += seconds * kWorldSecond; }
 
   // What can happen in a round: rank r ticks (r), or takes what it has been sent (ranks + r).
   std::int32_t events() const { return 2 * ranks_; }
   void round(const std::vector<std::int32_t>& order) {
-    now_ += kSecond;
+    now_ += kWorldSecond;
     for (const std::int32_t e : order) {
       const std::int32_t r = e % ranks_;
       if (stopped_[static_cast<std::size_t>(r)]) continue;
@@ -77,7 +77,7 @@ class World {
                : t.what == What::again ? " again"
                                        : " ends");
       for (const Rank r : t.ranks) text += " " + std::to_string(balancer::index(r));
-      text += " (" + std::to_string(t.silent / kSecond) + " s)\n";
+      text += " (" + std::to_string(t.silent / kWorldSecond) + " s)\n";
     }
     return text;
   }
@@ -86,7 +86,7 @@ class World {
   void carry_out(std::int32_t by, const Silence::Actions& actions) {
     for (const Silence::Action& a : actions) {
       if (a.what != What::send) {
-        told.push_back({by, a.what, a.ranks, now_ / kSecond, a.silent});
+        told.push_back({by, a.what, a.ranks, now_ / kWorldSecond, a.silent});
         continue;
       }
       for (const Rank to : a.ranks) links_[{by, balancer::index(to)}].push_back(a.kind);
@@ -113,7 +113,7 @@ void in_all_orders(std::int32_t events, Check check) {
 
 TEST(Silence, WhoAnswersIsNotSilent) {
   in_all_orders(6, [](const auto& order) {
-    World w(3, {.end_after = 5 * kSecond});
+    World w(3, {.end_after = 5 * kWorldSecond});
     w.rounds(40, order);
     EXPECT_TRUE(w.told.empty()) << w.shown();
   });
@@ -172,7 +172,7 @@ TEST(Silence, IfTheNextOneIsStoppedTooAnotherSaysIt) {
 TEST(Silence, TheLimitEndsTheRunAndOnlyThen) {
   in_all_orders(6, [](const auto& order) {
     for (const std::int32_t silent : {0, 2}) {
-      World w(3, {.end_after = 20 * kSecond});
+      World w(3, {.end_after = 20 * kWorldSecond});
       w.rounds(3, order);
       w.stop(silent);
       w.rounds(15, order);
@@ -190,7 +190,7 @@ TEST(Silence, TheLimitEndsTheRunAndOnlyThen) {
 // A laptop that slept, a virtual machine that was moved: all clocks jump.
 TEST(Silence, TimeInWhichNobodyRanCountsForNobody) {
   in_all_orders(6, [](const auto& order) {
-    World w(3, {.end_after = 5 * kSecond});
+    World w(3, {.end_after = 5 * kWorldSecond});
     for (int i = 0; i < 5; ++i) {
       w.rounds(4, order);
       w.sleep(100'000);
@@ -244,7 +244,7 @@ TEST(Silence, RandomOrdersAndStops) {
     ASSERT_EQ(w.count(What::end), 0u) << n;
     for (const World::Told& t : w.told) {
       ASSERT_EQ(t.ranks, std::vector{Rank{victim}}) << n << "\n" << w.shown();
-      ASSERT_GE(t.silent, 9 * kSecond) << n << "\n" << w.shown();
+      ASSERT_GE(t.silent, 9 * kWorldSecond) << n << "\n" << w.shown();
     }
   }
 }

@@ -15,7 +15,7 @@
 
 #include "runtime/balance/probing.hpp"
 
-namespace tessera::runtime::testing {
+namespace tessera::runtime {
 
 struct LinkModel {
   double bandwidth = 1.25e8;  // bytes/s
@@ -119,4 +119,4 @@ class SimulatedLink {
   double others_until_ = 0;
 };
 
-}  // namespace tessera::runtime::testing
+}  // namespace tessera::runtime

@@ -20,8 +20,8 @@ namespace {
 
 // Runs make others, kernels and loops: some run on the spot, some later. Each assigns a value of as many bytes as its
 // number, by which it is known in the graph.
-struct World {
-  World(std::size_t limit, unsigned seed);
+struct TracedWorld {
+  TracedWorld(std::size_t limit, unsigned seed);
   void run(abi::Cf*);
   void make();
   void leave() {
@@ -52,15 +52,15 @@ struct World {
   std::set<std::int64_t> iterations;
   std::map<std::int64_t, std::uint64_t> left_at;  // ticks, when a run was left that did not end with another one
 };
-World* world = nullptr;
+TracedWorld* world = nullptr;
 
-const abi::Program& fill(World& w) {
+const abi::Program& fill(TracedWorld& w) {
   w.kernel.kind = abi::Kind::atomic;
   w.kernel.layout = "i";
   w.kernel.frame_words = w.kernel.capacity = w.kernel.var_count = 1;
   w.kernel.vars = &w.variable;
   w.kernel.run = [](abi::Worker*, abi::Cf* c) {
-    World& x = *world;
+    TracedWorld& x = *world;
     x.open.push_back(++x.numbers);
     x.makers[x.numbers] = x.maker_of[c->id.lo];
     x.assign(x.numbers);
@@ -74,7 +74,7 @@ const abi::Program& fill(World& w) {
   w.loop.layout = "ii";
   w.loop.frame_words = w.loop.capacity = 2;
   w.loop.iterate = [](abi::Worker*, abi::Cf* c, std::int64_t) {
-    World& x = *world;
+    TracedWorld& x = *world;
     x.open.push_back(++x.numbers);
     x.makers[x.numbers] = x.maker_of[c->id.lo];
     x.iterations.insert(x.numbers);
@@ -88,7 +88,7 @@ const abi::Program& fill(World& w) {
   return w.program;
 }
 
-World::World(std::size_t limit, unsigned seed)
+TracedWorld::TracedWorld(std::size_t limit, unsigned seed)
     : buffer(fill(*this), 1, std::make_shared<RecordRoom>(limit * RecordRoom::kUsual, 1)), dice(seed) {
   world = this;
   run(allocate_cf(kernel, &scope, {1, 1}));
@@ -102,7 +102,7 @@ World::World(std::size_t limit, unsigned seed)
   }
 }
 
-void World::run(abi::Cf* c) {
+void TracedWorld::run(abi::Cf* c) {
   ++depth;
   if (c->block == &kernel) {
     buffer.run(*nobody, c);
@@ -114,7 +114,7 @@ void World::run(abi::Cf* c) {
   free_cf(c);
 }
 
-void World::make() {
+void TracedWorld::make() {
   if (numbers > most) return;
   const abi::Block& b = !deep && dice() % 8 == 0 ? loop : kernel;
   abi::Cf* c = allocate_cf(b, &scope, {static_cast<std::uint64_t>(++made) * 0x9E3779B97F4A7C15u, 5});
@@ -150,7 +150,7 @@ void end_is_kept(unsigned seeds) {
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     for (const std::size_t limit : {std::size_t{1} << 15, std::size_t{1} << 17, std::size_t{1} << 24}) {
       SCOPED_TRACE(std::to_string(seed) + ", " + std::to_string(limit));
-      World w(limit, seed);
+      TracedWorld w(limit, seed);
       if (w.ended.size() < 100) continue;
       const std::uint64_t since = w.buffer.since();
       TraceGraph graph;

@@ -9,23 +9,23 @@ namespace tessera::runtime {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 TEST(Doorbell, ARingAfterTheCountWasReadIsNotSleptOver) {
   Doorbell bell;
   const std::uint32_t seen = bell.count();
   bell.ring();
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   bell.sleep(seen, begin + 20s);
-  EXPECT_LT(Clock::now() - begin, 5s);
+  EXPECT_LT(Steady::now() - begin, 5s);
 }
 
 TEST(Doorbell, SleepEndsAtTheTimeGiven) {
   Doorbell bell;
-  const auto begin = Clock::now();
-  while (Clock::now() < begin + 20ms) bell.sleep(bell.count(), begin + 20ms);
+  const auto begin = Steady::now();
+  while (Steady::now() < begin + 20ms) bell.sleep(bell.count(), begin + 20ms);
   bell.sleep(bell.count(), begin - 1s);  // the past
-  EXPECT_LT(Clock::now() - begin, 5s);
+  EXPECT_LT(Steady::now() - begin, 5s);
 }
 
 // Work is a number; every increment must be noticed although sleeper and ringers race.
@@ -43,7 +43,7 @@ TEST(Doorbell, NoRingIsLost) {
     });
   }
   int done = 0;
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   while (done < 2 * kEach) {
     const std::uint32_t seen = bell.count();
     const int now = work;
@@ -51,7 +51,7 @@ TEST(Doorbell, NoRingIsLost) {
       done = now;
     } else {
       bell.sleep(seen, begin + 60s);
-      ASSERT_LT(Clock::now(), begin + 50s);
+      ASSERT_LT(Steady::now(), begin + 50s);
     }
   }
   for (std::thread& t : ringers) t.join();
@@ -60,7 +60,7 @@ TEST(Doorbell, NoRingIsLost) {
 TEST(Doorbell, AllSleepersWake) {
   Doorbell bell;
   const std::uint32_t seen = bell.count();
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   std::vector<std::thread> sleepers;
   for (int k = 0; k < 4; ++k) {
     sleepers.emplace_back([&] { bell.sleep(seen, begin + 30s); });
@@ -68,7 +68,7 @@ TEST(Doorbell, AllSleepersWake) {
   std::this_thread::sleep_for(10ms);
   bell.ring();
   for (std::thread& t : sleepers) t.join();
-  EXPECT_LT(Clock::now() - begin, 10s);
+  EXPECT_LT(Steady::now() - begin, 10s);
 }
 
 }  // namespace

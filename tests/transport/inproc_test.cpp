@@ -16,7 +16,6 @@ namespace tessera::runtime {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::Scenario;
 
 // Runs a scenario with a thread per rank; returns what went wrong.
 std::string run(const Scenario& scenario, const InprocOptions& options) {
@@ -26,7 +25,7 @@ std::string run(const Scenario& scenario, const InprocOptions& options) {
   for (std::size_t r = 0; r < transports.size(); ++r) {
     ranks.emplace_back([&, r] {
       try {
-        testing::Phased phased(*transports[r]);
+        Phased phased(*transports[r]);
         scenario.run(phased, options.seed);
       } catch (const std::exception& e) {
         wrong[r] = "rank " + std::to_string(r) + ": " + e.what();
@@ -66,7 +65,7 @@ TEST_P(Conformance, SeededDelays) {
 
 TEST_P(Conformance, EmulatedLink) { EXPECT_EQ(run(GetParam(), {.ranks = 3, .latency = 50us, .bandwidth = 4e9}), ""); }
 
-INSTANTIATE_TEST_SUITE_P(Inproc, Conformance, ::testing::ValuesIn(testing::scenarios()),
+INSTANTIATE_TEST_SUITE_P(Inproc, Conformance, ::testing::ValuesIn(scenarios()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 Parcel tagged(int tag) {

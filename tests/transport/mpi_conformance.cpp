@@ -17,8 +17,8 @@ using namespace tessera::runtime;
 namespace {
 
 int run_scenarios(Transport& inner) {
-  testing::Phased t(inner);
-  for (const testing::Scenario& scenario : testing::scenarios()) {
+  Phased t(inner);
+  for (const Scenario& scenario : scenarios()) {
     const bool seeded = std::strcmp(scenario.name, "storm") == 0;
     for (std::uint64_t seed = 1; seed <= (seeded ? 5 : 1); ++seed) {
       const auto begin = Clock::now();

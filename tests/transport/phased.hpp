@@ -12,7 +12,7 @@
 
 #include "scenarios.hpp"
 
-namespace tessera::runtime::testing {
+namespace tessera::runtime {
 
 class Phased final : public Transport {
  public:
@@ -85,4 +85,4 @@ class Phased final : public Transport {
   std::deque<std::pair<Rank, Parcel>> early_;
 };
 
-}  // namespace tessera::runtime::testing
+}  // namespace tessera::runtime

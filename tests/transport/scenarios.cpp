@@ -11,7 +11,7 @@
 
 #include "test_values.hpp"
 
-namespace tessera::runtime::testing {
+namespace tessera::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -332,4 +332,4 @@ constexpr Scenario kScenarios[] = {
 
 std::span<const Scenario> scenarios() { return kScenarios; }
 
-}  // namespace tessera::runtime::testing
+}  // namespace tessera::runtime

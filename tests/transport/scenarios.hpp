@@ -9,7 +9,7 @@
 
 #include "runtime/transport/transport.hpp"
 
-namespace tessera::runtime::testing {
+namespace tessera::runtime {
 
 struct Failed : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -24,4 +24,4 @@ struct Scenario {
 // The registry: the in-process tests and the MPI program both iterate it.
 std::span<const Scenario> scenarios();
 
-}  // namespace tessera::runtime::testing
+}  // namespace tessera::runtime
