@@ -63,6 +63,7 @@ World& World::operator=(const World& o) {
   fragments_ = o.fragments_;
   parts_ = o.parts_;
   members_ = o.members_;
+  landing_ = o.landing_;
   later_ = o.later_;
   runs_ = o.runs_;
   moves_left_ = o.moves_left_;
@@ -90,23 +91,26 @@ std::vector<Choice> World::choices() const {
     if (x.phase == Phase::aboard) add(Does::depart, f);
     if (x.phase != Phase::ready) continue;
     add(Does::run, f);
-    for (int to = 0; to < setting_->ranks && moves_left_ > 0; ++to) {
+    for (int to = 0; to < setting_->ranks && moves_left_ > 0 && landing_[x.at].fragment < 0; ++to) {
       if (to != x.at && in(members_[x.at].taking_part, to)) add(Does::move, f, to);
     }
   }
   for (int r = 0; r < setting_->ranks; ++r) {
+    if (landing_[r].fragment >= 0) add(Does::hand, r);
     for (int to = 0; to < setting_->ranks; ++to) {
-      if (!wires_[r][to].empty()) add(Does::deliver, r, to);
+      if (!wires_[r][to].empty() && landing_[to].fragment < 0) add(Does::deliver, r, to);
       const Later& l = later_[r][to];
       if (l.used_up != 0 || l.drops != 0 || l.used != decltype(l.used){} || l.passed != decltype(l.passed){})
         add(Does::tell, r, to);
     }
-    for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0; ++n) {
+    for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0 && landing_[r].fragment < 0;
+         ++n) {
       bool in_use = false;
       for (int f = 0; f < fragments; ++f) in_use = in_use || (fragments_[f].at == r && in(fragments_[f].holds, n));
       if (slots_[r][n].entry.state == State::copy && !in_use) add(Does::evict, r, n);
     }
   }
+  if (landing_[0].fragment >= 0) return all;
   if (left_ < setting_->leaves.size()) {
     const int who = setting_->leaves[left_];
     // Somebody stays.
@@ -142,6 +146,9 @@ std::string World::take(const Choice& c) {
       break;
     case Does::tell:
       tell_later(c.a, c.b);
+      break;
+    case Does::hand:
+      hand(c.a);
       break;
     case Does::leave:
     case Does::join: {
@@ -313,6 +320,8 @@ void World::write(std::string& bytes) const {
     put(parts_[r].count, parts_[r].engaged_by, parts_[r].open);
     const Member& m = members_[r];
     put(m.steady | m.parked << 1 | m.swept << 2 | m.left << 3, m.taking_part);
+    const Landing& landing = landing_[r];
+    put(landing.fragment, landing.waits, landing.promised, landing.unheard);
   }
   for (std::size_t f = 0; f < setting_->fragments.size(); ++f) {
     const Fragment& x = fragments_[f];
@@ -341,6 +350,11 @@ std::string World::tell(const Choice& c) const {
       return "rank " + text(c.a) + " is told to leave";
     case Does::join:
       return "rank " + text(c.a) + " is told to join";
+    case Does::hand: {
+      const Landing& landing = landing_[c.a];
+      return "fragment " + text(landing.fragment) + ", which rank " + text(c.a) + " has got, " +
+             (landing.waits ? "is handed what it came with" : "begins to wait");
+    }
     case Does::deliver:
       break;
   }

@@ -3,7 +3,8 @@
 // it can be copied, compared by its bytes, and asked what can happen next; carrying that out yields another world.
 //
 // What is not the machine here is written after runtime/node and runtime/data, as simply as it can be: everything a
-// rank does at once is one step. The scope's count travels as in runtime/data/scopes.hpp.
+// rank does at once is one step. What a shipment brings is three (Landing), since other threads go on meanwhile. The
+// scope's count travels as in runtime/data/scopes.hpp.
 #pragma once
 
 #include <array>
@@ -108,6 +109,14 @@ struct Member {
   bool steady = true, parked = false, swept = false, left = false;
   std::uint8_t taking_part = 0;  // set of ranks, as far as it knows
 };
+// A fragment that came with values, which are there. Then it begins to wait, and then they are handed over. Meanwhile
+// the rank takes nothing else that comes, moves and evicts nothing (one thread does all that), but whatever is ready
+// may run.
+struct Landing {
+  std::int8_t fragment = -1;  // none
+  bool waits = false;
+  std::uint8_t promised = 0, unheard = 0;  // sets of names
+};
 // What a rank has put off telling another.
 struct Later {
   std::array<std::uint8_t, kNames> used{};
@@ -115,7 +124,7 @@ struct Later {
   std::array<std::uint8_t, kNames> passed{};  // drops, for sets of ranks
 };
 
-enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, tell, leave, join };
+enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, tell, leave, join, hand };
 struct Choice {
   Does does;
   std::int8_t a = 0, b = 0;
@@ -152,6 +161,7 @@ class World {
   void board(int fragment, int to, bool at_once);
   void deliver(int from, int to);
   void arrive(int from, int to, const Message&);
+  void hand(int rank);  // the next step of what has landed
   void leave_scope(int rank, int count = 1);
   bool use_to_be_told(int name) const;  // to its home, of a fragment that runs elsewhere
   void tell_later(int from, int to);
@@ -170,6 +180,7 @@ class World {
   std::array<Fragment, kFragments> fragments_;
   std::array<Part, kRanks> parts_;
   std::array<Member, kRanks> members_;
+  std::array<Landing, kRanks> landing_;
   std::array<std::array<Later, kRanks>, kRanks> later_;  // of a rank for another
   std::array<std::uint8_t, kNames> runs_{};              // readers that have run
   int moves_left_ = 0, evictions_left_ = 0;

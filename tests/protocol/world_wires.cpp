@@ -105,10 +105,20 @@ void World::arrive(int from, int to, const Message& m) {
   for (int n = 0; n < kNames; ++n) {
     if (in(m.inputs, n)) happens(to, n, Shipped{rank_of(from), in(m.unheard, n)}, true);
   }
-  start(m.fragment, members_[to].left ? std::uint8_t{0} : m.promised);
-  for (int n = 0; n < kNames; ++n) {
-    if (in(m.unheard, n)) happens(to, n, Handed{});
+  landing_[to] = {m.fragment, false, members_[to].left ? std::uint8_t{0} : m.promised, m.unheard};
+  if (m.inputs == 0) hand(to);
+}
+
+void World::hand(int rank) {
+  Landing& landing = landing_[rank];
+  if (!std::exchange(landing.waits, true)) {
+    start(landing.fragment, landing.promised);
+    if (landing.unheard != 0) return;
   }
+  for (int n = 0; n < kNames; ++n) {
+    if (in(landing.unheard, n)) happens(rank, n, Handed{});
+  }
+  landing = {};
 }
 
 // ---------------------------------------------------------------------------- ranks that leave and join
