@@ -242,7 +242,6 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     }
     set_up_logging(options);
     auto transports = make_transports(options);
-    if (own) guard_new_descriptors();
     first = transports.front()->rank() == Rank{0};
     const bool alone = transports.size() > 1 || transports.front()->size() == 1;
     // The other ranks know nothing of what is wrong on this one alone, and would wait for it.

@@ -28,6 +28,7 @@
 #include "runtime/node/stuck.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
+#include "runtime/report/descriptors.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
@@ -380,6 +381,9 @@ int Node::run() {
     membership->listen();
   }
   if (journal != nullptr) journal->start();
+  // No kernel has run yet, in this process.
+  if (facts.options.caller == nullptr && simulation == nullptr && (facts.first() || started_by_launcher()))
+    guard_new_descriptors();
   if (facts.first()) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
   for (auto& w : crew.workers) {

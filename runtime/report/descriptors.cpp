@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,8 +23,17 @@ namespace {
 constexpr unsigned kMostGuarded = 1024;  // higher numbers are not guarded
 using Set = std::bitset<kMostGuarded>;
 
+// What a number stands for. One that another has closed meanwhile, and a kernel has opened anew, is the kernel's.
+struct Guarded {
+  std::atomic<bool> on{false};
+  dev_t device = 0;
+  ino_t node = 0;
+
+  bool is(const struct stat& now) const { return now.st_dev == device && now.st_ino == node; }
+};
+
 Set open_before;
-std::array<std::atomic<bool>, kMostGuarded> guarded;
+std::array<Guarded, kMostGuarded> guarded;
 
 Set open_now() {
   Set found;
@@ -39,14 +49,18 @@ Set open_now() {
   return found;
 }
 
-// MPI closes what it likes in threads of its own.
+// MPI and the run close what they like in threads of their own.
 void check_closing(unsigned first, unsigned last) {
-  if (!in_fragment() || program_running() == nullptr) return;
+  if (!(in_fragment() || in_thread_of_kernel()) || program_running() == nullptr) return;
   for (unsigned fd = first; fd <= last && fd < kMostGuarded; ++fd) {
-    if (!guarded[fd].load(std::memory_order_relaxed)) continue;
-    end_saying("the kernel closes file descriptor " + std::to_string(fd) +
-                   ", which it has not opened: MPI needs it; close only what you have opened [T414]",
-               "", kExitProgram);
+    struct stat now {};
+    if (!guarded[fd].on.load(std::memory_order_acquire) || fstat(static_cast<int>(fd), &now) != 0 ||
+        !guarded[fd].is(now)) {
+      continue;
+    }
+    const std::string what = "closes file descriptor " + std::to_string(fd) +
+                             ", which it has not opened: the run needs it; close only what you have opened [T414]";
+    end_saying("the kernel " + what, "tessera: error: a thread that a kernel has started " + what, kExitProgram);
   }
 }
 
@@ -59,10 +73,16 @@ int close_range_now(unsigned first, unsigned last, int flags) {
 void note_open_descriptors() { open_before = open_now(); }
 void guard_new_descriptors() {
   const Set added = open_now() & ~open_before;
-  for (unsigned fd = 0; fd < kMostGuarded; ++fd) guarded[fd].store(added[fd], std::memory_order_relaxed);
+  for (unsigned fd = 0; fd < kMostGuarded; ++fd) {
+    struct stat now {};
+    if (!added[fd] || fstat(static_cast<int>(fd), &now) != 0) continue;
+    guarded[fd].device = now.st_dev;
+    guarded[fd].node = now.st_ino;
+    guarded[fd].on.store(true, std::memory_order_release);
+  }
 }
 void guard_no_descriptors() {
-  for (auto& g : guarded) g.store(false, std::memory_order_relaxed);
+  for (Guarded& g : guarded) g.on.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace tessera::runtime

@@ -17,6 +17,8 @@ const abi::Program* program_running();
 bool own_thread();
 // Does this thread run a fragment?
 bool in_fragment();
+// This thread was started by a kernel, or by such a thread.
+bool in_thread_of_kernel();
 
 // What to say where there is no more memory, `wanted` bytes being asked for (0: nobody knows how many). Gives back what
 // is held in reserve for that.

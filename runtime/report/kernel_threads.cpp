@@ -17,15 +17,21 @@ Create next_create = nullptr;
 struct KernelStart {
   void* (*routine)(void*);
   void* argument;
+  bool of_kernel;
 };
+
+thread_local bool of_kernel = false;
 
 void* with_crash_stack(void* given) {
   const KernelStart start = *std::unique_ptr<KernelStart>(static_cast<KernelStart*>(given));
+  of_kernel = start.of_kernel;
   const CrashStack stack;
   return start.routine(start.argument);
 }
 
 }  // namespace
+
+bool in_thread_of_kernel() { return of_kernel; }
 
 // Found before any child needs it.
 void find_pthread_create() { next_create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create")); }
@@ -38,7 +44,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   using namespace tessera::runtime;
   if (next_create == nullptr) find_pthread_create();
   if (program_running() == nullptr) return next_create(thread, attributes, routine, argument);
-  auto start = std::make_unique<KernelStart>(KernelStart{routine, argument});
+  auto start = std::make_unique<KernelStart>(KernelStart{routine, argument, in_fragment() || of_kernel});
   const int error = next_create(thread, attributes, with_crash_stack, start.get());
   if (error == 0) (void)start.release();
   return error;

@@ -104,7 +104,7 @@ TEST_F(Command, ACrashAtTheEndOfTheProcessIsTheKernels) {
 }
 #endif
 
-// All that it finds: among them what MPI has opened.
+// All that it finds: among them what MPI has opened, and what the run itself has.
 TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
   const auto program = [](const std::string& what) {
     return "C++ head ${{\n#include <fcntl.h>\n#include <unistd.h>\n$}}\n"
@@ -117,12 +117,18 @@ TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
   for (const char* what : {"for (int i = 3; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)",
                            "for (int i = 3; i < 64; ++i) dup2(1, i)"}) {
     write("p.fa", program(what));
-    EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 1,
-                      {"p.fa:7: error: the kernel closes file descriptor ", "[T414]"}))
-        << what;
+    for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}, Words{"-t", "1", "--journal", "J"}}) {
+      Words words = {"run", "p.fa", "-q"};
+      words.insert(words.end(), ranks.begin(), ranks.end());
+      EXPECT_TRUE(ended(tessera(words), 1, {"p.fa:7: error: the kernel closes file descriptor ", "[T414]"})) << what;
+    }
   }
+  write("p.fa", program("std::thread([] { closefrom(3); }).join()"));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-t", "1"}), 1,
+                    {"error: a thread that a kernel has started closes file descriptor ", "[T414]"}));
   write("p.fa", program("close(open(\"/dev/null\", O_RDONLY)); if (fork() == 0) { closefrom(3); _exit(0); }"));
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q", "-n", "2"}), 0));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-q"}), 0));
 }
 
 // Behind the end of what malloc() gave; found where malloc() is called next, with the allocator's lock held.
