@@ -34,8 +34,8 @@ constexpr int kLooks = 4;  // at the bell, for each at the clock
 constexpr int kFirstLooks = 64;
 constexpr std::int64_t kUnfinishedSleep[2] = {20'000, 100'000};  // MPI has to be progressed
 constexpr std::int64_t kRemoteSleep[2] = {50'000, 1'000'000};    // other hosts cannot ring ...
-constexpr std::int64_t kWatchedSleep[2] = {200'000,
-                                           2'000'000};  // ... unless over sockets; a new one is not known at once
+// ... unless over sockets; a new one may not be known at once.
+constexpr std::int64_t kWatchedSleep[2] = {200'000, 10'000'000};
 // A sender rings when MPI has taken the message, and MPI need not show it at the first look. In Open MPI
 // a third rank may have lost its core while it linked something, a send's acknowledgement
 // say, into our queue in front of it; it knows nothing of bells.
@@ -338,7 +338,8 @@ bool MpiTransport::progress(const Sink& sink) {
     moved |= send_outbox();
   }
   // Something came over a connection that is not watched yet, or may have.
-  if (watch_ && (std::exchange(connected_, false) || (moved && unrung_.load(std::memory_order_relaxed))))
+  if (watch_ &&
+      (std::exchange(connected_, false) || watch_->called() || (moved && unrung_.load(std::memory_order_relaxed))))
     watch_->find();
   unrung_.store(false, std::memory_order_relaxed);
   // To ourselves, and for the next call.
@@ -381,17 +382,18 @@ void MpiTransport::sleep(Clock::time_point until, bool poll) {
   if (bell_->count() != seen || moved_.load(std::memory_order_relaxed) || outbox_full_.load(std::memory_order_seq_cst))
     return;
   const bool unfinished = unfinished_.load(std::memory_order_seq_cst);
-  if (poll) {
+  const bool watched = watch_ && watch_->watches();
+  // What comes over sockets takes longer than this to come, and the kernel tells at once.
+  if (poll && (!watched || !neighbours_.empty())) {
     if (traffic_.exchange(false, std::memory_order_relaxed)) latest_traffic_ = Clock::now();
     while (Clock::now() < latest_traffic_ + kPollAfterTraffic) {
       for (int look = 0; look < kLooks; ++look) {
         // Nobody rings for these, only MPI knows: the caller is to look again.
-        if (unfinished || other_hosts_ || bell_->count() != seen) return;
+        if (unfinished || (other_hosts_ && !watched) || bell_->count() != seen) return;
         spin_pause();
       }
     }
   }
-  const bool watched = watch_ && watch_->watches();
   const auto& bounds = unfinished     ? kUnfinishedSleep
                        : watched      ? kWatchedSleep
                        : other_hosts_ ? kRemoteSleep

@@ -30,16 +30,23 @@ bool internet_stream(int fd) {
 }
 
 // False: it is there already (or was closed just now).
-bool add(int epoll, int fd, std::uint32_t events) {
+bool add(int epoll, int fd, std::uint32_t events, bool listens = false) {
   epoll_event e{};
   e.events = events;
+  e.data.u32 = listens ? 1 : 0;
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0;
 }
 
-// Takes the edges; what they were is seen by who looks at MPI.
-void take_edges(int epoll) {
+// Takes the edges; what they were is seen by who looks at MPI. True: one was of a socket that listens.
+bool take_edges(int epoll) {
   std::array<epoll_event, 64> events;
-  while (epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0) == static_cast<int>(events.size())) {}
+  bool listens = false;
+  int n = 0;
+  do {
+    n = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0);
+    for (int k = 0; k < n; ++k) listens = listens || events[static_cast<std::size_t>(k)].data.u32 != 0;
+  } while (n == static_cast<int>(events.size()));
+  return listens;
 }
 
 }  // namespace
@@ -72,28 +79,32 @@ bool SocketWatch::sleep(std::uint32_t seen, std::chrono::steady_clock::time_poin
       return bell_.count() != seen;
     }
   }
-  due_.store(true, std::memory_order_seq_cst);
+  unsigned due = 0;
+  for (std::size_t k = 0; k < files.size(); ++k) due |= files[k].revents != 0 ? 1u << k : 0;
+  due_.fetch_or(due, std::memory_order_seq_cst);
   return true;
 }
 
 bool SocketWatch::take() {
-  if (!due_.load(std::memory_order_relaxed) || !due_.exchange(false, std::memory_order_seq_cst)) return false;
-  take_edges(readable_.fd);
-  take_edges(writable_.fd);
+  if (due_.load(std::memory_order_relaxed) == 0) return false;
+  const unsigned due = due_.exchange(0, std::memory_order_seq_cst);
+  if ((due & 1u) != 0 && take_edges(readable_.fd)) called_ = true;
+  if ((due & 2u) != 0) take_edges(writable_.fd);
   char byte = 0;
-  while (recv(rung_.fd, &byte, sizeof byte, 0) > 0) {}
-  return true;
+  while ((due & 4u) != 0 && recv(rung_.fd, &byte, sizeof byte, 0) > 0) {}
+  return due != 0;
 }
 
 void SocketWatch::find() {
+  called_ = false;
   DIR* files = opendir("/proc/self/fd");
   if (files == nullptr) return;
   while (const dirent* file = readdir(files)) {
     char* end = nullptr;
     const auto fd = static_cast<int>(std::strtol(file->d_name, &end, 10));
     if (end == file->d_name || *end != '\0' || !internet_stream(fd)) continue;
-    if (!add(readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET)) continue;
-    if (option(fd, SO_ACCEPTCONN) == 1) continue;
+    const bool listens = option(fd, SO_ACCEPTCONN) == 1;
+    if (!add(readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, listens) || listens) continue;
     add(writable_.fd, fd, EPOLLOUT | EPOLLET);
     watches_.store(true, std::memory_order_relaxed);
   }

@@ -34,6 +34,8 @@ class SocketWatch {
   bool take();
   // find looks for sockets that are not watched yet: connections are made when there is something to send.
   void find();
+  // Another host has called since the last find(): MPI has taken the connection when it was looked at.
+  bool called() const { return called_; }
   // Some socket is watched that is connected to another one.
   bool watches() const { return watches_.load(std::memory_order_relaxed); }
 
@@ -46,10 +48,11 @@ class SocketWatch {
   };
 
   Doorbell& bell_;
-  File readable_;                     // epoll of the sockets, for what they have to read; edges
-  File writable_;                     // ... for room to write
-  File rung_;                         // has a byte of each ring
-  std::atomic<bool> due_{false};      // something has ended a sleep and is not taken yet
+  File readable_;                 // epoll of the sockets, for what they have to read; edges
+  File writable_;                 // ... for room to write
+  File rung_;                     // has a byte of each ring
+  std::atomic<unsigned> due_{0};  // which of these have ended a sleep and are not taken yet: a bit of each
+  bool called_ = false;
   std::atomic<bool> watches_{false};  // set by who calls find()
 };
 

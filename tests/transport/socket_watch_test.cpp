@@ -43,6 +43,15 @@ class Connection {
   void send(std::size_t bytes = 1) {
     EXPECT_EQ(write(there, std::string(bytes, 'x').data(), bytes), static_cast<ssize_t>(bytes));
   }
+  // Another one that wants to be connected; nobody takes it.
+  int call() const {
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    const int who = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(connect(who, reinterpret_cast<sockaddr*>(&at), size), 0);
+    return who;
+  }
   void receive() {
     char c[256];
     while (read(here, c, sizeof c) > 0) {}
@@ -100,6 +109,23 @@ TEST(SocketWatch, WhatComesWhileNobodySleepsEndsTheNextSleep) {
   w.connection.send();
   std::this_thread::sleep_for(20ms);
   EXPECT_TRUE(w.rings(20s));
+}
+
+// Its connection is to be watched before anything comes over it: nobody else tells of that.
+TEST(SocketWatch, WhoCallsIsKnownUntilItIsLookedFor) {
+  Watched w;
+  w.look();
+  w.connection.send();
+  EXPECT_TRUE(w.rings(20s));
+  w.look();
+  EXPECT_FALSE(w.watch.called());
+  const int who = w.connection.call();
+  EXPECT_TRUE(w.rings(20s));
+  EXPECT_TRUE(w.watch.take());
+  EXPECT_TRUE(w.watch.called());
+  w.watch.find();
+  EXPECT_FALSE(w.watch.called());
+  close(who);
 }
 
 TEST(SocketWatch, ARingEndsTheSleepOfEachThread) {
