@@ -105,6 +105,7 @@ std::string_view usual_policy(std::int32_t ranks);
 // check_settings returns one message per unknown key or value out of range; empty means fine.
 // Underscores and dashes are the same.
 std::vector<std::string> check_settings(const PolicyInfo&, const Settings&);
+bool has_parameter(const PolicyInfo&, std::string_view name);
 // The value of a parameter: from settings, else its default.
 std::string setting(const PolicyInfo&, const Settings&, std::string_view parameter);
 

@@ -138,6 +138,10 @@ std::vector<std::string> check_parameters(const std::string& owner, std::span<co
   return errors;
 }
 
+bool has_parameter(const PolicyInfo& policy, std::string_view name) {
+  return find_parameter(policy.parameters, name) != nullptr;
+}
+
 std::vector<std::string> check_settings(const PolicyInfo& info, const Settings& settings) {
   return check_parameters("balancer '" + std::string(info.name) + "'", info.parameters, settings);
 }

@@ -6,13 +6,25 @@
 
 #include "cli/commands.hpp"
 #include "cli/toolchain.hpp"
+#include "compiler/block/passes.hpp"
 #include "runtime/launch/words.hpp"
 
 namespace tessera::cli {
 
 namespace {
 constexpr const char* kWarnings = "Warnings";
+
+void check_optimisation(const std::string& name) {
+  std::string known;
+  for (const compiler::block::Pass& pass : compiler::block::pipeline()) {
+    if (!pass.optimisation) continue;
+    if (name == pass.name) return;
+    known += (known.empty() ? "" : ", ") + std::string(pass.name);
+  }
+  throw CLI::ValidationError("--without: there is no optimisation `" + name + "`; they are " + known);
 }
+
+}  // namespace
 
 bool colour_on_stderr() {
   const char* no = std::getenv("NO_COLOR");
@@ -42,7 +54,12 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
       ->allow_extra_args(false);
   app.add_option_function<std::vector<std::string>>(
          "--without",
-         [&options](const std::vector<std::string>& names) { options.without.insert(names.begin(), names.end()); },
+         [&options](const std::vector<std::string>& names) {
+           for (const std::string& name : names) {
+             check_optimisation(name);
+             options.without.insert(name);
+           }
+         },
          "leave an optimisation out (docs/optimisations.md); programs mean the same; may be repeated")
       ->option_text("NAME")
       ->allow_extra_args(false);

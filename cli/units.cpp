@@ -1,6 +1,7 @@
 #include "cli/units.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include "cli/depfile.hpp"
 #include "cli/failure.hpp"
@@ -49,12 +50,21 @@ std::vector<std::string> precompiled(const Unit& u, const CompileSetup& s, Cache
   return {"-include", ready.string(), "-fpch-deps"};
 }
 
+// Who writes `$N` in C++ text expects that it stands for the macro.
+std::string note_of_macros(const Unit& u, const std::string& output) {
+  static const std::regex name(R"((‘|')\$(\w+)(’|') was not declared)");
+  std::smatch m;
+  if (u.kind != Unit::Kind::in_place || !std::regex_search(output, m, name)) return "";
+  return "tessera: note: macros are not substituted in C++ text: give the kernel `$" + m[2].str() +
+         "` as an argument\n";
+}
+
 std::string failure_text(const Unit& u, const std::string& output) {
   const std::string what = u.kind == Unit::Kind::kernel ? "the kernel file " + u.name + " does not compile:"
                            : u.kind == Unit::Kind::in_place
                                ? "the C++ kernels written in " + u.name + " do not compile:"
                                : "internal error: the C++ made from " + u.name + " does not compile:";
-  return "tessera: error: " + what + "\n" + output;
+  return "tessera: error: " + what + "\n" + output + note_of_macros(u, output);
 }
 
 }  // namespace

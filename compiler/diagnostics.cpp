@@ -31,7 +31,12 @@ Diagnostics& Diagnostics::error(std::string_view code, Span span, std::string te
   return add(Severity::error, code, std::move(span), std::move(text));
 }
 Diagnostics& Diagnostics::error(std::string_view code, Extent extent, std::string text) {
-  return add(Severity::error, code, span(extent), std::move(text));
+  add(Severity::error, code, span(extent), std::move(text));
+  if (const std::optional<Place> use = macro_use(extent)) {
+    const auto of = std::find_if(uses_.begin(), uses_.end(), [&](const auto& u) { return u.first == *use; });
+    if (of != uses_.end()) note(of->second->span, of->second->text);
+  }
+  return *this;
 }
 Diagnostics& Diagnostics::mistyped(std::string_view code, Extent extent, std::string text) {
   ++mistyped_;
@@ -53,14 +58,16 @@ Diagnostics& Diagnostics::note(Span span, std::string text) {
   return *this;
 }
 
+bool Diagnostics::from_macro(Extent extent) const { return macro_use(extent).has_value(); }
+
 // A byte of a macro's body is placed at the macro's use, which begins with a dollar sign.
-bool Diagnostics::from_macro(Extent extent) const {
+std::optional<Place> Diagnostics::macro_use(Extent extent) const {
   for (std::uint32_t k = extent.begin; k < extent.end; ++k) {
     const Place at = text_.at[k];
     const std::string& text = sources_.file(at.file).text;
-    if (at.offset < text.size() && text[at.offset] == '$') return true;
+    if (at.offset < text.size() && text[at.offset] == '$') return at;
   }
-  return false;
+  return std::nullopt;
 }
 
 bool Diagnostics::in_main_file(Extent extent) const {

@@ -1,8 +1,11 @@
 // Diagnostics collects what is wrong with the user's program; nothing is printed here.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/compiler.hpp"
@@ -27,6 +30,8 @@ class Diagnostics {
   Diagnostics& remark(std::string_view code, Extent extent, std::string text);
   Diagnostics& note(Extent extent, std::string text);
   Diagnostics& note(Span span, std::string text);
+  // At this use a macro has been substituted: an error in what it stands for has this note.
+  void substituted(Place use, std::shared_ptr<const Note> note) { uses_.emplace_back(use, std::move(note)); }
 
   bool failed() const { return errors_ != 0; }
   bool only_mistyped() const { return errors_ == mistyped_; }
@@ -41,10 +46,12 @@ class Diagnostics {
 
  private:
   Diagnostics& add(Severity, std::string_view code, Span, std::string text);
+  std::optional<Place> macro_use(Extent extent) const;
 
   const Sources& sources_;
   const MappedText& text_;
   std::vector<Diagnostic> all_;
+  std::vector<std::pair<Place, std::shared_ptr<const Note>>> uses_;
   std::size_t errors_ = 0;
   std::size_t mistyped_ = 0;  // of these
   std::size_t warnings_ = 0;

@@ -50,21 +50,6 @@ block::Program run_passes(const semantics::Model& model, analysis::Facts facts, 
   return program;
 }
 
-void check_without(const Options& options, const Sources& sources, Diagnostics& diagnostics) {
-  for (const std::string& name : options.without) {
-    std::string known;
-    bool known_name = false;
-    for (const block::Pass& pass : block::pipeline()) {
-      if (!pass.optimisation) continue;
-      if (name == pass.name) known_name = true;
-      known += (known.empty() ? "" : ", ") + std::string(pass.name);
-    }
-    if (known_name) continue;
-    diagnostics.error("T190", Span{sources.file(0).name, 0, 0, 1},
-                      "there is no optimisation " + quote(name) + "; they are " + known);
-  }
-}
-
 void check_dump_name(const Options& options, const Sources& sources, Diagnostics& diagnostics) {
   if (options.dump_after.empty() || options.dump_after == "lower") return;
   std::string known = "lower";
@@ -129,7 +114,6 @@ void run_stages(Sources& sources, MappedText& text, Diagnostics& diagnostics, co
   Preprocessor preprocessor(sources, diagnostics, options, text);
   if (!preprocessor.run(0)) return;
   check_dump_name(options, sources, diagnostics);
-  check_without(options, sources, diagnostics);
   syntax::Program tree = syntax::Parser(syntax::lex(text, diagnostics), diagnostics).program();
   const bool broken = diagnostics.failed();
   semantics::drop_repeated(tree, diagnostics);

@@ -22,6 +22,7 @@
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
 #include "runtime/launch/words.hpp"
+#include "runtime/node/stuck.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -71,6 +72,7 @@ runtime::RunOptions run_options(const Options& o) {
 // run runs the library, then says what -t and -u ask for.
 int run(const fs::path& library, const Options& o, const runtime::RunOptions& options) {
   launch::prepare_process();
+  runtime::report_as_luna();
   const abi::Program& program = load_program(library);
   const std::vector<std::string> ours = options_among(o.arguments);
   if (program.main_params != o.arguments.size() && !ours.empty() && runtime::launcher_rank() == 0) {

@@ -228,11 +228,21 @@ class Counting {
     return nullptr;
   }
 
+  // A loop whose number of turns stands in the program, and is no large one, makes no name grow.
+  static bool makes_many(const Around& a) {
+    constexpr std::int64_t kFew = 1000;
+    if (a.counter == nullptr) return false;
+    const auto number = [](const ExprPtr& e) {
+      return e != nullptr && e->kind == semantics::Expr::Kind::integer ? std::optional(e->integer) : std::nullopt;
+    };
+    const auto first = number(a.first), last = number(a.last);
+    return !first || !last || *last > *first + kFew;
+  }
+
   // Where a name grows with a loop, and nobody has said when it goes.
   void tell(const Variable* variable, const OfName& n) {
     const bool grows = std::any_of(n.assigned.begin(), n.assigned.end(), [&](const AssignedAt& a) {
-      return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(),
-                         [](const Around& b) { return b.counter != nullptr; });
+      return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(), makes_many);
     });
     if (!grows || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
     program_.long_lived.push_back({variable, n.why, n.at});

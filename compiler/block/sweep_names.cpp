@@ -359,10 +359,12 @@ class Sweeping {
   }
 
   void report(const LongLived& l) {
-    if (program_.swept.count(l.variable) != 0) return;
     if (diagnostics_.in_library(l.variable->at) || !told_.insert(l.variable->at.begin).second) return;
-    auto& told = diagnostics_.remark(
-        "T246", l.at, quote(l.variable->name) + " lives until the block that declares it has ended: " + l.why);
+    const char* lives = program_.swept.count(l.variable) == 0
+                            ? " lives until the block that declares it has ended: "
+                            : " lives until the block that declares it has ended when there are several ranks (on one "
+                              "goes what nobody can read any more): ";
+    auto& told = diagnostics_.remark("T246", l.at, quote(l.variable->name) + lives + l.why);
     if (l.at.begin != l.variable->at.begin) told.note(l.variable->at, "it is declared here");
   }
 

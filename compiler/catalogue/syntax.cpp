@@ -170,7 +170,7 @@ sub main() { small(2); })"},
     {"T148", "not-of-comparison", Severity::warning, "`!a == b` compares `!a`",
      R"(`!` binds closer than comparisons, as in C: `!a < b` compares 0 or 1 with `b`. Brackets say what is meant.)",
      R"(for i = 1..9 if !i == 5 show(i);)", R"(for i = 1..9 if !(i == 5) show(i);)"},
-    {"T190", "unknown-pass", Severity::error, "`--dump-after` or `--without` names no pass of the translator",
+    {"T190", "unknown-pass", Severity::error, "`--dump-after` names no pass of the translator",
      R"(The message lists the passes there are.)", R"(tessera check --dump-after no-such-pass prog.fa)", "",
      Entry::By::command},
 };

@@ -395,7 +395,11 @@ class Writer {
       const semantics::NameUse& n = *list[k];
       const bool input = k < block_.inputs.size();
       out += "  {" + context_.written(n.at) + ", " + literal(n.base->name) + ", " + std::to_string(n.indices.size()) +
-             ", " + (input ? literal(n.base->producers) : std::string("nullptr")) + "},\n";
+             ", " +
+             (input                   ? literal(n.base->producers)
+              : n.base->whole.empty() ? "nullptr"
+                                      : literal(n.base->whole)) +
+             "},\n";
     }
     return out + "};\n";
   }

@@ -31,6 +31,7 @@ struct Variable {
   Extent at;
   std::uint32_t id = 0;   // dense, in order of declaration
   std::string producers;  // names: who could assign its fragments, for messages
+  std::string whole;      // a name that is a parameter: what it always is a part of, where that is declared; or ""
   bool assigned = true;   // names: somebody could
   bool dropped = false;   // names: advice drops or mentions it
   bool counted = false;   // names: its fragments may have a req_count

@@ -25,8 +25,14 @@ class Analysis {
     for (const Sub& s : model_.subs) {
       if (s.used) body(s.body);
     }
+    std::map<std::uint32_t, std::set<std::string>> declared;  // by root
+    for (const Variable& v : model_.variables) {
+      if (v.kind == Variable::Kind::fragment) declared[root(v.id)].insert(v.name);
+    }
     for (Variable& v : model_.variables) {
       if (!v.is_name()) continue;
+      const std::set<std::string>& wholes = declared[root(v.id)];
+      if (v.kind == Variable::Kind::parameter && wholes.size() == 1) v.whole = *wholes.begin();
       const auto& all = producers_[root(v.id)];
       v.producers = given_to(v) + text_of(all);
       v.assigned = !all.empty();
@@ -81,7 +87,9 @@ class Analysis {
     return " at " + std::filesystem::path(span.file).filename().string() + ":" + std::to_string(span.line);
   }
   void assigned(const NameUse& name, const std::string& by, Extent at) {
-    producers_[root(name.base->id)].push_back(quote(by) + there(at));
+    std::vector<std::string>& all = producers_[root(name.base->id)];
+    std::string text = quote(by) + there(at);
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
   // What a call gives a parameter, unless a sub passes it on to itself.
   void given(const NameUse& name, const Variable& parameter, Extent at) {

@@ -149,11 +149,18 @@ void Resolver::check_main(const syntax::Program& program) {
   const auto it = callees_.find("main");
   if (it == callees_.end() && broken_.count("main") != 0) return;
   if (it == callees_.end()) {
-    Extent at{};
-    if (!program.subs.empty()) at = program.subs.front().name.at;
     std::vector<std::string> names;
-    for (const syntax::Sub& s : program.subs) names.push_back(s.name.text);
+    std::vector<Extent> places;
+    for (const syntax::Sub& s : program.subs) {
+      if (diagnostics_.in_library(s.name.at)) continue;
+      names.push_back(s.name.text);
+      places.push_back(s.name.at);
+    }
     const std::string meant = nearest("main", names);
+    const auto named = std::find(names.begin(), names.end(), meant);
+    const Extent at = named != names.end() ? places[static_cast<std::size_t>(named - names.begin())]
+                      : !places.empty()    ? places.front()
+                                           : Extent{};
     diagnostics_.error("T204", at,
                        "the program has no `sub main`: nothing would run" +
                            (meant.empty() ? "" : "; should " + quote(meant) + " be `main`?"));

@@ -11,6 +11,7 @@ constexpr std::size_t kMostProduced = 4u << 20;  // bytes; a program of macros t
 constexpr std::size_t kDeepest = 200;            // macros inside macros
 constexpr std::size_t kMostUses = 20000;         // of macros, by one use in the program's text
 constexpr std::size_t kSkipped = 2000;           // bytes of arguments of what is no macro
+constexpr std::size_t kShown = 60;               // bytes of a macro's text, in messages
 constexpr std::size_t kMostErrors = 300;         // as many as are shown; each may have read all the text
 
 bool is_blank_or_newline(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -47,6 +48,13 @@ MappedText unescaped(const MappedText& in) {
   return out;
 }
 
+std::string stands_for(const std::string& name, const std::string& body) {
+  const std::string text =
+      "`$" + name + "` stands for " +
+      (body.empty() ? "nothing" : quote(body.substr(0, kShown) + (body.size() > kShown ? "..." : "")));
+  return text + (body.ends_with(';') ? ", with the `;`: a macro ends where its line ends" : "");
+}
+
 }  // namespace
 
 void MacroExpander::error(std::string_view code, Place place, std::string text) {
@@ -62,6 +70,8 @@ void MacroExpander::define(std::string name, Macro macro) {
                  "macro " + quote(name) + " is defined again with another meaning; `#undef` it first if that is meant")
         .note(sources_.span(old->second.defined, 1), "it was defined here");
   }
+  macro.note = std::make_shared<const Note>(
+      Note{sources_.span(macro.defined, static_cast<std::uint32_t>(name.size())), stands_for(name, macro.body)});
   macros_.insert_or_assign(std::move(name), std::move(macro));
 }
 
@@ -233,6 +243,7 @@ std::size_t MacroExpander::use(const MappedText& in, std::size_t pos, MappedText
   const MappedText body = with_arguments(macro, values, place);
   produced_ += body.text.size();
   if (produced_ > kMostProduced || active_.size() >= kDeepest) return too_much();
+  if (active_.empty() && depth_ == 0) diagnostics_.substituted(place, macro.note);
   active_.push_back(name);
   expand(body, out);
   active_.pop_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct Macro {
   std::vector<std::string> parameters;
   std::string body;
   Place defined;
+  std::shared_ptr<const Note> note = nullptr;  // what it stands for, for who meets a mistake in that
 };
 
 // MacroExpander holds the macros defined so far and substitutes their uses.

@@ -16,6 +16,11 @@ Block Parser::block() {
   Block result;
   const Extent begin = peek().extent;
   if (!peek().is("{")) {
+    if (peek().is(";")) {  // behind a loop's bounds, a condition: what follows is its body all the same
+      diagnostics_.error("T131", peek().extent, "expected a statement, found `;`");
+      take();
+      if (peek().is("}") || peek().kind == TokenKind::end || begins_declaration(peek())) return result;
+    }
     result.statements.push_back(statement());
     result.at = join(begin, behind());
     return result;

@@ -17,6 +17,15 @@ namespace tessera::runtime {
 
 using protocol::Fault;
 
+namespace {
+// The counters that would tell such runs apart are often ones that the kernel does not take, so nobody knows them any
+// more: `for i = 0..n for j = 0..n set(i, m[i])`.
+std::string two_runs(const abi::Block& first, const abi::Block& second) {
+  return &first != &second ? ""
+                           : ": two runs of one statement, whose indices do not tell all iterations around it apart";
+}
+}  // namespace
+
 std::string DataFragments::assigned_twice(const std::string& name, const std::string& first,
                                           const std::string& second) const {
   return coded(fmt::format("`{}` is assigned twice: first by {}, then by {}", name, first, second), "T402");
@@ -26,13 +35,13 @@ std::string DataFragments::assigned_twice(const std::string& name, const std::st
 void DataFragments::fail_twice(const DfEntry* e, const Assigner& by) const {
   const abi::Block &first = *facts_.program.blocks[e->assigned_by - 1], &second = *facts_.program.blocks[by.block];
   if (by.cf == nullptr) {
-    throw ProgramError(0,
-                       assigned_twice(">> (...)", describe(facts_.program, first), describe(facts_.program, second)));
+    throw ProgramError(0, assigned_twice(">> (...)", describe(facts_.program, first),
+                                         describe(facts_.program, second) + two_runs(first, second)));
   }
   const unsigned slot = by.cf->block->input_count + by.output;
   throw ProgramError(
       0, assigned_twice(slot_text(by.cf, slot), describe_assigner(facts_.program, first, name_of_slot(by.cf, slot)),
-                        describe(facts_.program, second)));
+                        describe(facts_.program, second) + two_runs(first, second)));
 }
 
 // Who was second has run elsewhere. The indices are found from the name, since its scope is here.
@@ -41,7 +50,7 @@ std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t fir
   const ScopeRecord* scope = scopes_.find_home(n.scope);
   const std::optional<Indices> indices = scope == nullptr ? std::nullopt : indices_of(n.id, scope->id);
   std::string name = b.output_count > 0 ? b.slots[b.input_count].text : "a data fragment";
-  if (!indices) return assigned_twice(name, describe(facts_.program, a), describe(facts_.program, b));
+  if (!indices) return assigned_twice(name, describe(facts_.program, a), describe(facts_.program, b) + two_runs(a, b));
   if (const std::optional<unsigned> output = output_of(b, {*indices, true})) {
     const abi::SlotInfo& slot = b.slots[b.input_count + *output];
     name = slot.base;
@@ -49,7 +58,7 @@ std::string DataFragments::twice_elsewhere(const abi::Name& n, std::uint32_t fir
     for (std::size_t k = indices->size() - own; k < indices->size(); ++k) name += fmt::format("[{}]", (*indices)[k]);
   }
   return assigned_twice(name, describe_assigner(facts_.program, a, {*indices, true}),
-                        describe_assigner(facts_.program, b, {*indices, true}));
+                        describe_assigner(facts_.program, b, {*indices, true}) + two_runs(a, b));
 }
 
 std::string DataFragments::freed_text(const std::string& name, std::uint32_t block, bool spent) const {

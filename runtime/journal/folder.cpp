@@ -57,7 +57,7 @@ std::string foreign(const fs::path& folder, const fs::path& file, const Header& 
         "computed anew; with the old kernels the run goes on",
         h.origin.program, folder.string());
   }
-  if (h.origin.arguments != origin.arguments) {
+  if (!begins_anew && h.origin.arguments != origin.arguments) {
     return fmt::format("--journal: {} is the journal of a run with {}, not with {}: give the same, or another folder",
                        folder.string(), words_of(h.origin.arguments), words_of(origin.arguments));
   }

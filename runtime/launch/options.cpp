@@ -133,10 +133,14 @@ void merge(const Flags& flags, runtime::RunOptions& options) {
     put(key, pair.substr(equals + 1), "--set " + key);
   }
 
-  // Parameters without a name are those of `auto`, or else say that `central` is meant.
+  // Parameters without a name are those of `auto`; one that only `central` has says that this is meant.
   if (options.balancer.empty() && !options.settings.empty()) {
-    const bool known = balancer::check_settings(*balancer::find_policy("auto"), options.settings).empty();
-    options.balancer = known ? "auto" : "central";
+    const auto only_central = [](const auto& setting) {
+      return !balancer::has_parameter(*balancer::find_policy("auto"), setting.first) &&
+             balancer::has_parameter(*balancer::find_policy("central"), setting.first);
+    };
+    const bool central = std::any_of(options.settings.begin(), options.settings.end(), only_central);
+    options.balancer = central ? "central" : "auto";
   }
   const balancer::PolicyInfo& policy = known_policy(options.balancer.empty() ? "none" : options.balancer, "--balancer");
   check_settings_of(policy, options.settings, places);

@@ -141,9 +141,10 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
   if (w->trace != nullptr) w->trace->made(n.id, v->size);
 }
 
-// What is written in another file than the program's own, as those of the library, is called by a name that is known
-// there.
+// As its declaration calls it, where the parameter of a sub is part of one name only. What is written in another file
+// than the program's own, as those of the library, is called by a name that is known there.
 std::string name_and_file(const abi::Program& program, const abi::Block& b, std::uint32_t slot) {
+  if (const char* whole = b.slots[slot].producers; whole != nullptr) return whole;
   const auto file = static_cast<std::uint32_t>(b.pos >> 48);
   std::string name = b.slots[slot].base;
   if (file == 0 || file >= program.file_count) return name;

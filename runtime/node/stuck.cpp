@@ -52,7 +52,11 @@ std::string behind_text(std::int64_t others) {
   return others <= 0 ? "" : fmt::format("; {} more wait{} behind it", others, others == 1 ? "s" : "");
 }
 
+bool as_luna = false;
+
 }  // namespace
+
+void report_as_luna() { as_luna = true; }
 
 WaitingHere::WaitingHere(const abi::Program& program, std::int32_t ranks, DataFragments& data, Scopes& scopes)
     : program_(program), ranks_(ranks), scopes_(scopes) {
@@ -142,8 +146,9 @@ const std::string& StuckReport::line(const WaitGraph::Place& p) const {
 std::string StuckReport::text() const {
   std::string text = fmt::format(
       "{}: error: the program cannot finish: {} fragment{} wait{} for data that nothing will "
-      "produce [T401]\n  System is idle, but unfinished CFs: {}\n",
-      program_.name, count_, count_ == 1 ? "" : "s", count_ == 1 ? "s" : "", count_);
+      "produce [T401]\n",
+      program_.name, count_, count_ == 1 ? "" : "s", count_ == 1 ? "s" : "");
+  if (as_luna) text += fmt::format("  System is idle, but unfinished CFs: {}\n", count_);
   std::vector<std::string> roots;
   for (const WaitGraph::Root& r : found_.roots) {
     std::string first;

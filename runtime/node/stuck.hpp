@@ -17,6 +17,9 @@
 
 namespace tessera::runtime {
 
+// Tools look for what the old command said of such a program: the report of this process has that, too.
+void report_as_luna();
+
 // What waits on this rank. Nothing runs any more, so it stays as it is.
 class WaitingHere {
  public:

@@ -377,8 +377,8 @@ TEST_F(LastUse, ATreeIsWalkedDepthFirst) {
 
 TEST_F(LastUse, AnUnknownOptimisationIsRefused) {
   write("p.fa", kHello);
-  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--without", "thinking"}), 1,
-                    {"there is no optimisation `thinking`; they are inline-subs, count-uses", "T190"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--without", "thinking"}), 2,
+                    {"--without: there is no optimisation `thinking`; they are inline-subs, count-uses"}));
 }
 
 }  // namespace

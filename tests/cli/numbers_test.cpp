@@ -117,5 +117,16 @@ TEST_F(Numbers, TheNamesThatHoldMostAreTold) {
   EXPECT_LE(held[0]["bytes"], 21'000'000);
 }
 
+// A sub's parameter says little to who has not written the sub.
+TEST_F(Numbers, WhatHoldsMostIsCalledAsItIsDeclared) {
+  write("p.fa",
+        "C++ sub make(name x) ${{ x.create<char>(1'000'000); $}}\n"
+        "C++ sub use(value x) ${{ (void)x; $}}\n"
+        "sub two(int i, name o) { make(o[0]); if i % 2 == 0 make(o[1]); }\n"
+        "sub main(int n) { df mine; for i = 1..n two(i, mine[i]); for i = 1..n use(mine[i][0]); }\n");
+  ASSERT_TRUE(
+      ended(tessera({"run", "p.fa", "-t", "1", "--without", "inline-subs", "--", "20"}), 0, {"; most in mine "}));
+}
+
 }  // namespace
 }  // namespace tessera::tests

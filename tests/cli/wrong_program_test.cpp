@@ -15,6 +15,46 @@ TEST_F(Command, CheckSaysWhatIsWrong) {
   EXPECT_TRUE(ended(tessera({"run", "bad.fa"}), 1, {"bad.fa:", "error"}));
 }
 
+// The place is the one to mend, and what stands elsewhere is shown.
+TEST_F(Command, AMessageIsAboutWhatHasToBeMended) {
+  write("p.fa", "#include <std/base.fa>\nsub Main(int n) { print(n); }\n");
+  EXPECT_TRUE(ended(tessera({"check", "p.fa"}), 1, {"p.fa:2:5: error: the program has no `sub main`", "`Main`"}));
+  write("p.fa", "#include <std/base.fa>\n#define N 10;\nsub main() { for i = 0..$N print(i); }\n");
+  const Outcome macro = tessera({"check", "p.fa"});
+  EXPECT_TRUE(ended(macro, 1, {"p.fa:3:25: error", "p.fa:2:9: note: `$N` stands for `10;`, with the `;`", "1 error"}));
+  EXPECT_EQ(macro.err.find("T206"), std::string::npos) << "`i` is declared";
+  write("p.fa", "#define N 10\nC++ sub f() ${{ printf(\"%d\", $N); $}}\nsub main() { f(); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1, {"macros are not substituted in C++ text: give the kernel `$N`"}));
+  // A counter that the kernel does not take is not known any more.
+  write("p.fa",
+        "#include <std/base.fa>\nsub main(int n) { df m; for i = 0..n for j = 0..n set(i, m[i]); print(m[0]); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "--", "1"}), 1, {"two runs of one statement", "[T402]"}));
+  write("p.fa",
+        "#include <std/base.fa>\n"
+        "sub main(int n) { df x; set(0, x[0]); for t = 0..n set(x[t] + 1, x[t + 1]); print(x[n + 2]); }\n");
+  const Outcome stuck = tessera({"run", "p.fa", "--", "3"});
+  EXPECT_TRUE(ended(stuck, 1, {"waits for `x[5]` (`set` at p.fa:2), which nothing will assign"}));
+  EXPECT_EQ(stuck.err.find("System is idle"), std::string::npos) << "these are words of the old command";
+}
+
+// Where it holds on several ranks only, too; a name that can't grow is none.
+TEST_F(Command, CheckNamesWhatLivesLong) {
+  write("p.fa",
+        "#include <std/base.fa>\n"
+        "C++ sub sum(int a, int b, name x) ${{ x = a + b; $}}\n"
+        "sub main(int n) {\n"
+        "  df u, p, s;\n"
+        "  for i = 0..5 set(i, u[0][i]);\n"
+        "  for i = 0..5 set(i % 3, p[i]);\n"
+        "  for t = 0..n - 1 for i = 0..5 sum(u[t][i > 0 ? i - 1 : 0], u[t][i], u[t + 1][i]);\n"
+        "  for i = 0..5 sum(u[n][i], p[p[i]], s[i]);\n"
+        "  print(s[5]);\n"
+        "}\n");
+  const Outcome o = tessera({"check", "p.fa"});
+  EXPECT_TRUE(ended(o, 0, {"p.fa:7:", "`u` lives", "when there are several ranks", "[T246]"}));
+  EXPECT_EQ(o.err.find("`p` lives"), std::string::npos) << o.err;
+}
+
 TEST_F(Command, AnArgumentThatNobodyNeedsIsWrongAllTheSame) {
   write("p.fa",
         "C++ sub put(int i, name x) ${{ x = i; $}}\n"

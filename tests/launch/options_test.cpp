@@ -59,6 +59,8 @@ TEST_F(Options, ParametersSayWhichBalancerIsMeant) {
   EXPECT_EQ(parse_options("--set transfer_margin=3").balancer, "auto");
   EXPECT_EQ(parse_options("--set transfer_margin=3 --jobs-left-threshold 1").balancer, "central");
   EXPECT_EQ(parse_options("--set transfer_margin=3 --balancer steal").balancer, "steal");
+  EXPECT_TRUE(says("--set foo=1", "balancer 'auto' has no parameter 'foo'"));
+  EXPECT_TRUE(says("--jobs-left-threshold x", "'central'"));
   EXPECT_EQ(policy_of(parse_options(""), 1), "none");
   EXPECT_EQ(policy_of(parse_options(""), 2), "auto");
 }

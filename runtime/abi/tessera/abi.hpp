@@ -195,7 +195,9 @@ struct SlotInfo {
   const char* text;       // `Csum[k-1]` as written
   const char* base;       // `Csum`
   std::uint16_t indices;  // how many numbers of Block::indices belong to it
-  const char* producers;  // inputs: who could assign it: "`init` at prog.fa:5, ..." or "nothing assigns it"
+  // Inputs: who could assign it: "`init` at prog.fa:5, ..." or "nothing assigns it". Outputs: of a sub's parameter,
+  // what its callers have declared, if that has one name; else null.
+  const char* producers;
 };
 
 // VarInfo: one captured variable that a person wrote (counters, parameters), for messages.
