@@ -143,6 +143,8 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
   const char* elsewhere = request.target == Target::shared_object ? "" : ":$ORIGIN/../lib:$ORIGIN";
   command.insert(command.end(), {s.installation.library.string(), "-Xlinker", "-rpath", "-Xlinker",
                                  s.installation.library.parent_path().string() + elsewhere});
+  // As our own binaries; who wants it otherwise says so behind it.
+  command.insert(command.end(), {"-Wl,-z,relro", "-Wl,-z,now"});
   for (const std::string& f : environment_ldflags()) command.push_back(f);
   for (const std::string& f : request.ldflags) command.push_back(f);
   for (const std::string& l : request.libraries) command.push_back("-l" + l);

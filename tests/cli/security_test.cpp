@@ -50,6 +50,16 @@ TEST_F(Security, RanksOfOneHostOpenNoPorts) {
 }
 
 // The search path of libraries ended in an empty item, which is the current folder.
+// What an overflow would overwrite is read-only when the program runs.
+TEST_F(Security, BuiltProgramsAreBoundAtTheirStart) {
+  write("p.fa", kHello);
+  EXPECT_TRUE(ended(tessera({"build", "p.fa", "-o", "p"}), 0));
+  const std::string text = run({"readelf", "-lWd", "p"}).out;
+  EXPECT_NE(text.find("BIND_NOW"), std::string::npos) << text;
+  EXPECT_NE(text.find("GNU_RELRO"), std::string::npos) << text;
+  EXPECT_TRUE(ended(run({"./p"}), 0));
+}
+
 TEST_F(Security, NothingIsLoadedFromTheCurrentFolder) {
   write("p.fa", kHello);
   write("theirs.cpp", "#include <unistd.h>\n[[gnu::constructor]] static void run() { _exit(99); }\n");
