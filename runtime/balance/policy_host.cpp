@@ -105,8 +105,7 @@ bool PolicyHost::beginning() const { return of_.crew.all_idle() && !of_.crew.idl
 void PolicyHost::look(std::vector<balancer::GroupLoad>& ready, std::vector<balancer::GroupDone>& finished) {
   std::fill(ready_.begin(), ready_.end(), 0);
   std::fill(bytes_.begin(), bytes_.end(), 0);
-  // What this rank would not make now is no work for others either: it would be sent to and fro.
-  const Making offered = of_.crew.waiting_now() < most_ahead ? Making::movable : Making::subs;
+  const Making offered = of_.crew.offered();
   for (auto& w : of_.crew.workers) w->queue.count(ready_, bytes_, offered);
   const double ns = ns_per_tick();
   for (std::uint32_t g = 0; g < ready_.size(); ++g) {

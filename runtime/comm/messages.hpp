@@ -37,12 +37,13 @@ struct Request {  // consumer's rank -> home: send me this value when it exists
 struct Publish {  // producer's rank -> home: assigned here
   static constexpr bool counts = true;
   abi::Name name;
-  std::uint32_t block = 0;  // who assigned, for the report of a second assignment
-  std::uint64_t ack = 0;    // not 0: answer Acked with it (protocol/counting.hpp)
-  Passenger value;          // small values travel; none: it stays with the producer
-  std::vector<Rank> due;    // these have not asked, but wait for it
-  bool given = false;       // and the producer has sent it to them
-  std::int64_t uses = -1;   // so many fragments will read it; -1: not known
+  std::uint32_t block = 0;              // who assigned, for the report of a second assignment
+  std::uint64_t ack = 0;                // not 0: answer Acked with it (protocol/counting.hpp)
+  Passenger value;                      // small values travel; none: it stays with the producer
+  std::vector<Rank> due;                // these have not asked, but wait for it
+  bool given = false;                   // and the producer has sent it to them
+  std::int64_t uses = -1;               // so many fragments will read it; -1: not known
+  std::vector<std::int64_t> spot = {};  // of a swept name: its horizon, two indices, bytes
 };
 struct Acked {  // home -> producer
   static constexpr bool counts = true;
@@ -149,6 +150,7 @@ struct Ship {  // fragments and the inputs the receiver may lack
   std::vector<PackedInput> inputs;
   bool by_policy = false;    // else placed by a locator
   std::uint64_t ticket = 0;  // of the policy's Ship action
+  std::uint64_t mark = 0;    // of sweeps (protocol/sweeping.hpp)
 };
 struct Resettled {  // a rank -> where the series belongs: the policy has moved one of it to `to`
   static constexpr bool counts = false;
@@ -159,6 +161,36 @@ struct ScopeReturn {  // fragments you sent me under this scope have finished, o
   static constexpr bool counts = true;
   std::uint64_t scope = 0;
   std::int64_t count = 1;  // of them
+};
+
+// ---- sweeps of several ranks (protocol/sweeping.hpp)
+struct SweepWanted {  // a home -> 0
+  static constexpr bool counts = false;
+};
+struct SweepCut {  // 0 -> all: write down what is held of names of these homes, and cut
+  static constexpr bool counts = false;
+  std::uint64_t number = 0;
+  std::vector<Rank> homes;
+};
+struct SweepHasCut {  // all -> 0: so many shipments had been sent, by receiver
+  static constexpr bool counts = false;
+  std::vector<std::uint64_t> sent;
+};
+struct SweepExpect {  // 0 -> all: so many shipments had been sent to you
+  static constexpr bool counts = false;
+  std::uint64_t count = 0;
+};
+struct SweepTold {  // all -> a home: what may still be read
+  static constexpr bool counts = false;
+  std::vector<std::int64_t> boxes;  // of each five numbers, its horizon first
+  std::vector<abi::Id> awaited;     // by fragments that wait there
+};
+struct SweepHeard {  // a home -> 0: all have told
+  static constexpr bool counts = false;
+};
+struct HullsStay {  // a rank -> home: these may be read as long as their names live. As in SweepTold
+  static constexpr bool counts = false;
+  std::vector<std::int64_t> boxes;
 };
 
 // ---- balancing
@@ -347,7 +379,8 @@ using Message =
     std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
                  PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
                  Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore>;
+                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore, SweepWanted,
+                 SweepCut, SweepHasCut, SweepExpect, SweepTold, SweepHeard, HullsStay>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

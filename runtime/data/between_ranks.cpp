@@ -6,6 +6,7 @@
 
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/words/program_error.hpp"
 
@@ -52,13 +53,15 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
     travels = o.actions.travels;
     waiters = o.waiters;
     if (travels == Travels::along) ship.inputs.push_back({n, {ValueRef(abi::retain(held))}, o.actions.unheard});
+    if (travels != Travels::along && horizons != nullptr && abi::is_swept(n))
+      horizons->rely(n.id);  // it is at home here
   }
   wake(*crew_.outside, waiters, ValueRef(abi::retain(held)));
   return travels == Travels::promised;
 }
 
 void DataFragments::on(Rank from, Request&& m) { happens_here(m.name, protocol::Request{from, m.lost}); }
-void DataFragments::on(Rank, Refetch&& m) { on(m.to, Request{m.name, true}); }
+void DataFragments::on(Rank, Refetch&& m) { happens_here(m.name, protocol::Request{m.to, true, true}); }
 
 void DataFragments::on(Rank from, Publish&& m) {
   std::uint64_t waiters = 0;
@@ -75,6 +78,9 @@ void DataFragments::on(Rank from, Publish&& m) {
   }
   if (first != 0) return fail_at(m.name, m.block, twice_elsewhere(m.name, first - 1, m.block));
   wake(*crew_.outside, waiters, m.value.value);
+  if (m.spot.size() == 4 && horizons != nullptr) {
+    horizons->note(m.spot[0], 0, {m.name.id, {m.spot[1], m.spot[2]}, static_cast<std::uint64_t>(m.spot[3])});
+  }
   if (m.ack != 0) comm_.send(from, Acked{m.ack});
 }
 
@@ -123,7 +129,7 @@ void DataFragments::report_uses(const abi::Cf* c) {
   const InputNames names(c);
   for (unsigned k = 0; k < names.size(); ++k) {
     const abi::Value* v = abi::input(c, *c->block, k);
-    if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k])) continue;
+    if (v == nullptr || !uses_told(v) || !abi::has_known_uses(names[k]) || abi::is_swept(names[k])) continue;
     if (is_home(names[k])) {
       if (v->size >= limits_.counted_late) happens_here(names[k], protocol::Used{});
       continue;

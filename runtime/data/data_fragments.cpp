@@ -153,6 +153,8 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
         __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
         w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       }
+      if (e->waiters == 0 && horizons != nullptr && abi::is_swept(names[k]) && !is_home(names[k])) [[unlikely]]
+        note_awaited(names[k]);
       slot_word(c, k) = e->waiters;
       e->waiters = link_to(c, k);
       if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
@@ -254,6 +256,10 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     p.due = out.due;
     p.given = out.given;
     p.uses = uses;
+    if (by.spot != nullptr && by.spot->horizon != 0) {
+      p.spot = {by.spot->horizon, by.spot->key[0], by.spot->key[1],
+                static_cast<std::int64_t>(sizeof(abi::Value) + v.get()->size)};
+    }
     comm_.send(home_of(n), p);
     w.sent = true;
   }
@@ -283,6 +289,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 // What its sweeps have left.
 [[gnu::noinline]] void DataFragments::free_swept(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
   for (Horizon* h = scope->horizons; h != nullptr; h = h->next()) {
+    if (horizons != nullptr) horizons->forget(*h);  // no sweep looks at it now
     h->for_each_value([&](const abi::Id& id) {
       DfEntry* e = nullptr;
       {
@@ -296,7 +303,12 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 }
 
 void DataFragments::note_swept(Worker& w, const abi::Name& n, const abi::Spot& spot, std::uint64_t bytes) {
-  Horizon::of(spot.horizon).note(static_cast<std::size_t>(w.number) + 1, n.id, spot.key, bytes, w.dead);
+  const auto part = static_cast<std::size_t>(w.number) + 1;
+  if (horizons != nullptr) {  // other homes have been told
+    if (is_home(n)) horizons->note(spot.horizon, part, {n.id, {spot.key[0], spot.key[1]}, bytes});
+    return;
+  }
+  Horizon::of(spot.horizon).note(part, n.id, spot.key, bytes, w.dead);
   if (!w.dead.empty()) free_dead(w);
 }
 

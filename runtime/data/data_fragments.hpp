@@ -22,6 +22,7 @@
 #include "runtime/data/table.hpp"
 #include "runtime/data/untold.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/protocol/step.hpp"
 
@@ -55,6 +56,7 @@ class DataFragments {
     const abi::Cf* cf = nullptr;  // with `output`, names the fragment in messages; may be null
     std::uint32_t output = 0;
     const abi::Places* to = nullptr;  // of readers that do not ask
+    const abi::Spot* spot = nullptr;  // of a swept name
   };
   // Takes the reference. Throws ProgramError when the name has a value already. With `uses`: so many fragments will
   // read it.
@@ -64,6 +66,13 @@ class DataFragments {
   void note_swept(Worker&, const abi::Name&, const abi::Spot&, std::uint64_t bytes);
   // So do those of names that this thread's releases have left without a holder.
   void free_left(Worker&);
+  // Of several ranks, whose horizons these are (data/swept.cpp): what is awaited here of names of these homes; what a
+  // sweep has found goes, unless it is needed all the same.
+  Horizons* horizons = nullptr;
+  std::vector<abi::Id> awaited(const std::vector<std::int32_t>& homes);
+  std::size_t free_dead(const std::vector<Horizons::Dead>&);
+  // These came with a fragment that has them now. Those whose home, this rank, had let them go go again.
+  void forget_passed(const std::vector<abi::Name>&);
 
   // A gathered fragment begins to run: the homes of its inputs are to count that, unless they have.
   void note_uses(const abi::Cf* c) {
@@ -93,6 +102,8 @@ class DataFragments {
   // go along. Of names that nobody has assigned yet it returns the inputs as a set; when the
   // shipment is on its way, on(to, Request) puts that rank down for each of `names`.
   std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
+  // One that has just come here goes on: so do values of swept names that came with it.
+  void take_on(const abi::Cf*, Ship&);
   // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it. True: another
   // rank sends it.
   bool go_along(const abi::Name&, abi::Value* held, Rank to, Ship&, bool leaves_now);
@@ -173,6 +184,7 @@ class DataFragments {
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
+  void note_awaited(const abi::Name&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;
@@ -203,6 +215,8 @@ class DataFragments {
   Crew& crew_;
   const protocol::Limits limits_;
   Table table_;
+  SpinMutex awaited_mutex_;
+  std::vector<abi::Id> awaited_;  // swept names of other homes for which somebody here has begun to wait
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;
   std::deque<abi::Id> copies_;  // in the order they came; dropped ones linger

@@ -17,7 +17,8 @@ protocol::View DataFragments::view(const abi::Name& n, const abi::Value* value) 
   const Surroundings::Presence here = rank_.presence();
   return {.self = facts_.self,
           .home = home_of(n),
-          .known_uses = abi::has_known_uses(n),
+          .known_uses = abi::has_known_uses(n) && !abi::is_swept(n),
+          .sweeps = abi::is_swept(n),
           .steady = members_.steady(),
           .left = here.left,
           .swept = here.swept,

@@ -27,9 +27,11 @@ std::vector<abi::Cf*> DataFragments::take_waiting() {
     });
   }
   for (abi::Cf* c : waiting) {
-    // A slot without a link holds a value; whoever runs the fragment finds it through its home.
+    // A slot without a link holds a value; whoever runs the fragment finds it through its home. Of a swept name the
+    // home may let it go soon, since this fragment had it: it goes along (board).
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
+      if (horizons != nullptr && abi::is_swept(names[k])) continue;
       auto* v = reinterpret_cast<abi::Value*>(std::exchange(slot_word(c, k), 0));
       if (v == nullptr) continue;
       happens_here(names[k], protocol::PutBack{}, v);

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/memory/pool.hpp"
 
 namespace tessera::runtime {
@@ -17,19 +18,15 @@ constexpr std::size_t kFew = 24;
 // Of names that nobody holds any more.
 thread_local std::vector<abi::Id> orphans;
 
-HeldHull* new_held(Horizon& of) {
-  auto* h = new (pool_allocate(sizeof(HeldHull))) HeldHull;
-  h->of = &of;
-  return h;
-}
-
 void set_hull(HeldHull& h, const abi::Hull& hull) {
   std::copy_n(hull.first, 2, h.first);
   std::copy_n(hull.last, 2, h.last);
 }
 
+Horizon::Box box_of(const HeldHull& h) { return {{h.first[0], h.first[1]}, {h.last[0], h.last[1]}}; }
+
 bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
-  return &Horizon::of(inner.horizon) == outer.of &&
+  return inner.horizon == outer.of->handle() &&
          std::equal(inner.first, inner.first + 2, outer.first, std::greater_equal<>()) &&
          std::equal(inner.last, inner.last + 2, outer.last, std::less_equal<>());
 }
@@ -37,13 +34,23 @@ bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
 }  // namespace
 
 Horizon::~Horizon() {
+  if (all_ != nullptr) all_->forget(*this);
   // None is left but where the run has failed.
   for (const Held& h : held_) pool_free(h.hull, sizeof(HeldHull));
 }
 
+HeldHull* Horizon::make_held(const abi::Hull& hull) {
+  auto* h = new (pool_allocate(sizeof(HeldHull))) HeldHull;
+  set_hull(*h, hull);
+  return h;
+}
+
 void Horizon::add(HeldHull* h) {
+  h->of = this;
+  note_way(*h);
+  const std::lock_guard lock(mutex_);
   h->at = held_.size();
-  held_.push_back({{{h->first[0], h->first[1]}, {h->last[0], h->last[1]}}, h});
+  held_.push_back({box_of(*h), h});
 }
 
 // What has no end on one side is read on towards that side.
@@ -52,27 +59,23 @@ void Horizon::note_way(const HeldHull& h) {
   if (up != down && goes_.load(std::memory_order_relaxed) == 0) goes_.store(up ? 1 : -1, std::memory_order_relaxed);
 }
 
-HeldHull* Horizon::hold(const abi::Hulls& hulls) {
+HeldHull* Horizon::hold(const abi::Hulls& hulls, Horizons* several) {
   HeldHull* all = nullptr;
   for (std::uint32_t k = 0; k < hulls.count; ++k) {
-    Horizon& horizon = of(hulls.at[k].horizon);
-    HeldHull* h = new_held(horizon);
-    set_hull(*h, hulls.at[k]);
-    horizon.note_way(*h);
+    HeldHull* h = make_held(hulls.at[k]);
     h->also = std::exchange(all, h);
-    const std::lock_guard lock(horizon.mutex_);
-    horizon.add(h);
+    several == nullptr ? of(hulls.at[k].horizon).add(h) : several->hold(h, hulls.at[k]);
   }
   return all;
 }
 
-HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
+HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls, Horizons* several) {
   // In place only where each lies within what it takes the place of: a sweep may come between any two of them.
   std::uint32_t k = hulls.count;  // as `hold` has made them, the last one first
   const HeldHull* same = before;
   while (same != nullptr && k > 0 && lies_within(hulls.at[k - 1], *same)) --k, same = same->also;
   if (same != nullptr || k > 0) {
-    HeldHull* const now = hold(hulls);
+    HeldHull* const now = hold(hulls, several);
     release(before);
     return now;
   }
@@ -83,7 +86,7 @@ HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls) {
     if (up != down) h->of->goes_.store(up ? 1 : -1, std::memory_order_relaxed);
     const std::lock_guard lock(h->of->mutex_);
     set_hull(*h, now);
-    h->of->held_[h->at].box = {{h->first[0], h->first[1]}, {h->last[0], h->last[1]}};
+    h->of->held_[h->at].box = box_of(*h);
   }
   return before;
 }
@@ -104,16 +107,19 @@ bool Horizon::is_behind(const HeldHull* one, const HeldHull* other) {
 
 void Horizon::release(HeldHull* h) {
   while (h != nullptr) {
+    Horizon& horizon = *h->of;
+    bool left = false;
     {
-      Horizon& horizon = *h->of;
       const std::lock_guard lock(horizon.mutex_);
       Held& place = horizon.held_[h->at];
       place = horizon.held_.back();
       place.hull->at = h->at;
       horizon.held_.pop_back();
-      if (horizon.held_.empty()) horizon.left_.store(true, std::memory_order_relaxed);
+      // Of several ranks nobody knows here who else holds it; and one of another home may go as soon as it is let go.
+      left = horizon.held_.empty() && horizon.all_ == nullptr;
+      if (left) horizon.left_.store(true, std::memory_order_relaxed);
     }
-    if (h->of->left_.load(std::memory_order_relaxed)) h->of->leave_all();
+    if (left) horizon.leave_all();
     pool_free(std::exchange(h, h->also), sizeof(HeldHull));
   }
 }
@@ -137,10 +143,10 @@ void Horizon::take_left(std::vector<abi::Id>& dead) {
   orphans.clear();
 }
 
-void Horizon::open() {
+void Horizon::open(Horizons* several) {
   abi::Hulls all;
   all.add(handle(), abi::kLeast, abi::kMost);
-  open_ = hold(all);
+  open_ = hold(all, several);
 }
 
 void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key)[2], std::uint64_t bytes,
@@ -157,8 +163,8 @@ void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key
 
 bool Horizon::is_due(const Part& p) { return (p.values.size() >= p.most || p.bytes >= p.most_bytes) && p.unpaid == 0; }
 
-// What is held of what lies around these values, without repetitions; where there is much of it, rather more.
-std::vector<Horizon::Box> Horizon::held(const Part& p, std::size_t& holds) {
+// Around its values.
+Horizon::Box Horizon::box_around(const Part& p) {
   Box all{{abi::kMost, abi::kMost}, {abi::kLeast, abi::kLeast}};
   for (const Value& v : p.values) {
     for (const std::size_t k : {0, 1}) {
@@ -166,54 +172,64 @@ std::vector<Horizon::Box> Horizon::held(const Part& p, std::size_t& holds) {
       all.last[k] = std::max(all.last[k], v.key[k]);
     }
   }
+  return all;
+}
+
+// What is held of what lies in this box.
+std::vector<Horizon::Box> Horizon::held(const Box& within, std::size_t& holds) {
   std::vector<Box> boxes;
   {
     const std::lock_guard lock(mutex_);
     holds = held_.size();
     for (const auto& [b, hull] : held_) {
-      const bool apart = b.first[0] > all.last[0] || b.last[0] < all.first[0] ||  //
-                         b.first[1] > all.last[1] || b.last[1] < all.first[1];
+      const bool apart = b.first[0] > within.last[0] || b.last[0] < within.first[0] ||  //
+                         b.first[1] > within.last[1] || b.last[1] < within.first[1];
       if (!apart && (boxes.empty() || boxes.back() != b)) boxes.push_back(b);
     }
   }
-  std::sort(boxes.begin(), boxes.end());
-  boxes.erase(std::unique(boxes.begin(), boxes.end()), boxes.end());
-  if (boxes.size() <= kFew) return boxes;
+  return boxes;
+}
+
+// Without repetitions; where there is much of it, rather more.
+Horizon::Around::Around(std::vector<Box> boxes) : boxes_(std::move(boxes)) {
+  std::sort(boxes_.begin(), boxes_.end());
+  boxes_.erase(std::unique(boxes_.begin(), boxes_.end()), boxes_.end());
+  flat_ = boxes_.size() > kFew;
+  if (!flat_) return;
   std::size_t last = 0;
-  for (Box& b : boxes) {
+  for (Box& b : boxes_) {
     b = {{b.first[0], abi::kLeast}, {b.last[0], abi::kMost}};
-    if (b.first[0] <= boxes[last].last[0]) {
-      boxes[last].last[0] = std::max(boxes[last].last[0], b.last[0]);
-      boxes[last].first[1] = abi::kLeast;
-      boxes[last].last[1] = abi::kMost;
+    if (b.first[0] <= boxes_[last].last[0]) {
+      boxes_[last].last[0] = std::max(boxes_[last].last[0], b.last[0]);
+      boxes_[last].first[1] = abi::kLeast;
+      boxes_[last].last[1] = abi::kMost;
     } else {
-      boxes[++last] = b;
+      boxes_[++last] = b;
     }
   }
-  boxes.resize(last + 1);
-  return boxes;
+  boxes_.resize(last + 1);
+}
+
+bool Horizon::Around::has(const Value& v) const {
+  if (flat_) {
+    const auto behind = std::upper_bound(boxes_.begin(), boxes_.end(), v.key[0],
+                                         [](std::int64_t k, const Box& b) { return k < b.first[0]; });
+    return behind != boxes_.begin() && std::prev(behind)->last[0] >= v.key[0];
+  }
+  return std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) {
+    return b.first[0] <= v.key[0] && v.key[0] <= b.last[0] && b.first[1] <= v.key[1] && v.key[1] <= b.last[1];
+  });
 }
 
 // The values that are there now: what is assigned from now on, is read by those that hold it now.
 void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
   std::size_t holds = 0;
-  const std::vector<Box> boxes = held(p, holds);
-  const bool flat = boxes.size() > kFew;
-  const auto alive = [&](const Value& v) {
-    if (flat) {
-      const auto behind = std::upper_bound(boxes.begin(), boxes.end(), v.key[0],
-                                           [](std::int64_t k, const Box& b) { return k < b.first[0]; });
-      return behind != boxes.begin() && std::prev(behind)->last[0] >= v.key[0];
-    }
-    return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) {
-      return b.first[0] <= v.key[0] && v.key[0] <= b.last[0] && b.first[1] <= v.key[1] && v.key[1] <= b.last[1];
-    });
-  };
+  const Around around(held(box_around(p), holds));
   std::size_t left = 0;
   const std::size_t before = dead.size(), looks = holds + p.values.size();
   p.bytes = 0;
   for (const Value& v : p.values) {
-    if (!alive(v)) {
+    if (!around.has(v)) {
       dead.push_back(v.id);
       continue;
     }
@@ -227,6 +243,38 @@ void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
   p.unpaid = looks;
   p.most = std::max(least_to_sweep, 2 * left);
   p.most_bytes = std::max(kLeastBytes, 2 * p.bytes);
+}
+
+// ---------------------------------------------------------------------------- of several ranks
+
+void Horizon::keep(std::size_t part, const Value& v) {
+  Part& p = parts_[part % parts_.size()];
+  const std::lock_guard lock(p.mutex);
+  if (v.key[0] == abi::kNoIndex || v.key[1] == abi::kNoIndex) return p.others.push_back(v.id);
+  p.values.push_back(v);
+  p.bytes += v.bytes;
+}
+
+void Horizon::find_dead(std::vector<Box> boxes, const std::unordered_set<std::uint64_t>& wanted,
+                        const std::function<void(const Value&)>& dead) {
+  const bool nobody = boxes.empty();
+  const Around around(std::move(boxes));
+  for (Part& p : parts_) {
+    const std::lock_guard lock(p.mutex);
+    const auto goes = [&](const Value& v) {
+      if (around.has(v) || wanted.count(v.id.lo) != 0) return false;
+      p.bytes -= v.bytes;
+      dead(v);
+      return true;
+    };
+    std::erase_if(p.values, goes);
+    if (!nobody) continue;
+    std::erase_if(p.others, [&](const abi::Id& id) {
+      if (wanted.count(id.lo) != 0) return false;
+      dead({id, {abi::kNoIndex, abi::kNoIndex}, 0});
+      return true;
+    });
+  }
 }
 
 }  // namespace tessera::runtime

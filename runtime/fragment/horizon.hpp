@@ -7,12 +7,17 @@
 // have doubled, by the worker that assigns the last of them, and stops nobody; but not before as many values have been
 // made as pay for the last look, at all hulls and values. And with the last holder all of it goes:
 // names of which there are few values, but one in each level of a recursion, would not double for long.
+//
+// Of several ranks see fragment/horizons.hpp.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -21,6 +26,7 @@
 namespace tessera::runtime {
 
 class Horizon;
+class Horizons;
 
 // So many values of a name are there before any is looked for; 0: with each assignment. Those that were found; and how
 // many hulls and values were looked at. For tests.
@@ -38,19 +44,32 @@ struct HeldHull {
 
 class alignas(64) Horizon {
  public:
+  // Of what may be read of a name: from .. to, by its first two indices.
+  struct Box {
+    std::int64_t first[2], last[2];
+    friend auto operator<=>(const Box&, const Box&) = default;
+  };
+  struct Value {
+    abi::Id id;
+    std::int64_t key[2];
+    std::uint64_t bytes;
+  };
+
   explicit Horizon(Horizon* next) : next_(next) {}
+  // Of several ranks.
+  Horizon(Horizon* next, std::int64_t handle, Horizons& all) : handle_(handle), all_(&all), next_(next) {}
   ~Horizon();
   Horizon(const Horizon&) = delete;
   Horizon& operator=(const Horizon&) = delete;
 
   static Horizon& of(std::int64_t handle) { return *reinterpret_cast<Horizon*>(handle); }
-  std::int64_t handle() const { return reinterpret_cast<std::int64_t>(this); }
+  std::int64_t handle() const { return all_ == nullptr ? reinterpret_cast<std::int64_t>(this) : handle_; }
   Horizon* next() const { return next_; }  // of the same scope
 
-  // The hulls of one holder; null: there are none.
-  static HeldHull* hold(const abi::Hulls&);
+  // The hulls of one holder; null: there are none. `all`: of several ranks.
+  static HeldHull* hold(const abi::Hulls&, Horizons* all);
   // The same holder holds this now, and no longer what it held.
-  static HeldHull* hold_instead(HeldHull*, const abi::Hulls&);
+  static HeldHull* hold_instead(HeldHull*, const abi::Hulls&, Horizons* all);
   static void release(HeldHull*);
   // Appends what releases by this thread have left without a holder: it is for the caller to free.
   static void take_left(std::vector<abi::Id>& dead);
@@ -58,7 +77,7 @@ class alignas(64) Horizon {
   static bool is_behind(const HeldHull*, const HeldHull*);
 
   // What the body that declares the name holds, until it has created all that is in it: everything.
-  void open();
+  void open(Horizons* all = nullptr);
   void close() { release(open_); }
 
   // There is a value. `part`: of who assigns; threads with different ones meet no other. What nobody can read any more
@@ -76,15 +95,7 @@ class alignas(64) Horizon {
   }
 
  private:
-  struct Value {
-    abi::Id id;
-    std::int64_t key[2];
-    std::uint64_t bytes;
-  };
-  struct Box {
-    std::int64_t first[2], last[2];
-    friend auto operator<=>(const Box&, const Box&) = default;
-  };
+  friend class Horizons;
   struct Held {
     Box box;
     HeldHull* hull;
@@ -103,9 +114,25 @@ class alignas(64) Horizon {
     std::uint64_t unpaid = 0;  // of what the last look has cost
   };
 
+  // What is held, and what of it a value is in.
+  class Around {
+   public:
+    explicit Around(std::vector<Box> boxes);
+    bool has(const Value&) const;
+
+   private:
+    std::vector<Box> boxes_;
+    bool flat_;
+  };
+  static constexpr Box kAll{{abi::kLeast, abi::kLeast}, {abi::kMost, abi::kMost}};
+  static HeldHull* make_held(const abi::Hull&);
   static bool is_due(const Part&);
+  static Box box_around(const Part&);
   void sweep(Part&, std::vector<abi::Id>& dead);
-  std::vector<Box> held(const Part&, std::size_t& holds);
+  void keep(std::size_t part, const Value&);
+  void find_dead(std::vector<Box>, const std::unordered_set<std::uint64_t>& wanted,
+                 const std::function<void(const Value&)>& dead);
+  std::vector<Box> held(const Box& within, std::size_t& holds);
   void leave_all();
   void add(HeldHull*);
   void note_way(const HeldHull&);
@@ -115,6 +142,8 @@ class alignas(64) Horizon {
   HeldHull* open_ = nullptr;
   std::atomic<bool> left_{false};  // there is no holder any more, and will be none
   std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)
+  const std::int64_t handle_ = 0;
+  Horizons* const all_ = nullptr;  // null: there is one rank
   Horizon* const next_;
   std::array<Part, 4> parts_;
 };

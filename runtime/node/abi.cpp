@@ -8,10 +8,11 @@
 
 #include "runtime/balance/link_meter.hpp"
 #include "runtime/fragment/cf.hpp"
-#include "runtime/fragment/horizon.hpp"
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/journal/doing.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/sweeping.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/trace/trace_buffer.hpp"
@@ -196,23 +197,30 @@ void assign_swept(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df,
 }
 void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* v, const Spot& spot) {
   const std::uint64_t bytes = sizeof(Value) + v->size;
-  assign_value(w, c, output, n, v);
+  note_output(w, c, output, n, v);
+  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, nullptr, &spot}, n, v);
   if (spot.horizon != 0) w->node.data.note_swept(*w, n, spot, bytes);
 }
 std::int64_t horizon_open(Worker* w, Scope* s) {
-  if (w->node.ranks() > 1) return 0;
   auto* scope = static_cast<ScopeRecord*>(s);
+  if (w->node.horizons != nullptr) {
+    scope->horizons = w->node.horizons->open(scope->horizons);
+    return scope->horizons->handle();
+  }
   scope->horizons = new runtime::Horizon(scope->horizons);
   scope->horizons->open();
   return scope->horizons->handle();
 }
 void horizon_close(Worker* w, std::int64_t horizon) {
-  if (horizon == 0) return;
+  if (w->node.horizons != nullptr) return w->node.horizons->close(horizon);
   runtime::Horizon::of(horizon).close();
   w->node.data.free_left(*w);
 }
 
-void hulls_stay(const Hulls& hulls) { runtime::Horizon::hold(hulls); }
+void hulls_stay(const Hulls& hulls) {
+  runtime::Node& node = runtime::thread_worker->node;
+  node.horizons == nullptr ? void(runtime::Horizon::hold(hulls, nullptr)) : node.sweeping->stay(hulls);
+}
 
 void take_back(Worker* w, const Name& n) {
   if (w->doing != nullptr) [[unlikely]]

@@ -26,6 +26,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/sweeping.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/running.hpp"
@@ -115,6 +116,8 @@ void Node::handle(Rank from, Message&& m) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
           end->on(from, std::move(x));
+        } else if constexpr (requires { sweeping->on(from, std::move(x)); }) {
+          if (!end->stopped()) sweeping->on(from, std::move(x));
         } else if constexpr (requires { holds.on(from, std::move(x)); }) {
           holds.on(from, std::move(x));
         } else {
@@ -147,6 +150,7 @@ bool Node::turn(bool busy) {
     const auto now = Clock::now();
     membership->turn(now);
     evacuation->turn();
+    if (sweeping != nullptr) sweeping->turn();
     if (policy != nullptr) policy->pump(now);
     if (!crew.outside->boarding.empty()) depart(*crew.outside);
     end->turn(now);

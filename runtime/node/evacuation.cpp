@@ -9,6 +9,7 @@
 #include "runtime/node/membership.hpp"
 #include "runtime/node/moving.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/sweeping.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -23,9 +24,9 @@ class Consignment {
   Consignment(Node& node, Rank to) : node_(node), to_(to) {}
   Consignment(const Consignment&) = delete;
   ~Consignment() { send(); }
-  void add(Cf* c) {
+  void add(Cf* c, bool waited = false) {
     const std::size_t before = ship_.inputs.size();
-    board(node_, ship_, c, to_, false);
+    waited ? board_waiting(node_, ship_, c, to_) : board(node_, ship_, c, to_, false);
     for (std::size_t i = before; i < ship_.inputs.size(); ++i) {
       bytes_ += ship_.inputs[i].value.value.get()->size;
     }
@@ -110,6 +111,7 @@ void Evacuation::ship_ready() {
       for (Cf* c : taken) target.add(c);
       for (Cf* range : exhausted) {
         auto* scope = static_cast<ScopeRecord*>(range->scope);
+        if ((range->flags & kHolding) != 0) Node::let_go(range);
         free_cf(range);
         node_.leave_scope(*node_.crew.outside, scope);
       }
@@ -126,7 +128,7 @@ void Evacuation::sweep() {
     std::deque<Consignment> to;
     for (const Rank r : others) to.emplace_back(node_, r);
     for (Cf* c : waiting) {
-      to[turn_of_++ % to.size()].add(c);
+      to[turn_of_++ % to.size()].add(c, true);
       ++moved_;
     }
   }
@@ -156,9 +158,13 @@ void Evacuation::forward(Rank from, Ship&& m) {
   }
   for (PackedInput& i : m.inputs) node_.data.pass_by(from, i);
   // We are the home of these and do not know that they go further: whoever needs them asks us.
-  std::erase_if(m.inputs, [this](const PackedInput& i) { return home_of(i.name) == node_.self(); });
+  // Of swept ones nobody may be known to ask.
+  std::erase_if(m.inputs,
+                [this](const PackedInput& i) { return home_of(i.name) == node_.self() && !abi::is_swept(i.name); });
   moved_ += static_cast<std::int64_t>(m.fragments.size());
-  node_.comm.send(next_target(), std::move(m));
+  const Rank to = next_target();
+  m.mark = node_.sweeping->ships(to);
+  node_.comm.send(to, std::move(m));
 }
 
 }  // namespace tessera::runtime

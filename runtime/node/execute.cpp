@@ -191,7 +191,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
       try {
         switch (at_end.does) {
           case AtEnd::Does::assigns:
-            data.assign(w, {at_end.block, parent}, at_end.name, abi::value_int(1));
+            data.assign(w, {at_end.block, parent, nullptr, 0, nullptr, &at_end.spot}, at_end.name, abi::value_int(1));
             if (at_end.spot.horizon != 0) data.note_swept(w, at_end.name, at_end.spot, sizeof(abi::Value));
             break;
           case AtEnd::Does::frees:
@@ -362,6 +362,7 @@ void Node::execute(Worker& w, Cf* c) {
         w.moving_to = Worker::kStays;
         c->flags |= kPlaced;
         if (ranks() > 1 && to != self()) {
+          if ((c->flags & kHolding) != 0) hold_next(c, *block);
           place(w, c, to);
           break;
         }
@@ -419,6 +420,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   if (work.hold != nullptr) Horizon::release(work.hold), data.free_left(w);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
+  if ((c->flags & kHolding) != 0) let_go(c);  // the rest of it has been taken
   free_cf(c);
   leave_scope(w, scope);
 }

@@ -1,6 +1,6 @@
 // Fragments hold what they may still read of swept names: from when they wait or are queued until they have run. What
 // runs inside another fragment is covered by that one.
-#include "runtime/fragment/horizon.hpp"
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/node/node.hpp"
 
 namespace tessera::runtime {
@@ -19,7 +19,7 @@ void Node::hold_hulls(Cf* c) {
   abi::Hulls hulls;
   find_hulls(c, hulls);
   if (hulls.count == 0) return;
-  word_of(c, *c->block) = Horizon::hold(hulls);
+  word_of(c, *c->block) = Horizon::hold(hulls, data.horizons);
   c->flags |= kHolding;
 }
 
@@ -28,7 +28,7 @@ void Node::hold_next(Cf* c, const abi::Block& before) {
   HeldHull*& word = word_of(c, before);
   abi::Hulls hulls;
   if ((c->block->flags & abi::kHolds) != 0) find_hulls(c, hulls);
-  word = Horizon::hold_instead(word, hulls);
+  word = Horizon::hold_instead(word, hulls, data.horizons);
   if (word == nullptr) c->flags &= static_cast<std::uint16_t>(~kHolding);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/sweeping.hpp"
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/words/program_error.hpp"
 
@@ -21,6 +22,7 @@ constexpr std::size_t kMostAboard = 64;
 }  // namespace
 
 void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t promised) {
+  if (ship.fragments.empty()) ship.mark = node.sweeping->ships(to);
   node.enroll(c);
   const bool moved = (c->flags & (kGathered | kMoved)) != 0;
   if ((c->flags & kGathered) != 0) {
@@ -33,10 +35,25 @@ void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_
     }
     release_inputs(c);
   }
+  if ((c->flags & kHolding) != 0) Node::let_go(c);
   ship.fragments.push_back(pack(c));
   ship.fragments.back().promised = promised;
   ship.fragments.back().moved = moved;
   free_cf(c);
+}
+
+void board_waiting(Node& node, Ship& ship, Cf* c, Rank to) {
+  const InputNames names(c);
+  for (unsigned k = 0; k < names.size(); ++k) {
+    abi::Value* const v = abi::input(c, *c->block, k);
+    if (v != nullptr) {
+      node.data.go_along(names[k], v, to, ship, false);
+    } else if (node.horizons != nullptr && abi::is_needed(names[k]) && abi::is_swept(names[k])) {
+      node.horizons->rely(names[k].id);  // if it is at home here, this was seen to wait for it
+    }
+  }
+  release_inputs(c, *c->block);
+  board(node, ship, c, to, false);
 }
 
 std::vector<balancer::GroupCount> counts_of(const abi::Program& program, const Ship& ship) {
@@ -57,13 +74,14 @@ std::vector<balancer::GroupCount> counts_of(const abi::Program& program, const S
 }
 
 // What one piece of work places elsewhere travels together, if that takes no longer than kBoarding.
-void Node::place(Worker& w, Cf* c, Rank to) {
+void Node::place(Worker& w, Cf* c, Rank to, bool brought) {
   if (w.boarding.empty()) w.departs_by = ticks() + kBoarding;
   auto at = std::find_if(w.boarding.begin(), w.boarding.end(), [to](const auto& b) { return b.to == to; });
   if (at == w.boarding.end()) at = w.boarding.insert(at, {to, {}, {}});
   std::uint64_t promised = 0;
   try {
     if (!abi::recalled(c)) promised = data.see_off(c, to, at->ship, at->promised);
+    if (brought) data.take_on(c, at->ship);
   } catch (...) {  // as in start()
     fail_by_exception(c);
     return abandon(c, *c->block);
@@ -121,7 +139,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     std::sort(order.begin(), order.end());
     for (const auto& [fill, i] : order) {
       if (left == 0) break;
-      left -= crew.workers[i]->queue.take(balancer::index(group), left, to, taken, exhausted);
+      left -= crew.workers[i]->queue.take(balancer::index(group), left, to, taken, exhausted, crew.offered());
     }
     if (left != count) {
       moved.push_back({group, count - left});
@@ -144,6 +162,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
   }
   for (Cf* range : exhausted) {
     auto* scope = static_cast<ScopeRecord*>(range->scope);
+    if ((range->flags & kHolding) != 0) let_go(range);
     free_cf(range);
     leave_scope(*crew.outside, scope);
   }
@@ -173,6 +192,7 @@ Rank Node::settled(const Cf* c) const {
 }
 
 void Node::on_ship(Rank from, Ship&& m) {
+  sweeping->came(m);
   if (evacuation->parked()) return evacuation->forward(from, std::move(m));
   std::vector<balancer::GroupCount> groups;
   if (m.by_policy) {
@@ -187,6 +207,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     const auto promised = evacuation->ever() ? 0 : p.promised;
     Cf* c = unpack(facts.program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
+    if ((c->block->flags & abi::kHolds) != 0) hold_hulls(c);
     if (events != nullptr) events->arrived(*c, from, m.by_policy);
     if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
       retained.put(c->block->series(c), std::nullopt);
@@ -194,10 +215,11 @@ void Node::on_ship(Rank from, Ship&& m) {
     arrived_here.emplace_back(c, promised);
   }
   for (const auto& [scope, count] : owed) comm.send(from, ScopeReturn{scope, count});
-  std::vector<abi::Name> unheard;
+  std::vector<abi::Name> unheard, passing;  // `passing`: of swept names
   for (PackedInput& i : m.inputs) {
     if (facts.homeward) data.pass_by(from, i);  // which would have to ask for it where they are to run
     if (i.unheard) unheard.push_back(i.name);
+    if (abi::is_swept(i.name)) passing.push_back(i.name);
     data.take_copy(from, std::move(i));
   }
   if (m.by_policy && policy != nullptr) policy->arrived(from, std::move(groups), m.ticket);
@@ -205,7 +227,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     if (m.by_policy && facts.homeward) {
       const Rank home = c->block->locator != nullptr ? members.place(c->block->locator(c)) : from;
       if (home != self() && members.takes_part(home)) {
-        place(*crew.outside, c, home);
+        place(*crew.outside, c, home, true);
         continue;
       }
     }
@@ -216,6 +238,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     }
   }
   for (const abi::Name& n : unheard) data.handed(n);
+  if (!passing.empty()) data.forget_passed(passing);
 }
 
 }  // namespace tessera::runtime

@@ -26,6 +26,7 @@
 #include "runtime/node/moving.hpp"
 #include "runtime/node/results.hpp"
 #include "runtime/node/stuck.hpp"
+#include "runtime/node/sweeping.hpp"
 #include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/descriptors.hpp"
@@ -114,6 +115,12 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   end = std::make_unique<EndOfRun>(facts, comm, crew, transport, failed,
                                    [this] { return WaitingHere(facts.program, facts.ranks, data, scopes); });
   evacuation = std::make_unique<Evacuation>(*this);
+  if (several_) {
+    sweeping = std::make_unique<Sweeping>(*this);
+    horizons = std::make_unique<Horizons>(balancer::index(self()), [this] { sweeping->want(); });
+    data.horizons = horizons.get();
+    for (auto& w : crew.workers) w->queue.horizons = horizons.get();
+  }
   membership = std::make_unique<Membership>(*this);
   if (members.spare(self())) evacuation->rest();
 }

@@ -31,7 +31,9 @@ class Node;
 class PolicyHost;
 class EndOfRun;
 class Evacuation;
+class Horizons;
 class Membership;
+class Sweeping;
 class LinkMeter;
 class OutsideLoad;
 class TotalsOfAll;
@@ -77,12 +79,13 @@ class Node final : public Surroundings {
   void enroll(Cf*) final;
   void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
   // ---- what fragments may still read of swept names (fragment/horizon.hpp; node/hulls.cpp)
-  static void hold_hulls(Cf*);                           // as it is now
-  static void hold_next(Cf*, const abi::Block& before);  // the same, when it has moved on
+  void hold_hulls(Cf*);                           // as it is now
+  void hold_next(Cf*, const abi::Block& before);  // the same, when it has moved on
   static void let_go(Cf*);
 
   // ---- moving fragments (node/moving.cpp)
-  void place(Worker&, Cf*, Rank to);  // one fragment, by its locator: it leaves with depart()
+  // One fragment, by its locator: it leaves with depart(). `brought`: it has come here, and what came with it goes on.
+  void place(Worker&, Cf*, Rank to, bool brought = false);
   void depart(Worker&);
   bool spread(Worker&, Cf* range);  // every rank is to run it; false: not this one
   // Balancer: takes what there is of these and ships it; returns what really went.
@@ -114,6 +117,7 @@ class Node final : public Surroundings {
   Retained retained;  // series that belong here and run elsewhere
 
   Communicator comm;
+  std::unique_ptr<Horizons> horizons;  // of several ranks
   Scopes scopes;
   DataFragments data;
   Holds holds;
@@ -123,6 +127,7 @@ class Node final : public Surroundings {
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<EndOfRun> end;
   std::unique_ptr<Evacuation> evacuation;
+  std::unique_ptr<Sweeping> sweeping;  // of several ranks
   std::unique_ptr<Membership> membership;
   std::unique_ptr<LinkMeter> links;
   std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy

@@ -45,7 +45,7 @@ void step(Entry& e, const Entrust& m, const View& v, Actions& a) {
 }
 
 void step(Entry& e, const Keep& m, const View& v, Actions& a) {
-  if (!v.scope_lives) return;
+  if (!v.scope_lives || (v.sweeps && e.state == State::none)) return;
   begin(e, v);
   stays_listed(e, a);
   if (is_freed(e.state)) return;

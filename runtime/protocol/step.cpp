@@ -193,7 +193,9 @@ void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
   // What was assigned here and published with its value is at its home.
   const bool published = m.to == v.home && e.assigned_by != 0 && v.small();
   Others& o = others(e);
-  if (published || (!o.again && holds(o.copies, m.to))) {
+  // Of a swept name: nobody but this fragment may be going to read it, which tells nobody, so it is gone there soon.
+  const bool lasts = v.at_home() || !v.sweeps;
+  if (lasts && (published || (!o.again && holds(o.copies, m.to)))) {
     a.travels = Travels::not_along;
   } else if (e.state == State::here && m.at_once && !o.again) {
     if (const Rank by = giver_of(e, v, m.to); by != v.self) {
@@ -208,7 +210,8 @@ void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
 void step(Entry& e, const Request& m, const View& v, Actions& a) {
   // Asked for by a fragment that has got it another way since, and ended with its scope.
   if (!v.scope_lives) return;
-  if (m.from == v.self) {  // this rank has asked a keeper that has left
+  if (m.fetched && v.sweeps && e.state == State::none) return;  // nobody could read it any more
+  if (m.from == v.self) {                                       // this rank has asked a keeper that has left
     if (e.state == State::fetched) e.state = State::kept;
     return step(e, WantedByAll{}, v, a);
   }
@@ -338,7 +341,7 @@ void step(Entry& e, const Handed&, const View& v, Actions& a) {
 }
 
 void step(Entry& e, const Copied& m, const View& v, Actions& a) {
-  if (!v.scope_lives || is_freed(e.state)) return a.say(Say::drop, m.from);
+  if (!v.scope_lives || is_freed(e.state) || (v.sweeps && e.state == State::none)) return a.say(Say::drop, m.from);
   // The Publish may be under way still: then the entry begins here.
   begin(e, v);
   somewhere(e) ? may_leave(e, v, a) : stays_listed(e, a);

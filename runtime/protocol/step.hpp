@@ -24,6 +24,7 @@ struct Limits {
 struct View {
   Rank self = kNobody, home = kNobody;
   bool known_uses = false;     // the translator has counted who reads the name
+  bool sweeps = false;         // what nobody can read any more of the name goes before its scope
   bool scope_lives = true;     // home: the name's scope has not ended
   bool steady = true;          // no rank has left or joined the run
   bool left = false;           // this rank has once taken no part in it
@@ -76,6 +77,7 @@ struct End {};    // home: its scope has ended
 struct Request {
   Rank from;
   bool lost = false;
+  bool fetched = false;  // the home has had it fetched for `from`, so it had been assigned
 };
 struct Publish {
   Rank from;

@@ -36,6 +36,9 @@ class Crew {
   WaitCounts::Seen look(const Worker& w) const { return waiting_.look(w.waits, w.wakes); }
   // Communication thread; about.
   std::int64_t waiting_now() const { return look(*outside).waiting; }
+  // What this rank would not make now is no work for others either: it would be sent to and fro, and no wave would find
+  // the run quiet.
+  Making offered() const { return waiting_now() < most_ahead ? Making::movable : Making::subs; }
   // Of so many the ones that loops wait for, or will: not those that were made beside what is held.
   std::int64_t waiting_ahead(std::int64_t waiting);
   void made_beside(std::int64_t n) { beside_.fetch_add(n, std::memory_order_relaxed); }

@@ -7,7 +7,7 @@
 //   wait
 //     as in the beginning, twice as long and twice as many, up to a bound; and not as long where it has looked on for
 //     most of the time, for somebody may be slow, and there may be other work.
-//   - When as many wait: an eighth of `most_ahead` more, after kLongPatience, which doubles each time, up to a bound.
+//   - When as many wait: kFewMore, after kLongPatience, which doubles each time, up to a bound.
 //     What ceases to wait lets only half as many be made, until fewer wait again.
 //
 // It does not wait as long when it is called: nothing goes on in the whole run (protocol/waves.hpp). Then it makes few
@@ -39,7 +39,8 @@ class Lead {
   // With `most_ahead` waiting: some 0.1 s, and 13 s.
   static constexpr std::uint64_t kLongPatience = 250'000'000;
   static constexpr std::uint64_t kLongestPatience = kLongPatience << 7;
-  static constexpr std::int64_t kLeastMore = 64;
+  // What can run of the loop that comes first then does not wait, and does not count.
+  static constexpr std::int64_t kFewMore = 64;
 
   // So many may wait in any case.
   explicit Lead(std::int64_t from = kAhead)
@@ -92,7 +93,7 @@ class Lead {
     patience_ = patience;
   }
   void in_vain(std::int64_t waiting, bool called) {
-    release(waiting + (called ? few_more_ : std::max(most_ahead / 8, kLeastMore)), step_, patience_);
+    release(waiting + (called ? few_more_ : kFewMore), step_, patience_);
     if (called) {
       few_more_ *= 2;
     } else {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "balancer/ready_order.hpp"
-#include "runtime/fragment/horizon.hpp"
+#include "runtime/fragment/horizons.hpp"
 #include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
 
@@ -70,19 +70,19 @@ Lacking lacking(const Cf* c, balancer::Rank to) {
 }
 
 // What iterations that are claimed may still read is held by whoever runs them, the rest by what is left of the range.
-HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last) {
+HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last, Horizons* all) {
   const abi::Block& b = *range->block;
   auto& word = reinterpret_cast<HeldHull*&>(abi::frame_int(range, b.hold_word));
   abi::Hulls claimed;
   b.hulls(range, first, last, &claimed);
   if (left(range) <= 0) {
     range->flags &= static_cast<std::uint16_t>(~kHolding);
-    return Horizon::hold_instead(std::exchange(word, nullptr), claimed);
+    return Horizon::hold_instead(std::exchange(word, nullptr), claimed, all);
   }
-  HeldHull* const hold = Horizon::hold(claimed);
+  HeldHull* const hold = Horizon::hold(claimed, all);
   abi::Hulls rest;
   b.hulls(range, abi::frame_int(range, 0), abi::frame_int(range, 1), &rest);
-  word = Horizon::hold_instead(word, rest);
+  word = Horizon::hold_instead(word, rest, all);
   return hold;
 }
 
@@ -284,7 +284,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if ((range->block->flags & abi::kNested) != 0) chunk = 1;
   work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
   first = work.last + 1;
-  work.hold = (range->flags & kHolding) == 0 ? nullptr : hold_iterations(range, work.first, work.last);
+  work.hold = (range->flags & kHolding) == 0 ? nullptr : hold_iterations(range, work.first, work.last, horizons);
   if (left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
@@ -341,7 +341,7 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
 }
 
 std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
-                              std::vector<Cf*>& exhausted) {
+                              std::vector<Cf*>& exhausted, Making making) {
   const std::lock_guard hold(mutex_);
   std::int64_t taken = 0;
   if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
@@ -361,6 +361,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     }
     c = next;
   }
+  if (making < Making::movable) return taken;
   before = nullptr;
   for (Cf* c = ranges_; c != nullptr && taken < n;) {
     Cf* next = c->next;

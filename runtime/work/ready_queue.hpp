@@ -27,6 +27,7 @@
 namespace tessera::runtime {
 
 struct HeldHull;
+class Horizons;
 
 // What a worker got to do: a fragment, or iterations first..last of a range.
 struct Work {
@@ -47,6 +48,8 @@ class ReadyQueue {
   explicit ReadyQueue(std::uint32_t groups, const GroupStats* weights = nullptr, std::int64_t plenty = 0)
       : groups_(groups), weights_(weights), plenty_(plenty) {}
 
+  Horizons* horizons = nullptr;  // of several ranks
+
   // `behind`: also what is structured comes after the loops that its body has made before it.
   void push(Cf*, bool behind = false);
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
@@ -61,9 +64,10 @@ class ReadyQueue {
   bool steal(Work&, Making then, std::int64_t chunk);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
   // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one
-  // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs.
+  // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs. With
+  // `Making::subs`: nothing that is made behind loops.
   std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
-                    std::vector<Cf*>& exhausted);
+                    std::vector<Cf*>& exhausted, Making = Making::all);
   // All of them, when nothing runs any more.
   std::vector<Cf*> take_all();
   // A chunk claimed by pop has been run. True: the range is finished.

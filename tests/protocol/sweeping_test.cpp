@@ -15,6 +15,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/protocol/step.hpp"
+
 namespace tessera::protocol {
 
 struct SweepingRules {
@@ -330,6 +332,21 @@ INSTANTIATE_TEST_SUITE_P(
                     SweepingRules{.name = "the home frees what is waited for there", .keeps_awaited = false},
                     SweepingRules{.name = "a home does not wait for all", .home_waits_for_all = false}),
     [](const auto& of) { return std::to_string(of.index); });
+
+// A rank that has left could not pass a value on, and says so when nobody waits for it any more, and it has been freed.
+TEST(Swept, WhatHasBeenFetchedAndFreedIsNotRemembered) {
+  View v{.self = Rank{0}, .home = Rank{0}, .sweeps = true};
+  const auto asked = [&](bool fetched) {
+    Entry e;
+    Actions a;
+    step(e, Request{Rank{2}, true, fetched}, v, a);
+    return e.state;
+  };
+  EXPECT_EQ(asked(true), State::none);
+  EXPECT_EQ(asked(false), State::unassigned);
+  v.sweeps = false;
+  EXPECT_EQ(asked(true), State::unassigned);
+}
 
 }  // namespace
 }  // namespace tessera::protocol

@@ -29,7 +29,7 @@ class HorizonCosts : public testing::Test {
       for (std::int64_t i = 0; i < kWidth; ++i) {
         abi::Hulls hull;
         hull.add(horizon.handle(), row, row, i / 2 * 2, i / 2 * 2 + 1);
-        held.push_back(Horizon::hold(hull));
+        held.push_back(Horizon::hold(hull, nullptr));
       }
     };
     for (std::int64_t row = 0; row < ahead; ++row) hold_row(row);
@@ -75,7 +75,7 @@ TEST_F(HorizonCosts, ValuesThatStayAreNotLookedAtForEachFewThatGo) {
   horizon.open();
   abi::Hulls all;
   all.add(horizon.handle(), 0, 0);
-  HeldHull* held = Horizon::hold(all);
+  HeldHull* held = Horizon::hold(all, nullptr);
   horizon.close();
   std::vector<abi::Id> dead;
   constexpr std::uint64_t kSmall = 20000, kLarge = 2000, kBytes = 64 << 10;

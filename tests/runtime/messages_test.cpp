@@ -46,7 +46,9 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(ClockAnswer{}).index(), 39u);
   EXPECT_EQ(Message(AskTotals{}).index(), 40u);
   EXPECT_EQ(Message(MakeMore{}).index(), 41u);
-  EXPECT_EQ(std::variant_size_v<Message>, 42u);
+  EXPECT_EQ(Message(SweepWanted{}).index(), 42u);
+  EXPECT_EQ(Message(HullsStay{}).index(), 48u);
+  EXPECT_EQ(std::variant_size_v<Message>, 49u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
@@ -247,6 +249,7 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
   EXPECT_FALSE(counts_for_termination(Wave{}));
   EXPECT_FALSE(counts_for_termination(MakeMore{}));
+  EXPECT_FALSE(counts_for_termination(SweepTold{}));
 }
 
 TEST(Messages, TruncatedBytesAreAnError) {

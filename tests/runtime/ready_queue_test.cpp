@@ -421,6 +421,7 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   std::vector<Cf*> out, exhausted;
   EXPECT_EQ(q.take(0, 2, balancer::Rank{1}, out, exhausted), 2);
   EXPECT_EQ(q.take(1, 2, balancer::Rank{1}, out, exhausted), 0);
+  EXPECT_EQ(q.take(3, 4, balancer::Rank{1}, out, exhausted, Making::subs), 0);
   EXPECT_EQ(q.take(3, 4, balancer::Rank{1}, out, exhausted), 4);
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(abi::frame_int(out[2], 0), 7);

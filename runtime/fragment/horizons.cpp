@@ -1,0 +1,165 @@
+#include "runtime/fragment/horizons.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "runtime/memory/pool.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+// A sweep of several ranks takes some ten messages for each: not for fewer values, or bytes, than these.
+constexpr std::size_t kTimesAsMany = 8;
+constexpr std::size_t kLeastBytesOfRank = 1 << 20;
+
+}  // namespace
+
+Horizons::~Horizons() {
+  while (!all_.empty()) {
+    Horizon* const h = all_.begin()->second;
+    all_.erase(all_.begin());
+    delete h;  // of another home: those of scopes have gone with them
+  }
+}
+
+Horizon* Horizons::open(Horizon* next) {
+  Horizon* h = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t handle = (static_cast<std::int64_t>(self_) << 48) | ++opened_;
+    h = all_[handle] = new Horizon(next, handle, *this);
+  }
+  h->open(this);
+  return h;
+}
+
+void Horizons::close(std::int64_t handle) {
+  Horizon* h = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    h = &at(handle);
+  }
+  h->close();
+}
+
+void Horizons::forget(const Horizon& h) {
+  const std::lock_guard lock(mutex_);
+  const auto it = all_.find(h.handle());
+  if (it == all_.end() || it->second != &h) return;
+  all_.erase(it);
+  std::size_t values = 0, bytes = 0;
+  for (const Horizon::Part& p : h.parts_) values += p.values.size(), bytes += p.bytes;
+  values_.fetch_sub(std::min(values, values_.load()));
+  bytes_.fetch_sub(std::min(bytes, bytes_.load()));
+}
+
+// The caller holds the lock. An empty one of another home goes with the next look.
+Horizon& Horizons::at(std::int64_t handle) {
+  Horizon*& h = all_[handle];
+  if (h == nullptr) h = new Horizon(nullptr, handle, *this);
+  return *h;
+}
+
+void Horizons::hold(HeldHull* h, const abi::Hull& hull) {
+  std::vector<Horizon*> unheld;
+  {
+    const std::lock_guard lock(mutex_);
+    if (all_.size() > look_at_) {
+      for (auto it = all_.begin(); it != all_.end();) {
+        Horizon& other = *it->second;
+        const std::lock_guard its(other.mutex_);
+        const bool goes = home_of(it->first) != self_ && other.held_.empty();
+        if (goes) unheld.push_back(&other);
+        it = goes ? all_.erase(it) : std::next(it);
+      }
+      look_at_ = 2 * all_.size() + 64;
+    }
+    at(hull.horizon).add(h);
+  }
+  for (Horizon* other : unheld) delete other;
+}
+
+void Horizons::stay(const abi::Hull& hull) {
+  HeldHull* const h = Horizon::make_held(hull);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = all_.find(hull.horizon); it != all_.end()) return it->second->add(h);
+  }
+  pool_free(h, sizeof(HeldHull));  // its scope has ended
+}
+
+void Horizons::note(std::int64_t handle, std::size_t part, const Horizon::Value& v) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = all_.find(handle);
+    if (it == all_.end()) return;
+    it->second->keep(part, v);
+  }
+  const std::size_t values = values_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::size_t bytes = bytes_.fetch_add(v.bytes, std::memory_order_relaxed) + v.bytes;
+  const std::size_t most = std::max(most_.load(std::memory_order_relaxed), kTimesAsMany * least_to_sweep);
+  const std::size_t most_bytes = std::max(most_bytes_.load(std::memory_order_relaxed), kLeastBytesOfRank);
+  if (values < most && bytes < most_bytes) return;
+  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) want_();
+}
+
+Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
+  Boxes out;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, h] : all_) {
+    if (std::find(homes.begin(), homes.end(), home_of(handle)) == homes.end()) continue;
+    std::size_t holds = 0;
+    std::vector<Horizon::Box> boxes = h->held(Horizon::kAll, holds);
+    if (!boxes.empty() || home_of(handle) == self_) out.emplace(handle, std::move(boxes));
+  }
+  return out;
+}
+
+std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::vector<abi::Id>& awaited) {
+  std::unordered_set<std::uint64_t> wanted;
+  for (const abi::Id& id : awaited) wanted.insert(id.lo);
+  std::vector<Dead> dead;
+  const std::lock_guard lock(mutex_);
+  asked_.store(false);
+  std::size_t values = 0, bytes = 0, looked_at = awaited.size();
+  for (const auto& [handle, h] : all_) {
+    if (home_of(handle) != self_) continue;
+    if (const auto told = around.find(handle); told != around.end()) {
+      std::size_t holds = 0;
+      std::vector<Horizon::Box> boxes = h->held(Horizon::kAll, holds);
+      looked_at += holds + told->second.size();
+      boxes.insert(boxes.end(), told->second.begin(), told->second.end());
+      h->find_dead(std::move(boxes), wanted, [&](const Horizon::Value& v) { dead.push_back({handle, v}); });
+    }
+    for (Horizon::Part& p : h->parts_) {
+      const std::lock_guard its(p.mutex);
+      values += p.values.size();
+      bytes += p.bytes;
+    }
+  }
+  values_.store(values);
+  bytes_.store(bytes);
+  most_.store(least_to_sweep == 0 ? 0 : 2 * values + looked_at);  // so looking costs as much as was assigned
+  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes);
+  return dead;
+}
+
+void Horizons::rely(const abi::Id& id) {
+  const std::lock_guard lock(relied_mutex_);
+  if (remembers_) relied_.insert(id.lo);
+}
+
+bool Horizons::relied(const abi::Id& id) {
+  const std::lock_guard lock(relied_mutex_);
+  return relied_.count(id.lo) != 0;
+}
+
+void Horizons::relies(bool on) {
+  const std::lock_guard lock(relied_mutex_);
+  remembers_ = on;
+  relied_.clear();
+}
+
+}  // namespace tessera::runtime

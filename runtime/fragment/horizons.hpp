@@ -1,0 +1,76 @@
+// Horizons: those of one rank of several. Each rank has a horizon for what is held there of a name; that of the name's
+// home has the values, too. What is held elsewhere the home learns by a cut through all ranks (protocol/sweeping.hpp,
+// node/sweeping.hpp). A handle is the home's rank (16 bits) and a number.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/fragment/horizon.hpp"
+#include "runtime/memory/lock.hpp"
+
+namespace tessera::runtime {
+
+class Horizons {
+ public:
+  using Boxes = std::map<std::int64_t, std::vector<Horizon::Box>>;  // by handle
+  struct Dead {
+    std::int64_t handle;
+    Horizon::Value value;
+  };
+
+  // `want`: asks for a sweep; any thread.
+  Horizons(std::int32_t self, std::function<void()> want) : self_(self), want_(std::move(want)) {}
+  ~Horizons();
+  Horizons(const Horizons&) = delete;
+  Horizons& operator=(const Horizons&) = delete;
+
+  static std::int32_t home_of(std::int64_t handle) { return static_cast<std::int32_t>(handle >> 48); }
+
+  Horizon* open(Horizon* next);  // of a name at home here
+  void close(std::int64_t handle);
+  void forget(const Horizon&);  // its scope has ended
+  void hold(HeldHull*, const abi::Hull&);
+  void stay(const abi::Hull&);  // of a name at home here, as long as it lives
+  // There is a value, where its scope lives. A sweep is asked for when there are twice as many as the last one left.
+  void note(std::int64_t handle, std::size_t part, const Horizon::Value&);
+
+  // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names those that are
+  // there now are in it in any case.
+  Boxes write_down(const std::vector<std::int32_t>& homes);
+  // The home: what lies in none of these boxes, nor is held here now, nor awaited. Of horizons that are mentioned.
+  std::vector<Dead> find_dead(const Boxes&, const std::vector<abi::Id>& awaited);
+
+  // The home: a fragment left for another rank, and this input did not go along since it is there. Between the cut here
+  // and the end of the sweep nobody else may have heard of that fragment.
+  void rely(const abi::Id&);
+  bool relied(const abi::Id&);
+  void relies(bool on);  // from now on that is remembered, or not; forgets what was
+
+ private:
+  Horizon& at(std::int64_t handle);
+
+  const std::int32_t self_;
+  const std::function<void()> want_;
+  SpinMutex mutex_;
+  std::map<std::int64_t, Horizon*> all_;
+  std::int64_t opened_ = 0;
+  std::size_t look_at_ = 64;  // with so many, those of other homes are looked through for such as nobody holds any more
+
+  std::atomic<std::size_t> values_{0};  // noted and not found dead, about
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<std::size_t> most_{0}, most_bytes_{0};  // with so many a sweep is asked for; 0: not set yet
+  std::atomic<bool> asked_{false};                    // since the last cut
+
+  SpinMutex relied_mutex_;
+  bool remembers_ = false;
+  std::unordered_set<std::uint64_t> relied_;  // the low halves of ids: one more that stays does no harm
+};
+
+}  // namespace tessera::runtime

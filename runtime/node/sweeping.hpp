@@ -1,0 +1,63 @@
+// Sweeping: this rank's part in the sweeps of several ranks (protocol/sweeping.hpp says how, docs/protocol.md why).
+// Communication thread, but for want(), ships() and stay().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/comm/messages.hpp"
+#include "runtime/fragment/horizons.hpp"
+#include "runtime/memory/lock.hpp"
+#include "runtime/protocol/sweeping.hpp"
+
+namespace tessera::runtime {
+
+class Node;
+
+class Sweeping {
+ public:
+  explicit Sweeping(Node&);
+
+  // The values of names that are at home here have doubled. Any thread.
+  void want();
+  // The first fragment is to board a shipment; none is let go of before: its mark. Any thread.
+  std::uint64_t ships(Rank to);
+  // One has come, and is not looked at yet.
+  void came(const Ship&);
+  // Who makes these holds them as long as their names live; any thread.
+  void stay(const abi::Hulls&);
+  void turn();
+
+  void on(Rank from, SweepWanted&&);
+  void on(Rank, SweepCut&&);
+  void on(Rank, SweepHasCut&&);
+  void on(Rank, SweepExpect&&);
+  void on(Rank, SweepTold&&);
+  void on(Rank, SweepHeard&&);
+  void on(Rank, HullsStay&&);
+
+ private:
+  template <class M>
+  void say(Rank to, M m);  // also to itself
+  template <class M>
+  void say_all(const M& m);
+  void begin();
+  void tell();
+  void add(const PackedCf&);
+  bool is_asked(std::int32_t home) const;
+
+  Node& node_;
+  std::atomic<bool> wanted_{false};
+  SpinMutex mutex_;  // of rank_
+  protocol::SweepRank rank_;
+  std::vector<std::int32_t> homes_;  // of the sweep that is on
+  Horizons::Boxes written_;          // of their names
+  std::vector<abi::Id> awaited_;     // likewise
+  std::size_t told_ = 0;             // a home: by so many ranks
+  Horizons::Boxes around_;           // what
+  std::vector<abi::Id> wanted_there_;
+  protocol::SweepLead lead_;  // rank 0
+};
+
+}  // namespace tessera::runtime
