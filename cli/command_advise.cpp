@@ -1,13 +1,17 @@
 // `tessera advise`: what to run a program with.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <memory>
 
+#include "balancer/units.hpp"
 #include "cli/advise/advice.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/report/run_record.hpp"
 #include "cli/simulate/inputs.hpp"
 
 namespace tessera::cli {
@@ -29,7 +33,14 @@ Source find_input(const AdviseCommand& c, Study& study) {
   if (first.empty() || first == "tessera-trace") {
     find_workload(c.input, study);
     if (study.trace && study.trace->work.fragments.empty()) throw usage_error(c.input + ": the trace has no fragments");
-    return {};
+    Source source;
+    if (study.trace && study.trace->times.finished > 0 && !study.trace->times.bars.empty()) {
+      const RunRecord r = run_of(*study.trace, c.input);
+      source.sentences = sentences(r);
+      source.run = fmt::format("{} on {} rank{}, balancer {}", balancer::duration_text(r.length()),
+                               r.times().ranks.size(), r.times().ranks.size() == 1 ? "" : "s", r.times().balancer);
+    }
+    return source;
   }
   try {
     const balancer::Profile profile = balancer::load_profile(c.input, {}, "", true);

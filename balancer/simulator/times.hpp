@@ -48,6 +48,7 @@ struct Moved {  // a fragment came to another rank
   Time at = 0;
   Rank from{0}, to{0};
   bool by_policy = false;  // else placed by its locator
+  Time since = -1;         // when the last of its inputs was on `from`; -1: it had none, or that is not known
 };
 
 struct Sent {  // a message came

@@ -134,6 +134,7 @@ bool read_times(TraceLines& in, std::string_view what, Times& t) {
   } else if (what == "moved") {
     Moved m{in.number("a fragment"), time_of(in), rank_of(in), rank_of(in), false};
     m.by_policy = in.word() == "policy";
+    if (const std::string_view since = in.word(); !since.empty()) m.since = as_time(in, since);
     t.moves.push_back(m);
   } else if (what == "run") {
     t.finished = time_of(in);
@@ -233,7 +234,9 @@ void write_times(std::ostream& out, const Times& t, const TracePieces& pieces) {
     line.end();
   });
   for (const Moved& m : t.moves) {
-    line.begin("moved").put(m.fragment).put(m.at).put(m.from).put(m.to).put(m.by_policy ? "policy" : "placed").end();
+    line.begin("moved").put(m.fragment).put(m.at).put(m.from).put(m.to).put(m.by_policy ? "policy" : "placed");
+    if (m.since >= 0) line.put(m.since);
+    line.end();
   }
   for (const Sent& m : t.messages) {
     line.begin("m").put(m.at).put(m.from).put(m.to).put(m.kind).put(m.bytes).put(m.fragments).end();

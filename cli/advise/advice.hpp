@@ -24,6 +24,9 @@ struct Tried {
 struct Source {
   bool profile = false;    // knows nothing of order and dependences
   std::int64_t every = 1;  // one fragment in so many is simulated
+  // Of a recorded run, what its report says at the top (cli/report); and of which run.
+  std::vector<std::string> sentences = {};
+  std::string run = {};
   // A balancer that is faster by less than this part of the time is not told apart from the default.
   double margin() const { return profile ? 0.2 : 0.05; }
 };

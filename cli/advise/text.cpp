@@ -81,6 +81,8 @@ std::string text_of(const Study& study, const Advice& advice, const Source& sour
     text += fmt::format("{:>6} {:>10} {:>4.0f} %  {}\n", t.row.ranks, duration_text(whole(t.time(), every)),
                         100 * used(t), words_of(t.balancer).substr(11));
   }
+  if (!source.sentences.empty()) text += "\nthe run itself, " + source.run + ":\n";
+  for (const std::string& s : source.sentences) text += "- " + s + "\n";
   return text;
 }
 
@@ -112,6 +114,7 @@ std::string json_of(const Study& study, const Advice& advice, const Source& sour
   auto& limits = j["limits"] = nlohmann::ordered_json::array();
   for (const Limit& l : advice.limits) limits.push_back({{"name", l.name}, {"share", l.share}, {"text", l.text}});
   for (const Tried& t : advice.by_count) j["by_ranks"].push_back(tried(t));
+  if (!source.sentences.empty()) j["run"] = {{"about", source.run}, {"sentences", source.sentences}};
   return j.dump(2) + "\n";
 }
 

@@ -35,12 +35,13 @@ class Chrome {
           r_, lane, bar, [](std::size_t) {}, [&](std::size_t i, Time end) { ran(i, end); },
           [&](const Segment& s) {
             put({{"name", name_of(s.doing)},
-                 {"cat", "idle"},
+                 {"cat", s.doing == Doing::overhead ? "overhead" : "idle"},
                  {"ph", "X"},
                  {"ts", us(s.start)},
                  {"dur", us(s.end - s.start)},
                  {"pid", lane.rank},
-                 {"tid", lane.worker}});
+                 {"tid", lane.worker},
+                 {"args", why_idle(s)}});
           });
     }
     std::size_t id = 0;
@@ -77,6 +78,13 @@ class Chrome {
     if (!first_) out_ << ",\n";
     first_ = false;
     out_ << j.dump(-1, ' ', false, ChromeJson::error_handler_t::replace);
+  }
+  ChromeJson why_idle(const Segment& s) const {
+    ChromeJson j = ChromeJson::object();
+    const Cause cause = cause_of(r_, s);
+    if (cause.rank >= 0) j["rank"] = cause.rank;
+    if (cause.bar != kNobody) j["for"] = bar_name(r_, cause.bar);
+    return j;
   }
   void ran(std::size_t i, Time end) {
     const sim::Bar& b = t_.bars[i];

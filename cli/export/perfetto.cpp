@@ -170,11 +170,15 @@ class Perfetto {
     event(b.start, e);
   }
   void other(const Segment& s, std::uint64_t track) {
-    event(s.start, Proto()
-                       .number(kType, kBegin)
-                       .number(kTrackUuid, track)
-                       .text(kCategories, s.doing == Doing::overhead ? "overhead" : "idle")
-                       .text(kName, name_of(s.doing)));
+    Proto e = Proto()
+                  .number(kType, kBegin)
+                  .number(kTrackUuid, track)
+                  .text(kCategories, s.doing == Doing::overhead ? "overhead" : "idle")
+                  .text(kName, name_of(s.doing));
+    const Cause cause = cause_of(r_, s);
+    if (cause.rank >= 0) e.message(kAnnotation, said("rank", cause.rank));
+    if (cause.bar != kNobody) e.message(kAnnotation, said("for", bar_name(r_, cause.bar)));
+    event(s.start, e);
     event(s.end, Proto().number(kType, kEnd).number(kTrackUuid, track));
   }
   void decision(const sim::Decided& d) {

@@ -27,6 +27,11 @@ std::string csv_list(const std::vector<std::string>& all) {
   return csv_cell(text);
 }
 
+// Of the fragment that ran then; empty: of none.
+std::string bar_number(const RunRecord& r, std::size_t bar) {
+  return bar == kNobody ? "" : std::to_string(r.times().bars[bar].fragment);
+}
+
 const char* why_text(Ready::Why why) {
   switch (why) {
     case Ready::Why::created:
@@ -43,16 +48,22 @@ const char* why_text(Ready::Why why) {
 
 void write_fragments(const RunRecord& r, std::ostream& out) {
   out << "fragment,kind,group,file,line,rank,worker,start_ns,length_ns,own_ns,ready_ns,ready_because,made_ns,made_on,"
-         "output_bytes,variables,reads,assigns\n";
+         "made_by,parent,output_bytes,variables,reads,assigns\n";
+  std::vector<std::size_t> parent(r.trace.work.fragments.size(), kNobody);
+  for (std::size_t f = 0; f < parent.size(); ++f) {
+    for (const std::size_t c : r.trace.work.fragments[f].children) parent[c] = f;
+  }
   for (std::size_t i = 0; i < r.times().bars.size(); ++i) {
     const sim::Bar& b = r.times().bars[i];
     const sim::BlockText& block = r.block_of(b);
     const Ready& ready = r.ready[i];
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", b.fragment,
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", b.fragment,
                        r.is_kernel(i) ? "kernel" : "making",
                        csv_cell(group_name(r.trace.work.groups[block.group].label)), csv_cell(block.file), block.line,
                        b.rank, b.worker, b.start, b.length, r.own[i], ready.at, why_text(ready.why), ready.made,
-                       ready.from, r.trace.work.fragments[b.fragment].output, csv_list(bar_variables(r, i)),
+                       ready.from, bar_number(r, ready.by),
+                       parent[b.fragment] == kNobody ? "" : std::to_string(parent[b.fragment]),
+                       r.trace.work.fragments[b.fragment].output, csv_list(bar_variables(r, i)),
                        csv_list(bar_slots(r, i, false)), csv_list(bar_slots(r, i, true)));
   }
 }
@@ -69,14 +80,23 @@ void write_inputs(const RunRecord& r, std::ostream& out) {
                          at == came.end() ? "" : std::to_string(at->second));
     }
   }
+  // What stands for the end of others ran nowhere.
+  for (std::size_t f = 0; f < r.bars_of.size(); ++f) {
+    const auto& inputs = r.trace.work.fragments[f].inputs;
+    for (std::size_t k = 0; r.bars_of[f].empty() && k < inputs.size(); ++k) {
+      out << fmt::format("{},,{},{},{},\n", f, k, inputs[k].fragment, inputs[k].bytes);
+    }
+  }
 }
 
 void write_workers(const RunRecord& r, std::ostream& out) {
-  out << "rank,worker,start_ns,end_ns,doing,fragment\n";
+  out << "rank,worker,start_ns,end_ns,doing,fragment,for_rank,for_fragment\n";
   for (const Lane& l : r.lanes) {
     for (const Segment& s : l.segments) {
-      out << fmt::format("{},{},{},{},{},{}\n", l.rank, l.worker, s.start, s.end, name_of(s.doing),
-                         s.bar == kNobody ? "" : std::to_string(r.times().bars[s.bar].fragment));
+      const Cause cause = cause_of(r, s);
+      out << fmt::format("{},{},{},{},{},{},{},{}\n", l.rank, l.worker, s.start, s.end, name_of(s.doing),
+                         bar_number(r, s.bar), cause.rank < 0 ? "" : std::to_string(cause.rank),
+                         bar_number(r, cause.bar));
     }
   }
 }
@@ -89,10 +109,10 @@ void write_messages(const RunRecord& r, std::ostream& out) {
 }
 
 void write_moves(const RunRecord& r, std::ostream& out) {
-  out << "at_ns,fragment,from,to,by\n";
+  out << "at_ns,fragment,from,to,by,since_ns\n";
   for (const sim::Moved& m : r.times().moves) {
-    out << fmt::format("{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
-                       m.by_policy ? "balancer" : "locator");
+    out << fmt::format("{},{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
+                       m.by_policy ? "balancer" : "locator", m.since < 0 ? "" : std::to_string(m.since));
   }
 }
 

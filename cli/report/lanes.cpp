@@ -131,6 +131,14 @@ class Sweep {
 
 }  // namespace
 
+Cause cause_of(const RunRecord& r, const Segment& s) {
+  if (s.bar == kNobody) return {};
+  const Ready& ready = r.ready[s.bar];
+  if (s.doing == Doing::late) return {ready.from, kNobody};
+  if (s.doing != Doing::transfer && s.doing != Doing::value) return {};
+  return {ready.from, ready.by};
+}
+
 void find_lanes(RunRecord& r) {
   const auto& bars = r.times().bars;
   r.own.assign(bars.size(), 0);

@@ -79,6 +79,7 @@ class PathFinder {
       const Time since = std::max(free, ready.made);
       to(since, Step::Kind::move, bar);
       if (free >= ready.made) return had;
+      if (r_.times().bars[ready.by].rank != ready.from) to(r_.end_of(ready.by), Step::Kind::transfer, bar);
     } else {
       to(ready.made, Step::Kind::transfer, bar);
     }

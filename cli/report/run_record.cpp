@@ -111,8 +111,13 @@ void find_ready(RunRecord& r) {
         ready = {at, Ready::Why::created, p, at, t.bars[p].rank};
       }
     }
+    const sim::Moved* m = moved[b.fragment];
+    if (m != nullptr && (balancer::index(m->to) != b.rank || m->at > b.start)) m = nullptr;
     std::vector<Time> came(fragments[b.fragment].inputs.size(), -1);
-    for (const sim::Arrival& a : t.arrivals_of(b)) came[a.input] = a.at;
+    for (const sim::Arrival& a : t.arrivals_of(b)) {
+      // What was there before it came, or came with it, says nothing of when it was ready where it came from.
+      if (m == nullptr || a.at > m->at) came[a.input] = a.at;
+    }
     for (std::size_t k = 0; k < came.size(); ++k) {
       const std::size_t by = ends.of(fragments[b.fragment].inputs[k].fragment);
       if (by == kNobody) continue;
@@ -120,10 +125,10 @@ void find_ready(RunRecord& r) {
       const Time at = std::min(b.start, std::max(made, came[k]));
       if (at > ready.at) ready = {at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
     }
-    const sim::Moved* m = moved[b.fragment];
     const bool known = ready.by != kNobody || t.from == 0;
-    if (m != nullptr && balancer::index(m->to) == b.rank && m->at > ready.at && m->at <= b.start) {
-      ready = {m->at, Ready::Why::moved, ready.by, known ? ready.at : m->at, balancer::index(m->from)};
+    if (m != nullptr && m->at > ready.at) {
+      const Time lay = std::min(m->at, std::max(ready.at, m->since));
+      ready = {m->at, Ready::Why::moved, ready.by, known ? lay : m->at, balancer::index(m->from)};
     } else if (!known) {
       ready = {b.start, Ready::Why::unknown, kNobody, b.start, -1};
     }

@@ -52,6 +52,13 @@ struct Segment {
   std::size_t bar = kNobody;  // that it is of; of idle ones: what came after it
 };
 
+// Cause: of a worker that was idle, for what, as far as that is one: the rank and the bar that made what it waited for,
+// or the rank where what was moved to it had lain.
+struct Cause {
+  std::int32_t rank = -1;
+  std::size_t bar = kNobody;
+};
+
 struct Lane {  // a worker
   std::int32_t rank = 0, worker = 0;
   std::vector<Segment> segments;  // one after the other, from the start to the end of what is kept
@@ -89,6 +96,8 @@ struct RunRecord {
   Time finished() const { return trace.times.finished; }
   Time length() const { return finished() - from(); }
 };
+
+Cause cause_of(const RunRecord&, const Segment&);
 
 // Part: of a run, as options name it; empty: from its start, to its end.
 struct Part {

@@ -49,25 +49,37 @@ void take_names(const sim::Times& from, std::size_t fragments, sim::Times& t) {
   }
 }
 
-// When inputs came that were made elsewhere: by themselves, or with the fragment.
+// When inputs came that were made elsewhere: by themselves, or with the fragment; and of what was moved, when its
+// inputs were where it was before.
 void put_arrivals(const sim::Workload& w, sim::Times& t) {
   std::vector<std::int32_t> ran_on(w.fragments.size(), -1);
-  for (const sim::Bar& b : t.bars) ran_on[b.fragment] = b.rank;
+  std::vector<balancer::Time> ended(w.fragments.size());
+  for (const sim::Bar& b : t.bars) ran_on[b.fragment] = b.rank, ended[b.fragment] = b.start + b.length;
   std::vector<const sim::Moved*> moved(w.fragments.size(), nullptr);
   for (const sim::Moved& m : t.moves) moved[m.fragment] = &m;
   const auto less = [](const sim::Came& a, const sim::Came& b) {
     return std::tie(a.rank, a.fragment, a.at) < std::tie(b.rank, b.fragment, b.at);
   };
   std::sort(t.came.begin(), t.came.end(), less);
+  // The last time before then.
+  const auto came_to = [&](balancer::Time before, balancer::Rank rank, std::size_t fragment) -> const sim::Came* {
+    const auto at = std::upper_bound(t.came.begin(), t.came.end(), sim::Came{before, rank, fragment}, less);
+    return at != t.came.begin() && (at - 1)->rank == rank && (at - 1)->fragment == fragment ? &*(at - 1) : nullptr;
+  };
+  for (sim::Moved& m : t.moves) {
+    for (const sim::Input& i : w.fragments[m.fragment].inputs) {
+      if (ran_on[i.fragment] < 0) continue;
+      const sim::Came* c = ran_on[i.fragment] == index(m.from) ? nullptr : came_to(m.at, m.from, i.fragment);
+      m.since = std::max(m.since, c != nullptr ? c->at : std::min(m.at, ended[i.fragment]));
+    }
+  }
   for (sim::Bar& b : t.bars) {
     b.first_arrival = t.arrivals.size();
     const auto& inputs = w.fragments[b.fragment].inputs;
     for (std::uint32_t k = 0; k < inputs.size(); ++k) {
       if (ran_on[inputs[k].fragment] == b.rank || ran_on[inputs[k].fragment] < 0) continue;
-      auto at = std::upper_bound(t.came.begin(), t.came.end(),
-                                 sim::Came{b.start, balancer::Rank{b.rank}, inputs[k].fragment}, less);
-      if (at != t.came.begin() && (--at)->rank == balancer::Rank{b.rank} && at->fragment == inputs[k].fragment) {
-        t.arrivals.push_back({k, at->at});
+      if (const sim::Came* c = came_to(b.start, balancer::Rank{b.rank}, inputs[k].fragment); c != nullptr) {
+        t.arrivals.push_back({k, c->at});
       } else if (const sim::Moved* m = moved[b.fragment]; m != nullptr && index(m->to) == b.rank) {
         t.arrivals.push_back({k, m->at});
       }

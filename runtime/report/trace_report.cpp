@@ -237,7 +237,7 @@ std::string write_trace(const RunOver& over, std::string& missing) {
            "not written. Please report it";
   }
   const std::vector<TraceGraph::Came> came = events.came();
-  events.moves(graph, trace.times);
+  events.moves(graph, came, trace.times);
   std::erase_if(trace.times.moves,
                 [&](const auto& m) { return m.at < trace.times.from || (signal && m.at >= trace.times.finished); });
   trace.work.groups = std::move(groups.list);

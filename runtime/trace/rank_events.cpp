@@ -47,8 +47,8 @@ void RankEvents::put(std::initializer_list<std::uint64_t> words) {
 
 void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
   const std::uint64_t now = ticks();
-  const auto value = [&](const abi::Name& name, const Passenger& p) {
-    if (p.value) put({head(EventWord::value, from), now, trace_key(name.id)});
+  const auto value = [&](const abi::Name& name, const Passenger& p, bool along = false) {
+    if (p.value) put({head(EventWord::value, from, along ? 1 : 0), now, trace_key(name.id)});
   };
   std::uint64_t fragments = 0;
   if (const auto* give = std::get_if<Give>(&m)) value(give->name, give->value);
@@ -56,7 +56,7 @@ void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
   if (const auto* entrust = std::get_if<Entrust>(&m)) value(entrust->name, entrust->value);
   if (const auto* keep = std::get_if<Keep>(&m)) value(keep->name, keep->value);
   if (const auto* ship = std::get_if<Ship>(&m)) {
-    for (const PackedInput& i : ship->inputs) value(i.name, i.value);
+    for (const PackedInput& i : ship->inputs) value(i.name, i.value, true);
     fragments = ship->fragments.size();
   }
   put({head(EventWord::message, from, m.index()), now, bytes, fragments});

@@ -18,7 +18,7 @@ namespace tessera::runtime {
 
 enum class EventWord : std::uint8_t {  // low bits of the first word; then the rank it came from, from kEventShift on
   message,                             // | tag << 8; ticks; bytes; fragments in it
-  value,                               // ticks; key
+  value,                               // | along with a fragment << 8; ticks; key
   arrived,                             // | by policy << 8; ticks; key of the fragment
   part,                                // | by policy << 8; ticks; key of the range; its first iteration; its last one
   decision,                            // from kEventShift on: bytes of its text; ticks; the text

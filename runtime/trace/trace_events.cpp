@@ -40,7 +40,7 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
                                 static_cast<std::int64_t>(w[2]), static_cast<std::int64_t>(w[3])});
         break;
       case EventWord::value:
-        came_.push_back({self, w[2], at});
+        came_.push_back({self, w[2], at, more != 0});
         break;
       case EventWord::arrived:
         arrived_.push_back({w[2], at - zero_, from, self, more != 0});
@@ -75,10 +75,12 @@ std::vector<TraceGraph::Came> TraceEvents::came() {
   return std::move(came_);
 }
 
-void TraceEvents::moves(TraceGraph& graph, sim::Times& out) const {
+void TraceEvents::moves(TraceGraph& graph, const std::vector<TraceGraph::Came>& came, sim::Times& out) const {
   for (const Arrived& a : arrived_) {
     const auto put = [&](std::uint32_t f) {
-      if (f != TraceGraph::kNone) out.moves.push_back({f, a.at, a.from, a.to, a.by_policy});
+      if (f == TraceGraph::kNone) return;
+      const balancer::Time since = a.part ? -1 : graph.inputs_on(f, a.from, a.at + zero_, came) - zero_;
+      out.moves.push_back({f, a.at, a.from, a.to, a.by_policy, std::max<balancer::Time>(-1, since)});
     };
     if (a.part) {
       graph.iterations_of(a.key, a.first, a.last, put);

@@ -20,7 +20,7 @@ class TraceEvents {
   // The values that came to ranks; sorted, and for once.
   std::vector<TraceGraph::Came> came();
   // Fragments that came to ranks, when the graph knows which they are.
-  void moves(TraceGraph&, balancer::simulator::Times&) const;
+  void moves(TraceGraph&, const std::vector<TraceGraph::Came>&, balancer::simulator::Times&) const;
 
  private:
   struct Arrived {

@@ -45,12 +45,15 @@ class TraceGraph {
     Rank rank;
     TraceKey value;
     balancer::Time at;
+    bool along = false;  // with a fragment that reads it, also where it was already
     friend auto operator<=>(const Came&, const Came&) = default;
   };
   // After build: the graph; when and where all ran. `came` is sorted, times count from `zero` on.
   void put_fragments(const balancer::simulator::TracePieces::PutFragment&) const;
   void put_bars(const std::vector<Came>& came, balancer::Time zero,
                 const balancer::simulator::TracePieces::PutBar&) const;
+  // When the last of its inputs was on that rank, which it left then; -1: it has none, or that is not known.
+  balancer::Time inputs_on(std::uint32_t fragment, Rank, balancer::Time left, const std::vector<Came>&) const;
   // The fragment that a run's key names; kNone: none. Those of a range's iterations from `first` to `last`.
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
   std::uint32_t fragment_of(TraceKey);
@@ -106,6 +109,7 @@ class TraceGraph {
     std::uint64_t last_end = 0;  // ticks
   };
 
+  static const Came* came_to(const std::vector<Came>&, Rank, TraceKey value, balancer::Time before);
   void take(Stream&, TraceWord, std::uint64_t payload, const std::uint64_t* words, const TracePart&);
   void open(Stream&, Run);
   void open_next(Stream&);  // the next iteration of what was iterated last

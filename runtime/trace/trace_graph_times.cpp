@@ -63,11 +63,10 @@ void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
     std::uint32_t number = 0;
     for (Index k = r.first_input; k < r.first_input + r.inputs; ++k) {
       if (used_[k].from == kNone) continue;
-      // The last one before it began: it may have come, been given up, and come again.
-      auto at = std::upper_bound(came.begin(), came.end(), Came{Rank{r.rank}, used_[k].value, r.start});
-      if (at != came.begin() && (--at)->rank == Rank{r.rank} && at->value == used_[k].value) {
-        arrivals.push_back({number, at->at - zero});
-      }
+      // Where it was made it is from then on; a fragment that was moved there may have brought it back.
+      const bool here = used_[k].from < runs_.size() && runs_[used_[k].from].rank == r.rank;
+      const Came* c = here ? nullptr : came_to(came, Rank{r.rank}, used_[k].value, r.start);
+      if (c != nullptr) arrivals.push_back({number, c->at - zero});
       ++number;
     }
     const std::span<const std::int64_t> numbers =
@@ -83,6 +82,36 @@ void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
          .arrivals = static_cast<std::uint32_t>(arrivals.size())},
         numbers, arrivals);
   }
+}
+
+// The last time that it came there before then: it may have been given up, and come again. What came along with a
+// fragment may have been there all the time: of such it is the first time.
+const TraceGraph::Came* TraceGraph::came_to(const std::vector<Came>& came, Rank rank, TraceKey value,
+                                            balancer::Time before) {
+  auto at = std::upper_bound(came.begin(), came.end(), Came{rank, value, before, true});
+  const Came* first = nullptr;
+  while (at != came.begin() && (--at)->rank == rank && at->value == value) {
+    first = &*at;
+    if (!first->along) break;
+  }
+  return first;
+}
+
+balancer::Time TraceGraph::inputs_on(std::uint32_t fragment, Rank rank, balancer::Time left,
+                                     const std::vector<Came>& came) const {
+  balancer::Time since = -1;
+  const Run& r = runs_[order_[fragment]];
+  for (Index k = r.first_input; k < r.first_input + r.inputs; ++k) {
+    const Used& u = used_[k];
+    const bool run = u.from != kNone && u.from < runs_.size();
+    const bool there = run && Rank{runs_[u.from].rank} == rank;
+    if (const Came* c = there ? nullptr : came_to(came, rank, u.value, left)) {
+      since = std::max(since, c->at);
+    } else if (run) {
+      since = std::max(since, std::min(left, runs_[u.from].end));
+    }
+  }
+  return since;
 }
 
 std::uint32_t TraceGraph::fragment_of(TraceKey key) {

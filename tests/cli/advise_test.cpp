@@ -35,6 +35,21 @@ TEST_F(Advise, AChainIsACriticalPath) {
   EXPECT_NEAR(j["best"]["seconds"].get<double>(), 1.0, 0.01);
 }
 
+// Of a run that was recorded: the words that its report has at the top.
+TEST_F(Advise, EndsWithWhatTheReportSays) {
+  write("p.fa", "C++ sub work(int i, name x) ${{ x = i; $}}\nsub main() { df x; for i = 1..9 work(i, x[i]); }\n");
+  ASSERT_TRUE(ended(tessera({"run", "-q", "-t", "1", "--record", "r.trace", "p.fa"}), 0));
+  const Outcome report = tessera({"report", "r.trace", "-o", "r.html"});
+  const Outcome advice = tessera({"advise", "r.trace", "-n", "1,2"});
+  ASSERT_TRUE(ended(report, 0));
+  ASSERT_TRUE(ended(advice, 0));
+  const std::size_t from = ("\n" + report.out).find("\n- ");  // a note may stand before
+  ASSERT_NE(from, std::string::npos) << report.out;
+  const std::string said = report.out.substr(from, report.out.rfind("r.html: open") - from);
+  EXPECT_EQ(advice.out.substr(advice.out.find("\n- ") + 1), said) << advice.out;
+  EXPECT_NE(advice.out.find("the run itself, "), std::string::npos) << advice.out;
+}
+
 TEST_F(Advise, TinyFragmentsAreAMatterOfGranularity) {
   const auto j = advice({"loop:items=5000,weight=1us", "-c", "uniform", "-n", "1,4,16"});
   EXPECT_EQ(first_limit(j), "granularity");

@@ -32,7 +32,9 @@ std::vector<std::string> packets(const std::string& text) {
 }
 // The value after `name: ` in it; empty: it has none.
 std::string field(const std::string& packet, const std::string& name) {
-  const std::size_t at = packet.find(" " + name + ": ");
+  std::size_t at = packet.find("\n    " + name + ": ");  // the event's own, before those of what lies in it
+  if (at != std::string::npos) at += 4;
+  if (at == std::string::npos) at = packet.find(" " + name + ": ");
   if (at == std::string::npos) return {};
   const std::size_t from = at + name.size() + 3;
   return packet.substr(from, packet.find('\n', from) - from);
@@ -89,6 +91,8 @@ TEST_F(Export, PerfettoIsReadByProtoc) {
   has("\"worker 0\" work 4005000 6005000");
   has("\"worker 0\" \"idle: a transfer was under way\" 3510000 4000000");
   has("\"worker 0\" \"overhead\" 500000 510000");
+  EXPECT_NE(o.out.find("string_value: \"work (i=2)\"\n      name: \"for\""), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("int_value: 1\n      name: \"rank\""), std::string::npos) << o.out;
   // What work(2) made came to work(3).
   EXPECT_EQ(flows_out, std::multiset<std::string>{"1 at 510000"});
   EXPECT_EQ(flows_in, std::multiset<std::string>{"1 at 4005000"});
@@ -111,6 +115,16 @@ TEST_F(Export, ChromeIsJson) {
       EXPECT_EQ(e["args"]["assigns"], nlohmann::json({"x[3]"}));
     }
   }
+  const auto about = [&](const char* name) {
+    for (const auto& e : events) {
+      if (e["name"] == name) return e["cat"].get<std::string>() + e["args"].dump();
+    }
+    return std::string("none");
+  };
+  const std::string transfer = about("idle: a transfer was under way");
+  EXPECT_NE(transfer.find("\"rank\":1"), std::string::npos) << transfer;
+  EXPECT_NE(transfer.find("work (i=2)"), std::string::npos) << transfer;
+  EXPECT_EQ(about("overhead"), "overhead{}");
   EXPECT_EQ(kernels, 7000);
   EXPECT_EQ(all, 2 * 6105) << "all of both workers";
   EXPECT_EQ(phases, (std::map<std::string, int>{{"M", 4}, {"X", 12}, {"s", 1}, {"f", 1}, {"C", 2}, {"i", 1}}));
@@ -118,19 +132,32 @@ TEST_F(Export, ChromeIsJson) {
 
 TEST_F(Export, TablesHaveWhatTheRecordHas) {
   ASSERT_TRUE(ended(exported("csv", "tables"), 0));
-  EXPECT_NE(read("tables/fragments.csv")
-                .find("\n3,kernel,work,small.fa,3,0,0,4005000,2000000,2000000,4000000,input,3510000,1,8,i=3,,x[3]\n"),
-            std::string::npos)
+  EXPECT_NE(
+      read("tables/fragments.csv")
+          .find("\n3,kernel,work,small.fa,3,0,0,4005000,2000000,2000000,4000000,input,3510000,1,2,0,8,i=3,,x[3]\n"),
+      std::string::npos)
       << read("tables/fragments.csv");
   EXPECT_EQ(read("tables/inputs.csv"), "fragment,rank,input,made_by,bytes,arrived_ns\n3,0,0,2,8,4000000\n");
-  EXPECT_EQ(read("tables/moves.csv"), "at_ns,fragment,from,to,by\n500000,2,0,1,balancer\n");
+  EXPECT_EQ(read("tables/moves.csv"), "at_ns,fragment,from,to,by,since_ns\n500000,2,0,1,balancer,\n");
   EXPECT_EQ(read("tables/messages.csv"),
             "at_ns,from,to,message,bytes,fragments\n500000,0,1,Ship,200,1\n4000000,1,0,Give,60,0\n");
   EXPECT_EQ(read("tables/decisions.csv"),
             "at_ns,rank,from,to,load_from_ns,load_to_ns,fragments,why\n400000,1,0,1,7000000,0,work:1,stolen\n");
-  EXPECT_NE(read("tables/workers.csv").find("\n1,0,100000,500000,idle: the balancer moved work there late,2\n"),
+  EXPECT_NE(read("tables/workers.csv").find("\n1,0,100000,500000,idle: the balancer moved work there late,2,0,\n"),
             std::string::npos)
       << read("tables/workers.csv");
+}
+
+// Who follows the graph in the tables finds all of it: also through the end of a block, which ran nowhere.
+TEST_F(Export, TablesHaveTheEndsOfBlocks) {
+  std::string trace = kSmallTrace;
+  trace.replace(trace.find("f 3 1 - 0 2000000 8 2:8\n"), 24, "f 3 1 - 0 2000000 8 9:8\nf 9 0 - 0 0 0 1:0 2:0\n");
+  trace.replace(trace.find("end 4"), 5, "end 5");
+  write("r.trace", trace);
+  ASSERT_TRUE(ended(exported("csv", "tables"), 0));
+  const std::string inputs = read("tables/inputs.csv");
+  EXPECT_NE(inputs.find("\n3,0,0,4,8,4000000\n"), std::string::npos) << inputs;
+  EXPECT_NE(inputs.find("\n4,,0,1,0,\n4,,1,2,0,\n"), std::string::npos) << inputs;
 }
 
 // What was there stays as it is, and what was not is not there.

@@ -151,6 +151,22 @@ TEST_F(Page, ZoomsSearchesFiltersAndTellsWhy) {
   EXPECT_EQ(colour(3.3e6, 0), "#14171b");
 }
 
+// Pointed at, an idle span tells what it was for, and where that was.
+TEST_F(Page, TellsWhatAWorkerWaitedFor) {
+  show(kSmallTrace);
+  const auto at = [&](double time, int row) {
+    const auto [x, y] = place(time, row);
+    browser_->click(x, y + 4);  // the mouse is there
+    return text("tip");
+  };
+  const std::string value = at(3e6, 0), transfer = at(3.8e6, 0), late = at(0.3e6, 1);
+  EXPECT_NE(value.find("a value was being made on another rank"), std::string::npos) << value;
+  EXPECT_NE(value.find("then ran work (i=3)"), std::string::npos) << value;
+  EXPECT_NE(value.find("it waited for x[2] of work (i=2), rank 1"), std::string::npos) << value;
+  EXPECT_NE(transfer.find("idle: a transfer was under way, 490 µs"), std::string::npos) << transfer;
+  EXPECT_NE(late.find("which lay on rank 0 until 500.00 µs"), std::string::npos) << late;
+}
+
 // A kernel's value may be read before it returns, when it gets no core in between: no arrow goes back in time.
 TEST_F(Page, ArrowsGoForward) {
   std::string text = kSmallTrace;

@@ -110,6 +110,25 @@ TEST_F(ReportRecord, ThePathGoesBackToWhatEachHadToWaitFor) {
   }
 }
 
+// What is moved takes its inputs along: when they came says nothing of how long it had lain. Here its input was made on
+// rank 0 at 300 us, and on rank 1, from where it went to rank 0 at 900 us, at 400 us.
+TEST_F(ReportRecord, WhatIsMovedLayReadySinceItsInputsWereThere) {
+  const RunRecord r = read(
+      "tessera-trace 1\nprogram - p\ngroup 0 : make\ngroup 1 : work\nf 0 0 - - 300000 8\nf 1 1 - 0 100000 0 0:8\n"
+      "f 2 1 - - 1200000 0\nrun 1200000 live steal\nrank 0 1 same-host 0 0 h\nrank 1 1 same-host 0 0 h\n"
+      "block 0 0 kernel 1 : 1 in p make()\nblock 1 1 kernel 2 : 1 in p work()\n"
+      "t 0 0 0 0 300000 0\nt 1 0 0 1000000 100000 1 @0:899000\nt 2 1 0 0 1200000 1\n"
+      "moved 1 900000 1 0 policy 400000\nend 3\n");
+  EXPECT_EQ(r.ready[1].why, Ready::Why::moved);
+  EXPECT_EQ(r.ready[1].made, 400'000);
+  EXPECT_EQ(r.ready[1].at, 900'000);
+  EXPECT_EQ(sum(r, Doing::late), 900 - 400);
+  EXPECT_EQ(sum(r, Doing::nothing), 400 - 300 + 100);
+  const Cause cause = cause_of(r, r.lanes[0].segments[2]);
+  EXPECT_EQ(r.lanes[0].segments[2].doing, Doing::late);
+  EXPECT_EQ(cause.rank, 1) << "there it lay";
+}
+
 // A bar inside another one: what makes a fragment and runs it on the spot.
 TEST_F(ReportRecord, WhatRunsInsideSomethingElseCountsOnce) {
   const RunRecord r = read(

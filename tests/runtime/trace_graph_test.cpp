@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "workload_of.hpp"
 
@@ -50,6 +51,32 @@ TEST(TraceGraph, InputsMayBeInTwoParts) {
     EXPECT_EQ(work.fragments[reader].inputs[0].fragment, 1u) << "A";
     EXPECT_EQ(work.fragments[reader].inputs[1].fragment, 2u) << "C";
   }
+}
+
+// A shipment takes inputs along, also to where they are: who reads them there has not waited for it.
+TEST(TraceGraph, WhatComesAlongMayHaveBeenThere) {
+  using enum TraceWord;
+  TraceGraph graph;
+  graph.add(Rank{0}, part(0, {{begin, kMain}, {born, kA}, {born, kB}, {born, kC}, {born, kD}, {end, 0}}));
+  graph.add(Rank{0}, part(1, {{begin, kA}, {made, kX}, {made, kZ}, {end, 0}}));
+  const auto later = [](TracePart p) { return p.base_ns = 100, p; };
+  graph.add(Rank{0}, later(part(0, {{begin, kB}, {input, kX}, {end, 0}})));
+  graph.add(Rank{1}, later(part(0, {{begin, kC}, {input, kX}, {end, 0}})));
+  graph.add(Rank{1}, later(part(1, {{begin, kD}, {input, kZ}, {end, 0}})));
+  ASSERT_TRUE(graph.build(std::vector<balancer::Group>(5, balancer::Group{0}),
+                          [](std::uint32_t) { return balancer::Group{0}; }));
+  const std::vector<TraceGraph::Came> came = {{Rank{0}, kX, 50, true},  {Rank{1}, kX, 10, true},
+                                              {Rank{1}, kX, 60, true},  {Rank{1}, kZ, 10, true},
+                                              {Rank{1}, kZ, 60, false}, {Rank{1}, kZ, 70, true}};
+  std::map<std::uint32_t, std::vector<balancer::Time>> found;
+  graph.put_bars(came, 0, [&](const auto& bar, auto, auto arrivals) {
+    for (const auto& a : arrivals) found[static_cast<std::uint32_t>(bar.fragment)].push_back(a.at);
+  });
+  EXPECT_EQ(found, (std::map<std::uint32_t, std::vector<balancer::Time>>{{3, {10}}, {4, {60}}}));
+  // B may have gone to rank 1 and come back: on rank 0 its input was when A ended.
+  EXPECT_EQ(graph.inputs_on(2, Rank{0}, 90, came), 4);
+  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, came), 10);
+  EXPECT_EQ(graph.inputs_on(1, Rank{0}, 90, came), -1) << "it has none";
 }
 
 // The word before the one of the birth may be the last one of a part. Numbers are those of the order in the program.

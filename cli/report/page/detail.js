@@ -20,6 +20,28 @@ function about_item(run, i, brief) {
   return parts;
 }
 
+// What a worker did that ran no kernel; when it waited for something, for what, and where that was.
+function about_span({run, lane, doing, start, end}) {
+  const parts = [make('b', {}, run.doings[doing]), ', ' + duration(end - start) + ', from ' + moment(start) + ' on'];
+  if (doing < 2) return parts;
+  const next = first_after(run, lane, end);
+  if (next < 0) return [...parts, make('br'), 'nothing ran here any more'];
+  const by = run.by(next), moved = run._why[next] === 2;
+  parts.push(make('br'), 'then ran ' + run.label(next) + ', at ' + moment(run.start(next)));
+  if ((doing === 3 || doing === 4) && by >= 0) parts.push(make('br'), 'it waited for ' + (run.slots(by, true)[0] || 'a value') + ' of ' + run.label(by) + ', ' + run.where(by) + ', made at ' + moment(run.end(by)));
+  if (moved) {
+    const c = run.column, m = c.move_item.lastIndexOf(next);
+    if (m >= 0) parts.push(make('br'), 'which lay on rank ' + c.move_from[m] + ' until ' + moment(run.time(c.move_at[m])));
+  }
+  return parts;
+}
+// The item of the lane that begins next, from a tick before then on; -1: none does.
+function first_after(run, lane, at) {
+  let a = lane.first, b = lane.last;
+  while (a < b) { const m = a + b >> 1; if (run.start(m) < at - run.tick) a = m + 1; else b = m; }
+  return a < lane.last ? a : -1;
+}
+
 function show_detail(timeline) {
   const box = by_id('detail'), selected = timeline.selected;
   box.hidden = !selected;

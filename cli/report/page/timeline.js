@@ -337,7 +337,7 @@ class Timeline {
     const u = this.under(x, y);
     this.tip.hidden = !u;
     if (!u) return;
-    this.tip.replaceChildren(...(u.item !== undefined ? about_item(u.run, u.item, true) : [make('b', {}, kDoingShort[u.doing]), ', ' + duration(u.end - u.start) + ', from ' + moment(u.start) + ' on']));
+    this.tip.replaceChildren(...(u.item !== undefined ? about_item(u.run, u.item, true) : about_span(u)));
     const wide = this.tip.offsetWidth, below = y - this.frame.scrollTop + 18;
     this.tip.style.left = Math.max(0, Math.min(x + 14, this.width - wide - 4)) + 'px';
     this.tip.style.top = below + 'px';
