@@ -6,18 +6,13 @@
 
 #include "runtime/abi/tessera/durable.hpp"
 #include "runtime/fragment/cf.hpp"
+#include "runtime/journal/brief.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/run.hpp"
 #include "runtime/work/worker.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
-
-bool repeats(const Cf* c) { return (c->block->flags & abi::kRepeats) != 0; }
-
-// The same in every run of the program, whatever it was translated to: a loop that repeats in one fragment has those of
-// its turns.
-Id key_of(const Cf* c) { return repeats(c) ? fragment_of(c->id, static_cast<std::int64_t>(c->words()[0]), 0) : c->id; }
 
 // Of what a fragment that is no kernel's does: it may come back, with other values of its variables.
 Id turn_of(const Cf* c) {
@@ -27,11 +22,6 @@ Id turn_of(const Cf* c) {
     if (*k == 'i') id = abi::mix(id, c->words()[word]);
   }
   return id;
-}
-
-// Enough is known of a fragment that takes longer than it takes to write all of that down.
-bool all_is_written(const Worker& w, const Id& key, std::uint32_t group) {
-  return simulation != nullptr ? (key.lo & 1) != 0 : !w.stats.tiny(group);
 }
 
 // Turns of one that repeats, and of which nobody needs anything: but for the last one, which ends it.
@@ -151,7 +141,8 @@ void Doing::done() {
 }  // namespace tessera::runtime::journal
 
 extern "C" void tessera_durable() {
-  const tessera::abi::Worker* const w = tessera::runtime::thread_worker;
+  tessera::abi::Worker* const w = tessera::runtime::thread_worker;
   if (w == nullptr) throw std::logic_error("tessera::durable() was called in a thread that the kernel has started");
-  if (w->doing != nullptr) w->doing->durable();
+  if (w->doing != nullptr) return w->doing->durable();
+  if (w->page != nullptr && w->page->brief != nullptr) w->page->brief->durable(*w);
 }

@@ -14,8 +14,6 @@
 namespace tessera::runtime::journal {
 namespace {
 
-// A page with values of so many bytes is written at once; one with more takes no further ones.
-constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
 // What is written waits for the disk in files of about this size: one that is lost takes no more along.
 constexpr std::uint64_t kFileSize = std::uint64_t{256} << 20;
 constexpr auto kPoll = std::chrono::milliseconds(1);  // in a simulation
@@ -43,164 +41,9 @@ std::span<const std::byte> payload_of(const abi::Value* v) {
   return {static_cast<const std::byte*>(v->data), v->size};
 }
 
-template <class T>
-void release_all(std::vector<T>& list) {
-  for (const T& p : list) abi::release(p.value);
-  list.clear();
-}
-
-// Everybody who could read it has done so, and is on a page of this rank.
-bool is_idle(const abi::Value* v) { return __atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1; }
-bool is_dead(const abi::Value* v) { return is_idle(v) && !is_wanted(v); }
-
-std::uint64_t bytes_of(const Fresh& p) { return p.value->size + sizeof p; }
-
 double processor_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
 
 }  // namespace
-
-Page::Page(Journal& journal) : journal_(journal), ranges_(journal.loops_) { ran_.reserve(kMostRan); }
-
-Page::~Page() {
-  forget(0);
-  for (Pile* pile : {&small_, &large_}) {
-    release_all(pile->fresh);
-    release_all(pile->standing);
-  }
-}
-
-void Page::loop(const Id& id) {
-  if (last_loop_ == id) return;
-  last_loop_ = id;
-  journal_.loops_.note(id);
-}
-
-void Page::add_rows(std::size_t more) {
-  if (rows_.size() + more <= kFrame || rows_.empty()) return;
-  full_.push_back(std::move(rows_));
-  rows_ = {};
-  rows_.reserve(kFrame);
-}
-
-// Looking costs little for each value, since it is done again only when there are so many more.
-void Page::add(Fresh p) {
-  const bool large = p.value->size >= kLarge;
-  if (!large && small_.fresh.size() < look_at_ && small_.bytes < look_bytes_ && small_.idle + large_.idle == 0) {
-    small_.bytes += bytes_of(p);
-    small_.fresh.push_back(p);
-    return;
-  }
-  Pile& pile = large ? large_ : small_;
-  if (large && pile.fresh.size() + pile.standing.size() >= look_at_large_) {
-    look(pile);
-    const std::size_t left = pile.fresh.size() + pile.standing.size();
-    look_at_large_ = left + 1 + left / 32;
-  } else if (!large && (pile.fresh.size() >= look_at_ || pile.bytes >= look_bytes_)) {
-    look(pile);
-    look_at_ = std::max(kFewPending, 2 * pile.fresh.size());
-    look_bytes_ = pile.bytes + std::max(kFewBytes, pile.bytes / 8);
-  }
-  if (small_.idle + large_.idle > kPageMost) {
-    lost_ = true;
-    return abi::release(p.value);
-  }
-  pile.bytes += bytes_of(p);
-  pile.fresh.push_back(p);
-}
-
-// Whoever has read a value lets go of it when he is on his page, so with the next sweep, or before.
-void Page::look(Pile& pile) {
-  pile.bytes = pile.idle = 0;
-  std::erase_if(pile.fresh, [&](const Fresh& p) {
-    if (is_dead(p.value)) {
-      abi::release(p.value);
-      return true;
-    }
-    pile.bytes += bytes_of(p);
-    if (is_idle(p.value)) pile.idle += bytes_of(p);
-    return false;
-  });
-  std::erase_if(pile.standing, [&](const Standing& s) {
-    if (!is_idle(s.value)) return false;
-    if (!is_wanted(s.value)) gone_.push_back(s.id);
-    abi::release(s.value);
-    return true;
-  });
-  if (small_.idle + large_.idle > kPageFull) journal_.hurry();
-}
-
-void Page::look_at_all() {
-  look(small_);
-  look(large_);
-}
-
-void Page::gather_ran() {
-  for (const Ran& r : ran_) ranges_.add(r.key, r.group);
-  ran_.clear();
-  if (ranges_.bytes() > kPageFull) journal_.hurry();
-}
-
-void Page::forget(std::size_t from) {
-  for (; given_.size() > from; given_.pop_back()) abi::release(given_.back().value);
-}
-
-void Page::add_given(const Id& key, std::size_t from) {
-  for (; given_.size() > from; given_.pop_back()) add({given_.back().output.id, key, given_.back().value});
-}
-
-void Page::ran(const Id& key, std::uint32_t group, std::size_t from) {
-  if (!journal_.on()) return forget(from);
-  const std::lock_guard hold(mutex_);
-  if (ran_.size() == kMostRan) gather_ran();
-  ran_.push_back({key, group});
-  add_given(key, from);
-}
-
-void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
-  if (!journal_.on()) return forget(from);
-  reads_.clear();
-  for (unsigned k = 0; k < reads.size(); ++k) {
-    if (abi::is_needed(reads[k])) reads_.push_back(reads[k].id);
-  }
-  outputs_.clear();
-  for (std::size_t k = from; k < given_.size(); ++k) outputs_.push_back(given_[k].output);
-  const Done d{key, reads_, outputs_};
-  const std::lock_guard hold(mutex_);
-  add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
-  append(rows_, d);
-  add_given(key, from);
-}
-
-Page::Taken Page::take() {
-  gather_ran();
-  Taken t{{}, {}, std::move(full_), std::move(gone_), Ranges(journal_.loops_), std::exchange(lost_, false)};
-  full_.clear();
-  gone_.clear();
-  t.small.swap(small_.fresh);
-  t.large.swap(large_.fresh);
-  for (Pile* pile : {&small_, &large_}) pile->bytes = pile->idle = 0;
-  if (!rows_.empty()) t.rows.push_back(std::exchange(rows_, {}));
-  std::swap(t.ranges, ranges_);
-  look_at_ = kFewPending;
-  look_bytes_ = kFewBytes;
-  look_at_large_ = 1;
-  return t;
-}
-
-void Page::stand(std::vector<Fresh>& written, Pile& pile) {
-  const std::lock_guard hold(mutex_);
-  for (const Fresh& p : written) pile.standing.push_back({p.id, p.value});
-  written.clear();
-}
-
-void Page::write_now() { journal_.write_now(); }
-
-void Page::took_back(const TakenBack& t) {
-  if (!journal_.on()) return;
-  const std::lock_guard hold(mutex_);
-  add_rows(sizeof t);
-  append(rows_, t);
-}
 
 Journal::Journal(Settings settings, std::shared_ptr<const Known> known, std::size_t workers)
     : settings_(std::move(settings)), known_(std::move(known)) {
@@ -340,14 +183,15 @@ void Journal::write_loop() {
   }
 }
 
-// All pages are taken at one moment. A value that was dropped before it has been read by fragments that were on the
-// pages by then (a fragment lets go of its inputs after that), so these are in this sweep or in earlier ones; each
-// other value that those on the pages have given is in it.
+// All pages are locked before the first is taken, and from then on no value is dropped. One that was dropped before has
+// been read by fragments that were on the pages by then (a fragment lets go of its inputs after that), so these are in
+// this sweep or in earlier ones; each other value that those on the pages have given is in it. Workers go on to note
+// meanwhile: of what one has noted when its page is taken all is in the sweep, what it has given included.
 Pace::Amount Journal::sweep() {
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
+    page->gather(Page::Values::alive);
     page->look_at_all();
-    page->gather_ran();
   }
   std::vector<Page::Taken> all;
   all.reserve(pages_.size());

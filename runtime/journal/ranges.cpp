@@ -1,5 +1,6 @@
 #include "runtime/journal/ranges.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace tessera::runtime::journal {
@@ -48,7 +49,7 @@ void Ranges::clear() {
   ranges_.clear();
   singles_.clear();
   latest_.clear();
-  for (Group& g : groups_) g.range = kNone;
+  for (Group& g : groups_) g.range = kNone, g.part = 0;
 }
 
 // Tried for the first ones, and then ever more rarely.
@@ -82,28 +83,36 @@ void Ranges::open(Group& g, const Id& loop, std::int64_t i, std::uint32_t group)
   latest_[key_of(loop.hi, g.statement)] = g.range;
 }
 
-void Ranges::add(const Id& fragment, std::uint32_t group) {
+bool Ranges::alone(const Id& fragment) {
+  singles_.push_back(fragment);
+  return false;
+}
+
+bool Ranges::undo(const Id& fragment, std::uint32_t group) {
   if (group >= groups_.size()) groups_.resize(group + 1);
   Group& g = groups_[group];
-  if (g.statement == kNone && !learn(g, fragment)) return singles_.push_back(fragment);
+  if (g.statement == kNone && !learn(g, fragment)) return alone(fragment);
   const Sibling s = sibling_of(fragment, g.statement);
-  if (const std::uint32_t at = range_of(g, s); at != kNone) {
-    Range& r = ranges_[at];
-    const std::int64_t i = index_in(r.loop, s);
-    g.range = at;
-    if (i == r.last + 1) {
-      r.last = i;
-    } else if (i == r.first - 1) {
-      r.first = i;
-    } else if (i < r.first || i > r.last) {
-      is_index(i) ? open(g, Id(r.loop), i, group) : singles_.push_back(fragment);
-    }
-    return;
-  }
   Id loop;
-  if (!loops_->find(s.hi, loop)) return singles_.push_back(fragment);
+  const std::uint32_t at = range_of(g, s);
+  if (at != kNone) {
+    loop = ranges_[at].loop;
+  } else if (!loops_->find(s.hi, loop)) {
+    return alone(fragment);
+  }
   const std::int64_t i = index_in(loop, s);
-  is_index(i) ? open(g, loop, i, group) : singles_.push_back(fragment);
+  if (at != kNone) {
+    Range& r = ranges_[at];
+    g.range = at;
+    if (i >= r.first - 1 && i <= r.last + 1) {
+      r.first = std::min(r.first, i);
+      r.last = std::max(r.last, i);
+      return true;
+    }
+  }
+  if (!is_index(i)) return alone(fragment);
+  open(g, loop, i, group);
+  return true;
 }
 
 }  // namespace tessera::runtime::journal

@@ -61,7 +61,20 @@ class Loops {
 class Ranges {
  public:
   explicit Ranges(const Loops& loops) : loops_(&loops) {}
-  void add(const Id& fragment, std::uint32_t group);
+  // Of a part of a loop, if it is told: then the iteration with this index has made it, and of this group nothing else.
+  void add(const Id& fragment, std::uint32_t group, std::uint32_t part = 0, std::int64_t index = 0) {
+    if (part != 0 && group < groups_.size()) {
+      Group& g = groups_[group];
+      // It need not be undone: the one before of this part was, and is in this range.
+      if (g.part == part && ranges_[g.range].last + 1 == index) {
+        ranges_[g.range].last = index;
+        return;
+      }
+    }
+    const bool in_range = undo(fragment, group);
+    Group& g = groups_[group];
+    g.part = in_range && ranges_[g.range].last == index ? part : 0;
+  }
 
   const std::vector<Range>& ranges() const { return ranges_; }
   const std::vector<Id>& singles() const { return singles_; }
@@ -75,10 +88,13 @@ class Ranges {
   struct Group {
     std::uint32_t statement = kNone, range = kNone;  // that of its fragments; the range that had the last of them
     std::uint32_t failed = 0;                        // so many could not be found out
+    std::uint32_t part = 0;                          // all of it that is in that range was found there; 0: of none
   };
+  bool undo(const Id& fragment, std::uint32_t group);  // false: it is in no range
   bool learn(Group&, const Id& fragment);
   std::uint32_t range_of(const Group&, const Sibling&);
   void open(Group&, const Id& loop, std::int64_t i, std::uint32_t group);
+  bool alone(const Id& fragment);
 
   const Loops* loops_;
   std::vector<Group> groups_;

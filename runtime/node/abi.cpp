@@ -138,7 +138,11 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
       throw;
     }
   }
-  if (w->doing != nullptr) w->doing->output(n.id, v, uses);
+  if (w->doing != nullptr) {
+    w->doing->output(n.id, v, uses);
+  } else if (w->page != nullptr && w->page->brief != nullptr) {
+    w->page->note(n.id, v);
+  }
   if (w->trace != nullptr) w->trace->made(n.id, v->size);
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/horizon.hpp"
+#include "runtime/journal/brief.hpp"
 #include "runtime/journal/doing.hpp"
 #include "runtime/memory/no_memory.hpp"
 #include "runtime/node/end_of_run.hpp"
@@ -51,6 +52,13 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 // With a journal.
 abi::Next run_kept(Worker& w, Cf* c) {
   if (w.page == nullptr) return run_recorded(w, c);
+  if (journal::Brief::suits(w, c)) {
+    journal::Brief brief(w, c);
+    const abi::Next next = run_recorded(w, c);
+    brief.done();
+    w.recalled = false;
+    return next;
+  }
   const std::uint32_t group = c->block->group;
   journal::Doing doing(w.node, w, c);
   const abi::Next next = run_recorded(w, c);
@@ -123,7 +131,6 @@ bool counting_turns(Worker& w, Cf* c, F look_up) {
 
 // The one that is made need not be made.
 [[gnu::noinline, gnu::cold]] bool skipped(Worker& w, Cf* c) {
-  if (w.node.journal->known() == nullptr) return false;
   const bool over = counting_turns(w, c, [&] { return journal::skips(*w.node.journal, *w.page, c); });
   if (!over) return false;
   w.stats.skipped(c->block->group, 1);
@@ -158,6 +165,37 @@ bool counting_turns(Worker& w, Cf* c, F look_up) {
   for (const std::uint32_t* g = work.cf->block->body_groups; next > i && *g != ~0u; ++g)
     w.stats.skipped(*g, static_cast<std::uint64_t>(next - i));
   return next;
+}
+
+// Where there is a journal: what its page is told of a chunk.
+class InPart {
+ public:
+  InPart(Worker& w, const Cf* loop) : page_(w.page) {
+    if (page_ != nullptr) outer_ = page_->begin_part(loop, w.depth + 1);
+  }
+  ~InPart() {
+    if (page_ != nullptr) page_->part = outer_;
+  }
+  InPart(const InPart&) = delete;
+  InPart& operator=(const InPart&) = delete;
+  void at(std::int64_t i) {
+    if (page_ != nullptr) page_->part.index = i;
+  }
+
+ private:
+  journal::Page* const page_;
+  journal::Page::Part outer_;
+};
+
+[[gnu::noinline]] void iterate_watched(Worker& w, const Work& work, const std::atomic<bool>& failed) {
+  const bool skips = may_skip(w, work);
+  InPart part(w, work.cf);
+  for (std::int64_t i = work.first; i <= work.last; ++i) {
+    if (skips && (i = next_iteration(w, work, i)) > work.last) break;
+    part.at(i);
+    w.trace == nullptr ? work.cf->block->iterate(&w, work.cf, i) : w.trace->iterate(w, work.cf, i, i > work.first);
+    if (failed.load(std::memory_order_relaxed)) break;
+  }
 }
 
 void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RELAXED); }
@@ -238,7 +276,7 @@ void Node::abandon(Cf* c, const abi::Block& reached) {
 void Node::submit(Worker& w, Cf* c) {
   if (c->block->kind != abi::Kind::atomic && w.current != nullptr) join_family(c, w.current);
   if (w.watched) [[unlikely]] {
-    if (w.page != nullptr && skipped(w, c)) return;
+    if (w.page != nullptr && w.page->journal().known() != nullptr && skipped(w, c)) return;
     if (abi::recalled(c)) return give(w, c);
     if (w.trace != nullptr) w.trace->born(*c);
   }
@@ -399,11 +437,13 @@ void Node::run_chunk(Worker& w, const Work& work) {
   const std::uint64_t queued = w.queued;
   const std::int64_t waits = w.waits.load();
   try {
-    const bool skips = w.watched && may_skip(w, work);
-    for (std::int64_t i = work.first; i <= work.last; ++i) {
-      if (skips && (i = next_iteration(w, work, i)) > work.last) break;
-      w.trace == nullptr ? c->block->iterate(&w, c, i) : w.trace->iterate(w, c, i, i > work.first);
-      if (failed.load(std::memory_order_relaxed)) break;
+    if (w.watched) [[unlikely]] {
+      iterate_watched(w, work, failed);
+    } else {
+      for (std::int64_t i = work.first; i <= work.last; ++i) {
+        c->block->iterate(&w, c, i);
+        if (failed.load(std::memory_order_relaxed)) break;
+      }
     }
   } catch (...) {
     fail_by_exception(c);

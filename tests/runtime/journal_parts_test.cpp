@@ -1,6 +1,9 @@
 // A journal's folder, its ranges, and how often it is written.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "balancer/random.hpp"
 #include "runtime/journal/pace.hpp"
 #include "tests/runtime/journal_folder.hpp"
@@ -41,6 +44,55 @@ TEST(JournalRanges, RunsOfIterationsAreOneRecord) {
     EXPECT_EQ(members.ranges()[k].last, 999);
   }
   EXPECT_EQ(members.ranges()[3].first, 2000);
+}
+
+// Of parts of loops ids are not undone: what is in the ranges is what was put there, in whatever order it was.
+TEST(JournalRanges, PartsSaySoWithoutUndoing) {
+  balancer::Random random(11);
+  std::size_t records = 0;
+  for (int round = 0; round < 100; ++round) {
+    Loops loops;
+    const Id all_loops[] = {{7, 8}, {9, 10}, {11, 12}};
+    loops.note(all_loops[0]);
+    loops.note(all_loops[1]);  // the third is not known any more
+    Ranges members(loops);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> added, found;
+    const auto put = [&](const Id& loop, std::int64_t i, std::uint32_t group, std::uint32_t part) {
+      const Id id = fragment_of(loop, i, group + 3);
+      members.add(id, group, part, i);
+      added.insert({id.lo, id.hi});
+    };
+    for (std::uint32_t part = 1; part < 20; ++part) {
+      const Id& loop = all_loops[random.below(3)];
+      auto i = static_cast<std::int64_t>(random.below(100));
+      for (const std::int64_t last = i + static_cast<std::int64_t>(random.below(50)); i <= last; ++i) {
+        for (std::uint32_t group = 0; group < 2; ++group) {
+          if (random.below(20) == 0) continue;  // it did not run at once
+          put(loop, i, group, part);
+        }
+        // What did not, of whatever loop, comes between.
+        if (random.below(10) == 0) {
+          put(all_loops[random.below(3)], static_cast<std::int64_t>(random.below(150)),
+              static_cast<std::uint32_t>(random.below(2)), 0);
+        }
+      }
+      if (random.below(5) == 0) {
+        for (const Range& r : members.ranges()) {
+          for (std::int64_t k = r.first; k <= r.last; ++k) {
+            const Id id = fragment_of(r.loop, k, r.statement);
+            found.insert({id.lo, id.hi});
+          }
+        }
+        for (const Id& id : members.singles()) found.insert({id.lo, id.hi});
+        records += members.ranges().size();
+        ASSERT_EQ(found, added) << "round " << round;
+        members.clear();
+        added.clear();
+        found.clear();
+      }
+    }
+  }
+  EXPECT_GT(records, 1000u);
 }
 
 TEST_F(JournalFiles, TheFolderIsWaitedForAWhile) {

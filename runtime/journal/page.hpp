@@ -1,0 +1,183 @@
+// Page: what one worker puts down for the journal. A fragment of a few microseconds costs it a *note*, which nobody
+// locks: whoever has read a value notes that before he lets go of it. So who holds the page's lock, and finds that
+// nobody else holds a value, knows that the notes of all who have read it are there.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/fragment/input_names.hpp"
+#include "runtime/journal/format.hpp"
+#include "runtime/journal/known.hpp"
+#include "runtime/journal/ranges.hpp"
+#include "runtime/memory/lock.hpp"
+
+namespace tessera::runtime::journal {
+
+class Journal;
+class Brief;
+
+// A value that may have to be written: if anybody can still read it when the next sweep comes. Else whoever has read it
+// is written down with that, and nobody else will.
+struct Fresh {
+  Id id, maker;
+  abi::Value* value = nullptr;  // owned
+};
+inline std::uint64_t bytes_of(const Fresh& p) { return p.value->size + sizeof p; }
+// One that is written. When nobody can read it any more, that is written down as well.
+struct Standing {
+  Id id;
+  abi::Value* value = nullptr;  // owned
+};
+
+template <class T>
+void release_all(std::vector<T>& list) {
+  for (const T& p : list) abi::release(p.value);
+  list.clear();
+}
+
+// A page with values of so many bytes is written at once; one with more takes no further ones.
+inline constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
+
+class alignas(64) Page {
+ public:
+  explicit Page(Journal&);
+  ~Page();
+  // A loop begins to make fragments, or one that repeats begins its turns.
+  void loop(const Id&);
+  // A fragment assigns this, one that runs: there may be others around it.
+  void give(const Output& output, abi::Value* v) { given_.push_back({output, abi::retain(v)}); }
+  std::size_t given() const { return given_.size(); }
+  // Its kernel has returned: what was given since then is its.
+  void ran(const Id& key, std::uint32_t group, std::size_t from);
+  // The same, and all of it is written down: it is recalled though its sweep may not be whole.
+  void done(const Id& key, const InputNames& reads, std::size_t from);
+  void forget(std::size_t from);  // what was given since then, unless it is done
+  void took_back(const TakenBack&);
+  void write_now();
+  Journal& journal() const { return journal_; }
+  const bool waits;  // what is recalled waits for its inputs (Journal::flows)
+  Known::Near near;  // where in what is known the last fragment was
+
+  // What its worker goes through, of which each iteration makes nothing but kernels' fragments of different groups: so
+  // of those that run there and then, `depth` deep, it is known which iteration has made them. 0: nothing of that sort.
+  struct Part {
+    std::uint32_t number = 0;
+    int depth = 0;
+    std::int64_t index = 0;
+  };
+  Part part;
+  Part begin_part(const abi::Cf* loop, int depth);  // returns what it was in
+
+  // A fragment of which only that is noted begins, and has returned.
+  static constexpr std::uint32_t kMostOutputs = 8;
+  void begin_note() {
+    if (noted_.load(std::memory_order_relaxed) > kNotes - kMostOutputs) [[unlikely]]
+      gather_notes();
+  }
+  void note(const Id& name, abi::Value* v) {
+    Note& n = notes_[noted_.load(std::memory_order_relaxed) + outputs_++];
+    n.name = name;
+    n.value = v;
+    // Whoever has the only reference may make another as he likes.
+    if (__atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1) {
+      __atomic_store_n(&v->refs, 2u, __ATOMIC_RELAXED);
+    } else {
+      abi::retain(v);
+    }
+  }
+  void end_note(const Id& key, std::uint32_t group, std::uint32_t of_part) {
+    const std::uint32_t at = noted_.load(std::memory_order_relaxed);
+    Note* n = &notes_[at];
+    n->key = key;
+    n->group = group;
+    n->part = of_part;
+    n->index = part.index;
+    if (outputs_ == 0) {
+      n->value = nullptr;
+      outputs_ = 1;
+    }
+    for (std::uint32_t k = 1; k < outputs_; ++k) {
+      n[k].key = key;
+      n[k].group = kNoGroup;
+    }
+    noted_.store(at + outputs_, std::memory_order_release);
+    outputs_ = 0;
+  }
+  bool noting() const { return outputs_ > 0; }  // it has assigned something, and not returned
+  void forget_note();
+
+  Brief* brief = nullptr;  // that runs
+
+ private:
+  friend class Journal;
+  // All with its lock held.
+  void add_rows(std::size_t more);
+  void add(Fresh);
+  void add_given(const Id& key, std::size_t from);
+  void keep(const Fresh& p, bool large);
+  struct Pile {
+    std::vector<Fresh> fresh;
+    std::vector<Standing> standing;
+    std::uint64_t bytes = 0, idle = 0;  // of the fresh values, and of those that nobody else holds
+  };
+  void look(Pile&);
+  void look_at_all();
+  enum class Values : bool { all, alive };
+  void gather(Values);
+  // What a sweep takes from it.
+  struct Taken {
+    std::vector<Fresh> small, large;
+    std::vector<std::vector<std::byte>> rows;
+    std::vector<Id> gone;
+    Ranges ranges;
+    bool lost = false;
+  };
+  Taken take();
+  void stand(std::vector<Fresh>& written, Pile&);
+  void gather_notes();  // by its worker: there is room again
+
+  static constexpr std::uint32_t kNotes = 256, kNoGroup = ~std::uint32_t{0};
+  struct Note {
+    Id name;
+    abi::Value* value;  // owned; null: none
+    Id key;
+    std::uint32_t group, part;
+    std::int64_t index;
+  };
+  Journal& journal_;
+  // Its worker writes these, and says so by `noted_`; they are overwritten with the lock held.
+  std::unique_ptr<Note[]> notes_ = std::make_unique<Note[]>(kNotes);
+  std::atomic<std::uint32_t> noted_{0};
+  std::uint32_t outputs_ = 0;  // of the one that runs, behind these
+  std::uint32_t parts_ = 0;
+
+  SpinMutex mutex_;
+  std::uint32_t gathered_ = 0;  // notes
+  std::vector<std::byte> rows_;
+  std::vector<std::vector<std::byte>> full_;
+  Ranges ranges_;
+  // Some may be unneeded when there are so many, or so many bytes, in a pile. Memory of a large one that is kept for
+  // longer than the program needs it is missed in the processor's cache.
+  Pile small_, large_;
+  std::vector<Id> gone_;
+  bool lost_ = false;  // the disk was too slow: the next sweep is not whole
+  std::size_t look_at_ = kFewPending, look_at_large_ = 1;
+  std::uint64_t look_bytes_ = kFewBytes;
+  // Its worker's:
+  struct Given {
+    Output output;
+    abi::Value* value;  // owned
+  };
+  std::vector<Given> given_;
+  std::vector<Output> outputs_given_;
+  std::vector<Id> reads_;
+  Id last_loop_;
+  static constexpr std::size_t kFewPending = 1024;
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10, kLarge = std::uint64_t{32} << 10;
+};
+
+}  // namespace tessera::runtime::journal
