@@ -18,9 +18,10 @@ TEST_F(Journal, OfAnotherProgramOrOtherArgumentsIsRefused) {
   EXPECT_TRUE(ended(journalled({"-n", "2"}, "4"), 2, {"is the journal of a run with `3`, not with `4`"}));
   // Nothing is lost where it has come to its end.
   EXPECT_TRUE(ended(journalled({}), 0, {"goes on from the journal"}));
-  EXPECT_TRUE(ended(journalled({}, "4"), 0, {"begins anew"}));
   write("p.fa", kEcho);
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "--journal", "J", "--", "1", "b"}), 2, {"another program"}));
+  write("p.fa", kRows);
+  EXPECT_TRUE(ended(journalled({}, "4"), 0, {"begins anew"}));
 }
 
 // Values of kernels that were mended would stand beside new ones.
