@@ -16,7 +16,7 @@ namespace sim = balancer::simulator;
 constexpr std::size_t kSlices = 120;
 
 struct SimulateCommand {
-  bool list = false, timing = false;
+  bool list = false, timing = false, optimum = false;
   std::string workload;
   std::string cluster = "uniform";
   std::vector<std::string> balancers;
@@ -119,6 +119,7 @@ int run(const SimulateCommand& c) {
     study.counts = {study.cluster.ranks()};
   }
   study.seed = c.seed;
+  study.optimum = c.optimum;
   study.slices = c.plot.empty() ? 0 : kSlices;
   std::vector<std::uint64_t> seeds(c.seeds);
   std::iota(seeds.begin(), seeds.end(), c.seed);
@@ -209,6 +210,9 @@ void add_simulate(CLI::App& app, Action& action) {
   sub->add_option("--save-trace", c->save_trace, "write the workload as a trace")->option_text("FILE");
   sub->add_option("--record", c->record, "of one balancer and one number of ranks: the run, for `tessera report`")
       ->option_text("FILE");
+  sub->add_flag(
+      "--optimum", c->optimum,
+      "search the best schedule, of up to 64 fragments that are known beforehand, and say how far each is from it");
   sub->add_flag("--timing", c->timing, "say on stderr how fast the simulator itself was");
   sub->add_flag("--list", c->list, "list workloads with their parameters, and clusters");
   sub->footer(

@@ -14,14 +14,19 @@ struct State {
 
 }  // namespace
 
+double fastest_speed(const Options& o) {
+  const auto ranks = static_cast<std::size_t>(executing_ranks(o));
+  const auto given = o.speeds.begin() + static_cast<std::ptrdiff_t>(std::min(ranks, o.speeds.size()));
+  const double most = o.speeds.begin() < given ? *std::max_element(o.speeds.begin(), given) : 1;
+  return o.speeds.size() < ranks ? std::max(most, 1.0) : most;
+}
+
 Time best_time(const Options& o, Time work, Time critical_path) {
   std::vector<State> ranks(static_cast<std::size_t>(executing_ranks(o)));
-  double fastest = 0;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (r < o.speeds.size()) ranks[r].speed = o.speeds[r];
     ranks[r].threads = o.threads;
     ranks[r].cores = r < o.cores.size() ? o.cores[r] : o.threads;
-    fastest = std::max(fastest, ranks[r].speed);
   }
   for (const Rank r : o.absent) {
     if (static_cast<std::size_t>(index(r)) < ranks.size()) {
@@ -49,8 +54,7 @@ Time best_time(const Options& o, Time work, Time critical_path) {
     power += s.power();
   }
   const double by_work = power > 1e-12 ? now + left / power : now;
-  const double by_path = fastest > 0 ? static_cast<double>(critical_path) / fastest : 0;
-  return static_cast<Time>(std::ceil(std::max(by_work, by_path)));
+  return static_cast<Time>(std::ceil(std::max(by_work, static_cast<double>(critical_path))));
 }
 
 }  // namespace tessera::balancer::simulator

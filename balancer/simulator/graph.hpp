@@ -48,7 +48,7 @@ class Graph final : public Program {
   bool landed(Rank here, const Item&, Effects&) override;
   std::int64_t output_bytes(const Item&) const override;
   void nearest_first(std::span<Item>, std::int64_t n, Rank from, Rank to) const override;
-  Time critical_path() const override { return work_.critical_path(); }
+  Time critical_path(double speed) const override { return work_.critical_path(speed); }
   std::vector<std::string> faults() const override;
 
  private:

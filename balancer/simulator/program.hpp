@@ -50,6 +50,9 @@ class Effects {
   ~Effects() = default;
 };
 
+// How long so much work takes.
+inline Time at_speed(Time weight, double speed) { return static_cast<Time>(static_cast<double>(weight) / speed); }
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -99,7 +102,7 @@ class Program {
   virtual void nearest_first(std::span<Item>, std::int64_t n, Rank from, Rank to) const;
 
   // After the run.
-  virtual Time critical_path() const { return 0; }  // ns on a rank of speed 1; 0: not known
+  virtual Time critical_path(double /*speed*/) const { return 0; }  // ns on a rank of this speed; 0: not known
   virtual std::vector<std::string> faults() const { return {}; }
   // What the program computed, for people; empty: nothing worth saying.
   virtual std::string result() const { return {}; }

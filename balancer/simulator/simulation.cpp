@@ -143,8 +143,8 @@ Outcome Simulation::run() {
     fault(std::to_string(created_) + " fragments became ready, " + std::to_string(out_.executed) + " ran");
   }
   for (std::string& text : program_.faults()) fault(std::move(text));
-  out_.critical_path = program_.critical_path();
-  out_.bound = best_time(options_, out_.work, out_.critical_path);
+  out_.critical_path = program_.critical_path(1);
+  out_.bound = best_time(options_, out_.work, program_.critical_path(fastest_speed(options_)));
   out_.result = program_.result();
   out_.slice = utilisation_.length();
   out_.utilisation = utilisation_.take();

@@ -11,7 +11,7 @@ Time Workload::work() const {
   return sum;
 }
 
-Time Workload::critical_path() const {
+Time Workload::critical_path(double speed) const {
   std::vector<std::uint32_t> waits(fragments.size());
   std::vector<std::vector<std::uint32_t>> after(fragments.size());
   for (std::size_t f = 0; f < fragments.size(); ++f) {
@@ -36,7 +36,7 @@ Time Workload::critical_path() const {
     const std::uint32_t f = ready.back();
     ready.pop_back();
     ++seen;
-    const Time end = starts[f] + fragments[f].weight;
+    const Time end = starts[f] + static_cast<Time>(static_cast<double>(fragments[f].weight) / speed);
     longest = std::max(longest, end);
     for (const std::uint32_t n : after[f]) {
       starts[n] = std::max(starts[n], end);

@@ -44,9 +44,9 @@ struct Workload {
     return fragments.size() - 1;
   }
   Time work() const;  // sum of the weights
-  // The longest chain of fragments that wait for each other, by weight, births included.
+  // The longest chain of fragments that wait for each other, by weight, births included, on a rank of this speed.
   // Throws std::invalid_argument when fragments wait for each other in a circle.
-  Time critical_path() const;
+  Time critical_path(double speed = 1) const;
 };
 
 }  // namespace tessera::balancer::simulator

@@ -30,21 +30,23 @@ std::string csv_text(const Study& study, const Points& points, const std::vector
   out +=
       ",seed,balancer,ranks,executing,seconds,bound_seconds,work_seconds,efficiency,imbalance,fragments,messages,"
       "coordinator_load,shipments,moved,"
-      "bytes_moved,bytes_fetched,most_moves,sojourn_mean,sojourn_median,sojourn_95,sojourn_99,sojourn_longest,error\n";
+      "bytes_moved,bytes_fetched,most_moves,sojourn_mean,sojourn_median,sojourn_95,sojourn_99,sojourn_longest,optimum_"
+      "least,optimum_found,error\n";
   for (const StudyRow& r : rows) {
     out += field(study.workload) + "," + field(study.cluster_name);
     for (const std::string& value : points.values(r.point)) out += "," + field(value);
     out += fmt::format(",{},{},{}", r.seed, r.balancer, r.ranks);
     if (!r.outcome) {
-      out += ",,,,,,,,,,,,,,,,,,,," + field(r.why) + "\n";
+      out += ",,,,,,,,,,,,,,,,,,,,,," + field(r.why) + "\n";
       continue;
     }
     const balancer::simulator::Outcome& o = *r.outcome;
     const auto seconds = [](balancer::Time ns) { return static_cast<double>(ns) / 1e9; };
-    out += fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", o.executing, seconds(o.finished),
+    out += fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", o.executing, seconds(o.finished),
                        seconds(o.bound), seconds(o.work), o.efficiency(), o.imbalance(), o.executed, o.messages,
                        r.coordinator_load(), o.shipments, o.moved, o.bytes_moved, o.bytes_fetched, o.most_moves,
-                       sojourns(o.sojourns));
+                       sojourns(o.sojourns),
+                       r.optimum ? fmt::format("{},{}", seconds(r.optimum->least), seconds(r.optimum->found)) : ",");
   }
   return out;
 }

@@ -25,6 +25,11 @@ nlohmann::ordered_json row_of(const Points& points, const StudyRow& r) {
   j["bound_seconds"] = seconds(o.bound);
   j["critical_path_seconds"] = seconds(o.critical_path);
   j["work_seconds"] = seconds(o.work);
+  if (r.optimum) {
+    const auto& best = *r.optimum;
+    j["optimum_seconds"] = {{"least", seconds(best.least)}, {"found", seconds(best.found)}, {"proved", best.proved}};
+    j["over_optimum"] = r.over_optimum();
+  }
   j["efficiency"] = o.efficiency();
   j["imbalance"] = o.imbalance();
   j["fragments"] = o.executed;

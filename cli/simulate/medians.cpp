@@ -51,6 +51,12 @@ std::vector<std::string> line_of(const std::vector<Runs>& rivals, Runs runs) {
   cells.push_back(runs.size() > 1 ? duration_of(m.low) + " .. " + duration_of(m.high) : "");
   cells.push_back(percent_text(median(runs, [](const StudyRow& r) { return r.outcome->efficiency(); })));
   cells.push_back(rivals.size() > 1 ? percent_text(over_best(rivals, runs)) : "");
+  const bool searched = runs[0].optimum.has_value();
+  const bool proved =
+      std::all_of(runs.begin(), runs.end(), [](const StudyRow& r) { return !r.optimum || r.optimum->proved; });
+  cells.push_back(!searched ? "" : (proved ? "" : "< ") + percent_text(median(runs, [](const StudyRow& r) {
+                                     return r.over_optimum();
+                                   })));
   cells.push_back(percent_text(median(runs, [](const StudyRow& r) { return r.outcome->imbalance(); })));
   cells.push_back(fmt::format("{:.1f}", median(runs, [](const StudyRow& r) { return r.messages_per_rank(); })));
   cells.push_back(
@@ -96,8 +102,8 @@ void print_medians(const Study& study, const Points& points, const std::vector<s
   }
   std::vector<std::vector<std::string>> lines(1);
   for (const ParameterSweep& s : points.sweeps()) lines[0].push_back(s.parameter);
-  for (const char* title :
-       {"balancer", "ranks", "time", "interval", "eff.", "over best", "imbalance", "msgs/rank", "moved"})
+  for (const char* title : {"balancer", "ranks", "time", "interval", "eff.", "over best", "over optimum", "imbalance",
+                            "msgs/rank", "moved"})
     lines[0].emplace_back(title);
   const std::size_t counts = study.counts.size(), per_point = study.balancers.size() * counts;
   const auto runs_of = [&](std::size_t point, std::size_t which) {

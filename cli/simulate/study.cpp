@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <new>
+#include <span>
 
 #include "cli/failure.hpp"
 #include "cli/simulate/sweep.hpp"
@@ -52,7 +54,43 @@ std::optional<sim::Outcome> run_one(const Study& study, const Study::Balancer& b
   return made.graph ? sim::simulate(*made.graph, options) : sim::simulate(*made.program, options);
 }
 
+// The search begins with the best of the runs on as many executing ranks.
+void find_optima(const Study& study, std::span<StudyRow> rows) {
+  std::map<std::int32_t, std::vector<StudyRow*>> alike;
+  for (StudyRow& r : rows) {
+    if (r.outcome) alike[r.outcome->executing].push_back(&r);
+  }
+  for (const auto& [executing, runs] : alike) {
+    const auto sooner = [](const StudyRow* a, const StudyRow* b) {
+      return a->outcome->finished < b->outcome->finished;
+    };
+    const balancer::Time known = (*std::min_element(runs.begin(), runs.end(), sooner))->outcome->finished;
+    sim::Options options;
+    options.balancer = "none";
+    options.seed = study.seed;
+    sim::apply_cluster(study.cluster, executing, 0, options);
+    std::optional<sim::Workload> made;
+    if (!study.trace) {
+      sim::Generated work = sim::generate(*study.generator, study.parameters, sim::Surroundings{executing, study.seed});
+      made = work.graph ? std::move(*work.graph) : sim::unfold(*work.program);
+    }
+    if (!study.trace && !made)
+      throw usage_error("--optimum: " + study.workload + " has more than " + std::to_string(sim::kMostSearched) +
+                        " fragments");
+    const sim::Workload& work = study.trace ? study.trace->work : *made;
+    const std::string why = sim::why_no_optimum(work, options);
+    if (!why.empty()) throw usage_error("--optimum: " + why);
+    const sim::Optimum best = sim::optimum(work, options, known);
+    for (StudyRow* r : runs) r->optimum = best;
+  }
+}
+
 }  // namespace
+
+double StudyRow::over_optimum() const {
+  const balancer::Time best = optimum->proved ? optimum->found : optimum->least;
+  return best > 0 ? std::max(0.0, static_cast<double>(outcome->finished) / static_cast<double>(best) - 1) : 0;
+}
 
 double StudyRow::messages_per_rank() const { return static_cast<double>(outcome->messages) / ranks; }
 
@@ -108,6 +146,7 @@ std::vector<StudyRow> run_study(const Study& study) {
   if (const auto row = std::find_if(rows.begin(), rows.end(), unfit); none && row != rows.end()) {
     throw usage_error("cluster " + study.cluster_asked + ": " + row->why);
   }
+  if (study.optimum) find_optima(study, rows);
   return rows;
 }
 

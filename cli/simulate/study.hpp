@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "balancer/simulator/cluster_model.hpp"
+#include "balancer/simulator/optimum.hpp"
 #include "balancer/simulator/trace.hpp"
 #include "balancer/simulator/workloads/catalogue.hpp"
 
@@ -32,6 +33,7 @@ struct Study {
   std::uint64_t seed = 1;
   std::size_t slices = 0;                        // of time, for the utilisation
   balancer::simulator::Times* record = nullptr;  // --record
+  bool optimum = false;                          // --optimum
 };
 
 inline constexpr const char* kNeedsMoreRanks = "needs more ranks: none would execute anything";
@@ -44,9 +46,12 @@ struct StudyRow {
   std::size_t point = 0;  // of the sweeps
   std::optional<balancer::simulator::Outcome> outcome;
   std::string why;
-  double seconds = 0;  // that simulating took
+  double seconds = 0;                                   // that simulating took
+  std::optional<balancer::simulator::Optimum> optimum;  // of as many executing ranks; with Study::optimum
 
   double messages_per_rank() const;
+  // How much longer than the best schedule; than any could be, where that is not known.
+  double over_optimum() const;
   double coordinator_load() const;  // share of the time that the busiest host worked
 };
 

@@ -18,6 +18,25 @@ std::string count(double x) {
   return fmt::format("{:.0f}", x);
 }
 
+// How far from the best schedule each is.
+void print_optima(const std::vector<StudyRow>& rows, std::size_t width) {
+  if (std::none_of(rows.begin(), rows.end(), [](const StudyRow& r) { return r.optimum.has_value(); })) return;
+  std::printf("\nAgainst the best schedule, for which lines are never busy and hosts need no time:\n\n");
+  std::fputs(fmt::format("{:<{}} {:>6} {:>12} {:>9}\n", "balancer", width, "ranks", "best", "over").c_str(), stdout);
+  bool given_up = false;
+  for (const StudyRow& r : rows) {
+    if (!r.optimum) continue;
+    given_up = given_up || !r.optimum->proved;
+    const std::string best = r.optimum->proved ? balancer::duration_text(r.optimum->found)
+                                               : "> " + balancer::duration_text(r.optimum->least);
+    std::fputs(fmt::format("{:<{}} {:>6} {:>12} {:>9}\n", r.balancer, width, r.ranks, best,
+                           (r.optimum->proved ? "" : "< ") + percent_text(r.over_optimum()))
+                   .c_str(),
+               stdout);
+  }
+  if (given_up) std::printf("\n>: the search was given up; no schedule is shorter than this.\n");
+}
+
 // Of items that came while others ran: how long they were there.
 void print_sojourns(const std::vector<StudyRow>& rows, std::size_t width) {
   const auto open = [](const StudyRow& r) { return r.outcome && r.outcome->sojourns.count() > 0; };
@@ -73,6 +92,7 @@ void print_table(const Study& study, const std::vector<StudyRow>& rows) {
     }
     std::printf("%s\n", line.c_str());
   }
+  print_optima(rows, width);
   print_sojourns(rows, width);
 }
 

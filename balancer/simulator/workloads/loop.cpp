@@ -112,14 +112,18 @@ class Loop final : public Program {
   void finished(Rank here, const Item& done, Effects& out) override {
     if (range_ && done.group == 0) return out.ready(here, item(done.state));
     ++finished_;
-    longest_ = std::max(longest_, done.weight + (came_.empty() ? 0 : came_[done.state]));
   }
   Time came(const Item& i) const override { return came_.empty() || !is_body(i) ? -1 : came_[i.state]; }
   bool has_data() const override { return bytes_ > 0 || output_ > 0; }
   std::int64_t bytes_here(const Item& i, Rank) override { return is_body(i) ? bytes_ : 0; }
   std::int64_t board(const Item& i, Rank, Rank, Effects&) override { return is_body(i) ? bytes_ : 0; }
   std::int64_t output_bytes(const Item& i) const override { return is_body(i) ? output_ : 0; }
-  Time critical_path() const override { return longest_ + (range_ ? kExpansion : 0); }
+  Time critical_path(double speed) const override {
+    Time longest = 0;
+    for (std::uint64_t i = 0; i < items_; ++i)
+      longest = std::max(longest, at_speed(item(i).weight, speed) + (came_.empty() ? 0 : came_[i]));
+    return longest + (range_ ? at_speed(kExpansion, speed) : 0);
+  }
   std::vector<std::string> faults() const override {
     if (finished_ == items_) return {};
     return {std::to_string(finished_) + " of " + std::to_string(items_) + " items ran"};
@@ -153,7 +157,6 @@ class Loop final : public Program {
   std::vector<Time> came_;  // by item; empty: all at the start
   std::vector<GroupInfo> groups_;
   std::uint64_t finished_ = 0;
-  Time longest_ = 0;
 };
 
 }  // namespace

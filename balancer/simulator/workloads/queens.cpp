@@ -80,7 +80,7 @@ class Queens final : public Program {
   Ships ships() const override {
     return ships_ == "alternate" ? Ships::alternate : ships_ == "newest" ? Ships::newest : Ships::oldest;
   }
-  Time critical_path() const override { return (n_ + 1) * weight_; }
+  Time critical_path(double speed) const override { return at_speed((n_ + 1) * weight_, speed); }
   std::string result() const override { return std::to_string(solutions_) + " solutions"; }
   std::vector<std::string> faults() const override {
     if (solutions_ == kSolutions[n_]) return {};

@@ -79,7 +79,9 @@ class Tree final : public Program {
     return std::to_string(nodes_) + " nodes, " + std::to_string(deepest_ + 1) + " deep";
   }
   // The heaviest node or, if all weigh the same, the longest chain: a bound from below.
-  Time critical_path() const override { return same_ ? heaviest_ * (deepest_ + 1) : heaviest_; }
+  Time critical_path(double speed) const override {
+    return at_speed(same_ ? heaviest_ * (deepest_ + 1) : heaviest_, speed);
+  }
 
  private:
   std::int64_t count(std::uint32_t depth, Random& random) const {
