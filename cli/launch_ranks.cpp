@@ -190,7 +190,7 @@ Ended run_once(const Command& command, const Filter* output) {
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   MpirunNotes notes;
-  const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&] { return notes.rest(); }};
+  const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&](int) { return notes.rest(); }};
   // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
   const auto over = [](pid_t mpirun) {
     char begun = 0;

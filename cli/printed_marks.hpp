@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,17 +25,28 @@ class PrintedMarks {
   PrintedMarks& operator=(const PrintedMarks&) = delete;
   const Filter& filter() const { return filter_; }
 
-  // What is to be shown of a piece: whole lines, and what stands before a mark. Else one who goes on with half a line
-  // would spoil the first one of the next run.
+  // What is to be shown: what stands before a mark. Else who ends within a line would spoil the first one of the next
+  // run.
   std::string pass(std::string_view piece);
-  std::string rest();
+  // ... and when the command has ended. Of one that has not come to its end, half a line without a mark was on the way,
+  // and where a signal has ended it whole ones, too: they are printed again. Where half a line is shown (of a question,
+  // say) it is ended.
+  std::string rest(int exit_code);
   // All that was passed is written.
   void written();
 
  private:
-  bool take_mark(std::string_view mark);  // false: it is none
+  bool take_mark(std::string_view mark, std::string& shown);  // false: it is none
+  bool take_piece(std::size_t size, std::uint64_t sum, std::string& shown);
+  struct Stream {
+    std::uint64_t upto;
+    bool whole;  // nothing of it was lost on the way: else it is not noted any more
+  };
   runtime::journal::PrintedFile file_;
-  std::string held_, line_;                                      // perhaps of a mark, and of a line
+  std::map<std::uint64_t, Stream> streams_;
+  std::string held_, line_;                                      // perhaps of a mark, and what came since the last one
+  std::string others_;                                           // of pieces of which the rest has not come
+  bool in_line_ = false;                                         // what was shown ends within one
   std::vector<std::pair<std::uint64_t, std::uint64_t>> passed_;  // marks: stream and how much of it
   Filter filter_;
 };

@@ -194,7 +194,8 @@ struct Relay {
   bool spoke = false;
   int error = 0;  // what became of writing
   const Filter* filter = nullptr;
-  std::string held{};  // read, and not written yet
+  std::string held{};    // read, and not written yet
+  bool in_line = false;  // what is written ends within one
 
   pollfd next() const { return !held.empty() ? pollfd{to, POLLOUT, 0} : pollfd{open ? from : -1, POLLIN, 0}; }
   void step() {
@@ -213,15 +214,21 @@ struct Relay {
       tell_written();
     }
   }
+  // It has ended, and all that it wrote is drained.
+  void end(int exit_code) {
+    if (filter == nullptr) return;
+    held = filter->rest(exit_code);
+    spoke = spoke || !held.empty();
+    drain();
+  }
 
  private:
   bool take() {
     std::array<char, PIPE_BUF> piece;
     const ssize_t n = read(from, piece.data(), piece.size());
-    const bool ends = n == 0 && open;
     if (n == 0) open = false;
     const std::string_view text(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    held = filter == nullptr ? std::string(text) : ends ? filter->rest() : filter->pass(text);
+    held = filter == nullptr ? std::string(text) : filter->pass(text);
     spoke = spoke || !held.empty();
     return n > 0 || !held.empty();
   }
@@ -229,10 +236,17 @@ struct Relay {
     if (held.empty() && error == 0 && filter != nullptr && filter->written) filter->written();
   }
   void put() {
-    // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals.
-    const ssize_t n = write(to, held.data(), std::min<std::size_t>(held.size(), PIPE_BUF));
+    // A piece that a pipe with room takes without blocking: whoever does not read must not keep us from signals. It
+    // ends with a line, if there is room for one: it may be the last.
+    std::size_t size = held.size();
+    if (size > PIPE_BUF) {
+      const std::size_t lines = held.rfind('\n', PIPE_BUF - 1);
+      size = lines == held.npos ? PIPE_BUF : lines + 1;
+    }
+    const ssize_t n = write(to, held.data(), size);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (n < 0) error = errno;
+    if (n > 0) in_line = held[static_cast<std::size_t>(n) - 1] != '\n';
     held.erase(0, n < 0 ? held.npos : static_cast<std::size_t>(n));
   }
 };
@@ -342,12 +356,18 @@ Foreground run_foreground(const Command& command, const Filters& filters, const 
     if (!std::exchange(ending, true)) deadline = Clock::now() + kTimeToEnd;
   };
   int status = 0;
-  for (bool ended = false;;) {
+  const auto code = [&] { return interrupted ? runtime::kExitInterrupted : exit_code(status); };
+  for (bool ended = false, rested = false;;) {
     if (!ended && ending && Clock::now() > deadline) kill(child, SIGKILL);
     ended = ended || waitpid(child, &status, WNOHANG) != 0;
     if (ended) {
       for (Relay& p : passed) p.drain();
-      if (ending || (passed[0].held.empty() && passed[1].held.empty())) break;
+      const auto out = [&] { return passed[0].held.empty() && passed[1].held.empty(); };
+      if (out() && !std::exchange(rested, true)) {
+        for (Relay& p : passed) p.end(code());
+      }
+      const bool in_line = passed[0].in_line && !passed[0].held.empty();
+      if (out() || (ending && (!in_line || Clock::now() > deadline))) break;
     }
     if (const auto now = Clock::now(); over && !ended && !ending && now >= next_question) {
       next_question = now + std::chrono::seconds(1);
@@ -372,12 +392,7 @@ Foreground run_foreground(const Command& command, const Filters& filters, const 
   }
   for (const int fd : {output[0], errors[0], signals}) close(fd);
   sigprocmask(SIG_SETMASK, &before, nullptr);  // here SIGPIPE ends us
-  return {interrupted ? runtime::kExitInterrupted : exit_code(status),
-          !interrupted && WIFSIGNALED(status),
-          got,
-          passed[1].spoke,
-          late && !interrupted,
-          passed[0].error};
+  return {code(), !interrupted && WIFSIGNALED(status), got, passed[1].spoke, late && !interrupted, passed[0].error};
 }
 
 }  // namespace tessera::cli

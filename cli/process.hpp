@@ -48,7 +48,7 @@ struct Foreground {
 // What stands between a stream of the command's and ours.
 struct Filter {
   std::function<std::string(std::string_view)> pass;  // what of a piece is shown, and when
-  std::function<std::string()> rest;                  // at the end
+  std::function<std::string(int exit_code)> rest;     // at the end: as in Foreground
   std::function<void()> written = {};                 // what is shown of all pieces until now is written
 };
 struct Filters {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,7 +40,8 @@ std::size_t print_marked(int to, std::uint64_t stream, std::uint64_t at, std::st
     if (size == left.npos && !all) break;
     size = size == left.npos ? left.size() : size + 1;
     at += size;
-    const std::string piece = std::string(left.substr(0, size)) + mark(stream, at);
+    std::string piece(left.substr(0, size));
+    piece += mark(stream, at, piece);
     text::write_all(to, piece.data(), piece.size());
     left.remove_prefix(size);
   }
@@ -71,11 +74,26 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
   }
 
   Part take() override {
-    const bool all = flush_output();
-    const std::lock_guard hold(mutex_);
-    read_pipe(next_.size() + std::size_t{2} * kPipe);  // by now it was in the pipe
+    const bool all = flush_lines();
+    std::unique_lock lock(mutex_);
+    int in_pipe = 0;
+    ioctl(pipe_, FIONREAD, &in_pipe);
+    const std::uint64_t printed = read_ + static_cast<std::uint64_t>(in_pipe);
+    std::uint64_t upto = 0;
+    for (int tries = 0; (upto = line_end(printed)) == 0 && tries < kMoment; ++tries) {
+      if (tries > 0) {
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        lock.lock();
+      }
+      read_pipe(next_.size() + kPipe);
+    }
+    if (upto == 0) upto = read_;
     orders_.give(text::Order::pass_on);
-    return {std::exchange(from_, read_), std::exchange(kept_, {}), all};
+    const std::size_t size = std::min<std::uint64_t>(kept_.size(), upto - from_);
+    Part part{std::exchange(from_, upto), kept_.substr(0, size), all};
+    kept_.erase(0, size);
+    return part;
   }
   std::size_t size() const override {
     const std::lock_guard hold(mutex_);
@@ -92,8 +110,9 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
       const std::lock_guard hold(mutex_);
       if (std::exchange(ended_, true)) return;
     }
-    flush_output();
-    dup2(before_, STDOUT_FILENO);
+    const int nowhere = process_ends ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    flush_lines([&] { dup2(nowhere >= 0 ? nowhere : before_, STDOUT_FILENO); });
+    if (nowhere >= 0) close(nowhere);
     orders_.give(text::Order::end);
     std::unique_lock lock(mutex_);
     const auto passed = [this] { return passed_on_; };
@@ -125,7 +144,7 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
           read_pipe(kUnderWay);
           way_ += std::exchange(next_, {});
         }
-        pass_on(idle || ends || brings_out);
+        pass_on(idle || brings_out || (ends && !process_ends));
       } while ((ends || brings_out) && more());
       if (brings_out) orders_.brought_out();
     }
@@ -138,6 +157,14 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
     pollfd in{pipe_, POLLIN, 0};
     const std::lock_guard hold(mutex_);
     return !next_.empty() || poll(&in, 1, 0) > 0;
+  }
+
+  // Where the first line from there on ends, or the one that ends there; 0: it has not been read. With the lock held.
+  std::uint64_t line_end(std::uint64_t from) const {
+    if (from > read_) return 0;
+    if (from <= from_) return from_;
+    const std::size_t end = kept_.find('\n', from - from_ - 1);
+    return end == kept_.npos ? 0 : from_ + end + 1;
   }
 
   // With the lock held.
@@ -186,8 +213,9 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
 
 }  // namespace
 
-std::string mark(std::uint64_t stream, std::uint64_t upto) {
-  return fmt::format("{}{:x}:{:x}{}", kMarkBegin, stream, upto, kMarkEnd);
+std::string mark(std::uint64_t stream, std::uint64_t upto, std::string_view piece) {
+  return fmt::format("{}{:x}:{:x}:{:x}:{:x}{}", kMarkBegin, stream, upto, piece.size(),
+                     XXH3_64bits(piece.data(), piece.size()), kMarkEnd);
 }
 
 std::shared_ptr<Captured> capture_stdout(std::uint64_t stream) {

@@ -240,7 +240,7 @@ void Journal::write(const Page::Taken& t) {
 // What is noted as done does not run again. So what it has printed stands before it, or is with the user.
 void Journal::write_text() {
   if (captured_ == nullptr) {
-    flush_output();
+    flush_lines();
     if (started_by_launcher() && simulation == nullptr) sleep_for(kPassedOn);
     return;
   }

@@ -10,10 +10,12 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/journal/captured.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/report/running.hpp"
 #include "runtime/run.hpp"
 #include "runtime/transport/doorbell.hpp"
+#include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -31,6 +33,13 @@ std::atomic<std::chrono::steady_clock::rep> came_at{0};
 
 void give_back() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &actions_before[i], nullptr);
+}
+
+bool has_no_handler(int signal) {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    if (kSignals[i] == signal) return actions_before[i].sa_handler == SIG_DFL;
+  }
+  return false;
 }
 
 void on_signal(int signal) {
@@ -111,11 +120,14 @@ void Interrupts::watch() {
         // mpirun gives its ranks a second, but ends all when one of them has ended: whoever has less to write waits for
         // the others.
         const auto together = std::chrono::steady_clock::now() + kTogether;
+        // Not where a handler may go on.
+        journal::process_ends = code == kExitContinue || has_no_handler(signal);
         // Side by side: a sweep may wait for text to be out, which mpirun no longer passes on.
         std::thread writer(journal::Journal::write_all);
         const bool ends = end_run(code);
         writer.join();
         if (ends) return;
+        if (journal::process_ends) keep_stdout();
         if (started_by_launcher()) std::this_thread::sleep_until(together);
       }
       if (code == kExitContinue) _exit(code);

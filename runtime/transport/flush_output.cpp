@@ -34,6 +34,12 @@ bool with_lock(std::FILE* stream, int most, Flush flush) {
 
 constexpr int kMoment = 100, kLong = 200;  // ms
 
+// With its lock. (Where it is not buffered by lines, it may have whole ones.)
+bool has_half_a_line(std::FILE* stream) {
+  std::cout.flush();
+  return __fpending(stream) > 0 && stream->_IO_write_ptr[-1] != '\n';
+}
+
 }  // namespace
 
 bool flush_output() {
@@ -44,6 +50,35 @@ bool flush_output() {
   });
   const bool err = with_lock(stderr, kMoment, [] { std::fflush(stderr); });
   return out && err;
+}
+
+bool flush_lines(const std::function<void()>& then) {
+  bool done = false, had = true;
+  for (int tries = 0; !done && had && tries < kMoment; ++tries) {
+    if (tries > 0) wait_a_moment();
+    had = with_lock(stdout, kMoment, [&] {
+      if (has_half_a_line(stdout) && tries < kMoment - 1) return;
+      std::fflush(stdout);
+      if (then) then();
+      done = true;
+    });
+  }
+  if (!done && then) then();
+  const bool err = with_lock(stderr, kMoment, [] { std::fflush(stderr); });
+  return had && err;
+}
+
+void keep_stdout() {
+  for (int tries = 0; tries < kMoment; ++tries) {
+    if (ftrylockfile(stdout) == 0) {
+      if (!has_half_a_line(stdout)) {
+        std::fflush(stdout);
+        return;
+      }
+      funlockfile(stdout);
+    }
+    wait_a_moment();
+  }
 }
 
 void flush_all() {

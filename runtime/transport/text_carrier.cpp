@@ -24,7 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPipe = 256 << 10;
-constexpr int kMoment = 100;                          // ms, for the rest of a line to come
+constexpr int kMoment = 100;  // ms, for the rest of a line to come
+constexpr char kEndsMark = '\037';
 constexpr auto kToConnect = std::chrono::seconds(1);  // rank 0 listens already
 
 int begin_connecting(const TextAddress& to, std::size_t i) {
@@ -174,7 +175,9 @@ void TextCarrier::read_pipe(bool all) {
 }
 
 void TextCarrier::pass_lines(bool all) {
-  const std::size_t end = held_.rfind('\n');
+  // A piece with a mark behind it (runtime/journal/captured.hpp) goes with it.
+  const std::size_t mark = held_.rfind(kEndsMark);
+  const std::size_t end = mark != held_.npos ? mark : held_.rfind('\n');
   const std::size_t size = all || held_.size() == kLongestText ? held_.size() : end == held_.npos ? 0 : end + 1;
   if (size == 0) return;
   const Frame head{Kind::text, static_cast<std::uint32_t>(size)};

@@ -1,9 +1,11 @@
 // No line that is printed is lost with whoever passes it on.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "journal_command.hpp"
 
@@ -79,6 +81,48 @@ TEST_F(Journal, NoLineIsLostWhoeverIsKilled) {
     EXPECT_EQ(seen.size(), 81u) << who;
     EXPECT_LT(std::count(killed.out.begin(), killed.out.end(), '\n'), 96) << "it was killed in time";
     EXPECT_EQ((killed.out + rest.out).find('\036'), std::string::npos) << "marks are not shown";
+  }
+}
+
+// A signal ends a run while it prints as fast as it can, at once and in parts: what is out ends with a line, and the
+// next run goes on behind it.
+TEST_F(Journal, WhatASignalEndsEndsWithALine) {
+  write("many.fa",
+        "C++ sub say(int i) ${{\n"
+        "  if (i % 2 == 0) printf(\"%d is the line of %d\\n\", i, i);\n"
+        "  else std::cout << i << \" is the line of \" << i << \"\\n\";\n"
+        "$}}\n"
+        "sub main(int n) { for i = 1..n say(i) @ { locator_cyclic: i; }; }\n");
+  constexpr int kLines = 60'000;
+  ASSERT_TRUE(ended(tessera({"run", "many.fa", "-q", "--", "1"}), 0));  // it is compiled now
+  for (const auto& [way, signal] : std::vector<std::pair<std::string, std::string>>{
+           {" -n 2 -t 1", "TERM"}, {" -n 2 -t 1", "INT"}, {" -t 1", "TERM"}}) {
+    SCOPED_TRACE("-" + signal + way);
+    fs::remove_all(path("J"));
+    const std::string begin =
+        TESSERA_COMMAND " run many.fa -q --journal J --journal-interval 0.1" + way + " -- " + std::to_string(kLines);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const Outcome killed =
+          run({"sh", "-c",
+               std::string(attempt == 0 ? ": >out; " : "") + "before=$(stat -c %s out); env --default-signal=INT " +
+                   begin + " >>out & p=$!; until test $(stat -c %s out) -gt $before; do sleep 0.01; done; sleep 0.0" +
+                   std::to_string(attempt * 3) + "; kill -" + signal + " $p; wait $p"});
+      if (attempt == 0) {
+        EXPECT_TRUE(ended(killed, signal == "TERM" ? 75 : 130));
+      }
+      const std::string out = read("out");
+      EXPECT_EQ(out.back(), '\n') << out.substr(out.size() - 50);
+    }
+    EXPECT_TRUE(ended(run({"sh", "-c", begin + " >>out"}), 0));
+    std::vector<bool> seen(kLines + 1);
+    std::istringstream all(read("out"));
+    for (std::string line; std::getline(all, line);) {
+      const auto number = static_cast<std::size_t>(std::atoi(line.c_str()));
+      const std::string text = std::to_string(number);
+      EXPECT_EQ(line, text + " is the line of " + text);
+      if (number < seen.size()) seen[number] = true;
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), kLines);
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kills.sh TESSERA ROOT ROUNDS [PROGRAM...]: programs on four ranks are killed at random moments (one rank, all of them, the
-# launcher, both together, two kills in a row, or all of them when the journal's disk is full) and go on, on another number of ranks, until they
-# come to their end. What all attempts have printed together must be what a run without a journal prints. A moment counts from when
+# launcher, both together, two kills in a row, all of them when the journal's disk is full; or SIGTERM or SIGINT end the run) and go on, on another number of ranks, until they
+# come to their end. What all attempts have printed together must be what a run without a journal prints, and what each has printed ends with a line. A moment counts from when
 # the attempt has written something; a story of which nobody was killed does not count, and is told again with sooner ones. The seed is $SEED; one that has failed can be tried again.
 set -u
 tessera=$1 root=$2 rounds=$3
@@ -21,6 +21,7 @@ words_of() {
     rowreduce) echo "$root/examples/rowreduce/rowreduce.fa -D ROWS=60 -D COLUMNS=20000" ;;
     heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=1000" ;;
     search) echo "$here/search.fa -D N=$([ $long = yes ] && echo 15 || echo 14)" ;;
+    lines) echo "$here/lines.fa -D LINES=$([ $long = yes ] && echo 300000 || echo 100000)" ;;
     until) echo "$here/until.fa -D LIMIT=0.02" ;;
     *) echo "kills.sh: no such program: $1" >&2; exit 2 ;;
   esac
@@ -79,7 +80,7 @@ one() {
     local n=4 before
     [ "$attempt" = 1 ] || n=$((1 + RANDOM % 5))
     before=$(written)
-    timeout -s KILL 120 "$tessera" run -n "$n" --journal J --journal-interval 0.05 --restarts 0 $words >>out 2>err &
+    timeout -s KILL 120 env --default-signal=INT "$tessera" run -n "$n" --journal J --journal-interval 0.05 --restarts 0 $words >>out 2>err &
     pid=$!
     # (On a disk that is full nothing grows any more.)
     if [ "$attempt" -le "$kills" ] && { [ "$who" = full ] && sleep 0.5 || until_written "$pid" "$before"; }; then
@@ -87,6 +88,7 @@ one() {
       local run
       run=$(pgrep -P "$pid" -x tessera | head -1)
       case $who in
+        term | int) [ -z "$run" ] || kill -s "${who^^}" "$run" 2>/dev/null ;;
         launcher) [ -z "$run" ] || kill -9 "$run" 2>/dev/null ;;
         both) [ -z "$run" ] || kill -9 "$run" $(ranks_below "$run" "") 2>/dev/null ;;
         all | full) [ -z "$run" ] || kill -9 $(ranks_below "$run" "") 2>/dev/null ;;
@@ -96,6 +98,8 @@ one() {
     fi
     wait "$pid" 2>/dev/null
     code=$?
+    [ ! -s out ] || [ "$(tail -c 1 out | wc -l)" = 1 ] ||
+      { fail "$program, killed: $who, seed ${SEED:-1}: what is out ends within a line: $(tail -c 60 out)"; return; }
     [ "$code" -ne 0 ] || break
     were=$((were + 1))
     [ "$attempt" -le "$kills" ] || break
@@ -112,8 +116,8 @@ one() {
 }
 
 programs=("$@")
-[ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until)
-ways=(0 1 2 3 all launcher both twice full)
+[ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until lines)
+ways=(term 0 1 2 3 all launcher both twice full int)
 # told PROGRAM WHO: until somebody was killed.
 told() {
   local soon

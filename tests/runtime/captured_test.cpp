@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/transport/bring_out_text.hpp"
@@ -50,7 +53,9 @@ class CapturedText : public testing::Test {
     for (std::size_t at; (at = all.find(kMarkBegin)) != all.npos;) {
       out.text += all.substr(0, at);
       unsigned long stream = 0, upto = 0;
-      EXPECT_EQ(std::sscanf(all.c_str() + at, "\036tessera:%lx:%lx\037", &stream, &upto), 2);
+      unsigned long size = 0;
+      EXPECT_EQ(std::sscanf(all.c_str() + at, "\036tessera:%lx:%lx:%lx:", &stream, &upto, &size), 3);
+      EXPECT_EQ(size, out.text.size() - (out.marks.empty() ? 0 : out.marks.back().first));
       EXPECT_EQ(stream, 77u);
       out.marks.emplace_back(out.text.size(), upto);
       all.erase(0, all.find(kMarkEnd, at) + 1);
@@ -111,6 +116,75 @@ TEST_F(CapturedText, IsPassedOnInWholeLines) {
     EXPECT_EQ(counted, said);
     EXPECT_EQ(out.text[counted - 1], '\n') << counted;
   }
+}
+
+// Threads print lines, short and long, at once or in parts, and do so yet when the process ends to go on another time:
+// what each sweep takes ends with a line, and so does what is passed on.
+TEST_F(CapturedText, EndsWithALineWheneverItIsTaken) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const std::string kept = folder_ / "kept";
+    const CameOut out = printed([&] {
+      std::setvbuf(stdout, nullptr, _IOLBF, 1 << 20);
+      std::mt19937 chance(seed);
+      std::atomic<bool> enough{false};
+      const auto captured = capture_stdout(77);
+      std::vector<std::thread> printing;
+      for (int t = 0; t < 2; ++t) {
+        printing.emplace_back([&, t, mine = std::mt19937(seed * 2 + t)]() mutable {
+          while (!enough.load()) {
+            const std::string line(mine() % 50 == 0 ? mine() % 20'000 : mine() % 60, static_cast<char>('a' + t));
+            if (t == 0) {
+              std::printf("%s.\n", line.c_str());
+            } else {
+              for (const std::string& part : {"<" + line, std::string("> "), std::string("end\n")})
+                std::fputs(part.c_str(), stdout);
+            }
+            if (mine() % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(mine() % 300));
+          }
+        });
+      }
+      std::string all;
+      std::uint64_t upto = 0;
+      const auto sweep = [&] {
+        const Captured::Part part = captured->take();
+        if (part.from != upto || (!part.text.empty() && part.text.back() != '\n')) _exit(1);
+        upto += part.text.size();
+        all += part.text;
+      };
+      for (unsigned k = 0, sweeps = 3 + chance() % 10; k < sweeps; ++k) {
+        std::this_thread::sleep_for(std::chrono::microseconds(chance() % 10'000));
+        sweep();
+      }
+      process_ends = true;
+      captured->end(std::chrono::seconds(10));
+      enough = true;
+      std::ofstream(kept) << all;
+      for (std::thread& t : printing) t.join();
+      std::fflush(stdout);
+    });
+    std::ifstream in(kept, std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_GT(all.size(), 1000u);
+    ASSERT_FALSE(out.marks.empty());
+    const std::size_t passed = out.marks.back().first;
+    EXPECT_GE(passed, all.size());
+    EXPECT_TRUE(out.text.starts_with(all)) << seed;
+    EXPECT_EQ(out.text[passed - 1], '\n') << seed;
+    EXPECT_EQ(out.text.size(), passed) << "of what was printed later";
+  }
+}
+
+// It is in the journal, and is printed with the rest of its line.
+TEST_F(CapturedText, HalfALineIsNotPassedOnByWhoGoesOnAnotherTime) {
+  const CameOut out = printed([] {
+    const auto captured = capture_stdout(77);
+    std::printf("one\nhalf");
+    std::fflush(stdout);
+    if (captured->take().text != "one\nhalf") _exit(1);
+    process_ends = true;
+    captured->end(std::chrono::seconds(10));
+  });
+  EXPECT_EQ(out.text, "one\n");
 }
 
 TEST_F(CapturedText, IsBroughtOutBeforeAProcessEnds) {
