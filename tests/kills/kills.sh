@@ -21,7 +21,7 @@ words_of() {
     rowreduce) echo "$root/examples/rowreduce/rowreduce.fa -D ROWS=60 -D COLUMNS=20000" ;;
     heat) echo "$root/examples/heat/heat.fa -D CELLS=400 -D STEPS=1000" ;;
     search) echo "$here/search.fa -D N=$([ $long = yes ] && echo 15 || echo 14)" ;;
-    lines) echo "$here/lines.fa -D LINES=$([ $long = yes ] && echo 300000 || echo 100000)" ;;
+    lines) echo "$here/lines.fa -D LINES=300000" ;;
     until) echo "$here/until.fa -D LIMIT=0.02" ;;
     *) echo "kills.sh: no such program: $1" >&2; exit 2 ;;
   esac
