@@ -131,7 +131,9 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::
       std::vector<Horizon::Box> boxes = h->held(Horizon::kAll, holds);
       looked_at += holds + told->second.size();
       boxes.insert(boxes.end(), told->second.begin(), told->second.end());
-      h->find_dead(std::move(boxes), wanted, [&](const Horizon::Value& v) { dead.push_back({handle, v}); });
+      h->find_dead(std::move(boxes), wanted, [&, name = handle](const Horizon::Value& v) {
+        dead.push_back({name, v});
+      });
     }
     for (Horizon::Part& p : h->parts_) {
       const std::lock_guard its(p.mutex);

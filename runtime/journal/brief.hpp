@@ -35,8 +35,13 @@ class Brief {
            w.page->brief == nullptr && !all_is_written(w, key_of(c), b.group);
   }
 
-  Brief(Worker& w, abi::Cf* c)
-      : worker_(w), page_(*w.page), cf_(c), outer_(std::exchange(w.doing, nullptr)), group_(c->block->group) {
+  Brief(Surroundings& rank, Worker& w, abi::Cf* c)
+      : rank_(rank),
+        worker_(w),
+        page_(*w.page),
+        cf_(c),
+        outer_(std::exchange(w.doing, nullptr)),
+        group_(c->block->group) {
     if (repeats(c)) {
       page_.loop(c->id);
     } else if (page_.part.depth == w.depth) {
@@ -60,8 +65,8 @@ class Brief {
   Brief& operator=(const Brief&) = delete;
 
   // Its kernel, which has assigned nothing yet, asks for more.
-  void durable(abi::Worker& w) {
-    doing_.emplace(w.node, w, cf_);
+  void durable() {
+    doing_.emplace(rank_, worker_, cf_);
     doing_->durable();
   }
   // It has come to its end.
@@ -74,6 +79,7 @@ class Brief {
   }
 
  private:
+  Surroundings& rank_;
   Worker& worker_;
   Page& page_;
   abi::Cf* const cf_;

@@ -144,5 +144,5 @@ extern "C" void tessera_durable() {
   tessera::abi::Worker* const w = tessera::runtime::thread_worker;
   if (w == nullptr) throw std::logic_error("tessera::durable() was called in a thread that the kernel has started");
   if (w->doing != nullptr) return w->doing->durable();
-  if (w->page != nullptr && w->page->brief != nullptr) w->page->brief->durable(*w);
+  if (w->page != nullptr && w->page->brief != nullptr) w->page->brief->durable();
 }

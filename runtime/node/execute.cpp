@@ -53,7 +53,7 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 abi::Next run_kept(Worker& w, Cf* c) {
   if (w.page == nullptr) return run_recorded(w, c);
   if (journal::Brief::suits(w, c)) {
-    journal::Brief brief(w, c);
+    journal::Brief brief(w.node, w, c);
     const abi::Next next = run_recorded(w, c);
     brief.done();
     w.recalled = false;
