@@ -171,7 +171,8 @@ constexpr Steps kSwept[] = {
 };
 
 constexpr double kMostMb = 4;
-// What is made until a sweep has come around, on a busy machine. Nothing swept: some 130.
+// What is made until a sweep has come around, on a busy machine. With --without sweep-names such a mesh takes 218 MB
+// more for four times 8,000 steps.
 constexpr double kMostSweptMb = 20;
 
 class Flat : public Command {
