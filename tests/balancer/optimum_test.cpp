@@ -152,7 +152,7 @@ TEST(Optimum, NoRunEndsBefore) {
   }
 }
 
-// Sixteen on four ranks that can be dealt evenly, but not by giving the heaviest to whom has least.
+// Seven on three ranks that can be dealt evenly, but not by giving the heaviest to whom has least.
 TEST(Optimum, OfIndependentFragments) {
   Options o;
   o.ranks = 3;
