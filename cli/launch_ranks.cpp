@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,7 @@
 #include "runtime/node/interrupts.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/open_mpi.hpp"
+#include "runtime/transport/process_environment.hpp"
 
 namespace fs = std::filesystem;
 
@@ -44,13 +46,27 @@ void check_profile(const abi::Program& program, const runtime::RunOptions& optio
   }
 }
 
-// Memory of `tessera run` for the ranks of its host. At 0: rank 0 says that the run has ended well, on all ranks; on a
-// busy machine Open MPI now and then (2 of 300 runs of four ranks) takes a rank for lost that has ended well, and ends
-// with code 1. At 1: a rank has begun. At 2: a rank has failed, perhaps after that: a kernel's handler of atexit() that
-// does not return.
+// Memory of `tessera run` for the ranks of its host. What is written there, and when:
+enum At : std::uint8_t {
+  // Rank 0: the run has ended well, on all ranks. On a busy machine Open MPI now and then (2 of 300 runs of four ranks)
+  // takes a rank for lost that has ended well, and ends with code 1.
+  kWell,
+  // A rank has failed, perhaps after that: a kernel's handler of atexit() that does not return.
+  kFailed,
+  // ... by a mistake of the program's, or of ours.
+  kMistaken,
+  // From here on, a byte for each rank: it has begun on this host.
+  kBegun,
+};
 constexpr const char* kEnds = "TESSERA_ENDS";
 constexpr const char* kEndsFile = "tessera-ends";
 int ends = -1;
+
+void say(int at) { (void)!pwrite(ends, "x", 1, at); }
+void say_failed() { say(kFailed); }
+void say_exit(int code) {
+  if (code == runtime::kExitProgram || code == runtime::kExitUsage || code == runtime::kExitInternal) say(kMistaken);
+}
 
 // On another host, or long after, the path may lead to anything.
 void open_ends() {
@@ -59,9 +75,24 @@ void open_ends() {
   std::error_code ignored;
   const std::string file = fs::read_symlink(path, ignored).string();
   if (file.rfind(std::string("/memfd:") + kEndsFile, 0) == 0) ends = open(path, O_WRONLY | O_CLOEXEC);
-  (void)!pwrite(ends, "b", 1, 1);
+  say(kBegun + runtime::launcher_rank());
 }
-void say_ended_badly() { (void)!pwrite(ends, "x", 1, 2); }
+
+// What the ranks of one start have said.
+class Said {
+ public:
+  explicit Said(std::int32_t ranks) : bytes_(kBegun + static_cast<std::size_t>(ranks)) {
+    (void)!pread(ends, bytes_.data(), bytes_.size(), 0);
+  }
+  bool well() const { return bytes_[kWell] != 0 && bytes_[kFailed] == 0; }
+  bool mistaken() const { return bytes_[kMistaken] != 0; }
+  bool begun() const { return std::any_of(bytes_.begin() + kBegun, bytes_.end(), is_said); }
+  bool all_are_here() const { return std::all_of(bytes_.begin() + kBegun, bytes_.end(), is_said); }
+
+ private:
+  static bool is_said(char byte) { return byte != 0; }
+  std::vector<char> bytes_;
+};
 
 // What Open MPI writes to files for each run, 8 MB and a little; with less it says so in its own words, or hangs.
 constexpr std::uintmax_t kForMpi = 16 << 20;
@@ -132,7 +163,8 @@ int run_sanitized(const fs::path& program, const runtime::RunOptions& options,
 int exec_program(const fs::path& program, const std::vector<std::string>& arguments) {
   launch::prepare_process();
   open_ends();
-  launch::when_exit_fails = say_ended_badly;
+  launch::when_exit_fails = say_failed;
+  runtime::tell_exit = say_exit;
   const abi::Program* loaded = nullptr;
   try {
     loaded = &load_program(program);
@@ -143,9 +175,10 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
   }
   const int code = launch::run_with_environment(*loaded, arguments);
   if (code != 0) {
-    say_ended_badly();
+    say(kFailed);
+    say_exit(code);
   } else if (runtime::launcher_rank() == 0) {
-    (void)!pwrite(ends, "y", 1, 0);
+    say(kWell);
   }
   return code;
 }
@@ -185,30 +218,44 @@ Command mpirun_command(const Launch& how) {
   return command;
 }
 
-Ended run_once(const Command& command, const Filter* output) {
+// Ranks end together, and mpirun with them. It waits for what it has started on other hosts, and for ever if one is out
+// of reach; on one host it does not end when a signal has stuck it, nor does it look at a rank that has ended then.
+constexpr std::chrono::seconds kOverOnOneHost{5}, kOverOnSeveral{15};
+
+Ended run_once(const Command& command, std::int32_t ranks, const Filter* output) {
   if (ends >= 0) close(ends);
   ends = memfd_create(kEndsFile, MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   MpirunNotes notes;
   const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&](int) { return notes.rest(); }};
-  // Ranks end together; mpirun waits for what it has started on other hosts, and for ever if one is out of reach.
-  const auto over = [](pid_t mpirun) {
-    char begun = 0;
-    return pread(ends, &begun, 1, 1) == 1 && begun != 0 && !has_descendant_like_us(mpirun);
+  const auto over = [&](pid_t mpirun) -> std::optional<std::chrono::seconds> {
+    const Said said(ranks);
+    if (!said.begun()) return std::nullopt;
+    const LikeUs left = descendants_like_us(mpirun);
+    const bool unseen = left.ended && runtime::built_with_open_mpi();  // MPICH's looks at them all together
+    if (said.all_are_here()) return left.live && !unseen ? std::nullopt : std::optional(kOverOnOneHost);
+    return left.live ? std::nullopt : std::optional(kOverOnSeveral);
   };
   const Foreground ended = run_foreground(command, {output, &filter}, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
-  char said[3] = {};
-  (void)!pread(ends, said, sizeof said, 0);
-  if (ended.exit_code == 1 && said[0] != 0 && said[2] == 0) return {};
-  if (ended.late) {
-    if (said[0] != 0 && said[2] == 0) return {};
+  const Said said(ranks);
+  if ((ended.exit_code == 1 || ended.late) && said.well()) return {};
+  if (ended.late && !said.all_are_here()) {
     throw environment_error(
         "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
-        "and what runs there may go on until it is back; or, where there is one host only, a signal has stuck mpirun");
+        "and what runs there may go on until it is back");
   }
-  return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said[1] != 0}), said[1] != 0,
+  if (ended.late && said.mistaken()) {
+    throw environment_error("a rank had ended, but mpirun had not 5 s later, and was ended: a signal has stuck it");
+  }
+  if (ended.late) {
+    return {{runtime::kExitEnvironment,
+             "a rank had ended without a word, but mpirun had not 5 s later, and was ended: signals of somebody have "
+             "ended the one and stuck the other"},
+            true};
+  }
+  return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said.begun()}), said.begun(),
           ended.got == SIGTERM || ended.got == SIGHUP};
 }
 
@@ -269,7 +316,7 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     Command command = mpirun_command(how);
     command.insert(command.end(), words.begin(), words.end());
     setenv("TESSERA_OPTIONS", launch::format_options(options).c_str(), 1);
-    const Ended e = run_once(command, marks ? &marks->filter() : nullptr);
+    const Ended e = run_once(command, how.ranks, marks ? &marks->filter() : nullptr);
     if (e.in_time && !options.journal.empty()) {
       if (!options.quiet) {
         fmt::print(stderr, "tessera: ended by a signal{}; the same command {}\n",

@@ -71,7 +71,7 @@ namespace {
 
 // For an interrupted command to end by itself.
 constexpr std::chrono::milliseconds kTimeToEnd{5000};
-constexpr std::chrono::seconds kTimeWhenOver{15};
+constexpr std::chrono::milliseconds kTimeWhenOver{1000};  // one that did not, though there is nothing left to do
 
 // In the child: dies with its parent by `signal`, then becomes the command. Never returns.
 [[noreturn]] void become(const Command& command, pid_t parent, int signal) {
@@ -300,21 +300,46 @@ class Witness {
 
 }  // namespace
 
-bool has_descendant_like_us(pid_t process) {
+namespace {
+
+// The words of /proc/PID/stat: its name (shortened), and what it is doing.
+struct Stat {
+  std::string name;
+  char state = ' ';
+};
+Stat stat_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t open = text.find('('), close = text.rfind(')');  // a name may have brackets
+  if (open == text.npos || close == text.npos || close + 2 >= text.size()) return {};
+  return {text.substr(open + 1, close - open - 1), text[close + 2]};
+}
+
+}  // namespace
+
+LikeUs descendants_like_us(pid_t process) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const fs::path us = fs::read_symlink("/proc/self/exe", failed);
+  const std::string name = stat_of(getpid()).name;
+  const bool looks = stat_of(process).state != 'T' && stat_of(process).state != 't';
+  LikeUs all;
   for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", failed)) {
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) {
-      if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed) return true;
-      if (has_descendant_like_us(child)) return true;
+      if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed) all.live = true;
+      const Stat stat = stat_of(child);
+      if (looks && stat.state == 'Z' && stat.name == name) all.ended = true;
+      const LikeUs below = descendants_like_us(child);
+      all = {all.live || below.live, all.ended || below.ended};
     }
   }
-  return false;
+  return all;
 }
 
-Foreground run_foreground(const Command& command, const Filters& filters, const std::function<bool(pid_t)>& over) {
+Foreground run_foreground(const Command& command, const Filters& filters,
+                          const std::function<std::optional<std::chrono::seconds>(pid_t)>& over) {
   // Signals are read one by one, so nothing runs in a handler. SIGPIPE waits until the child has ended.
   sigset_t waited, blocked, before;
   sigemptyset(&waited);
@@ -353,7 +378,7 @@ Foreground run_foreground(const Command& command, const Filters& filters, const 
   Clock::time_point next_question = Clock::now(), over_since = Clock::time_point::max();
   const auto end = [&](bool told) {
     if (!ending && !told) kill(child, SIGTERM);
-    if (!std::exchange(ending, true)) deadline = Clock::now() + kTimeToEnd;
+    if (!std::exchange(ending, true)) deadline = Clock::now() + (late ? kTimeWhenOver : kTimeToEnd);
   };
   int status = 0;
   const auto code = [&] { return interrupted ? runtime::kExitInterrupted : exit_code(status); };
@@ -371,8 +396,9 @@ Foreground run_foreground(const Command& command, const Filters& filters, const 
     }
     if (const auto now = Clock::now(); over && !ended && !ending && now >= next_question) {
       next_question = now + std::chrono::seconds(1);
-      over_since = over(child) ? std::min(over_since, now) : Clock::time_point::max();
-      late = over_since < now - kTimeWhenOver;
+      const std::optional<std::chrono::seconds> bears = over(child);
+      over_since = bears ? std::min(over_since, now) : Clock::time_point::max();
+      late = bears && over_since < now - *bears;
       if (late) end(false);
     }
     pollfd fds[3] = {passed[0].next(), passed[1].next(), {signals, POLLIN, 0}};

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -58,13 +59,17 @@ struct Filters {
 
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
-// to us when it has ended. With `over`, asked once a second: when that has been true for 15 seconds and the command has
-// not ended, it is ended, too.
+// to us when it has ended. With `over`, asked once a second: when it says for so long that all is over, and the command
+// has not ended, it is ended, too.
 Foreground run_foreground(const Command& command, const Filters& filters = {},
-                          const std::function<bool(pid_t)>& over = nullptr);
+                          const std::function<std::optional<std::chrono::seconds>(pid_t)>& over = nullptr);
 
-// Has the process a child that runs this very program, or has a child one? (Between MPICH's mpirun and ranks there is
-// another.)
-bool has_descendant_like_us(pid_t process);
+// Has the process children that run this very program, or has a child one? (Between MPICH's mpirun and ranks there is
+// another.) Those that have ended are there until their parent looks at them, which it does at once unless it is stuck;
+// of a parent that somebody has stopped none has.
+struct LikeUs {
+  bool live = false, ended = false;
+};
+LikeUs descendants_like_us(pid_t process);
 
 }  // namespace tessera::cli

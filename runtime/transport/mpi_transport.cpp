@@ -293,6 +293,7 @@ MpiTransport::~MpiTransport() {
 }
 
 void MpiTransport::abort(int exit_code) {
+  if (tell_exit != nullptr) tell_exit(exit_code);
   no_last_call();
   flush_output();
   text::bring_out_text();

@@ -93,7 +93,10 @@ void end_children() {
   }
 }
 
+void (*tell_exit)(int code) = nullptr;
+
 void end_process(int code) {
+  if (tell_exit != nullptr) tell_exit(code);
   text::bring_out_text();
   last_call(code);
   end_children();

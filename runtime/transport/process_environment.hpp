@@ -13,6 +13,10 @@ void prepare_process_for_mpi();
 void adopt_orphans();
 void end_children();
 
+// Who wants to know how the process ends hears it here, when that is decided by the run; a signal's handler may be what
+// decides it.
+extern void (*tell_exit)(int code);
+
 // Ends the process at once, and its children; _exit() is what kernels call (report/kernel_exits.cpp).
 [[noreturn]] void end_process(int code);
 

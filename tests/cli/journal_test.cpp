@@ -1,5 +1,6 @@
 // Runs that are killed and go on from their journals.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -60,6 +61,26 @@ TEST_F(Journal, WhoeverStartsTheRanksStartsThemAgain) {
   EXPECT_EQ(wrong.err.find("started again"), std::string::npos);
   EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "-n", "2", "--restarts", "1"}), 2, {"add --journal DIR"}));
   EXPECT_TRUE(ended(tessera({"run", "wrong.fa", "--journal", "W2", "--restarts", "1"}), 1, {"T409"}));
+}
+
+// Ranks are killed, and what kills them sticks mpirun as well, which ends by force only.
+TEST_F(Journal, AnMpirunThatIsStuckKeepsNobodyFromStartingThemAgain) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  write("bin/mpirun", std::string("#!/bin/sh\nPATH='") + std::getenv("PATH") +
+                          "'\n[ ! -f die ] || { mpirun \"$@\" 2>/dev/null; trap '' TERM; exec sleep 60; }\n"
+                          "exec mpirun \"$@\"\n");
+  fs::permissions(path("bin/mpirun"), fs::perms::owner_all);
+  environment_ = {"PATH=" + path("bin").string() + ":" + std::getenv("PATH")};
+  deadly();
+  const Outcome o = journalled({"-n", "2"});
+  EXPECT_TRUE(ended(o, 0, {"mpirun had not 5 s later", "the run is started again (1 of 3)", "goes on from"}));
+  EXPECT_EQ(lines(o.out), lines(all.out));
+  // A mistake of the program is one the next time, too.
+  write("wrong.fa", "C++ sub f() ${{ unlink(\"die\"); throw 1; $}}\nsub main() { f(); }\n");
+  deadly();
+  const Outcome wrong = tessera({"run", "wrong.fa", "-n", "2", "--journal", "W"});
+  EXPECT_TRUE(ended(wrong, 3, {"a signal has stuck it"}));
+  EXPECT_EQ(wrong.err.find("started again"), std::string::npos);
 }
 
 // `luna`, and built programs whose ranks somebody else starts.

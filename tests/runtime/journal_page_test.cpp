@@ -1,0 +1,167 @@
+// Pages: what workers note while sweeps take it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/journal/journal.hpp"
+#include "tests/runtime/journal_folder.hpp"
+
+namespace tessera::runtime::journal {
+namespace {
+
+Id reader(std::uint64_t k) { return abi::mix({5, 6}, k); }
+
+Settings settings_in(const fs::path& folder, const Header& header) {
+  Settings s;
+  s.folder = folder;
+  s.header = header;
+  s.interval = 1000;
+  return s;
+}
+
+void note(Page& page, const Id& fragment) {
+  page.begin_note();
+  page.end_note(fragment, 0, 0);
+}
+void note(Page& page, const Id& fragment, const Id& output, abi::Value* v) {
+  page.begin_note();
+  page.note(output, v);
+  page.end_note(fragment, 0, 0);
+}
+
+// What is in the files, sweep by sweep.
+struct Swept {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> ran;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> values;  // and how large they are
+  bool has(const Id& fragment) const { return ran.contains({fragment.lo, fragment.hi}); }
+  bool has_value(const Id& name) const { return values.contains({name.lo, name.hi}); }
+};
+Swept read_all(const fs::path& folder, const std::function<void(const Swept&)>& after_sweep) {
+  Swept s;
+  Sink sink;
+  sink.done = [](const Done&) {};
+  sink.value = [&](const ValueOf& v) { s.values[{v.id.lo, v.id.hi}] = static_cast<std::int64_t>(v.bytes.size()); };
+  sink.taken_back = [](const TakenBack&) {};
+  sink.gone = [](const Gone&) {};
+  sink.ran = [&](const Ran& r) {
+    for (const Id& id : r.keys) s.ran.insert({id.lo, id.hi});
+  };
+  sink.range = [](const Range&) {};
+  sink.text = [](const Text&) {};
+  sink.has_text = [](const NeedsText&) { return true; };
+  sink.learned = [](const Learned&) {};
+  sink.begins = [](std::uint64_t) {};
+  sink.whole = [&](std::uint64_t) { after_sweep(s); };
+  Header header;
+  for (const fs::path& file : files_of(folder)) for_each_record(file, header, sink);
+  return s;
+}
+
+// One thread, and the journal's, which runs where it is waited for; what a test has others do comes between.
+class Steps : public Simulation {
+ public:
+  explicit Steps(std::function<void()> others) : others_(std::move(others)) { simulation = this; }
+  ~Steps() override { simulation = nullptr; }
+  Time now() override { return Time(std::chrono::seconds(1)); }
+  int start(std::int32_t, std::function<void()> body) override {
+    body_ = std::move(body);
+    return 0;
+  }
+  void join(int) override { body_(); }
+  void wait(const void*, Time) override { others_(); }
+  void notify(const void*, bool) override {}
+  void runs(const abi::Cf*) override {}
+  bool delivers(std::int32_t, std::int32_t, const Parcel&) override { return true; }
+  std::size_t cores() const override { return 3; }
+
+ private:
+  std::function<void()> others_, body_;
+};
+
+// While pages are taken, in each moment between two of them, a value is made and read, by each of three workers for
+// each.
+TEST_F(JournalFiles, WhatIsNotedIsInASweepWithWhatItHasRead) {
+  constexpr std::uint64_t kPages = 3;
+  Journal journal(settings_in(folder_, header()), nullptr, kPages);
+  std::uint64_t made = 0;
+  {
+    const Steps steps([&] {
+      for (std::size_t from = 0; from < kPages; ++from) {
+        for (std::size_t to = 0; to < kPages; ++to, ++made) {
+          abi::Value* v = abi::value_int(static_cast<std::int32_t>(made));
+          note(journal.page(from), key(made), name(made), v);
+          note(journal.page(to), reader(made));
+          abi::release(v);
+        }
+      }
+    });
+    journal.start();
+    journal.stop(true);
+  }
+  EXPECT_EQ(made, kPages * kPages * (kPages + 1));
+  std::uint64_t apart = 0;
+  const Swept all = read_all(folder_, [&](const Swept& s) {
+    for (std::uint64_t k = 0; k < made; ++k) {
+      if (!s.has(key(k)) || s.has(reader(k))) continue;
+      ++apart;
+      EXPECT_TRUE(s.has_value(name(k))) << k << " was read, and of who has read it nobody knows";
+    }
+  });
+  EXPECT_GT(apart, 0u);
+  EXPECT_LT(all.values.size(), made) << "and what both are there of need not be";
+}
+
+// Of one value with several names others let go while it gets the next one, and sweeps look at it.
+TEST_F(JournalFiles, AValueThatHasSeveralNamesIsKeptForEach) {
+  constexpr std::uint64_t kValues = 20000, kBytes = 600;
+  Journal journal(settings_in(folder_, header()), nullptr, 2);
+  journal.start();
+  struct Slot {
+    std::atomic<abi::Value*> value{nullptr};
+  };
+  std::vector<Slot> given(kValues);
+  std::atomic<bool> ended{false};
+  // Whoever has made it notes it under two names, and lets go; who was given it may be the last by then, or not.
+  std::thread makes([&] {
+    for (std::uint64_t k = 0; k < kValues; ++k) {
+      abi::Value* v = abi::value_bytes(kBytes + k % 7);
+      Page& page = journal.page(0);
+      page.begin_note();
+      page.note(name(3 * k), v);
+      given[k].value.store(abi::retain(v), std::memory_order_release);
+      page.note(name(3 * k + 1), v);
+      page.end_note(key(2 * k), 0, 0);
+      abi::release(v);
+    }
+  });
+  std::thread passes_on([&] {
+    for (std::uint64_t k = 0; k < kValues; ++k) {
+      abi::Value* v = nullptr;
+      while ((v = given[k].value.load(std::memory_order_acquire)) == nullptr) std::this_thread::yield();
+      note(journal.page(1), key(2 * k + 1), name(3 * k + 2), v);
+      EXPECT_EQ(v->size, kBytes + k % 7);
+      abi::release(v);
+    }
+    ended.store(true);
+  });
+  while (!ended.load()) journal.write_now();
+  makes.join();
+  passes_on.join();
+  journal.stop(true);
+  const Swept all = read_all(folder_, [](const Swept&) {});
+  EXPECT_EQ(all.ran.size(), 2 * kValues);
+  for (std::uint64_t k = 0; k < 3 * kValues; ++k) {
+    const Id id = name(k);
+    const auto v = all.values.find({id.lo, id.hi});
+    ASSERT_EQ(v == all.values.end() ? 0 : v->second - static_cast<std::int64_t>(kBytes + k / 3 % 7), 0) << k;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::runtime::journal
