@@ -183,6 +183,11 @@ void Journal::write_loop() {
   }
 }
 
+// In a simulation: for a moment, which is long enough for several fragments now and then.
+void Journal::let_others_run() const {
+  if (simulation != nullptr) simulation->wait(this, Clock::now() + std::chrono::microseconds(1 << sweeps_ % 8));
+}
+
 // All pages are locked before the first is taken, and from then on no value is dropped. One that was dropped before has
 // been read by fragments that were on the pages by then (a fragment lets go of its inputs after that), so these are in
 // this sweep or in earlier ones; each other value that those on the pages have given is in it. Workers go on to note
@@ -193,10 +198,14 @@ Pace::Amount Journal::sweep() {
     page->gather(Page::Values::alive);
     page->look_at_all();
   }
+  let_others_run();
   std::vector<Page::Taken> all;
   all.reserve(pages_.size());
   for (const auto& page : pages_) page->mutex_.lock();
-  for (const auto& page : pages_) all.push_back(page->take());
+  for (const auto& page : pages_) {
+    all.push_back(page->take());
+    let_others_run();
+  }
   for (const auto& page : pages_) page->mutex_.unlock();
   Pace::Amount amount;
   std::size_t other = 0;

@@ -61,6 +61,7 @@ class Journal {
   friend class Page;
   void write_loop();
   Pace::Amount sweep();  // how much it was
+  void let_others_run() const;
   Pace::Amount amount();
   void write(std::vector<Page::Taken>&);
   void write(const Page::Taken&);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "runtime/journal/known.hpp"
 #include "runtime/journal/ranges.hpp"
 #include "runtime/memory/lock.hpp"
+#include "runtime/threads/clock.hpp"
 
 namespace tessera::runtime::journal {
 
@@ -41,6 +43,20 @@ void release_all(std::vector<T>& list) {
 
 // A page with values of so many bytes is written at once; one with more takes no further ones.
 inline constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
+
+// In a simulation, in which whoever has a page locked may be interrupted, the others wait on its time.
+class PageMutex {
+ public:
+  void lock() {
+    while (simulation != nullptr && !mutex_.try_lock())
+      simulation->wait(this, Clock::now() + std::chrono::microseconds(1));
+    if (simulation == nullptr) mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  SpinMutex mutex_;
+};
 
 class alignas(64) Page {
  public:
@@ -155,7 +171,7 @@ class alignas(64) Page {
   std::uint32_t outputs_ = 0;  // of the one that runs, behind these
   std::uint32_t parts_ = 0;
 
-  SpinMutex mutex_;
+  PageMutex mutex_;
   std::uint32_t gathered_ = 0;  // notes
   std::vector<std::byte> rows_;
   std::vector<std::vector<std::byte>> full_;
