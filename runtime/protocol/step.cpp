@@ -184,7 +184,9 @@ void step(Entry& e, const PutBack&, const View& v, Actions& a) {
 void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
   a.travels = Travels::along;
   // Nobody but those who hold it will ask: it was assigned among them, or all uses but theirs have been counted.
-  if (v.known_uses && (e.unheard || e.state == State::none)) {
+  // So it is where a rank has asked its home, which has heard of no assignment.
+  const bool asked_only = v.at_home() && e.counted && !somewhere(e);
+  if (v.known_uses && (e.unheard || e.state == State::none || asked_only)) {
     a.unheard = true;
     return;
   }
@@ -357,7 +359,10 @@ void step(Entry& e, const Drop& m, const View& v, Actions& a) {
   a.forget = true;
 }
 
-void step(Entry& e, const Evict&, const View&, Actions&) { e.state = State::evicted; }
+// What came with its readers is theirs, and goes when they have got it.
+void step(Entry& e, const Evict&, const View&, Actions&) {
+  if (!e.unheard) e.state = State::evicted;
+}
 
 void step(Entry& e, const End&, const View& v, Actions& a) {
   drop_copies(e, v, Say::drop, a);

@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "runtime/protocol/parts.hpp"
+
 namespace tessera::protocol {
 namespace {
 
@@ -93,6 +95,29 @@ std::vector<Broken> broken_machines() {
          const bool entrusted = e.state == State::entrusted;
          step(e, m, v, a);
          if (entrusted) a.sends.clear();
+       })},
+      {"what came with its readers is evicted before these have got it",
+       instead<Evict>([](Entry& e, const Evict&, const View&, Actions&) { e.state = State::evicted; })},
+      {"what its home has not heard of is taken for used up there but for who moves",
+       instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
+         if (!v.at_home() || !e.counted || e.state != State::unassigned || e.unheard) return step(e, m, v, a);
+         others(e).again = true;
+         e.state = State::here;
+         e.set_uses_left(0);
+         step(e, m, v, a);
+         a.wake = true;
+       })},
+      {"f8fc938: a delete frees what came with its readers before these have got it",
+       instead<Free>([](Entry& e, const Free& m, const View& v, Actions& a) {
+         const bool unheard = e.unheard;
+         e.unheard = false;
+         step(e, m, v, a);
+         e.unheard = unheard;
+       })},
+      {"f8fc938: what its scope frees is taken for what goes with its readers",
+       instead<Shipped>([](Entry& e, const Shipped& m, const View& v, Actions& a) {
+         if (m.unheard && e.state == State::unassigned) e.counted = true;
+         step(e, m, v, a);
        })},
       {"a delete forgets the copies", instead<Free>([without](Entry& e, const Free& m, const View& v, Actions& a) {
          step(e, m, v, a);

@@ -54,6 +54,16 @@ TEST(RandomWorlds, HaveNoWayToGoWrong) {
   EXPECT_GT(states, 500'000);
 }
 
+TEST(MovingWorlds, HaveNoWayToGoWrong) {
+  std::int64_t states = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Found found = explore(moving_world(seed), real(), 40'000);
+    states += found.states;
+    ASSERT_EQ(found.wrong, "");
+  }
+  EXPECT_GT(states, 500'000);
+}
+
 TEST(DeepWorlds, AreWalkedThroughToTheirEnds) {
   std::int64_t steps = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

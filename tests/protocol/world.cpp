@@ -1,5 +1,6 @@
 #include "tests/protocol/world.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <utility>
@@ -54,12 +55,11 @@ World& World::operator=(const World& o) {
       t.told = s.told;
       t.listed = s.listed;
       t.stays = s.stays;
+      t.linked = s.linked;
       t.waiting = s.waiting;
     }
   }
-  for (int r = 0; r < setting_->ranks; ++r) {
-    for (int to = 0; to < setting_->ranks; ++to) wires_[r][to] = o.wires_[r][to];
-  }
+  wires_ = o.wires_;
   fragments_ = o.fragments_;
   parts_ = o.parts_;
   members_ = o.members_;
@@ -98,13 +98,12 @@ std::vector<Choice> World::choices() const {
   for (int r = 0; r < setting_->ranks; ++r) {
     if (landing_[r].fragment >= 0) add(Does::hand, r);
     for (int to = 0; to < setting_->ranks; ++to) {
-      if (!wires_[r][to].empty() && landing_[to].fragment < 0) add(Does::deliver, r, to);
+      if (landing_[to].fragment < 0 && next(r, to) != nullptr) add(Does::deliver, r, to);
       const Later& l = later_[r][to];
       if (l.used_up != 0 || l.drops != 0 || l.used != decltype(l.used){} || l.passed != decltype(l.passed){})
         add(Does::tell, r, to);
     }
-    for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0 && landing_[r].fragment < 0;
-         ++n) {
+    for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0; ++n) {
       bool in_use = false;
       for (int f = 0; f < fragments; ++f) in_use = in_use || (fragments_[f].at == r && in(fragments_[f].holds, n));
       if (slots_[r][n].entry.state == State::copy && !in_use) add(Does::evict, r, n);
@@ -204,7 +203,7 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
   const bool counts = std::holds_alternative<Assigned>(event) || std::holds_alternative<Publish>(event) ||
                       std::holds_alternative<Give>(event) || std::holds_alternative<Shipped>(event);
   v.waiting = counts && v.known_uses ? std::popcount(s.waiting) : s.waiting != 0 ? 1 : 0;
-  const bool fresh = s.entry.state == State::none;
+  const bool fresh = s.entry.state == State::none, freed_before = is_freed(s.entry.state);
   actions_.clear();
   (*step_)(s.entry, event, v, actions_);
   const Actions& a = actions_;
@@ -257,8 +256,13 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
     }
   }
   if (!a.forget && a.listed != Listed::as_before) s.listed = true;
-  if (!a.forget && a.listed == Listed::stays) s.stays = true;
+  if (!a.forget && a.listed == Listed::stays) s.stays = true, s.linked = false;
+  if (!a.forget && a.listed == Listed::may_leave) s.linked = true;
   if (a.forget && s.stays && !std::holds_alternative<End>(event)) fail("forgets what its scope will look for");
+  if (is_freed(s.entry.state) && !freed_before) {
+    if (s.linked && !a.forget) fail("loses its links while it is on a list");
+    s.entry.others.reset();
+  }
   if (!has_value(s.entry.state)) s.value = s.told = false;
   const std::uint8_t waiting = a.wake ? std::exchange(s.waiting, std::uint8_t{0}) : std::uint8_t{0};
   if (s.value && s.waiting != 0) fail("has the value, and somebody waits for it");
@@ -272,7 +276,21 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
   return actions_;
 }
 
-void World::send(int from, int to, Message m) { wires_[from][to].push_back(m); }
+void World::send(int from, int to, Message m) {
+  m.from = static_cast<std::int8_t>(from);
+  m.to = static_cast<std::int8_t>(to);
+  const auto later = [](const Message& a, const Message& b) {
+    return a.from != b.from ? a.from < b.from : a.to < b.to;
+  };
+  wires_.insert(std::upper_bound(wires_.begin(), wires_.end(), m, later), m);
+}
+
+const Message* World::next(int from, int to) const {
+  for (const Message& m : wires_) {
+    if (m.from == from && m.to == to) return &m;
+  }
+  return nullptr;
+}
 
 void World::wake(int rank, int name, std::uint8_t fragments, bool marked) {
   for (int f = 0; f < kFragments; ++f) {
@@ -287,7 +305,9 @@ void World::wake(int rank, int name, std::uint8_t fragments, bool marked) {
 // ---------------------------------------------------------------------------- bytes and words
 
 void World::write(std::string& bytes) const {
-  const auto put = [&](auto... x) { (bytes.push_back(static_cast<char>(x)), ...); };
+  char written[1 << 14];  // any world of some fragments takes less
+  char* at = written;
+  const auto put = [&](auto... x) { ((*at++ = static_cast<char>(x)), ...); };
   const auto ranks = [&](const std::vector<Rank>& all) {
     put(all.size());
     for (const Rank r : all) put(number(r));
@@ -298,7 +318,7 @@ void World::write(std::string& bytes) const {
       const Entry& e = s.entry;
       put(static_cast<int>(e.state),
           e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5 |
-              s.stays << 6,
+              s.stays << 6 | s.linked << 7,
           s.waiting, e.counted ? e.uses_left() : 0, e.others != nullptr);
       if (e.others == nullptr) continue;
       put(e.others->copies.size());
@@ -307,11 +327,6 @@ void World::write(std::string& bytes) const {
       put(number(e.others->keeper), e.others->lost, e.others->again);
     }
     for (int to = 0; to < setting_->ranks; ++to) {
-      put(wires_[r][to].size());
-      for (const Message& m : wires_[r][to]) {
-        put(static_cast<int>(m.kind), m.name, m.rank, m.due, m.value | m.flag << 1 | m.ack << 2 | m.moved << 3, m.uses,
-            m.fragment, m.inputs, m.unheard, m.promised, m.count);
-      }
       const Later& l = later_[r][to];
       put(l.used_up, l.drops);
       for (const auto u : l.used) put(u);
@@ -323,12 +338,19 @@ void World::write(std::string& bytes) const {
     const Landing& landing = landing_[r];
     put(landing.fragment, landing.waits, landing.promised, landing.unheard);
   }
+  put(wires_.size());
+  for (const Message& m : wires_) {
+    put(m.from << 4 | m.to, static_cast<int>(m.kind), m.name, m.rank, m.due,
+        m.value | m.flag << 1 | m.ack << 2 | m.moved << 3, m.uses, m.fragment, m.inputs, m.unheard, m.promised,
+        m.count);
+  }
   for (std::size_t f = 0; f < setting_->fragments.size(); ++f) {
     const Fragment& x = fragments_[f];
     put(static_cast<int>(x.phase), x.at, x.to, x.holds, x.told, x.inputs, x.promised, x.moved);
   }
   for (const auto r : runs_) put(r);
   put(moves_left_, evictions_left_, left_, may_join_, spare_rests_, ended_);
+  bytes.append(written, at);
 }
 
 std::string World::tell(const Choice& c) const {
@@ -358,7 +380,7 @@ std::string World::tell(const Choice& c) const {
     case Does::deliver:
       break;
   }
-  const Message& m = wires_[c.a][c.b].front();
+  const Message& m = *next(c.a, c.b);
   std::string line = "rank " + text(c.b) + " gets " + kKinds[static_cast<int>(m.kind)] + " from rank " + text(c.a);
   if (m.kind == Kind::ship) return line + ": fragment " + text(m.fragment) + (m.inputs != 0 ? " and inputs" : "");
   if (m.kind == Kind::acked || m.kind == Kind::scope_return || m.kind == Kind::change) return line;

@@ -82,12 +82,14 @@ struct Message {
   std::uint8_t inputs = 0, unheard = 0, promised = 0;  // ship: sets of names
   bool moved = false;
   std::int8_t count = 1;  // scope_return
+  std::int8_t from = 0, to = 0;
 };
 struct Slot {
   Entry entry;  // State::none: there is none
   bool value = false;
   bool listed = false;       // its scope finds it at its end
   bool stays = false;        // ... on a list that it can't leave
+  bool linked = false;       // ... or on one that it may leave, by what it knows of others
   bool told = false;         // the value is marked: who begins to run with it tells its home
   std::uint8_t waiting = 0;  // set of fragments
 };
@@ -153,6 +155,7 @@ class World {
   // Lets it happen, and carries it out as runtime/data does. `brought`: the event comes with the value, marked or not.
   const Actions& happens(int rank, int name, const Event&, bool brought = false, bool marked = false);
   void send(int from, int to, Message);
+  const Message* next(int from, int to) const;  // on its way; null: none is
   void wake(int rank, int name, std::uint8_t fragments, bool marked);
   void start(int fragment, std::uint8_t promised);
   void submit(int fragment);
@@ -176,7 +179,7 @@ class World {
   const Setting* setting_;
   const Step* step_;
   std::array<std::array<Slot, kNames>, kRanks> slots_;
-  std::array<std::array<std::vector<Message>, kRanks>, kRanks> wires_;
+  std::vector<Message> wires_;  // of each pair of ranks together, in their order
   std::array<Fragment, kFragments> fragments_;
   std::array<Part, kRanks> parts_;
   std::array<Member, kRanks> members_;

@@ -94,9 +94,12 @@ void World::run(int f) {
   Fragment& x = fragments_[f];
   const FragmentOf& of = setting_->fragments[static_cast<std::size_t>(f)];
   const int at = x.at;
-  std::array<int, kNames> readers{};
+  std::array<int, kNames> readers{}, taken_back{};
   for (const FragmentOf& other : setting_->fragments) {
-    for (int n = 0; n < kNames; ++n) readers[n] += (in(other.reads, n) ? 1 : 0) + (in(other.takes_back, n) ? 1 : 0);
+    for (int n = 0; n < kNames; ++n) {
+      readers[n] += in(other.reads, n) ? 1 : 0;
+      taken_back[n] += in(other.takes_back, n) ? 1 : 0;
+    }
   }
   for (int n = 0; n < kNames; ++n) {
     if (!in(of.reads, n)) continue;
@@ -114,7 +117,7 @@ void World::run(int f) {
     for (int r = 0; r < setting_->ranks; ++r) {
       if (in(due(at, f, n), r)) due_ranks.push_back(rank_of(r));
     }
-    const int uses = known_uses(n) ? readers[n] : -1;
+    const int uses = known_uses(n) ? readers[n] + taken_back[n] : -1;
     const Actions& a = happens(at, n, Assigned{static_cast<std::uint32_t>(f), uses, &due_ranks}, true);
     if (!a.publish.out) continue;
     Message m{.kind = Kind::publish,
@@ -191,12 +194,11 @@ void World::leave_scope(int rank, int count) {
 }
 
 bool World::use_to_be_told(int name) const {
-  const auto says = [name](const Message& m) { return m.kind == Kind::used && m.name == name; };
   for (int r = 0; r < kRanks; ++r) {
     if (later_[r][kHome].used[static_cast<std::size_t>(name)] != 0) return true;
-    if (std::any_of(wires_[r][kHome].begin(), wires_[r][kHome].end(), says)) return true;
   }
-  return false;
+  return std::any_of(wires_.begin(), wires_.end(),
+                     [name](const Message& m) { return m.to == kHome && m.kind == Kind::used && m.name == name; });
 }
 
 void World::tell_later(int from, int to) {

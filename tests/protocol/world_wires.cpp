@@ -7,8 +7,8 @@
 namespace tessera::protocol {
 
 void World::deliver(int from, int to) {
-  const Message m = wires_[from][to].front();
-  wires_[from][to].erase(wires_[from][to].begin());
+  const Message m = *next(from, to);
+  wires_.erase(wires_.begin() + (next(from, to) - wires_.data()));
   const Rank sender = rank_of(from);
   const int n = m.name;
   switch (m.kind) {

@@ -74,7 +74,7 @@ std::vector<Setting> large_worlds() {
        .leaves = {1}},
       {.name = "two ranks, three readers, moved four times",
        .ranks = 2,
-       .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
+       .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager, .deleted = true}},
        .fragments =
            {{.makes = 3, .place = 1}, {.reads = 3, .place = 1}, {.reads = 3, .place = 0}, {.reads = 2, .place = 1}},
        .moves = 4,
@@ -149,6 +149,12 @@ std::vector<Setting> narrow_worlds() {
        .fragments = {{.place = 1, .takes_back = 1}, {.makes = 1, .place = 2}, {.takes_back = 1}},
        .moves = 1,
        .leaves = {1, 0}},
+      {.name = "counted, and deleted by who reads it last: at home, with what came along",
+       .ranks = 2,
+       .names = {{.uses_known = true, .size = kEager, .deleted = true}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 1}, {.reads = 1, .place = 1}},
+       .moves = 4,
+       .evictions = 1},
       {.name = "a large value is passed on by who has not got it yet",
        .ranks = 5,
        .names = {{.size = kRelayed}},
@@ -172,7 +178,7 @@ Setting random_world(std::uint64_t seed) {
     const bool counted = below(2) == 1;
     s.names.push_back({.uses_known = counted,
                        .size = sizes[below(5)],
-                       .deleted = !counted && below(2) == 1,
+                       .deleted = counted ? decides.below(3) == 0 : below(2) == 1,
                        .awaited = below(3) == 0});
   }
   if (names == 1 || below(2) == 0) {
@@ -205,6 +211,25 @@ Setting random_world(std::uint64_t seed) {
     std::erase(s.leaves, s.spare);
     for (FragmentOf& f : s.fragments) f.place %= s.spare;
   }
+  return s;
+}
+
+Setting moving_world(std::uint64_t seed) {
+  balancer::Random random(seed + (std::uint64_t{1} << 42));
+  const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
+  constexpr std::uint64_t sizes[] = {kStays, kEager, kNotEager, kRelayed, kLate};
+  Setting s;
+  s.name = "moving seed " + std::to_string(seed);
+  s.ranks = 2 + below(2);
+  s.names.push_back({.uses_known = below(4) != 0, .size = sizes[below(5)], .deleted = below(3) == 0});
+  s.fragments.push_back({.makes = 1, .place = below(s.ranks)});
+  const int together = below(s.ranks);
+  for (int readers = 1 + below(3); readers > 0; --readers)
+    s.fragments.push_back({.reads = 1, .place = below(4) != 0 ? together : below(s.ranks)});
+  s.moves = 6 - static_cast<int>(s.fragments.size()) + below(2);
+  s.evictions = below(3);
+  if (below(3) == 0) s.leaves.push_back(below(s.ranks));
+  s.joins = !s.leaves.empty() && below(2) == 1;
   return s;
 }
 

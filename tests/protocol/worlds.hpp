@@ -14,7 +14,9 @@ std::vector<Setting> large_worlds();
 std::vector<Setting> narrow_worlds();
 // One that comes of the seed: a few thousand states, or tens of thousands.
 Setting random_world(std::uint64_t seed);
-// The same, with much more that happens to its fragments: for walks.
+// One name, whose readers mostly begin on one rank and move often.
+Setting moving_world(std::uint64_t seed);
+// As random_world, with much more that happens to its fragments: for walks.
 Setting deep_world(std::uint64_t seed);
 
 }  // namespace tessera::protocol
