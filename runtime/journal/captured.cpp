@@ -26,7 +26,6 @@ namespace tessera::runtime::journal {
 namespace {
 
 constexpr int kPipe = 256 << 10;
-constexpr int kMoment = 100;                         // ms, for the rest of a line to come
 constexpr std::size_t kPiece = 4096 - kLongestMark;  // what the system keeps in one piece
 constexpr std::size_t kUnderWay = std::size_t{1} << 20;
 constexpr std::size_t kMostKept = std::size_t{256} << 20;
@@ -50,7 +49,8 @@ std::size_t print_marked(int to, std::uint64_t stream, std::uint64_t at, std::st
 
 class Stdout final : public Captured, public std::enable_shared_from_this<Stdout> {
  public:
-  explicit Stdout(std::uint64_t s) : Captured(s), orders_(text::Stage::captured) {
+  Stdout(std::uint64_t s, std::chrono::milliseconds rest_of_line)
+      : Captured(s), orders_(text::Stage::captured), rest_of_line_(static_cast<int>(rest_of_line.count())) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     pipe_ = ends[0];
@@ -80,7 +80,7 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
     ioctl(pipe_, FIONREAD, &in_pipe);
     const std::uint64_t printed = read_ + static_cast<std::uint64_t>(in_pipe);
     std::uint64_t upto = 0;
-    for (int tries = 0; (upto = line_end(printed)) == 0 && tries < kMoment; ++tries) {
+    for (int tries = 0; (upto = line_end(printed)) == 0 && tries < kMoment.count(); ++tries) {
       if (tries > 0) {
         lock.unlock();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -133,7 +133,7 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
     for (bool ends = false; !ends;) {
       bool brings_out = false;
       pollfd fds[2] = {{pipe_, POLLIN, 0}, {orders_.descriptor(), POLLIN, 0}};
-      const bool idle = poll(fds, 2, way_.empty() ? -1 : kMoment) == 0;
+      const bool idle = poll(fds, 2, way_.empty() ? -1 : rest_of_line_) == 0;
       for (text::Order order; orders_.next(order);) {
         ends = ends || order == text::Order::end;
         brings_out = brings_out || order == text::Order::bring_out;
@@ -206,6 +206,7 @@ class Stdout final : public Captured, public std::enable_shared_from_this<Stdout
   std::uint64_t read_ = 0, from_ = 0;  // where both end, and where kept_ begins
   bool keeps_ = true, ended_ = false, passed_on_ = false;
   // The thread's:
+  const int rest_of_line_;  // ms
   std::string way_;
   std::uint64_t passed_ = 0;
   std::thread thread_;
@@ -218,8 +219,8 @@ std::string mark(std::uint64_t stream, std::uint64_t upto, std::string_view piec
                      XXH3_64bits(piece.data(), piece.size()), kMarkEnd);
 }
 
-std::shared_ptr<Captured> capture_stdout(std::uint64_t stream) {
-  auto captured = std::make_shared<Stdout>(stream);
+std::shared_ptr<Captured> capture_stdout(std::uint64_t stream, std::chrono::milliseconds rest_of_line) {
+  auto captured = std::make_shared<Stdout>(stream, rest_of_line);
   captured->begin();
   return captured;
 }

@@ -23,6 +23,7 @@ inline constexpr const char* kMarks = "TESSERA_MARKS";
 inline constexpr const char* kMarkBegin = "\036tessera:";
 inline constexpr char kMarkEnd = '\037';
 inline constexpr std::size_t kLongestMark = 80;
+inline constexpr std::chrono::milliseconds kMoment{100};
 std::string mark(std::uint64_t stream, std::uint64_t upto, std::string_view piece);
 
 class Captured {
@@ -54,8 +55,9 @@ class Captured {
 // not done, and will run again.
 inline std::atomic<bool> process_ends{false};
 
-// Throws std::system_error: there are no pipes left.
-std::shared_ptr<Captured> capture_stdout(std::uint64_t stream);
+// Throws std::system_error: there are no pipes left. Part of a line is passed on when its rest has not come for so
+// long.
+std::shared_ptr<Captured> capture_stdout(std::uint64_t stream, std::chrono::milliseconds rest_of_line = kMoment);
 
 // In a simulation, where there is no stdout of a rank.
 inline std::function<std::unique_ptr<Captured>(std::uint64_t stream)> capture_simulated;

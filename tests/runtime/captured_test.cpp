@@ -177,7 +177,7 @@ TEST_F(CapturedText, EndsWithALineWheneverItIsTaken) {
 // It is in the journal, and is printed with the rest of its line.
 TEST_F(CapturedText, HalfALineIsNotPassedOnByWhoGoesOnAnotherTime) {
   const CameOut out = printed([] {
-    const auto captured = capture_stdout(77);
+    const auto captured = capture_stdout(77, std::chrono::minutes(10));
     std::printf("one\nhalf");
     std::fflush(stdout);
     if (captured->take().text != "one\nhalf") _exit(1);
