@@ -194,6 +194,7 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
   // With several ranks in one process nobody could tell which one a signal means.
   const bool signals = options.caller == nullptr && nodes.size() == 1 && nodes.front()->ranks() > 1;
   if (signals) catch_member_signals(*transports.front());
+  if (options.caller == nullptr) guard_for_ranks(nodes.size());
   // The ranks of this process: each gets a thread, the first one runs here.
   std::vector<Thread> others;
   for (std::size_t i = 1; i < nodes.size(); ++i) {

@@ -389,8 +389,7 @@ int Node::run() {
   }
   if (journal != nullptr) journal->start();
   // No kernel has run yet, in this process.
-  if (facts.options.caller == nullptr && simulation == nullptr && (facts.first() || started_by_launcher()))
-    guard_new_descriptors();
+  if (facts.options.caller == nullptr && simulation == nullptr) guard_new_descriptors();
   if (facts.first()) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
   for (auto& w : crew.workers) {

@@ -9,9 +9,11 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <bitset>
 #include <climits>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "runtime/report/ending.hpp"
@@ -70,8 +72,9 @@ int close_range_now(unsigned first, unsigned last, int flags) {
 
 }  // namespace
 
-void note_open_descriptors() { open_before = open_now(); }
-void guard_new_descriptors() {
+namespace {
+
+void guard_all_new() noexcept {
   const Set added = open_now() & ~open_before;
   for (unsigned fd = 0; fd < kMostGuarded; ++fd) {
     struct stat now {};
@@ -81,6 +84,14 @@ void guard_new_descriptors() {
     guarded[fd].on.store(true, std::memory_order_release);
   }
 }
+
+std::optional<std::barrier<void (*)() noexcept>> all_ranks;
+
+}  // namespace
+
+void note_open_descriptors() { open_before = open_now(); }
+void guard_for_ranks(std::size_t ranks) { all_ranks.emplace(static_cast<std::ptrdiff_t>(ranks), guard_all_new); }
+void guard_new_descriptors() { all_ranks->arrive_and_wait(); }
 void guard_no_descriptors() {
   for (Guarded& g : guarded) g.on.store(false, std::memory_order_relaxed);
 }

@@ -3,10 +3,15 @@
 // in place of those of the C library).
 #pragma once
 
+#include <cstddef>
+
 namespace tessera::runtime {
 
 // What is open when the first kernel is about to run, and was not when the run began, is guarded.
 void note_open_descriptors();
+// Each of so many ranks of this process calls guard_new_descriptors when it has opened what it needs, and none goes on
+// before all have: what another opens for a moment would be guarded, too.
+void guard_for_ranks(std::size_t ranks);
 void guard_new_descriptors();
 // Who has opened them is to close them.
 void guard_no_descriptors();
