@@ -1,5 +1,6 @@
 #include "batch.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,11 +86,13 @@ fs::path compile(std::vector<Case>& cases, const fs::path& folder, std::vector<M
 // The number of seeds that a simpler configuration is tried with.
 constexpr int kSeeds = 30;
 
-// shrink looks for the simplest whole run of the case that fails; writes its transcript, and says which it was.
+// shrink looks for the simplest whole run of the case that fails, for plan.shrink seconds; writes its transcript, and
+// says which it was.
 std::string shrink(const Case& c, const Plan& plan, Configuration failing, const fs::path& library,
                    const fs::path& report, const fs::path& transcript) {
+  const auto until = Clock::now() + std::chrono::seconds(plan.shrink);
   const auto still = [&](Configuration& other) {
-    for (int k = 0; k < kSeeds; ++k, ++other.world->seed) {
+    for (int k = 0; k < kSeeds && Clock::now() < until; ++k, ++other.world->seed) {
       rename(other);
       if (fails(c, plan, other, library, report)) return true;
     }
@@ -104,8 +107,9 @@ std::string shrink(const Case& c, const Plan& plan, Configuration failing, const
       break;
     }
   }
+  const bool in_time = Clock::now() < until;
   fails(c, plan, failing, library, report, transcript);
-  return failing.name;
+  return failing.name + (in_time ? "" : fmt::format(" (and no further within {} s)", plan.shrink));
 }
 
 // Of the mismatches from number `before` on: the first that a whole run has shown.

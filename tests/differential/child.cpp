@@ -95,6 +95,10 @@ Configuration writing(Configuration c, const fs::path& report) {
   c.options.summary_json = report.string() + ".summary";
   fs::remove(c.options.summary_json);
   if (!c.options.record.empty()) c.options.record = report.string() + ".trace";
+  if (!c.options.journal.empty()) {
+    c.options.journal = report.string() + ".journal";
+    fs::remove_all(c.options.journal);
+  }
   return c;
 }
 

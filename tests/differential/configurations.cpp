@@ -83,6 +83,13 @@ std::int64_t few_ahead(std::uint64_t which) {
   return which % 3 == 2 ? Configuration().most_ahead : kFew[which % 3];
 }
 
+// Its workers note what they do, and it is swept up often.
+void keep_journal(Configuration& c) {
+  c.options.journal = kSomewhere;
+  c.options.journal_interval = 2e-4;
+  c.name += " --journal FOLDER (swept each 0.2 ms)";
+}
+
 // Ranks that leave at random times of the first milliseconds.
 void change_members(Configuration& c, std::uint64_t seed) {
   balancer::Random random(seed);
@@ -133,7 +140,10 @@ std::vector<Configuration> configurations(std::uint64_t seed) {
       }
     }
   }
-  for (std::size_t k = 0; k < all.size(); ++k) all[k].most_ahead = few_ahead(seed + k);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k].most_ahead = few_ahead(seed + k);
+    if ((seed + k) % 4 == 1) keep_journal(all[k]);
+  }
   for (const int threads : {1, 2, 4}) {  // as the first ones, with kernels that rest
     all.push_back(make(1, threads, 0, *balancer::find_policy("none")));
     rest(all.back());

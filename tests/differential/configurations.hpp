@@ -20,7 +20,7 @@ struct Configuration {
   std::optional<whole::Settings> world;  // the ranks run in one thread, on a time of their own
 };
 
-// RunOptions::record of one that is recorded, until it is known where to.
+// RunOptions::record of one that is recorded, or its journal, until it is known where to.
 inline constexpr const char* kSomewhere = "somewhere";
 
 // configurations of the program with this seed: 1, 2, 4 and 7 ranks, several numbers of threads,
@@ -35,6 +35,7 @@ struct Plan {
   std::size_t whole = 0;
   std::size_t first = 0;   // number of the first one
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)
+  int shrink = 60;         // for so many seconds a simpler run is looked for that fails, too
   bool crash = false;      // in each of these a rank crashes
   bool recover = false;    // each dies, and another one goes on from its journal (recovery.hpp)
   std::size_t steady = 0;  // not 0: instead, programs of so many steps and more, whose memory may not grow (growth.hpp)

@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
   app.add_option("--broken", plan.broken, "with this one of the broken machines (tests/protocol/broken.cpp), from 1")
       ->check(CLI::Range(std::size_t{0}, tessera::protocol::broken_machines().size()));
   app.add_option("--from-run", plan.first, "number of the first of them")->capture_default_str();
+  app.add_option("--shrink", plan.shrink, "for so many seconds the simplest run that fails is looked for")
+      ->capture_default_str();
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_option("--alone", plan.alone, "of runs by real threads only those of one rank, so many times");
   app.add_flag("--recover", plan.recover, "... each of which dies, and goes on from its journal");
