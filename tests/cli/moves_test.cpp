@@ -24,9 +24,9 @@ std::int64_t moves(const std::string& summary) {
   return sum;
 }
 
-// Values of 12 kB that take 6 ms to travel, made and used in a third of a millisecond each: what moves before anybody
-// knows that is a few to be measured, and then what is back before its rank is done with the rest. A line carries
-// twenty values in that time.
+// Values of 12 kB that take 120 ms to travel, made and used in a third of a millisecond each, or in some where the
+// machine is busy otherwise: what moves is a few to be measured, and then what is back before its rank is done with the
+// rest. A line carries one value in that time, ten at most.
 TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   write("p.fa",
         "C++ sub make(int i, name x) ${{ usleep(300); x.create<char>(12000)[0] = static_cast<char>(i % 100); $}}\n"
@@ -38,18 +38,18 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
         "  for i = 1..200 show(y[i]);\n"
         "}\n");
   std::map<std::string, int> said;
-  for (int run = 0; run < 3; ++run) {
+  for (int run = 0; run < 2; ++run) {
     for (const char* balancer : {"central", "steal", "auto", "auction", "torus", "tree", "mirror"}) {
       const Outcome o = tessera({"run", "p.fa", "-t", "1", "--balancer", balancer, "--transport", "inproc",
-                                 "--inproc-ranks", "4", "--link-bandwidth", "2e6", "--summary", "s.json"});
+                                 "--inproc-ranks", "4", "--link-bandwidth", "1e5", "--summary", "s.json"});
       EXPECT_TRUE(ended(o, 0));
       if (o.err.find("worth moving") != std::string::npos &&
           o.err.find("transfer costs more than it saves") != std::string::npos)
         ++said[balancer];
-      EXPECT_LE(moved(read("s.json")), 100) << balancer;
+      EXPECT_LE(moved(read("s.json")), 40) << balancer;
     }
   }
-  EXPECT_GE(said["central"] + said["steal"] + said["auto"], 3);
+  EXPECT_GE(said["central"], 1);
 }
 
 // A hundred thousand become ready together. Kernels that do nothing weigh less than shipping them costs; but a worker
