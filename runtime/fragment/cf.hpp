@@ -35,7 +35,8 @@ inline std::uint16_t family_of(const void* founder) {
 // Whose family `c` is of, made by `maker`: of that of its maker, or it founds one.
 inline void join_family(Cf* c, const Cf* maker) {
   const abi::Kind kind = maker->block->kind;
-  std::uint16_t family = maker->flags & (kFamily | kWithin);
+  // Of a loop whose iterations run on several workers: one of them may have taken the last ones (kHolding).
+  std::uint16_t family = __atomic_load_n(&maker->flags, __ATOMIC_RELAXED) & (kFamily | kWithin);
   if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker);
   if (family == 0) {
     const bool call = c->block->kind == abi::Kind::sub || c->block->kind == abi::Kind::eval;

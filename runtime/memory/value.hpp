@@ -22,7 +22,9 @@ abi::Value* value_to_fill(std::uint64_t size);
 enum class Overrun : std::uint8_t { none, before, behind };
 Overrun overrun_of_block(const abi::Value*);
 Overrun overrun_of_marked(const abi::Value*);
-inline Overrun overrun(const abi::Value* v) { return v->pool == 0 ? Overrun::none : overrun_of_marked(v); }
+inline Overrun overrun(const abi::Value* v) {
+  return __atomic_load_n(&v->pool, __ATOMIC_RELAXED) == 0 ? Overrun::none : overrun_of_marked(v);
+}
 
 // Ranks that are believed to have a value, since they sent it or were sent it. For choosing only: ranks
 // whose numbers are 64 apart (of small values 14) are taken for one, and nobody says when a copy is gone.

@@ -76,7 +76,7 @@ HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last, Hori
   abi::Hulls claimed;
   b.hulls(range, first, last, &claimed);
   if (left(range) <= 0) {
-    range->flags &= static_cast<std::uint16_t>(~kHolding);
+    __atomic_fetch_and(&range->flags, static_cast<std::uint16_t>(~kHolding), __ATOMIC_RELAXED);
     return Horizon::hold_instead(std::exchange(word, nullptr), claimed, all);
   }
   HeldHull* const hold = Horizon::hold(claimed, all);
