@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace tessera::balancer {
-namespace {
-
-constexpr double kWeightMemory = 1000;  // completions that a mean remembers
-
-}  // namespace
 
 Stock::Stock(const Setup& setup, const Rules& rules)
     : self_(setup.rank),

@@ -10,6 +10,9 @@
 
 namespace tessera::balancer {
 
+// Completions that a policy's mean weight of a group remembers, where no parameter says it.
+inline constexpr double kWeightMemory = 1000;
+
 // Moments is a running mean and variance (Welford's update, in batches). With `memory` > 0 old
 // samples fade: the count never exceeds it, so the mean follows a program whose weights change.
 // memory 0 is the arithmetic mean over everything.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "balancer/central/plan_price.hpp"
+#include "balancer/central/reasons.hpp"
 #include "balancer/settings.hpp"
 
 namespace tessera::balancer {
@@ -28,7 +29,6 @@ constexpr Time kProbesDouble = 2 * kMillisecond;
 constexpr std::int64_t kProbeReturns = 512 << 10;
 constexpr Time kProbesAtOnce = 4 * kMillisecond;
 constexpr Time kNeverMeasured = 50 * kMillisecond;
-constexpr const char* kCosts = "transfer costs more than it saves";
 constexpr const char* kLittle = "too little work left";
 constexpr const char* kAlike = "loads differ too little";
 constexpr const char* kBalanced = "balanced";

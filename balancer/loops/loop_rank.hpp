@@ -88,7 +88,6 @@ class LoopRank : public Policy {
   void absorb(const Event&, Actions& out);
   void evacuate(Actions& out);
 
-  static constexpr double kWeightMemory = 1000;
   double margin_ = 1;
   Time max_transfer_ = 0;
   LinkDigest digest_;

@@ -50,6 +50,8 @@ struct Change {
   Time grace = 100'000'000;  // leave: what is still there then, the host gives to a neighbour
 };
 
+inline constexpr std::int32_t kMostRanks = 1 << 20;
+
 struct Options {
   std::int32_t ranks = 2;
   std::int32_t threads = 1;         // that run fragments, per rank

@@ -5,7 +5,6 @@
 namespace tessera::balancer::simulator {
 namespace {
 
-constexpr std::int32_t kMostRanks = 1 << 20;
 constexpr Time kMostJitter = 3'000'000'000;  // its square fits an integer
 
 bool sound(const LinkModel& l) {

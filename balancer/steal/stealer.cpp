@@ -73,7 +73,6 @@ class Stealer : public Policy {
     Rank rank;
     bool idle;
   };
-  static constexpr double kWeightMemory = 1000;
   // Where fragments make others, mean growth says little of the last few: a rank asks ahead while it
   // has less than three steals' worth, and a shipment is worth five transfers. Else crumbs are
   // handed around, and thieves meet victims that have just been robbed.

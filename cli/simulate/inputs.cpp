@@ -19,7 +19,7 @@ namespace tessera::cli {
 namespace {
 
 namespace sim = balancer::simulator;
-constexpr std::int32_t kMostRanks = 1 << 20;
+using sim::kMostRanks;
 
 // Beside the executable when installed, in the source tree otherwise.
 fs::path configs_folder() {

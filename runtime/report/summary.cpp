@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "balancer/central/reasons.hpp"
 #include "balancer/profile.hpp"
 #include "balancer/settings.hpp"
 #include "runtime/report/totals.hpp"
@@ -53,7 +54,7 @@ double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_ca
 // Where what was moved can have saved no more than this part of the time, and more was refused for its cost, that is
 // the verdict.
 constexpr double kHardly = 0.1;
-constexpr const char* kCosts = "transfer costs more than it saves";
+using balancer::kCosts;
 
 // Of workers that are busy for less than this part of the time nobody wants to know which rank is busier.
 constexpr double kWorthTelling = 0.01;
