@@ -123,6 +123,28 @@ std::vector<Broken> broken_machines() {
          step(e, m, v, a);
          without(Say::drop)(a);
        })},
+      // One each for what is wrong at once.
+      {"who asks is taken to bring the value",
+       instead<Request>([](Entry& e, const Request& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         if (e.state == State::unassigned) e.state = State::here;
+       })},
+      {"who is to pass a value on does so before it has come",
+       instead<Fetch>([](Entry&, const Fetch& m, const View&, Actions& a) { a.say(Say::give, m.to); })},
+      {"who asks is taken for who answers", instead<Request>([](Entry& e, const Request& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         for (Send& s : a.sends) s.to = v.self;
+       })},
+      {"nobody is told that a value has come", instead<Give>([](Entry& e, const Give& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         a.wake = false;
+       })},
+      {"the first who uses a value deletes it",
+       instead<Used>([](Entry& e, const Used&, const View& v, Actions& a) { step(e, Free{}, v, a); })},
+      {"who asks is taken for who assigns", instead<Publish>([](Entry& e, const Publish& m, const View& v, Actions& a) {
+         if (e.others != nullptr && !e.others->asking.empty()) e.assigned_by = 1;
+         step(e, m, v, a);
+       })},
   };
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,38 @@ TEST_P(BrokenMachine, IsFoundOut) {
   if (explored(random, 20'000) || explored(narrow_worlds(), 500'000)) return;
   if (walked(deep, 100) || explored(random, 500'000)) return;
   FAIL() << "nothing goes wrong with: " << GetParam().name;
+}
+
+// All that a world looks at has been wrong once; what is about its scope's count has a test of its own
+// (counting_test.cpp).
+TEST(BrokenMachines, ShowEverythingThatAWorldLooksAt) {
+  std::set<std::string> unseen = {"takes the value from nowhere",
+                                  "sends a value that it has not",
+                                  "sends to itself",
+                                  "forgets what its scope will look for",
+                                  "loses its links while it is on a list",
+                                  "has the value, and somebody waits for it",
+                                  "forgets what somebody waits for",
+                                  "a reader waits for what is freed",
+                                  "takes a program that is right for a wrong one",
+                                  "reads what is freed",
+                                  "what all have read stays until its scope ends",
+                                  "never runs: the program is stuck",
+                                  "keeps the value of name",
+                                  "the home keeps name",
+                                  "does not end"};
+  std::vector<Setting> worlds = narrow_worlds();
+  for (const Setting& world : large_worlds()) worlds.push_back(world);
+  for (std::uint64_t seed = 0; seed < 400; ++seed) worlds.push_back(deep_world(seed));
+  for (std::uint64_t way = 0; way < 40 && !unseen.empty(); ++way) {
+    for (const Broken& broken : broken_machines()) {
+      for (const Setting& world : worlds) {
+        const std::string wrong = walk(world, broken.step, way).wrong;
+        std::erase_if(unseen, [&](const std::string& what) { return wrong.find(what) != wrong.npos; });
+      }
+    }
+  }
+  for (const std::string& what : unseen) ADD_FAILURE() << "no broken machine shows: " << what;
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocol, BrokenMachine, testing::ValuesIn(broken_machines()), by_number);
