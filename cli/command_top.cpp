@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "balancer/units.hpp"
 #include "cli/commands.hpp"
@@ -25,6 +26,8 @@ using StatusText = nlohmann::json;
 
 constexpr int kBarWidth = 20;
 constexpr std::size_t kMostGroups = 12, kMostDecisions = 5;
+constexpr std::size_t kLeastRanks = 4, kLeastRunning = 3;  // lines on a small screen
+constexpr std::size_t kAll = ~std::size_t{0};
 
 struct StatusRequest {
   std::optional<std::int32_t> run;
@@ -51,26 +54,66 @@ double since(const StatusText& now, const StatusText& before, const char* what) 
   return before.is_null() ? n : std::max(0.0, n - before[what].get<double>());
 }
 
-std::string rank_lines(const StatusText& s, const StatusText& before) {
+// A line of a rank, or of all.
+std::string load_line(const std::string& name, double busy, const std::string& share, const StatusText& x) {
+  const int full = static_cast<int>(busy * kBarWidth + 0.5);
+  return fmt::format("  {:>4}  {}{} {:>7}  {:10}{:10}{:10}{:>10}  {}, {}", name,
+                     std::string(static_cast<std::size_t>(full), '#'),
+                     std::string(static_cast<std::size_t>(kBarWidth - full), '.'), share, x["done"].get<std::int64_t>(),
+                     x["ready"].get<std::int64_t>(), x["waiting"].get<std::int64_t>(),
+                     balancer::bytes_text(x["memory_bytes"].get<double>()), x["moved_in"].get<std::int64_t>(),
+                     x["moved_out"].get<std::int64_t>());
+}
+std::string share_text(double busy) { return fmt::format("{:.0f} %", 100 * busy); }
+
+// Which of the ranks are shown where there is room for so many lines: the busiest and the idlest.
+std::vector<bool> shown_ranks(const std::vector<double>& busy, std::size_t most) {
+  std::vector<bool> shown(busy.size(), busy.size() <= most);
+  if (busy.size() <= most) return shown;
+  std::vector<std::size_t> order(busy.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return busy[a] > busy[b]; });
+  const std::size_t busiest = most / 2;
+  for (std::size_t k = 0; k + 1 < most; ++k)
+    shown[k < busiest ? order[k] : order[order.size() - 1 - (k - busiest)]] = true;
+  return shown;
+}
+
+// `most`: lines for ranks.
+std::string rank_lines(const StatusText& s, const StatusText& before, std::size_t most) {
   std::string text = fmt::format("  {:>4}  {:<28}  {:>10}{:>10}{:>10}{:>10}  moved in, out\n", "rank", "busy", "done",
                                  "ready", "waiting", "memory");
   const double seconds = std::max(1e-9, since(s, before, "seconds"));
+  std::vector<double> all_busy;
+  double sum = 0, all_workers = 0;
+  StatusText total{{"done", 0}, {"ready", 0}, {"waiting", 0}, {"memory_bytes", 0}, {"moved_in", 0}, {"moved_out", 0}};
   for (std::size_t r = 0; r < s["ranks"].size(); ++r) {
     const StatusText& x = s["ranks"][r];
     const StatusText old = before.is_null() ? StatusText() : before["ranks"].at(r);
     const double workers = x["workers"].get<double>();
+    all_busy.push_back(workers == 0 ? 0 : std::min(1.0, since(x, old, "busy_seconds") / (seconds * workers)));
+    sum += all_busy.back() * workers, all_workers += workers;
+    for (auto& [what, n] : total.items()) n = n.get<std::int64_t>() + x[what].get<std::int64_t>();
+  }
+  if (s["ranks"].size() > 1) {
+    const double busy = all_workers == 0 ? 0 : sum / all_workers;
+    text += load_line("all", busy, share_text(busy), total) + "\n";
+  }
+  const std::vector<bool> shown = shown_ranks(all_busy, most);
+  double least = 1, greatest = 0;
+  for (std::size_t r = 0; r < s["ranks"].size(); ++r) {
+    const StatusText& x = s["ranks"][r];
+    const double busy = all_busy[r];
+    if (!shown[r]) {
+      least = std::min(least, busy), greatest = std::max(greatest, busy);
+      continue;
+    }
     const bool heard = x["heard"].get<bool>();
-    const double busy = workers == 0 ? 0 : std::min(1.0, since(x, old, "busy_seconds") / (seconds * workers));
-    const int full = static_cast<int>(busy * kBarWidth + 0.5);
-    text += fmt::format("  {:4}  {}{} {:>7}  {:10}{:10}{:10}{:>10}  {}, {}", r,
-                        std::string(static_cast<std::size_t>(full), '#'),
-                        std::string(static_cast<std::size_t>(kBarWidth - full), '.'),
-                        !heard         ? "?"
-                        : workers == 0 ? "plans"
-                                       : fmt::format("{:.0f} %", 100 * busy),
-                        x["done"].get<std::int64_t>(), x["ready"].get<std::int64_t>(), x["waiting"].get<std::int64_t>(),
-                        balancer::bytes_text(x["memory_bytes"].get<double>()), x["moved_in"].get<std::int64_t>(),
-                        x["moved_out"].get<std::int64_t>());
+    text += load_line(std::to_string(r), busy,
+                      !heard                            ? "?"
+                      : x["workers"].get<double>() == 0 ? "plans"
+                                                        : share_text(busy),
+                      x);
     if (!x["host"].get<std::string>().empty()) text += "  " + x["host"].get<std::string>();
     if (x["part"] == "left") text += "  has left";
     if (x["part"] == "rests") text += "  rests: a spare";
@@ -81,13 +124,25 @@ std::string rank_lines(const StatusText& s, const StatusText& before) {
     }
     text += "\n";
   }
+  if (const auto hidden = std::count(shown.begin(), shown.end(), false); hidden > 0)
+    text += fmt::format("  ... and {} ranks more, {} to {} busy\n", hidden, share_text(least), share_text(greatest));
   return text;
 }
 
-std::string running_lines(const StatusText& s) {
+// `most` of them, the longest.
+std::string running_lines(const StatusText& s, std::size_t most) {
+  std::vector<double> times;
+  for (const StatusText& x : s["ranks"]) {
+    for (const StatusText& f : x["running"]) times.push_back(f["seconds"].get<double>());
+  }
+  std::sort(times.rbegin(), times.rend());
+  const double least = times.size() > most ? times[most - 1] : 0;
   std::string text;
+  std::size_t told = 0;
   for (const StatusText& x : s["ranks"]) {
     for (const StatusText& f : x["running"]) {
+      if (told == most || f["seconds"].get<double>() < least) continue;
+      ++told;
       text += fmt::format("  rank {} runs {}", x["rank"].get<int>(), f["fragment"].get<std::string>());
       const double seconds = f["seconds"].get<double>();
       if (seconds > 0) text += fmt::format(", for {} so far", seconds_text(seconds));
@@ -98,6 +153,7 @@ std::string running_lines(const StatusText& s) {
       text += "\n";
     }
   }
+  if (told < times.size()) text += fmt::format("  ... and {} more fragments run\n", times.size() - told);
   return text;
 }
 
@@ -157,13 +213,17 @@ std::string waiting_lines(const StatusText& s) {
   return text;
 }
 
-std::string status_text(const StatusText& s, const StatusText& before) {
+// On a screen of so many lines.
+std::string status_text(const StatusText& s, const StatusText& before, std::size_t rows) {
   std::string text = fmt::format("{} on {} rank{}, balancer {}, for {}\n\n", s["program"].get<std::string>(),
                                  s["ranks"].size(), s["ranks"].size() == 1 ? "" : "s", s["balancer"].get<std::string>(),
                                  seconds_text(s["seconds"].get<double>()));
   if (s.contains("outlook")) text.insert(text.size() - 1, "  " + s["outlook"]["text"].get<std::string>() + "\n");
-  text += rank_lines(s, before) + "\n" + group_lines(s, before);
-  if (const std::string running = running_lines(s); !running.empty()) text += "\n" + running;
+  const std::size_t head = text.size();
+  text += "\n" + group_lines(s, before);
+  if (const std::string running = running_lines(s, rows == kAll ? kAll : std::max(kLeastRunning, rows / 5));
+      !running.empty())
+    text += "\n" + running;
   std::vector<std::pair<std::int64_t, std::string>> decisions;
   for (const auto& [why, times] : s["decisions"].items()) decisions.emplace_back(times.get<std::int64_t>(), why);
   std::sort(decisions.rbegin(), decisions.rend());
@@ -173,6 +233,9 @@ std::string status_text(const StatusText& s, const StatusText& before) {
   }
   if (!said.empty()) text += "\n  decisions: " + said + "\n";
   if (s.contains("waits")) text += "\n" + waiting_lines(s["waits"]);
+  // Ranks have what is left of the screen.
+  const auto others = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 3;
+  text.insert(head, rank_lines(s, before, rows == kAll ? kAll : std::max(kLeastRanks, rows - std::min(rows, others))));
   return text;
 }
 
@@ -180,7 +243,7 @@ int status(const StatusRequest& q) {
   const std::optional<std::string> said = ask_status(choose_run(q.run), q.waiting ? "waits" : "status");
   if (!said) throw usage_error("the run ended before it answered");
   const StatusText s = StatusText::parse(*said);
-  std::fputs(q.json ? (s.dump(2) + "\n").c_str() : status_text(s, {}).c_str(), stdout);
+  std::fputs(q.json ? (s.dump(2) + "\n").c_str() : status_text(s, {}, kAll).c_str(), stdout);
   return runtime::kExitOk;
 }
 
@@ -209,12 +272,12 @@ class Screen {
     put("\033[?25h\033[?1049l");
     if (keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
+  // Its lines; kAll: it is none.
+  std::size_t rows() const { return on_ ? size().first : kAll; }
   // What fits, from the top.
   void show(const std::string& text) const {
     if (!on_) return put(text + "\n");
-    winsize size{};
-    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && size.ws_row > 1;
-    const std::size_t columns = known ? size.ws_col : 80, rows = known ? size.ws_row : 24;
+    const auto [rows, columns] = size();
     std::string all = "\033[H";
     std::size_t row = 0, at = 0;
     for (; row + 1 < rows && at < text.size(); ++row) {
@@ -240,6 +303,12 @@ class Screen {
   }
 
  private:
+  static std::pair<std::size_t, std::size_t> size() {
+    winsize s{};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &s) == 0 && s.ws_col > 1 && s.ws_row > 1;
+    return known ? std::pair<std::size_t, std::size_t>{s.ws_row, s.ws_col}
+                 : std::pair<std::size_t, std::size_t>{24, 80};
+  }
   static void put(const std::string& text) {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
@@ -266,7 +335,7 @@ int top(const StatusRequest& q) {
         continue;
       }
       StatusText now = StatusText::parse(*said);
-      screen.show(status_text(now, before));
+      screen.show(status_text(now, before, screen.rows()));
       before = std::move(now);
     } while (!screen.wait(q.interval));
   }

@@ -15,6 +15,7 @@ namespace tessera::balancer::simulator {
 struct Arrival {
   std::uint32_t input;  // its number in Fragment::inputs
   Time at;
+  Time asked = -1;  // when who has it was asked for it; -1: nobody asked, or that is not known
 };
 
 // Bar: one run of a fragment. An iteration of a loop that every rank runs has several.
@@ -49,6 +50,7 @@ struct Moved {  // a fragment came to another rank
   Rank from{0}, to{0};
   bool by_policy = false;  // else placed by its locator
   Time since = -1;         // when the last of its inputs was on `from`; -1: it had none, or that is not known
+  std::int32_t last = -1;  // which one that was; -1: not known
 };
 
 struct Sent {  // a message came

@@ -84,8 +84,11 @@ void read_bar(TraceLines& in, Times& t) {
   b.first_arrival = t.arrivals.size();
   for (std::string_view w = in.word(); !w.empty(); w = in.word()) {
     if (w.front() == '@') {
-      const auto [input, at] = pair_of(in, w.substr(1));
-      t.arrivals.push_back({static_cast<std::uint32_t>(in.value(input, "an input")), as_time(in, at)});
+      const auto [input, times] = pair_of(in, w.substr(1));
+      const std::size_t colon = times.find(':');
+      Arrival a{static_cast<std::uint32_t>(in.value(input, "an input")), as_time(in, times.substr(0, colon))};
+      if (colon != std::string_view::npos) a.asked = as_time(in, times.substr(colon + 1));
+      t.arrivals.push_back(a);
     } else {
       t.numbers.push_back(in.signed_value(w, "a number"));
     }
@@ -135,6 +138,8 @@ bool read_times(TraceLines& in, std::string_view what, Times& t) {
     Moved m{in.number("a fragment"), time_of(in), rank_of(in), rank_of(in), false};
     m.by_policy = in.word() == "policy";
     if (const std::string_view since = in.word(); !since.empty()) m.since = as_time(in, since);
+    if (const std::string_view last = in.word(); !last.empty())
+      m.last = static_cast<std::int32_t>(in.value(last, "an input"));
     t.moves.push_back(m);
   } else if (what == "run") {
     t.finished = time_of(in);
@@ -230,12 +235,16 @@ void write_times(std::ostream& out, const Times& t, const TracePieces& pieces) {
   pieces.bars([&](const Bar& b, std::span<const std::int64_t> numbers, std::span<const Arrival> arrivals) {
     line.begin("t").put(b.fragment).put(b.rank).put(b.worker).put(b.start).put(b.length).put(b.block);
     for (const std::int64_t n : numbers) line.put(n);
-    for (const Arrival& a : arrivals) line.put(a.input, " @").put(a.at, ":");
+    for (const Arrival& a : arrivals) {
+      line.put(a.input, " @").put(a.at, ":");
+      if (a.asked >= 0) line.put(a.asked, ":");
+    }
     line.end();
   });
   for (const Moved& m : t.moves) {
     line.begin("moved").put(m.fragment).put(m.at).put(m.from).put(m.to).put(m.by_policy ? "policy" : "placed");
     if (m.since >= 0) line.put(m.since);
+    if (m.since >= 0 && m.last >= 0) line.put(m.last);
     line.end();
   }
   for (const Sent& m : t.messages) {

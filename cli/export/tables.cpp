@@ -69,22 +69,24 @@ void write_fragments(const RunRecord& r, std::ostream& out) {
 }
 
 void write_inputs(const RunRecord& r, std::ostream& out) {
-  out << "fragment,rank,input,made_by,bytes,arrived_ns\n";
+  out << "fragment,rank,input,made_by,bytes,arrived_ns,asked_ns\n";
   for (const sim::Bar& b : r.times().bars) {
     const auto& inputs = r.trace.work.fragments[b.fragment].inputs;
-    std::map<std::uint32_t, Time> came;
-    for (const sim::Arrival& a : r.times().arrivals_of(b)) came[a.input] = a.at;
+    std::map<std::uint32_t, sim::Arrival> came;
+    for (const sim::Arrival& a : r.times().arrivals_of(b)) came[a.input] = a;
     for (std::uint32_t k = 0; k < inputs.size(); ++k) {
       const auto at = came.find(k);
-      out << fmt::format("{},{},{},{},{},{}\n", b.fragment, b.rank, k, inputs[k].fragment, inputs[k].bytes,
-                         at == came.end() ? "" : std::to_string(at->second));
+      const bool asked = at != came.end() && at->second.asked >= 0;
+      out << fmt::format("{},{},{},{},{},{},{}\n", b.fragment, b.rank, k, inputs[k].fragment, inputs[k].bytes,
+                         at == came.end() ? "" : std::to_string(at->second.at),
+                         asked ? std::to_string(at->second.asked) : "");
     }
   }
   // What stands for the end of others ran nowhere.
   for (std::size_t f = 0; f < r.bars_of.size(); ++f) {
     const auto& inputs = r.trace.work.fragments[f].inputs;
     for (std::size_t k = 0; r.bars_of[f].empty() && k < inputs.size(); ++k) {
-      out << fmt::format("{},,{},{},{},\n", f, k, inputs[k].fragment, inputs[k].bytes);
+      out << fmt::format("{},,{},{},{},,\n", f, k, inputs[k].fragment, inputs[k].bytes);
     }
   }
 }
@@ -101,6 +103,33 @@ void write_workers(const RunRecord& r, std::ostream& out) {
   }
 }
 
+const char* step_text(const RunRecord& r, const Step& s) {
+  switch (s.kind) {
+    case Step::Kind::run:
+      return name_of(r.is_kernel(s.bar) ? Doing::kernel : Doing::making);
+    case Step::Kind::overhead:
+      return "overhead";
+    case Step::Kind::transfer:
+      return "transfer";
+    case Step::Kind::move:
+      return "waits for a move";
+  }
+  return "?";
+}
+
+// The critical path, from the start on.
+void write_path(const RunRecord& r, std::ostream& out) {
+  out << "start_ns,end_ns,what,fragment,rank,worker\n";
+  for (auto s = r.path.rbegin(); s != r.path.rend(); ++s) {
+    out << fmt::format("{},{},{},{},", s->start, s->end, step_text(r, *s), bar_number(r, s->bar));
+    if (s->bar == kNobody) {
+      out << ",\n";
+    } else {
+      out << fmt::format("{},{}\n", r.times().bars[s->bar].rank, r.times().bars[s->bar].worker);
+    }
+  }
+}
+
 void write_messages(const RunRecord& r, std::ostream& out) {
   out << "at_ns,from,to,message,bytes,fragments\n";
   for (const sim::Sent& m : r.times().messages) {
@@ -109,10 +138,11 @@ void write_messages(const RunRecord& r, std::ostream& out) {
 }
 
 void write_moves(const RunRecord& r, std::ostream& out) {
-  out << "at_ns,fragment,from,to,by,since_ns\n";
+  out << "at_ns,fragment,from,to,by,since_ns,last_input\n";
   for (const sim::Moved& m : r.times().moves) {
-    out << fmt::format("{},{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
-                       m.by_policy ? "balancer" : "locator", m.since < 0 ? "" : std::to_string(m.since));
+    out << fmt::format("{},{},{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
+                       m.by_policy ? "balancer" : "locator", m.since < 0 ? "" : std::to_string(m.since),
+                       m.last < 0 ? "" : std::to_string(m.last));
   }
 }
 
@@ -148,9 +178,9 @@ std::string dot_text(const std::string& text) {
 
 const std::vector<CsvFile>& csv_files() {
   static const std::vector<CsvFile> all = {{"fragments.csv", write_fragments}, {"inputs.csv", write_inputs},
-                                           {"workers.csv", write_workers},     {"messages.csv", write_messages},
-                                           {"moves.csv", write_moves},         {"decisions.csv", write_decisions},
-                                           {"memory.csv", write_memory}};
+                                           {"workers.csv", write_workers},     {"path.csv", write_path},
+                                           {"messages.csv", write_messages},   {"moves.csv", write_moves},
+                                           {"decisions.csv", write_decisions}, {"memory.csv", write_memory}};
   return all;
 }
 

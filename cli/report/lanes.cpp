@@ -103,11 +103,19 @@ class Sweep {
     const Ready& ready = r_.ready[next];
     if (until - now_ >= kShortPause) {
       const bool away = ready.from >= 0 && ready.from != lane_.rank;
-      const bool input = ready.why == Ready::Why::input;
-      const Doing lay = ready.why == Ready::Why::moved ? Doing::late : Doing::elsewhere;
+      const bool input = ready.why == Ready::Why::input, moved = ready.why == Ready::Why::moved;
+      const Doing lay = moved ? Doing::late : Doing::elsewhere;
+      if (away && input) {
+        // The one that makes it may have waited for a transfer itself.
+        const Ready& maker = r_.ready[ready.by];
+        if (maker.why == Ready::Why::input && maker.at > maker.made) {
+          wait(std::min({maker.made, ready.made, until}), Doing::value, next, lay);
+          wait(std::min({maker.at, ready.made, until}), Doing::transfer, next, lay);
+        }
+      }
       wait(std::min(ready.made, until), away && input ? Doing::value : Doing::nothing, next, lay);
       // What was moved lay ready elsewhere until then: that is no transfer.
-      wait(std::min(ready.at, until), input ? Doing::transfer : lay, next, lay);
+      wait(std::min(ready.at, until), moved ? lay : Doing::transfer, next, lay);
     }
     put_idle(until, Doing::overhead, next);
   }

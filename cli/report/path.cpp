@@ -63,13 +63,12 @@ class PathFinder {
     const Segment& s = here();
     to(s.start, Step::Kind::run, s.bar);
     const Ready& ready = r_.ready[s.bar];
-    const bool first = r_.times().bars[s.bar].start == s.start;
     // Where the worker was before, and what it had to wait for: the later one held it up.
     Time free = 0;
     const std::size_t bar = s.bar;
     const auto was = std::pair{lane_, segment_};
     const bool had = before(free);
-    if (!first || ready.by == kNobody || free >= ready.at) {
+    if (ready.by == kNobody || free >= ready.at) {
       to(free, Step::Kind::overhead, bar);
       return had;
     }
@@ -79,10 +78,10 @@ class PathFinder {
       const Time since = std::max(free, ready.made);
       to(since, Step::Kind::move, bar);
       if (free >= ready.made) return had;
-      if (r_.times().bars[ready.by].rank != ready.from) to(r_.end_of(ready.by), Step::Kind::transfer, bar);
     } else {
       to(ready.made, Step::Kind::transfer, bar);
     }
+    to(r_.end_of(ready.by), Step::Kind::transfer, bar);
     std::tie(lane_, segment_) = was;
     find(ready.by, now_);
     if (!is_running(here()) || here().start >= now_) return false;

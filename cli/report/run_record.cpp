@@ -89,6 +89,54 @@ void put_in_order(sim::Times& t) {
 
 }  // namespace
 
+namespace {
+
+// How each fragment came to the ranks where it ran.
+class Ways {
+ public:
+  explicit Ways(const sim::Times& t) {
+    for (const sim::Moved& m : t.moves) moves_.push_back(&m);
+    std::stable_sort(moves_.begin(), moves_.end(),
+                     [](const auto* a, const auto* b) { return a->fragment < b->fragment; });
+  }
+  // The last time that it came there up to then; null: it did not.
+  const sim::Moved* last(std::size_t fragment, balancer::Rank to, Time until) const {
+    const auto less = [](const sim::Moved* m, std::size_t f) { return m->fragment < f; };
+    const sim::Moved* found = nullptr;
+    for (auto m = std::lower_bound(moves_.begin(), moves_.end(), fragment, less);
+         m != moves_.end() && (*m)->fragment == fragment && (*m)->at <= until; ++m) {
+      if ((*m)->to == to) found = *m;
+    }
+    return found;
+  }
+
+ private:
+  std::vector<const sim::Moved*> moves_;  // by fragment, then by time
+};
+
+// A value that somebody had to ask for lay where it was until then: that is no transfer. What held the question up was
+// what was there last before it: the fragment itself, `created`, or another input.
+void look_at_questions(const Ready& created, const std::vector<const sim::Arrival*>& came, std::vector<Ready>& inputs) {
+  const auto asked = [&](std::size_t k) { return came[k] == nullptr ? Time{-1} : came[k]->asked; };
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].by != kNobody && inputs[k].at > inputs[k].made && asked(k) >= 0) order.push_back(k);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return inputs[a].at < inputs[b].at; });
+  for (const std::size_t k : order) {
+    Ready before = created;
+    for (std::size_t j = 0; j < inputs.size(); ++j) {
+      if (j != k && inputs[j].at <= asked(k) && inputs[j].at < inputs[k].at && inputs[j].at > before.at)
+        before = inputs[j];
+    }
+    if (before.by == kNobody || before.at <= inputs[k].made || before.at > asked(k)) continue;
+    inputs[k].by = before.by, inputs[k].made = std::min(before.at, inputs[k].at), inputs[k].from = before.from;
+  }
+}
+
+}  // namespace
+
 void find_ready(RunRecord& r) {
   const sim::Times& t = r.times();
   const auto& fragments = r.trace.work.fragments;
@@ -96,41 +144,58 @@ void find_ready(RunRecord& r) {
   for (std::size_t f = 0; f < fragments.size(); ++f) {
     for (const std::size_t c : fragments[f].children) parent[c] = f;
   }
-  std::vector<const sim::Moved*> moved(fragments.size(), nullptr);  // the last time; they are in order
-  for (const sim::Moved& m : t.moves) moved[m.fragment] = &m;
+  const Ways ways(t);
   Ends ends(r);
   r.ready.assign(t.bars.size(), {});
+  std::vector<const sim::Arrival*> came;
+  std::vector<Ready> there;
   for (std::size_t i = 0; i < t.bars.size(); ++i) {
     const sim::Bar& b = t.bars[i];
+    const auto& inputs = fragments[b.fragment].inputs;
     Ready& ready = r.ready[i];
-    // It was created while what made it ran; when, is not written down.
+    const sim::Moved* m = ways.last(b.fragment, balancer::Rank{b.rank}, b.start);
+    const Time until = m == nullptr ? b.start : m->at;
+    // It was created while what made it ran, and before it went away; when, is not written down.
+    const std::int32_t on = m == nullptr ? b.rank : balancer::index(m->from);
     if (parent[b.fragment] != kNobody) {
       for (const std::size_t p : r.bars_of[parent[b.fragment]]) {
-        if (ready.by != kNobody && t.bars[p].rank != b.rank) continue;
-        const Time at = std::min(b.start, r.end_of(p));
+        if (ready.by != kNobody && t.bars[p].rank != on) continue;
+        const Time at = std::min(until, r.end_of(p));
         ready = {at, Ready::Why::created, p, at, t.bars[p].rank};
       }
     }
-    const sim::Moved* m = moved[b.fragment];
-    if (m != nullptr && (balancer::index(m->to) != b.rank || m->at > b.start)) m = nullptr;
-    std::vector<Time> came(fragments[b.fragment].inputs.size(), -1);
+    const bool moved = m != nullptr && m->by_policy;
+    came.assign(inputs.size(), nullptr);
     for (const sim::Arrival& a : t.arrivals_of(b)) {
-      // What was there before it came, or came with it, says nothing of when it was ready where it came from.
-      if (m == nullptr || a.at > m->at) came[a.input] = a.at;
+      // What was there before it was moved there, or came with it, says nothing of when it was ready where it lay.
+      if (!moved || a.at > m->at) came[a.input] = &a;
     }
-    for (std::size_t k = 0; k < came.size(); ++k) {
-      const std::size_t by = ends.of(fragments[b.fragment].inputs[k].fragment);
-      if (by == kNobody) continue;
+    const auto input = [&](std::size_t k, Time since) {
+      const std::size_t by = ends.of(inputs[k].fragment);
+      if (by == kNobody) return Ready{};
       const Time made = std::min(b.start, r.end_of(by));
-      const Time at = std::min(b.start, std::max(made, came[k]));
-      if (at > ready.at) ready = {at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
+      const Time at = std::min(b.start, std::max(made, since));
+      return Ready{at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
+    };
+    there.clear();
+    for (std::size_t k = 0; k < inputs.size(); ++k) there.push_back(input(k, came[k] == nullptr ? -1 : came[k]->at));
+    look_at_questions(ready, came, there);
+    for (const Ready& x : there) {
+      if (x.at > ready.at) ready = x;
+    }
+    if (moved && m->last >= 0 && static_cast<std::size_t>(m->last) < inputs.size()) {
+      if (const Ready x = input(static_cast<std::size_t>(m->last), m->since); x.at > ready.at) ready = x;
     }
     const bool known = ready.by != kNobody || t.from == 0;
-    if (m != nullptr && m->at > ready.at) {
-      const Time lay = std::min(m->at, std::max(ready.at, m->since));
+    if (moved && m->at > ready.at) {
+      // It may have come there from elsewhere.
+      const sim::Moved* before = ways.last(b.fragment, m->from, m->at);
+      const Time lay = std::max({ready.at, std::min(m->at, m->since), before == nullptr ? 0 : before->at});
       ready = {m->at, Ready::Why::moved, ready.by, known ? lay : m->at, balancer::index(m->from)};
     } else if (!known) {
       ready = {b.start, Ready::Why::unknown, kNobody, b.start, -1};
+    } else if (m != nullptr) {
+      ready.at = std::max(ready.at, m->at);  // its locator had it go there: until then it was on its way
     }
   }
 }

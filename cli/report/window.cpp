@@ -67,6 +67,14 @@ class Cropper {
     part_.work.fragments.push_back(std::move(x));
   }
 
+  // The number of that input in the part; -1: it is not in it.
+  std::int32_t input_now(std::size_t fragment, std::int32_t input) const {
+    const auto& in = whole_.work.fragments[fragment].inputs;
+    const auto gone = [&](const sim::Input& i) { return now_[i.fragment] == kNobody; };
+    if (input < 0 || static_cast<std::size_t>(input) >= in.size() || gone(in[static_cast<std::size_t>(input)]))
+      return -1;
+    return input - static_cast<std::int32_t>(std::count_if(in.begin(), in.begin() + input, gone));
+  }
   void times() {
     sim::Times& t = part_.times = whole_.times;
     t.from = from_, t.finished = to_;
@@ -81,11 +89,8 @@ class Cropper {
       length[b.fragment] += b.length;
       b.first_arrival = t.arrivals.size();
       for (const sim::Arrival& a : arrivals) {
-        const auto& in = whole_.work.fragments[was].inputs;
-        if (now_[in[a.input].fragment] == kNobody) continue;
-        const auto gone = std::count_if(in.begin(), in.begin() + a.input,
-                                        [&](const sim::Input& i) { return now_[i.fragment] == kNobody; });
-        t.arrivals.push_back({a.input - static_cast<std::uint32_t>(gone), a.at});
+        const std::int32_t input = input_now(was, static_cast<std::int32_t>(a.input));
+        if (input >= 0) t.arrivals.push_back({static_cast<std::uint32_t>(input), a.at, a.asked});
       }
       b.arrivals = static_cast<std::uint32_t>(t.arrivals.size() - b.first_arrival);
       t.bars.push_back(b);
@@ -95,7 +100,10 @@ class Cropper {
     }
     const auto outside = [&](const auto& x) { return x.at < from_ || x.at >= to_; };
     std::erase_if(t.messages, outside), std::erase_if(t.decisions, outside), std::erase_if(t.memory, outside);
-    std::erase_if(t.moves, [&](sim::Moved& m) { return outside(m) || (m.fragment = now_[m.fragment]) == kNobody; });
+    std::erase_if(t.moves, [&](sim::Moved& m) {
+      m.last = input_now(m.fragment, m.last);
+      return outside(m) || (m.fragment = now_[m.fragment]) == kNobody;
+    });
     t.notes.push_back(fmt::format("this is the part from {} to {} of {}", duration_text(from_), duration_text(to_),
                                   duration_text(whole_.times.finished)));
   }

@@ -67,10 +67,13 @@ void put_arrivals(const sim::Workload& w, sim::Times& t) {
     return at != t.came.begin() && (at - 1)->rank == rank && (at - 1)->fragment == fragment ? &*(at - 1) : nullptr;
   };
   for (sim::Moved& m : t.moves) {
-    for (const sim::Input& i : w.fragments[m.fragment].inputs) {
-      if (ran_on[i.fragment] < 0) continue;
-      const sim::Came* c = ran_on[i.fragment] == index(m.from) ? nullptr : came_to(m.at, m.from, i.fragment);
-      m.since = std::max(m.since, c != nullptr ? c->at : std::min(m.at, ended[i.fragment]));
+    const auto& inputs = w.fragments[m.fragment].inputs;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const std::size_t by = inputs[k].fragment;
+      if (ran_on[by] < 0) continue;
+      const sim::Came* c = ran_on[by] == index(m.from) ? nullptr : came_to(m.at, m.from, by);
+      const balancer::Time at = c != nullptr ? c->at : std::min(m.at, ended[by]);
+      if (at > m.since) m.since = at, m.last = static_cast<std::int32_t>(k);
     }
   }
   for (sim::Bar& b : t.bars) {

@@ -277,8 +277,8 @@ void Node::submit(Worker& w, Cf* c) {
   if (c->block->kind != abi::Kind::atomic && w.current != nullptr) join_family(c, w.current);
   if (w.watched) [[unlikely]] {
     if (w.page != nullptr && w.page->journal().known() != nullptr && skipped(w, c)) return;
-    if (abi::recalled(c)) return give(w, c);
     if (w.trace != nullptr) w.trace->born(*c);
+    if (abi::recalled(c)) return give(w, c);
   }
   if (w.births.noted(*c)) [[unlikely]]
     w.births.note(*c, *w.current);

@@ -22,6 +22,7 @@
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
+#include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -31,11 +32,12 @@ constexpr auto kGrace = std::chrono::seconds(1);
 // ... one that a signal has ended before what was measured is taken without them: mpirun may wait for a second in all.
 constexpr auto kGraceOfSignal = std::chrono::milliseconds(200);
 
-// What runs yet is counted as begun; here as far as it has come.
-void weigh_running(Totals& t) {
+// What runs yet counts as far as it has come.
+void weigh_running(const abi::Program& program, Totals& t) {
   for (const auto& f : t.now.running) {
     for (GroupTotals& g : t.groups) {
-      if (g.group != f.group || g.count == 0) continue;
+      if (g.group != f.group || !calls_kernel(program, g.group)) continue;
+      ++g.count, ++t.finished;
       g.weight += (f.seconds * 1e9 - g.weight) / static_cast<double>(g.count);
     }
   }
@@ -82,7 +84,7 @@ int Node::finish(int exit_code) {
   Totals own = own_totals(all_left);
   if (!all_left) {
     own.final = true;
-    weigh_running(own);
+    weigh_running(facts.program, own);
     own.held = held->most();
     std::erase_if(own.groups, [](const GroupTotals& g) { return g.count == 0; });
   }

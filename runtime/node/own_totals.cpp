@@ -49,7 +49,8 @@ Totals Node::own_totals(bool final, const AskTotals& asked) {
     GroupTotals x;
     x.group = g;
     x.births = births;
-    x.count = static_cast<std::int64_t>(all.count);
+    // While it goes on: what has ended; what runs is told beside it.
+    x.count = static_cast<std::int64_t>(final || !atomic ? all.count : all.ended);
     x.bytes = all.bytes;
     x.moved_away = moved_by_group[g];
     x.followed = follow_by_group[g].load(std::memory_order_relaxed);

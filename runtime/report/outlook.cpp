@@ -12,6 +12,8 @@
 namespace tessera::runtime {
 namespace {
 
+constexpr double kLook = 0.5;  // s
+
 // How many there will be of each group, as far as that can be known.
 class Expected {
  public:
@@ -84,20 +86,33 @@ class Expected {
 
 }  // namespace
 
-Outlook outlook(const abi::Program& program, const std::vector<GroupTotals>& groups, double seconds) {
+Outlook outlook(const abi::Program& program, const std::vector<GroupTotals>& groups, double seconds,
+                const std::vector<RunningFragment>& running) {
   Outlook o;
   Expected expected(program, groups);
-  double done = 0, rest = 0;  // s of kernels
+  double done = 0, rest = 0, longest = 0;  // s of kernels
   for (const GroupTotals& g : groups) {
     if (!calls_kernel(program, g.group)) continue;
     const auto ran = static_cast<double>(g.count);
-    done += ran * g.weight * 1e-9;
+    const double mean = g.weight * 1e-9;
+    done += ran * mean;
+    o.ended += ran;
     const std::optional<double> all = expected.runs(g.group);
     if (!all) {
       o.why = expected.why();
       return o;
     }
-    if (*all <= ran) continue;
+    // Those that run now are known one by one.
+    double others = *all - ran;
+    for (const RunningFragment& f : running) {
+      if (f.group != g.group || mean <= 0) continue;
+      const double left = std::max(mean - f.seconds, f.seconds / 10);
+      others -= 1;
+      done += std::min(f.seconds, mean), rest += left;
+      longest = std::max(longest, left);
+    }
+    if (others <= 0) continue;
+    o.to_come += others;
     if (g.weight <= 0) {
       o.at_least = true;
       if (o.why.empty())
@@ -105,21 +120,41 @@ Outlook outlook(const abi::Program& program, const std::vector<GroupTotals>& gro
                             *all);
       continue;
     }
-    rest += (*all - ran) * g.weight * 1e-9;
+    rest += others * mean;
   }
   if (done <= 0) {
     o.why = "nothing has ended yet";
     return o;
   }
   o.done = done / (done + rest);
-  o.seconds_left = rest * seconds / done;
+  o.seconds_left = std::max(longest, rest * seconds / done);
   return o;
+}
+
+std::vector<RunningFragment> running_of(const std::vector<Totals>& ranks) {
+  std::vector<RunningFragment> all;
+  for (const Totals& t : ranks) all.insert(all.end(), t.now.running.begin(), t.now.running.end());
+  return all;
+}
+
+void Pace::correct(Outlook& o, double seconds) {
+  if (seconds - seconds_ >= kLook || o.ended < ended_) {
+    if (o.ended >= ended_ && seconds_ > 0) rate_ = (o.ended - ended_) / (seconds - seconds_);
+    seconds_ = seconds, ended_ = o.ended;
+  }
+  if (!o.seconds_left || *o.seconds_left >= kLook || !rate_ || *rate_ <= 0) return;
+  const double left = o.to_come / *rate_;
+  if (left <= *o.seconds_left) return;
+  o.seconds_left = left;
+  o.done = std::min(*o.done, seconds / (seconds + left));
 }
 
 std::string text_of(const Outlook& o) {
   if (!o.seconds_left) return "time left: not known: " + o.why;
   const std::string left = balancer::duration_text(static_cast<balancer::Time>(*o.seconds_left * 1e9));
-  return fmt::format("about {} left ({:.0f} % done){}", left, 100 * *o.done, o.at_least ? ", without " + o.why : "");
+  // It goes on.
+  return fmt::format("about {} left ({:.0f} % done){}", left, std::min(99.0, 100 * *o.done),
+                     o.at_least ? ", without " + o.why : "");
 }
 
 }  // namespace tessera::runtime

@@ -15,15 +15,31 @@
 
 namespace tessera::runtime {
 
+// What runs counts as far as it has come; of one that runs for longer than its group takes in the mean nobody knows how
+// long it will: a tenth of what it took so far.
 struct Outlook {
   std::optional<double> done;          // a share of the work
   std::optional<double> seconds_left;  // about
+  double ended = 0, to_come = 0;       // kernels' fragments
   bool at_least = false;               // more will come: of some groups none has run yet
   std::string why;                     // it is not known, or not all of it: for a person
 };
 
-// `groups`: of all ranks. `seconds`: since the start.
-Outlook outlook(const abi::Program&, const std::vector<GroupTotals>& groups, double seconds);
+// `groups`: of all ranks, what has ended. `seconds`: since the start.
+Outlook outlook(const abi::Program&, const std::vector<GroupTotals>& groups, double seconds,
+                const std::vector<RunningFragment>& running = {});
+std::vector<RunningFragment> running_of(const std::vector<Totals>& ranks);
+
+// Pace: many that are short and wait for each other take longer than their kernels say: where next to nothing seems to
+// be left, how many have ended since the last look says how long the rest takes.
+class Pace {
+ public:
+  void correct(Outlook&, double seconds);
+
+ private:
+  double seconds_ = 0, ended_ = 0;  // at a look some time ago
+  std::optional<double> rate_;      // per second, from then to the next
+};
 
 // "about 12 s left (40 % done)"; "time left: not known: ...".
 std::string text_of(const Outlook&);

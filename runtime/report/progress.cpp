@@ -28,6 +28,11 @@ std::size_t columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : kColumns;
 }
 
+// What there is no room for is shown to be missing.
+std::string cut(const std::string& line, std::size_t columns) {
+  return line.size() <= columns || columns < 4 ? line.substr(0, columns) : line.substr(0, columns - 3) + "...";
+}
+
 }  // namespace
 
 Progress::Progress(const RunFacts& facts, Communicator& comm, TotalsOfAll& totals, std::function<Totals()> own)
@@ -59,14 +64,15 @@ void Progress::turn(Clock::time_point now) {
   }
   const double s = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:6.1f} s  {} fragments done, {} ready, {} moved", s, finished, ready, moved);
-  if (const Outlook o = outlook(facts_.program, merge_groups(all), s); o.seconds_left && s >= kLongForAProgressLine)
-    line += ", " + text_of(o);
+  Outlook o = outlook(facts_.program, merge_groups(all), s, running_of(all));
+  pace_.correct(o, s);
+  if (o.seconds_left && s >= kLongForAProgressLine) line += ", " + text_of(o);
   const RunningFragment slow = longest_of(all[static_cast<std::size_t>(longest)]);
   if (slow.seconds >= kLongForAProgressLine)
     line += fmt::format("; {}, {:.0f} s: {}", rank_name(Rank{longest}, facts_.hosts), slow.seconds, slow.text);
   // One line below the cursor, which then goes back: what the program prints meanwhile stands in
   // lines of its own.
-  std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, line.substr(0, columns())).c_str(), stderr);
+  std::fputs(fmt::format("{}\n\r{}\033[A\r", kWipe, cut(line, columns())).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/report/outlook.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/start/facts.hpp"
 
@@ -25,6 +26,7 @@ class Progress {
   const std::function<Totals()> own_;
   bool on_;
   bool shown_ = false;
+  Pace pace_;
   Clock::time_point start_, next_;
 };
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runtime/report/outlook.hpp"
 #include "runtime/start/members.hpp"
 #include "runtime/words/describe.hpp"
 
@@ -115,7 +114,7 @@ const char* StatusBoard::part_of(Rank r) const {
                                                                                                             : "left";
 }
 
-std::string StatusBoard::text() const {
+std::string StatusBoard::text() {
   const auto& ranks = totals_.by_rank();
   const std::vector<GroupTotals> groups = merge_groups(ranks);
   const auto mean_of = [&](std::uint32_t group) {
@@ -128,7 +127,9 @@ std::string StatusBoard::text() const {
   j["balancer"] = facts_.policy.name;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   j["seconds"] = seconds;
-  j["outlook"] = outlook_json(outlook(facts_.program, groups, seconds));
+  Outlook left = outlook(facts_.program, groups, seconds, running_of(ranks));
+  pace_.correct(left, seconds);
+  j["outlook"] = outlook_json(left);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const Totals& t = ranks[r];
     StatusJson running = StatusJson::array();

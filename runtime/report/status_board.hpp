@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/comm/communicator.hpp"
+#include "runtime/report/outlook.hpp"
 #include "runtime/report/totals.hpp"
 #include "runtime/report/waits_now.hpp"
 #include "runtime/start/facts.hpp"
@@ -42,7 +43,7 @@ class StatusBoard {
   void all_answered();
   void answer_all();
   nlohmann::ordered_json waits_text() const;
-  std::string text() const;
+  std::string text();
   const char* part_of(Rank) const;
 
   const RunFacts& facts_;
@@ -52,8 +53,9 @@ class StatusBoard {
   const Own own_;
   const Clock::time_point start_;
   Clock::time_point deadline_{};
-  std::vector<bool> missing_;          // by rank: asked, and has not answered
-  std::vector<bool> heard_;            // by rank: there are numbers of it
+  std::vector<bool> missing_;  // by rank: asked, and has not answered
+  std::vector<bool> heard_;    // by rank: there are numbers of it
+  Pace pace_;
   std::vector<Asked> asked_, next_;    // who is answered by what is asked now, and by what is asked then
   std::unique_ptr<WaitReport> waits_;  // where somebody wants to know; its lines are asked for
 };

@@ -150,6 +150,14 @@ bool leave_until(balancer::Time signal, balancer::Time zero, TraceGraph& graph, 
   return true;
 }
 
+// What a rank may use: who writes much needs more, though others may have room.
+std::string room_text(const RunFacts& facts) {
+  const std::string all = fmt::format("the {} MB of --record-limit-mb", facts.options.record_limit_mb);
+  if (facts.ranks == 1) return all;
+  return fmt::format("its part, which is the same for all {} ranks, of {}: with more MB more is kept", facts.ranks,
+                     all);
+}
+
 // Leaves what was from then on, on all ranks.
 bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGraph& graph, simulator::Times& t) {
   t.from = w.from - zero + apart(t);
@@ -160,10 +168,9 @@ bool leave(const Window& w, const RunFacts& facts, balancer::Time zero, TraceGra
   std::erase_if(t.messages, before);
   std::erase_if(t.decisions, before);
   std::erase_if(t.memory, before);
-  t.notes.push_back(
-      fmt::format("this is only the last {} of {}: {} had no room for more in the {} MB of --record-limit-mb",
-                  balancer::duration_text(t.finished - t.from), balancer::duration_text(t.finished),
-                  rank_name(w.rank, facts.hosts), facts.options.record_limit_mb));
+  t.notes.push_back(fmt::format("this is only the last {} of {}: {} had no room for more in {}",
+                                balancer::duration_text(t.finished - t.from), balancer::duration_text(t.finished),
+                                rank_name(w.rank, facts.hosts), room_text(facts)));
   return true;
 }
 
@@ -229,6 +236,15 @@ std::string write_trace(const RunOver& over, std::string& missing) {
         facts.options.record_limit_mb, rank_name(window->rank, facts.hosts));
   }
   if (window) missing = trace.times.notes.back();
+  std::int64_t recalled = 0;
+  for (const Totals& t : over.totals) recalled += t.recalled;
+  if (recalled > 0) {
+    graph.goes_on();
+    trace.times.notes.push_back(
+        fmt::format("the run went on from a journal: {} fragments of before are not shown, or only as what gives what "
+                    "they had made",
+                    recalled));
+  }
   if (std::string text = summarise(over).crowded(); !text.empty()) trace.times.notes.push_back(std::move(text));
   trace.program = facts.program.name;
   trace.hash = fmt::format("{:016x}{:016x}", facts.program.hash[0], facts.program.hash[1]);

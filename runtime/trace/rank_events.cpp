@@ -55,6 +55,11 @@ void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
   if (const auto* publish = std::get_if<Publish>(&m)) value(publish->name, publish->value);
   if (const auto* entrust = std::get_if<Entrust>(&m)) value(entrust->name, entrust->value);
   if (const auto* keep = std::get_if<Keep>(&m)) value(keep->name, keep->value);
+  // A value whose name is at home on the rank that wants it is fetched, without a Request.
+  if (const auto* request = std::get_if<Request>(&m))
+    put({head(EventWord::asked, from), now, trace_key(request->name.id)});
+  if (const auto* fetch = std::get_if<Fetch>(&m); fetch != nullptr && fetch->to == from)
+    put({head(EventWord::asked, from), now, trace_key(fetch->name.id)});
   if (const auto* ship = std::get_if<Ship>(&m)) {
     for (const PackedInput& i : ship->inputs) value(i.name, i.value, true);
     fragments = ship->fragments.size();

@@ -24,12 +24,14 @@ enum class EventWord : std::uint8_t {  // low bits of the first word; then the r
   decision,                            // from kEventShift on: bytes of its text; ticks; the text
   memory,                              // ticks; bytes of the process; bytes of data fragments
   clock,                               // | same host << 8; 0; offset; error
+  asked,                               // the rank it came from wants it; ticks; key of the value
 };
 inline constexpr unsigned kEventShift = 16;
 inline std::size_t event_words(std::uint64_t first) {
   switch (static_cast<EventWord>(first & 0xff)) {
     case EventWord::value:
     case EventWord::arrived:
+    case EventWord::asked:
       return 3;
     case EventWord::part:
       return 5;

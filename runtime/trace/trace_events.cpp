@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "runtime/trace/rank_events.hpp"
 
@@ -42,6 +43,9 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
       case EventWord::value:
         came_.push_back({self, w[2], at, more != 0});
         break;
+      case EventWord::asked:
+        asked_.push_back({from, w[2], at});
+        break;
       case EventWord::arrived:
         arrived_.push_back({w[2], at - zero_, from, self, more != 0});
         break;
@@ -72,6 +76,17 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
 
 std::vector<TraceGraph::Came> TraceEvents::came() {
   std::sort(came_.begin(), came_.end());
+  std::sort(asked_.begin(), asked_.end());
+  // Of each the first question after it had come the last time.
+  auto ask = asked_.begin();
+  for (TraceGraph::Came& c : came_) {
+    const auto later = [&](const TraceGraph::Came& a) {
+      return std::tie(a.rank, a.value, a.at) > std::tie(c.rank, c.value, c.at);
+    };
+    if (ask != asked_.end() && !later(*ask) && ask->rank == c.rank && ask->value == c.value && !c.along)
+      c.asked = ask->at;
+    while (ask != asked_.end() && !later(*ask)) ++ask;
+  }
   return std::move(came_);
 }
 
@@ -79,8 +94,10 @@ void TraceEvents::moves(TraceGraph& graph, const std::vector<TraceGraph::Came>& 
   for (const Arrived& a : arrived_) {
     const auto put = [&](std::uint32_t f) {
       if (f == TraceGraph::kNone) return;
-      const balancer::Time since = a.part ? -1 : graph.inputs_on(f, a.from, a.at + zero_, came) - zero_;
-      out.moves.push_back({f, a.at, a.from, a.to, a.by_policy, std::max<balancer::Time>(-1, since)});
+      sim::Moved m{f, a.at, a.from, a.to, a.by_policy};
+      const auto last = a.part ? TraceGraph::LastInput{} : graph.inputs_on(f, a.from, a.at + zero_, came);
+      if (last.since >= zero_) m.since = last.since - zero_, m.last = last.input;
+      out.moves.push_back(m);
     };
     if (a.part) {
       graph.iterations_of(a.key, a.first, a.last, put);

@@ -17,7 +17,7 @@ class TraceEvents {
   balancer::Time zero() const { return zero_; }
   using GroupOf = std::function<balancer::Group(std::uint32_t block)>;
   void add(Rank from, const TracePart&, const GroupOf&, balancer::simulator::Times&);
-  // The values that came to ranks; sorted, and for once.
+  // The values that came to ranks, and when these had asked; sorted, and for once.
   std::vector<TraceGraph::Came> came();
   // Fragments that came to ranks, when the graph knows which they are.
   void moves(TraceGraph&, const std::vector<TraceGraph::Came>&, balancer::simulator::Times&) const;
@@ -32,7 +32,7 @@ class TraceEvents {
     std::int64_t first = 0, last = 0;
   };
   const balancer::Time zero_;
-  std::vector<TraceGraph::Came> came_;
+  std::vector<TraceGraph::Came> came_, asked_;
   std::vector<Arrived> arrived_;
 };
 

@@ -40,20 +40,30 @@ class TraceGraph {
   // Blocks whose loops may be run by every rank; before build.
   void spreads(std::vector<bool> by_block) { spreads_ = std::move(by_block); }
 
+  // Before build: turns of it were skipped, since an earlier run has had them; what comes after these has no parent.
+  void goes_on() { whole_ = false; }
+
   // A value that came to a rank by a message.
   struct Came {
     Rank rank;
     TraceKey value;
     balancer::Time at;
-    bool along = false;  // with a fragment that reads it, also where it was already
+    bool along = false;         // with a fragment that reads it, also where it was already
+    balancer::Time asked = -1;  // when the first question for it came to who has it, or knows who has; -1: nobody asked
     friend auto operator<=>(const Came&, const Came&) = default;
   };
   // After build: the graph; when and where all ran. `came` is sorted, times count from `zero` on.
   void put_fragments(const balancer::simulator::TracePieces::PutFragment&) const;
   void put_bars(const std::vector<Came>& came, balancer::Time zero,
                 const balancer::simulator::TracePieces::PutBar&) const;
-  // When the last of its inputs was on that rank, which it left then; -1: it has none, or that is not known.
-  balancer::Time inputs_on(std::uint32_t fragment, Rank, balancer::Time left, const std::vector<Came>&) const;
+  // LastInput: which of a fragment's inputs was the last one on a rank, and since when; -1: it has none, or that is not
+  // known.
+  struct LastInput {
+    balancer::Time since = -1;
+    std::int32_t input = -1;
+  };
+  // On that rank, which the fragment left then.
+  LastInput inputs_on(std::uint32_t fragment, Rank, balancer::Time left, const std::vector<Came>&) const;
   // The fragment that a run's key names; kNone: none. Those of a range's iterations from `first` to `last`.
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
   std::uint32_t fragment_of(TraceKey);

@@ -66,7 +66,7 @@ void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
       // Where it was made it is from then on; a fragment that was moved there may have brought it back.
       const bool here = used_[k].from < runs_.size() && runs_[used_[k].from].rank == r.rank;
       const Came* c = here ? nullptr : came_to(came, Rank{r.rank}, used_[k].value, r.start);
-      if (c != nullptr) arrivals.push_back({number, c->at - zero});
+      if (c != nullptr) arrivals.push_back({number, c->at - zero, c->asked < zero ? -1 : c->asked - zero});
       ++number;
     }
     const std::span<const std::int64_t> numbers =
@@ -97,21 +97,25 @@ const TraceGraph::Came* TraceGraph::came_to(const std::vector<Came>& came, Rank 
   return first;
 }
 
-balancer::Time TraceGraph::inputs_on(std::uint32_t fragment, Rank rank, balancer::Time left,
-                                     const std::vector<Came>& came) const {
-  balancer::Time since = -1;
+TraceGraph::LastInput TraceGraph::inputs_on(std::uint32_t fragment, Rank rank, balancer::Time left,
+                                            const std::vector<Came>& came) const {
+  LastInput last;
+  std::int32_t number = 0;
   const Run& r = runs_[order_[fragment]];
   for (Index k = r.first_input; k < r.first_input + r.inputs; ++k) {
     const Used& u = used_[k];
     const bool run = u.from != kNone && u.from < runs_.size();
     const bool there = run && Rank{runs_[u.from].rank} == rank;
+    balancer::Time at = -1;
     if (const Came* c = there ? nullptr : came_to(came, rank, u.value, left)) {
-      since = std::max(since, c->at);
+      at = c->at;
     } else if (run) {
-      since = std::max(since, std::min(left, runs_[u.from].end));
+      at = std::min(left, runs_[u.from].end);
     }
+    if (at > last.since) last = {at, u.from == kNone ? -1 : number};
+    if (u.from != kNone) ++number;
   }
-  return since;
+  return last;
 }
 
 std::uint32_t TraceGraph::fragment_of(TraceKey key) {

@@ -93,8 +93,9 @@ TEST_F(Journal, WhatIsRecalledCountsApart) {
     return std::count(text.begin(), text.end(), '\n');
   };
   const auto before = lines_of_ran();
-  const Outcome o = journalled({"-n", "2", "--summary", "s.json"});
+  const Outcome o = journalled({"-n", "2", "--summary", "s.json", "--record", "r.trace"});
   EXPECT_TRUE(ended(o, 0, {"   recalled "}));
+  EXPECT_NE(read("r.trace").find("note the run went on from a journal: "), std::string::npos);
   const auto summary = nlohmann::json::parse(read("s.json"));
   std::int64_t recalled = 0, added = 0;
   for (const auto& rank : summary.at("ranks")) recalled += rank.at("recalled").get<std::int64_t>();

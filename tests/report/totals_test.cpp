@@ -3,9 +3,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "balancer/simulator/trace.hpp"
 #include "command.hpp"
+#include "recount.hpp"
 
 namespace tessera::tests {
 namespace {
@@ -24,6 +26,20 @@ sub main() {
 }
 )";
 
+// Rank 0 has twice the work; what a locator places elsewhere is no balancer's move.
+constexpr const char* kMoves = R"(
+C++ sub work(int i, name r) ${{ usleep(300 * (1 + i % 3)); r = i; $}}
+C++ sub next(int i, int a, name r) ${{ usleep(500); r = a + i; $}}
+C++ sub show(int n) ${{ printf("%d\n", n); $}}
+sub main() {
+  df x, y, z;
+  for i = 1..40 work(i, x[i]) @ { locator_cyclic: i / 8; };
+  for i = 1..40 next(i, x[i], y[i]) @ { stealable; };
+  for i = 1..10 next(i, y[4 * i], z[i]) @ { locator_cyclic: i; };
+  for i = 1..10 show(z[i]);
+}
+)";
+
 class Report : public Command {
  protected:
   // What the page has of its runs.
@@ -36,6 +52,58 @@ class Report : public Command {
     return nlohmann::json::parse(text.substr(begin, text.find("</script>", begin) - begin));
   }
 };
+
+// Of a real run and of a simulated one: the tables say the same when they are reckoned once more.
+TEST_F(Report, TablesAgreeWithEachOther) {
+  write("p.fa", kMoves);
+  for (const Words& run : {Words{"run", "p.fa", "-q", "--inproc-ranks", "3", "-t", "1", "--balancer", "steal"},
+                           Words{"run", "p.fa", "-q", "--inproc-ranks", "2", "-t", "2", "--balancer", "none"},
+                           Words{"simulate", "-w", "stencil", "-n", "4", "-b", "steal"},
+                           Words{"simulate", "-w", "stencil", "-n", "3", "-b", "central"}}) {
+    Words words = run;
+    words.insert(words.end(), {"--record", "p.trace"});
+    ASSERT_TRUE(ended(tessera(words), 0));
+    ASSERT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "tables"}), 0));
+    Tables tables;
+    for (const char* name : {"fragments.csv", "inputs.csv", "moves.csv", "workers.csv", "path.csv"})
+      tables[name] = read(std::string("tables/") + name);
+    EXPECT_EQ(recount(tables), "") << run[2];
+    EXPECT_EQ(moved_too_early(tables), "") << run[2];
+    if (run[0] == "simulate") {
+      EXPECT_NE(tables["moves.csv"].find(",balancer,"), std::string::npos) << run[2];
+    }
+    if (run.back() == "none") {
+      EXPECT_EQ(tables["workers.csv"].find("the balancer moved"), std::string::npos) << "its locators did";
+    }
+  }
+}
+
+// Values that lie on rank 0 until the chain on rank 1 asks for them are under way for no longer than that takes.
+TEST_F(Report, WhatLiesUntilItIsAskedForIsNoTransfer) {
+  write("p.fa",
+        "C++ sub item(int i, name r) ${{ r = i; $}}\n"
+        "C++ sub add(int s, int x, name r) ${{ usleep(3000); r = s + x; $}}\n"
+        "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+        "sub main() { df x, s; for i = 0..30 item(i, x[i]) @ { locator_cyclic: 0; }; item(0, s[0]) @ { locator_cyclic: "
+        "1; };\n"
+        "  for i = 1..30 add(s[i - 1], x[i], s[i]) @ { locator_cyclic: 1; }; show(s[30]); }\n");
+  ASSERT_TRUE(ended(
+      tessera({"run", "p.fa", "-q", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--record", "p.trace"}),
+      0));
+  ASSERT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "tables"}), 0));
+  std::istringstream rows(read("tables/path.csv"));
+  std::map<std::string, std::int64_t> sums;
+  std::string row;
+  std::getline(rows, row);
+  while (std::getline(rows, row)) {
+    long start = 0, end = 0;
+    char what[32] = "";
+    ASSERT_EQ(std::sscanf(row.c_str(), "%ld,%ld,%31[^,]", &start, &end, what), 3) << row;
+    sums[what] += end - start;
+  }
+  EXPECT_GT(sums["kernels"], 80'000'000);
+  EXPECT_LT(sums["transfer"], sums["kernels"] / 3) << read("tables/path.csv");
+}
 
 TEST_F(Report, TotalsAreThoseOfTheRun) {
   write("p.fa", kSleeps);

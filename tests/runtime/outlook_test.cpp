@@ -87,6 +87,46 @@ TEST_F(OutlookOf, WhatIsNotKnownIsNotTold) {
   EXPECT_FALSE(of({{0, 1, 0, {}}, {3, 1, 0, {50, 0, 0, 0}}}).seconds_left) << "nothing has ended yet";
 }
 
+// Six of 5 s, three for each of two workers: what runs counts as far as it has come, and the end is not before its end.
+TEST_F(OutlookOf, WhatRunsIsNotDone) {
+  const auto at = [&](std::int64_t ended, std::vector<RunningFragment> running, double seconds) {
+    GroupTotals main, loop, work;
+    main.group = 0, main.count = 1;
+    loop.group = 1, loop.births = {1, 6, 6, 0};
+    work.group = 3, work.count = ended, work.weight = ended == 0 ? 0 : 5e9, work.births = {6, 0, 0, 1};
+    return outlook(program_, {main, loop, work}, seconds, running);
+  };
+  const RunningFragment new_one{"", 1, 3}, late{"", 8, 3};
+  EXPECT_FALSE(at(0, {new_one, new_one}, 1).done);
+  EXPECT_NEAR(*at(2, {new_one, new_one}, 6).seconds_left, 9, 1e-9);
+  EXPECT_NEAR(*at(2, {new_one, new_one}, 6).done, 12.0 / 30, 1e-9);
+  EXPECT_NEAR(*at(4, {new_one, new_one}, 11).seconds_left, 4, 1e-9);
+  EXPECT_NEAR(*at(5, {new_one}, 11).seconds_left, 4, 1e-9) << "one of two workers has nothing more to do";
+  EXPECT_NEAR(*at(5, {late}, 18).seconds_left, 0.8, 1e-9) << "nobody knows";
+  Outlook over = at(5, {late}, 18);
+  over.done = 1;
+  EXPECT_NE(text_of(over).find("(99 % done)"), std::string::npos) << "it goes on: " << text_of(over);
+}
+
+// Many that take 4 us and wait for each other: 100 end in a second.
+TEST_F(OutlookOf, HowManyEndSaysHowLongTheRestTakes) {
+  Pace pace;
+  const auto at = [&](std::int64_t ended, double seconds) {
+    Outlook o = of({{0, 1, 0, {}},
+                    {1, 0, 0, {1, 10'000, 10'000, 0}},
+                    {3, ended, 0.004, {10'000, 0, 0, 1}},
+                    {5, 1000, 5, {1000, 0, 0, 0}}},
+                   seconds);
+    pace.correct(o, seconds);
+    return o;
+  };
+  EXPECT_LT(*at(1000, 5).seconds_left, 0.1) << "the first look";
+  EXPECT_LT(*at(1000, 5.1).seconds_left, 0.1) << "too soon";
+  EXPECT_NEAR(*at(1100, 6).seconds_left, 89, 1e-6);
+  EXPECT_NEAR(*at(1300, 7).seconds_left, 43.5, 1e-6);
+  EXPECT_NEAR(*at(1300, 7.1).done, 7.1 / (7.1 + 43.5), 1e-6);
+}
+
 TEST_F(OutlookOf, WhatHasNotBegunTakesLonger) {
   const Outlook o = of({{0, 1, 0, {}}, {3, 10, 2, {20, 0, 0, 0}}, {5, 0, 0, {1, 0, 0, 0}}});
   EXPECT_TRUE(o.at_least);

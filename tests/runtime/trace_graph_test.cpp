@@ -74,9 +74,10 @@ TEST(TraceGraph, WhatComesAlongMayHaveBeenThere) {
   });
   EXPECT_EQ(found, (std::map<std::uint32_t, std::vector<balancer::Time>>{{3, {10}}, {4, {60}}}));
   // B may have gone to rank 1 and come back: on rank 0 its input was when A ended.
-  EXPECT_EQ(graph.inputs_on(2, Rank{0}, 90, came), 4);
-  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, came), 10);
-  EXPECT_EQ(graph.inputs_on(1, Rank{0}, 90, came), -1) << "it has none";
+  EXPECT_EQ(graph.inputs_on(2, Rank{0}, 90, came).since, 4);
+  EXPECT_EQ(graph.inputs_on(2, Rank{0}, 90, came).input, 0);
+  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, came).since, 10);
+  EXPECT_EQ(graph.inputs_on(1, Rank{0}, 90, came).since, -1) << "it has none";
 }
 
 // The word before the one of the birth may be the last one of a part. Numbers are those of the order in the program.

@@ -15,7 +15,7 @@ function about_item(run, i, brief) {
     });
   }
   if (run._why[i] === kUnknown) parts.push(make('br'), 'since when it could run is not known: what made it was before the time that is shown');
-  else parts.push(make('br'), 'could run since ' + moment(run.start(i) - run.wait(i)) + ', when ' + kWhy[run._why[i]] +
+  else parts.push(make('br'), 'could run since ' + moment(run.start(i) - run.wait(i)) + ', when ' + (run._why[i] === 0 && run.travel(i) > 0 ? 'it came here, where its locator places it' : kWhy[run._why[i]]) +
              (run.wait(i) > 0 ? '; waited ' + duration(run.wait(i)) + ' for a worker' : ''));
   return parts;
 }
@@ -28,7 +28,8 @@ function about_span({run, lane, doing, start, end}) {
   if (next < 0) return [...parts, make('br'), 'nothing ran here any more'];
   const by = run.by(next), moved = run._why[next] === 2;
   parts.push(make('br'), 'then ran ' + run.label(next) + ', at ' + moment(run.start(next)));
-  if ((doing === 3 || doing === 4) && by >= 0) parts.push(make('br'), 'it waited for ' + (run.slots(by, true)[0] || 'a value') + ' of ' + run.label(by) + ', ' + run.where(by) + ', made at ' + moment(run.end(by)));
+  if (doing === 3 && run._why[next] === 0) parts.push(make('br'), 'its locator places it here; it was on its way' + (by >= 0 ? ', made by ' + run.label(by) + ', ' + run.where(by) : ''));
+  else if ((doing === 3 || doing === 4) && by >= 0) parts.push(make('br'), 'it waited for ' + (run.slots(by, true)[0] || 'a value') + ' of ' + run.label(by) + ', ' + run.where(by) + ', made at ' + moment(run.end(by)));
   if (moved) {
     const c = run.column, m = c.move_item.lastIndexOf(next);
     if (m >= 0) parts.push(make('br'), 'which lay on rank ' + c.move_from[m] + ' until ' + moment(run.time(c.move_at[m])));

@@ -26,7 +26,7 @@ async function build() {
 function follow_address(timeline) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const time = (text, none) => { const m = /^([\d.]+)(ns|us|ms|s)?$/.exec(text || ''); return m ? m[1] * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[m[2] || 's'] : none; };
-  if (asked.has('dark')) document.documentElement.classList.add('dark'), still(timeline);
+  if (asked.has('dark')) document.documentElement.classList.add('dark'), repaint(timeline);
   if (asked.has('path')) by_id('path').click();
   if (asked.get('find')) report.find(asked.get('find'));
   if (asked.has('click')) report.go(1);
@@ -92,7 +92,7 @@ function tools(timeline) {
   by_id('previous').onclick = () => go(-1);
   by_id('all').onclick = () => timeline.show(timeline.begin, timeline.end);
   by_id('path').onchange = (e) => { timeline.show_path = e.target.checked; timeline.redraw(); };
-  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); timeline.redraw(); still(timeline); };
+  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); repaint(timeline); };
   document.addEventListener('keydown', (e) => {
     if (e.target.tagName === 'INPUT' && e.target.type === 'search' || e.ctrlKey || e.metaKey || e.altKey) return;
     const act = {'/': () => field.focus(), n: () => go(1), p: () => go(-1), '0': () => timeline.show(timeline.begin, timeline.end), c: () => by_id('path').click(), Escape: () => timeline.select(null)}[e.key];
@@ -123,16 +123,21 @@ function still(timeline) {
   }
   by_id('bytes').replaceChildren(...bytes), by_id('moves').replaceChildren(...moves);
   by_id('memory_keys').replaceChildren(...runs.map(memory_keys));
-  by_id('source').replaceChildren(...runs.slice(0, 1).map(source_view));
+  by_id('source').replaceChildren(...runs.flatMap((r) => [...(runs.length > 1 ? [make('b', {}, r.name)] : []), source_view(r)]));
   by_id('decision').textContent = 'Marks above are decisions: point at one.';
   const decided = runs.flatMap((r) => r.decisions.slice(0, 500).map((d) => decision_text(r, d)));
   by_id('decisions_title').textContent = runs.reduce((n, r) => n + r.decisions_all, 0).toLocaleString('en') + ' decisions' + (decided.length < runs.reduce((n, r) => n + r.decisions_all, 0) ? ', the first ' + decided.length : '');
   by_id('decisions').replaceChildren(...decided.map((t) => make('div', {class: 'note'}, t)));
 }
 
-// What is drawn does not follow style sheets: on paper it is light.
+// What is drawn does not follow style sheets: for another theme all is drawn again, also what nobody sees yet.
+function repaint(timeline) {
+  timeline.draw(), still(timeline), draw_charts(timeline, true);
+}
+
+// On paper it is light.
 function print_light(timeline) {
-  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); timeline.draw(); still(timeline); draw_charts(timeline, true); };
+  const all = (dark) => { document.documentElement.classList.toggle('dark', dark); repaint(timeline); };
   let was = false;
   window.addEventListener('beforeprint', () => { was = is_dark(); if (was) all(false); else draw_charts(timeline, true); });
   window.addEventListener('afterprint', () => { if (was) all(true); });
