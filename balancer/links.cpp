@@ -62,6 +62,7 @@ void Links::measured(Rank from, Rank to, const Link& l) {
 
 const Link& Links::between(Rank from, Rank to) const {
   if (const auto pair = of_pair_.find({from, to}); pair != of_pair_.end()) return pair->second;
+  if (const auto back = of_pair_.find({to, from}); back != of_pair_.end()) return back->second;
   if (const Link* link = between_hosts(from, to); link != nullptr) return *link;
   if (const auto rank = of_rank_.find(from); rank != of_rank_.end()) return rank->second;
   return default_;

@@ -47,9 +47,9 @@ class Hosts {
   std::vector<std::int32_t> by_rank_;
 };
 
-// Links is what one rank knows of links: a default, and per pair where it was told otherwise. Where hosts are known, a
-// link that nobody has measured is taken for one between the same two hosts, else for the worst that leads from that
-// host to others, never for one inside a host.
+// Links is what one rank knows of links: a default, and per pair where it was told otherwise. A link that nobody has
+// measured is taken for the way back, if somebody has measured that. Where hosts are known, else for one between the same
+// two hosts, or for the worst that leads from that host to others, never for one inside a host.
 class Links {
  public:
   Links() = default;

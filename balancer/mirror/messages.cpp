@@ -9,7 +9,7 @@ std::string text(const MirrorState& m) {
 }
 std::string text(const MirrorRequest& m) {
   return "mirror request " + number(m.number) + " at " + decimal(m.speed) + " among " + decimal(m.tasks) +
-         (m.idle ? " idle" : "");
+         (m.idle ? " idle" : "") + (m.done > 0 ? ", has run " + seconds_text(m.done) : "");
 }
 std::string text(const MirrorRefusal& m) { return "mirror refusal " + number(m.number); }
 

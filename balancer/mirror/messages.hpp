@@ -20,7 +20,8 @@ struct MirrorRequest {
   std::uint64_t number = 0;  // to recognise late refusals
   double speed = 1;
   double tasks = 1;
-  bool idle = false;  // nothing runs at the asker; else it asks ahead
+  bool idle = false;      // nothing runs at the asker; else it asks ahead
+  std::int64_t done = 0;  // it has run so many units, which it still has to post-process
   friend bool operator==(const MirrorRequest&, const MirrorRequest&) = default;
 };
 // the answer to a request when there is too little to give.

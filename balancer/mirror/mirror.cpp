@@ -39,9 +39,9 @@ constexpr Parameter kMirrorParameters[] = {
      .may_be_auto = true},
     {.name = "post_processing",
      .default_value = "0",
-     .help = "seconds that a receiver needs after its part before it is finished; it is given less "
-             "by that",
-     .max = 3600},
+     .help = "seconds that follow in the end on each second of work (of a rank of power 1) that a rank has run, on any "
+             "rank, as sorting what it has found: both are to be finished with that, too, at the same time",
+     .max = 1e6},
     {.name = "backoff",
      .default_value = "0.001",
      .help = "seconds from a search that found nobody to the next at least; doubles up to 16 "
@@ -77,11 +77,14 @@ class Mirror : public Policy {
     }
     const MirrorState own = state();
     announcer_.consider(now, own, worth(), announcing(), ranks_, out);
-    receiver_.consider(now, {hungry(), stock_.idle(), worth(), speed_, tasks_}, out);
+    receiver_.consider(now, {hungry(), stock_.idle(), worth(), speed_, tasks_, done_}, out);
   }
 
  private:
-  void handle(Time, const LoadChanged& e, Actions&) { stock_.heard(e); }
+  void handle(Time, const LoadChanged& e, Actions&) {
+    stock_.heard(e);
+    for (const GroupDone& d : e.finished) done_ += units(d.weight);
+  }
   void handle(Time, const WentIdle& e, Actions&) {
     stock_.heard(e);
     receiver_.work_announced();  // some refuse less to an idle rank
@@ -147,6 +150,7 @@ class Mirror : public Policy {
 
   bool hungry() const { return stock_.ready() == 0 && (stock_.idle() || !faithful_); }
   double rate() const { return speed_ / tasks_; }
+  Side side() const { return {rate(), done_}; }
   // Units in 1 ns of weight measured here, which is one thread's.
   double units_per_ns() const { return rate() / workers_; }
   Time units(Time weight) const { return static_cast<Time>(static_cast<double>(weight) * units_per_ns()); }
@@ -163,7 +167,7 @@ class Mirror : public Policy {
   // What the others should know: work that may move, if a rank like this one would get some.
   MirrorState state() const {
     const Time pending = units(stock_.available_weight(usual_peer_));
-    const Time given = share_of_receiver(pending, rate(), rate(), post_processing_);
+    const Time given = share_of_receiver(pending, side(), side(), post_processing_);
     const bool gives = faithful_ || (given >= worth() && !stock_.pick_weight(usual_peer_, weight(given), true).empty());
     return {speed_, tasks_, gives ? pending : 0};
   }
@@ -173,9 +177,11 @@ class Mirror : public Policy {
   const double workers_;
   double speed_ = 1;
   bool faithful_ = false;
-  Time info_period_ = kAuto, min_transfer_ = kAuto, post_processing_ = 0;
+  Time info_period_ = kAuto, min_transfer_ = kAuto;
+  double post_processing_ = 0;  // ns per unit
   Rank usual_peer_;
   double tasks_ = 1;
+  Time done_ = 0;  // units
   Time load_told_ = 0;
 
   StateTable table_;
@@ -210,14 +216,14 @@ Mirror::Mirror(const Setup& setup)
   speed_ = speeds(setup)[static_cast<std::size_t>(index(self_))];
   if (!read.is_auto("info_period")) info_period_ = read.duration("info_period");
   if (!read.is_auto("min_transfer")) min_transfer_ = read.duration("min_transfer");
-  post_processing_ = read.duration("post_processing");
+  post_processing_ = read.number("post_processing");
 }
 
 // Both are to finish together. A rank that waits for an answer of its own gives all the same.
 void Mirror::give(Time now, Rank to, const MirrorRequest& request, Actions& out) {
   table_.announced(to, {request.speed, request.tasks, 0}, now);
   const Time pending = units(stock_.available_weight(to));
-  const Time given = share_of_receiver(pending, table_.rate(to), rate(), post_processing_);
+  const Time given = share_of_receiver(pending, {table_.rate(to), request.done}, side(), post_processing_);
   std::vector<GroupCount> parts;
   if (given >= worth() && table_.present(to) && table_.present(self_)) {
     parts = stock_.pick_weight(to, weight(given), request.idle);

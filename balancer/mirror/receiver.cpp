@@ -66,7 +66,7 @@ Receiver::Mode Receiver::search(Searching s, Time now, const Need& need, Actions
     if (!s.asked) ++number_;
     s.asked = s.waiting = true;
     s.idle = need.idle;
-    out.emplace_back(Send{s.order.back(), MirrorRequest{number_, need.speed, need.tasks, need.idle}});
+    out.emplace_back(Send{s.order.back(), MirrorRequest{number_, need.speed, need.tasks, need.idle, need.done}});
     return s;
   }
   if (s.asked) {  // in vain

@@ -33,6 +33,7 @@ class Receiver {
     Time worth;  // units: the least work to ask for
     double speed;
     double tasks;
+    Time done;  // units that were run here
   };
   // consider goes on from where the above led.
   void consider(Time now, const Need& need, Actions& out);

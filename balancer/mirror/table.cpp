@@ -23,13 +23,13 @@ Time remaining_work(Time assigned, double share) {
 
 std::int32_t mirrored(std::int32_t position, std::int32_t count) { return count + 1 - position; }
 
-Time share_of_receiver(Time pending, double receiver_rate, double victim_rate, Time post_processing) {
-  const double both = receiver_rate + victim_rate;
-  if (pending <= 0 || both <= 0) return 0;
-  // pending split so that C/Vr + post = (pending - C)/Ve.
-  const double given = static_cast<double>(pending) * receiver_rate / both -
-                       static_cast<double>(post_processing) * receiver_rate * victim_rate / both;
-  return std::clamp<Time>(static_cast<Time>(given), 0, pending);
+Time share_of_receiver(Time pending, const Side& receiver, const Side& victim, double post_processing) {
+  if (pending <= 0 || receiver.rate <= 0 || victim.rate <= 0) return 0;
+  // C, so that C/Vr + (Dr + C) post = (pending - C)/Ve + (De + pending - C) post.
+  const auto all = static_cast<double>(pending);
+  const double ahead = all / victim.rate + post_processing * (static_cast<double>(victim.done - receiver.done) + all);
+  const double given = ahead / (1 / receiver.rate + 1 / victim.rate + 2 * post_processing);
+  return static_cast<Time>(std::clamp(given, 0.0, all));
 }
 
 StateTable::StateTable(std::int32_t ranks, const std::vector<double>& speeds) : rows_(static_cast<std::size_t>(ranks)) {

@@ -25,9 +25,14 @@ Time remaining_work(Time assigned, double share);
 // n+1-p for positions 1..n.
 std::int32_t mirrored(std::int32_t position, std::int32_t count);
 
-// share_of_receiver is what a rank with `pending` units gives so that both finish together, when
-// the receiver needs `post_processing` ns more after its part. From 0 to pending.
-Time share_of_receiver(Time pending, double receiver_rate, double victim_rate, Time post_processing);
+// One side of a transfer. `done` are units that it has run since the start.
+struct Side {
+  double rate = 1;
+  Time done = 0;
+};
+// share_of_receiver is what a victim with `pending` units gives so that both finish together, when each needs
+// `post_processing` ns more for every unit that it will have run (the source's C + Ce te - Cr tr). From 0 to pending.
+Time share_of_receiver(Time pending, const Side& receiver, const Side& victim, double post_processing);
 
 // StateTable has a row per rank. A row is what its rank announced last; between announcements its
 // work is taken to shrink at its rate.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "balancer/simulator/lbaf_file.hpp"
+#include "balancer/simulator/lbdump_file.hpp"
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
 #include "files/whole_file.hpp"
@@ -101,7 +102,9 @@ void find_workload(const std::string& asked, Study& study) {
   std::error_code ignored;
   if (fs::is_regular_file(asked, ignored)) {
     try {
-      study.trace = sim::names_lbaf(asked) ? sim::read_lbaf(asked) : sim::read_trace(asked);
+      study.trace = sim::names_lbaf(asked)  ? sim::read_lbaf(asked)
+                    : sim::is_lbdump(asked) ? sim::read_lbdump(asked)
+                                            : sim::read_trace(asked);
     } catch (const sim::TraceError& e) {
       throw usage_error(e.what());
     }

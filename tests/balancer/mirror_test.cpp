@@ -37,13 +37,21 @@ TEST(MirrorTable, TheMirroredPosition) {
 }
 
 TEST(MirrorTable, BothFinishTogether) {
-  EXPECT_EQ(share_of_receiver(100, 1, 1, 0), 50);
-  EXPECT_EQ(share_of_receiver(100, 3, 1, 0), 75) << "three times as fast";
-  EXPECT_EQ(share_of_receiver(100, 0.5, 1, 0), 33) << "one competing task";
-  // 10 ns of post-processing: 45 units and 10 ns there, 55 units here.
-  EXPECT_EQ(share_of_receiver(100, 1, 1, 10), 45);
-  EXPECT_EQ(share_of_receiver(100, 1, 1, 1000), 0);
-  EXPECT_EQ(share_of_receiver(0, 1, 1, 0), 0);
+  EXPECT_EQ(share_of_receiver(100, {1}, {1}, 0), 50);
+  EXPECT_EQ(share_of_receiver(100, {3}, {1}, 0), 75) << "three times as fast";
+  EXPECT_EQ(share_of_receiver(100, {0.5}, {1}, 0), 33) << "one competing task";
+  EXPECT_EQ(share_of_receiver(0, {1}, {1}, 0), 0);
+}
+
+TEST(MirrorTable, BothHaveSortedTogether) {
+  // A tenth of a ns of sorting for each unit, of the fast one's 300 that are done, too: it needs 43 + 43 * 0.1 + 30.
+  const Time given = share_of_receiver(100, {1, 300}, {0.5, 100}, 0.1);
+  const auto there = [](Time c) { return static_cast<double>(c) + 0.1 * static_cast<double>(300 + c); };
+  const auto here = [](Time c) { return 2.0 * static_cast<double>(100 - c) + 0.1 * static_cast<double>(200 - c); };
+  EXPECT_NEAR(there(given), here(given), 2.0);
+  EXPECT_EQ(given, 59);
+  EXPECT_LT(given, share_of_receiver(100, {1}, {0.5}, 0)) << "who has searched more sorts longer";
+  EXPECT_EQ(share_of_receiver(100, {1, 5000}, {1, 0}, 0.1), 0) << "it would still sort when all is done here";
 }
 
 TEST(MirrorTable, SearchesFromTheMirroredPositionTowardsMoreThenLess) {
@@ -98,13 +106,14 @@ TEST(Mirror, TheVictimGivesByRates) {
   s.expect_golden("mirror_gives");
 }
 
-TEST(Mirror, PostProcessingIsTakenOff) {
-  Script s("mirror", setup(1, 3, 1, {{"post_processing", "0.04"}}));
+TEST(Mirror, WhatIsPostProcessedLaterCounts) {
+  Script s("mirror", setup(1, 3, 1, {{"post_processing", "0.5"}}));
   s.at(0, WentBusy{});
   s.at(0, of_10_ms(12));
-  const auto shipped = all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, true})));
+  // There 10 fragments are done: 100 ms of work to be post-processed in 50 ms. Of 12, 4 bring both to 110 ms or so.
+  const auto shipped = all<Ship>(s.at(kMs, from(0, MirrorRequest{1, 1, 1, true, 100 * kMs})));
   ASSERT_EQ(shipped.size(), 1u);
-  EXPECT_EQ(fragments(shipped[0]), 4) << "120 ms: 40 and 40 there, 80 here";
+  EXPECT_EQ(fragments(shipped[0]), 4);
 }
 
 TEST(Mirror, BelowMinTransferItRefuses) {

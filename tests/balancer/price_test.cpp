@@ -22,6 +22,16 @@ TEST(Links, AWayToAnotherHostIsNeverTakenForOneInsideAHost) {
 }
 
 // Rank 0 measures its links to three others of seven, and no guess is mixed with them.
+TEST(Links, AWayThatNobodyMeasuredIsLikeTheWayBack) {
+  Links links;
+  links.set(Rank{0}, {50'000, 1e8});
+  links.set(Rank{3}, Rank{0}, {900'000, 6e5});
+  EXPECT_EQ(links.between(Rank{0}, Rank{3}).bandwidth, 6e5) << "it is behind a slow line, as it has found itself";
+  EXPECT_EQ(links.between(Rank{0}, Rank{2}).bandwidth, 1e8);
+  links.set(Rank{0}, Rank{3}, {900'000, 5e5});
+  EXPECT_EQ(links.between(Rank{0}, Rank{3}).bandwidth, 5e5);
+}
+
 TEST(Links, AWayThatNobodyMeasuredIsLikeTheWorstThatWas) {
   Links links;
   const Link fast{20'000, 1e9}, faster{10'000, 2e9}, slow{90'000, 1e8};

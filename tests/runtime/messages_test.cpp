@@ -209,7 +209,7 @@ TEST(Messages, RoundTripEveryPolicyMessage) {
       AuctionUnloaded{},
       AuctionWake{},
       MirrorState{1.5, 2.5, 25},
-      MirrorRequest{26, 3.5, 4.5, true},
+      MirrorRequest{26, 3.5, 4.5, true, 261},
       MirrorRefusal{27},
       OutsideTasks{1.5, 2},
       LoopOpened{},

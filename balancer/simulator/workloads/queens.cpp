@@ -1,7 +1,9 @@
-// `queens`: all solutions of N-Queens, an item per partial placement, made while running.
+// `queens`: all solutions of N-Queens, an item per partial placement, made while running; of large boards sampled, with
+// an item for all that lies below some row.
 // `queens_loop`: the same tree as a loop over the placements of the first rows.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "balancer/random.hpp"
 #include "balancer/simulator/workloads/catalogue.hpp"
@@ -35,6 +37,39 @@ struct Placement {
 
 std::uint32_t all_columns(int n) { return (1u << n) - 1; }
 
+// Placements under (and with) this one.
+std::int64_t count_below(Placement p, std::uint32_t all) {
+  std::int64_t nodes = 1;
+  for (std::uint32_t free = p.free(all); free != 0; free &= free - 1) {
+    nodes += count_below(p.with(free & (~free + 1), all), all);
+  }
+  return nodes;
+}
+
+// Knuth's estimate of the same number, by random descents: their mean is right. And of the solutions among them.
+struct Below {
+  double placements = 0, solutions = 0;
+};
+Below estimate_below(Placement start, std::uint32_t all, std::int64_t descents, Random& random) {
+  Below sum;
+  for (std::int64_t d = 0; d < descents; ++d) {
+    Placement p = start;
+    double width = 1;
+    for (;;) {
+      sum.placements += width;
+      if (p.columns == all) sum.solutions += width;
+      std::uint32_t free = p.free(all);
+      const auto choices = static_cast<std::uint32_t>(std::popcount(free));
+      if (choices == 0) break;
+      width *= choices;
+      for (auto skip = random.below(choices); skip > 0; --skip) free &= free - 1;
+      p = p.with(free & (~free + 1), all);
+    }
+  }
+  const auto all_descents = static_cast<double>(descents);
+  return {sum.placements / all_descents, sum.solutions / all_descents};
+}
+
 constexpr std::string_view kEnds[] = {"alternate", "oldest", "newest"};
 constexpr Parameter kQueens[] = {
     {.name = "n", .default_value = "14", .help = "queens", .kind = Kind::integer, .min = 1, .max = kMostQueens},
@@ -49,15 +84,30 @@ constexpr Parameter kQueens[] = {
              "alike, or one end; it runs the newest first",
      .kind = Kind::choice,
      .choices = kEnds},
+    {.name = "rows",
+     .default_value = "0",
+     .help = "sampled: what lies below a placement of so many rows is one item with it, as heavy as random descents "
+             "say; 0: the whole tree (16 queens have 10^9 items)",
+     .kind = Kind::integer,
+     .max = kMostQueens},
+    {.name = "descents",
+     .default_value = "8",
+     .help = "random descents for each such item",
+     .kind = Kind::integer,
+     .min = 1,
+     .max = 1e6},
 };
 
 class Queens final : public Program {
  public:
-  Queens(const SettingsReader& read, const Surroundings&)
+  Queens(const SettingsReader& read, const Surroundings& around)
       : n_(static_cast<int>(read.integer("n"))),
         all_(all_columns(n_)),
         weight_(read.duration("weight")),
-        ships_(read.text("ships")) {
+        ships_(read.text("ships")),
+        rows_(static_cast<int>(read.integer("rows"))),
+        descents_(read.integer("descents")),
+        seed_(around.seed) {
     groups_.resize(1);
     groups_[0].label = "place at queens.fa:7";
     groups_[0].stealable = groups_[0].bulk = true;
@@ -68,6 +118,10 @@ class Queens final : public Program {
   void born(const Births& b, Effects& out) override { out.ready(b.rank, item(Placement{})); }
   void finished(Rank here, const Item& done, Effects& out) override {
     const Placement p = Placement::unpacked(done.state);
+    if (sampled(p)) {
+      solutions_ += below(p).solutions;
+      return;
+    }
     if (p.columns == all_) {
       ++solutions_;
       return;
@@ -81,55 +135,39 @@ class Queens final : public Program {
     return ships_ == "alternate" ? Ships::alternate : ships_ == "newest" ? Ships::newest : Ships::oldest;
   }
   Time critical_path(double speed) const override { return at_speed((n_ + 1) * weight_, speed); }
-  std::string result() const override { return std::to_string(solutions_) + " solutions"; }
+  std::string result() const override {
+    return (rows_ > 0 ? "about " : "") + std::to_string(std::llround(solutions_)) + " solutions";
+  }
   std::vector<std::string> faults() const override {
-    if (solutions_ == kSolutions[n_]) return {};
-    return {std::to_string(solutions_) + " solutions instead of " + std::to_string(kSolutions[n_])};
+    if (rows_ > 0 || std::llround(solutions_) == kSolutions[n_]) return {};
+    return {std::to_string(std::llround(solutions_)) + " solutions instead of " + std::to_string(kSolutions[n_])};
   }
 
  private:
   Item item(Placement p) const {
     Item i;
     i.state = p.packed();
-    i.weight = weight_;
+    i.weight = sampled(p) ? static_cast<Time>(below(p).placements * static_cast<double>(weight_)) : weight_;
     return i;
+  }
+  // Is all that lies below it one item with it?
+  bool sampled(Placement p) const { return rows_ > 0 && std::popcount(p.columns) == rows_; }
+  // The same whenever it is asked, and whoever asks.
+  Below below(Placement p) const {
+    Random random(seed_ ^ p.packed());
+    return estimate_below(p, all_, descents_, random);
   }
 
   int n_;
   std::uint32_t all_;
   Time weight_;
   std::string ships_;
+  int rows_;
+  std::int64_t descents_;
+  std::uint64_t seed_;
   std::vector<GroupInfo> groups_;
-  std::int64_t solutions_ = 0;
+  double solutions_ = 0;  // whole numbers are exact up to 2^53
 };
-
-// Placements under (and with) this one.
-std::int64_t count_below(Placement p, std::uint32_t all) {
-  std::int64_t nodes = 1;
-  for (std::uint32_t free = p.free(all); free != 0; free &= free - 1) {
-    nodes += count_below(p.with(free & (~free + 1), all), all);
-  }
-  return nodes;
-}
-
-// Knuth's estimate of the same number, by random descents: their mean is right.
-double estimate_below(Placement start, std::uint32_t all, std::int64_t descents, Random& random) {
-  double sum = 0;
-  for (std::int64_t d = 0; d < descents; ++d) {
-    Placement p = start;
-    double width = 1;
-    for (;;) {
-      sum += width;
-      std::uint32_t free = p.free(all);
-      const auto choices = static_cast<std::uint32_t>(std::popcount(free));
-      if (choices == 0) break;
-      width *= choices;
-      for (auto skip = random.below(choices); skip > 0; --skip) free &= free - 1;
-      p = p.with(free & (~free + 1), all);
-    }
-  }
-  return sum / static_cast<double>(descents);
-}
 
 constexpr std::string_view kPlacements[] = {"free", "all"};
 constexpr Parameter kQueensLoop[] = {
@@ -195,7 +233,7 @@ Generated queens_loop(const SettingsReader& read, const Surroundings& around) {
   for (const std::optional<Placement>& p : prefixes) {
     const double nodes = !p      ? 1
                          : exact ? static_cast<double>(count_below(*p, all))
-                                 : estimate_below(*p, all, read.integer("descents"), random);
+                                 : estimate_below(*p, all, read.integer("descents"), random).placements;
     w.births.push_back({0, Rank{0}, w.add({.group = Group{0}, .weight = static_cast<Time>(nodes * weight)})});
   }
   Generated g;
