@@ -35,7 +35,5 @@ santana_runs() {
     dlml_runs cores aitzaloa 128 $n 5 faithful 1 "$all"
     dlml_runs cores aitzaloa 1024 $n 5 faithful 1 "torus tree"
   done
-  for n in 14 15; do dlml_runs whole santana40 40 $n 0 faithful 3 "$all"; done
-  dlml_runs whole santana40 40 16 0 faithful 1 "$all"
-  for n in 14 15 16; do dlml_runs whole santana40 40 $n 5 faithful 3 "$all"; done
+  for n in 14 15 16; do dlml_runs whole santana40 40 $n 0 faithful 1 "$all"; done
 }
