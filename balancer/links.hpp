@@ -48,8 +48,8 @@ class Hosts {
 };
 
 // Links is what one rank knows of links: a default, and per pair where it was told otherwise. A link that nobody has
-// measured is taken for the way back, if somebody has measured that. Where hosts are known, else for one between the same
-// two hosts, or for the worst that leads from that host to others, never for one inside a host.
+// measured is taken for the way back, if somebody has measured that. Where hosts are known, else for one between the
+// same two hosts, or for the worst that leads from that host to others, never for one inside a host.
 class Links {
  public:
   Links() = default;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "balancer/simulator/cluster.hpp"
 #include "balancer/simulator/loads.hpp"
 
 namespace tessera::balancer::simulator {
@@ -98,7 +99,7 @@ class Reading {
     LoadTask& task = phase.tasks[name];
     task.weight += static_cast<Time>(std::llround(seconds * 1e9));
     const auto node = t.value("node", std::int64_t{rank_});
-    if (node < 0 || node >= kMostLoadRanks) wrong("has a task on node " + std::to_string(node) + place());
+    if (node < 0 || node >= kMostRanks) wrong("has a task on node " + std::to_string(node) + place());
     task.rank = static_cast<std::int32_t>(node);
     task.moves = t.at("entity").value("migratable", true);
   }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "balancer/simulator/cluster.hpp"
 #include "balancer/simulator/loads.hpp"
 
 namespace tessera::balancer::simulator {
@@ -146,7 +147,7 @@ class Step {
 
   // What a processor did beside the objects is a task that stays there.
   void processors(std::size_t n) {
-    if (n == 0 || n > static_cast<std::size_t>(kMostLoadRanks)) in_.wrong(in_.at(), std::to_string(n) + " processors");
+    if (n == 0 || n > static_cast<std::size_t>(kMostRanks)) in_.wrong(in_.at(), std::to_string(n) + " processors");
     processors_ = n;
     for (std::size_t p = 0; p < n; ++p) {
       in_.seconds();

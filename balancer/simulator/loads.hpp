@@ -25,8 +25,6 @@ struct LoadPhase {
   std::vector<LoadEdge> edges;
 };
 
-inline constexpr std::int32_t kMostLoadRanks = 1 << 20;
-
 // LoadSums says no to what is negative, no number, or too much together with all before: sums are 64 bit.
 class LoadSums {
  public:
