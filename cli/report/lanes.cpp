@@ -105,7 +105,7 @@ class Sweep {
       const bool away = ready.from >= 0 && ready.from != lane_.rank;
       const bool input = ready.why == Ready::Why::input, moved = ready.why == Ready::Why::moved;
       const Doing lay = moved ? Doing::late : Doing::elsewhere;
-      if (away && input) {
+      if (away && input && ready.by != kNobody) {
         // The one that makes it may have waited for a transfer itself.
         const Ready& maker = r_.ready[ready.by];
         if (maker.why == Ready::Why::input && maker.at > maker.made) {

@@ -207,10 +207,12 @@ RunRecord read_run(const std::string& path, const Part& part) {
   } catch (const sim::TraceError& e) {
     throw usage_error(e.what());
   }
-  return run_of(part_of(std::move(trace), part, path), path);
+  RunRecord whole = run_of(std::move(trace), path);
+  if (part.from.empty() && part.to.empty()) return whole;
+  return run_of(part_of(whole.trace, part, path), path, &whole);
 }
 
-RunRecord run_of(sim::Trace trace, const std::string& path) {
+RunRecord run_of(sim::Trace trace, const std::string& path, const RunRecord* whole) {
   RunRecord r;
   r.name = std::filesystem::path(path).filename().string();
   r.trace = std::move(trace);
@@ -222,6 +224,7 @@ RunRecord run_of(sim::Trace trace, const std::string& path) {
   r.bars_of.resize(r.trace.work.fragments.size());
   for (std::size_t i = 0; i < r.times().bars.size(); ++i) r.bars_of[r.times().bars[i].fragment].push_back(i);
   find_ready(r);
+  if (whole != nullptr) know_as(*whole, r);
   find_lanes(r);
   find_path(r);
   return r;

@@ -104,13 +104,15 @@ struct Part {
   std::string from, to;
 };
 void add_part(CLI::App&, Part&);
-// A usage error when nothing ran then.
-balancer::simulator::Trace part_of(balancer::simulator::Trace, const Part&, const std::string& name);
+// Of one whose bars are in order. A usage error when nothing ran then.
+balancer::simulator::Trace part_of(const balancer::simulator::Trace&, const Part&, const std::string& name);
+// Since when its fragments could run is known from the whole run.
+void know_as(const RunRecord& whole, RunRecord& part);
 
 // read_run reads a trace and finds out all this. A usage error when it is none, or has no times.
 RunRecord read_run(const std::string& path, const Part& = {});
-// The same of a record that is there.
-RunRecord run_of(balancer::simulator::Trace, const std::string& name);
+// The same of a record that is there; of a part of `whole`.
+RunRecord run_of(balancer::simulator::Trace, const std::string& name, const RunRecord* whole = nullptr);
 
 // Parts of it.
 void find_ready(RunRecord&);

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "balancer/units.hpp"
 #include "cli/advise/advice.hpp"
+#include "cli/export/export.hpp"
 #include "cli/report/run_record.hpp"
 
 namespace tessera::cli {
@@ -42,7 +44,7 @@ struct Look {
       g.longest = std::max(g.longest, r.own[i]);
       ++g.count;
       kernels += r.own[i];
-      longest = std::max(longest, r.own[i]);
+      if (r.own[i] > longest) longest = r.own[i], longest_bar = i;
       by_rank[static_cast<std::size_t>(r.times().bars[i].rank)] += r.own[i];
     }
     all = r.length() * static_cast<Time>(r.lanes.size());
@@ -78,7 +80,17 @@ struct Look {
   std::vector<Tally> groups;
   std::vector<Time> by_rank;
   Time kernels = 0, longest = 0, all = 0;
+  std::size_t longest_bar = kNobody;
 };
+
+// Of the workers' time, as a note of the record says it (Summary::crowded); 0: it has none.
+double without_a_core(const RunRecord& r) {
+  for (const std::string& note : r.times().notes) {
+    int share = 0;
+    if (std::sscanf(note.c_str(), "workers had no core for %d %%", &share) == 1) return share / 100.0;
+  }
+  return 0;
+}
 
 std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
@@ -136,12 +148,20 @@ std::vector<std::string> sentences(const RunRecord& run) {
   const double idle = l.share(Doing::transfer) + l.share(Doing::value) + lay + l.share(Doing::nothing);
   const Time chain = run.trace.work.critical_path();
   const bool chained = static_cast<double>(chain) >= kNearlyAll * static_cast<double>(run.length());
-  if (idle >= kWorthASentence && chained) {
-    const std::string text = static_cast<double>(l.longest) >= kNearlyAll * static_cast<double>(chain)
-                                 ? one_is_long(l.longest)
-                                 : chain_is_long(chain);
-    all.emplace_back(idle, fmt::format("{}{}, of {} in all.", static_cast<char>(std::toupper(text[0])), text.substr(1),
-                                       duration_text(run.length())));
+  const auto chain_text = [&] {
+    const bool one = static_cast<double>(l.longest) >= kNearlyAll * static_cast<double>(chain);
+    const std::string text = one ? one_is_long(l.longest) : chain_is_long(chain);
+    return fmt::format("{}{}, of {} in all{}.", static_cast<char>(std::toupper(text[0])), text.substr(1),
+                       duration_text(run.length()), one ? ": it is `" + bar_name(run, l.longest_bar) + "`" : "");
+  };
+  if (idle >= kWorthASentence && chained) all.emplace_back(idle, chain_text());
+  const double no_core = without_a_core(run);
+  if (no_core >= kWorthASentence) {
+    all.emplace_back(no_core,
+                     fmt::format("For {} of their time the workers had no core: run fewer ranks and threads, on a "
+                                 "machine that does nothing else, or have more cores. All other times have these "
+                                 "pauses in them.",
+                                 share_text(no_core)));
   }
   const double own = l.share(Doing::making) + l.share(Doing::overhead);
   if (own >= kWorthASentence && l.stalled() >= 0.5) {
@@ -162,18 +182,20 @@ std::vector<std::string> sentences(const RunRecord& run) {
   for (const sim::RankInfo& r : run.times().ranks) ranks += r.workers > 0 ? 1 : 0;
   const double mean = ranks == 0 ? 0 : static_cast<double>(l.kernels) / static_cast<double>(ranks);
   // What waits for each other can't be spread.
-  if (ranks > 1 && !chained && static_cast<double>(*heaviest) > 1.2 * mean) {
-    all.emplace_back(
-        (static_cast<double>(*heaviest) - mean) / static_cast<double>(run.length()),
-        fmt::format("Rank {} was busy for {}, the ranks in the mean for {}: evenly spread, the same kernels need "
-                    "{} of the time that it took.",
-                    heaviest - l.by_rank.begin(), duration_text(*heaviest), duration_text(static_cast<Time>(mean)),
-                    share_text(mean / static_cast<double>(*heaviest))));
+  const double spread =
+      (static_cast<double>(*heaviest) - std::max(mean, static_cast<double>(chain))) / static_cast<double>(run.length());
+  if (ranks > 1 && !chained && static_cast<double>(*heaviest) > 1.2 * mean && spread >= kWorthASentence) {
+    all.emplace_back(spread,
+                     fmt::format("Rank {} was busy for {}, the ranks in the mean for {}: evenly spread, the same "
+                                 "kernels need {} of the time that the run took less.",
+                                 heaviest - l.by_rank.begin(), duration_text(*heaviest),
+                                 duration_text(static_cast<Time>(mean)), share_text(spread)));
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (all.size() > 3) all.resize(3);
   std::vector<std::string> texts;
   for (auto& [share, text] : all) texts.push_back(std::move(text));
+  if (texts.empty() && chained && run.lanes.size() > 1) texts.push_back(chain_text());
   if (texts.empty()) {
     texts.push_back(
         fmt::format("The workers were busy with kernels for {} of the time: only faster kernels, or more ranks, make "

@@ -13,6 +13,10 @@ namespace {
 namespace sim = balancer::simulator;
 using balancer::duration_text;
 
+bool is_within(const sim::Bar& b, Time from, Time to) {
+  return b.start < to && b.start + std::max<Time>(1, b.length) > from;
+}
+
 class Cropper {
  public:
   Cropper(const sim::Trace& whole, Time from, Time to) : whole_(whole), from_(from), to_(to) {}
@@ -30,7 +34,7 @@ class Cropper {
   }
 
  private:
-  bool within(const sim::Bar& b) const { return b.start < to_ && b.start + std::max<Time>(1, b.length) > from_; }
+  bool within(const sim::Bar& b) const { return is_within(b, from_, to_); }
 
   // Those that ran within, and the ends of others that some of these wait for.
   void number() {
@@ -135,16 +139,28 @@ Time time_of(const std::string& text, const char* option, Time otherwise) {
 
 }  // namespace
 
+void know_as(const RunRecord& whole, RunRecord& part) {
+  const Time from = part.from(), to = part.finished();
+  std::vector<std::size_t> was, now(whole.times().bars.size(), kNobody);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (is_within(whole.times().bars[i], from, to)) now[i] = was.size(), was.push_back(i);
+  }
+  for (std::size_t i = 0; i < was.size() && i < part.ready.size(); ++i) {
+    const Ready& w = whole.ready[was[i]];
+    const Time start = part.times().bars[i].start;
+    part.ready[i] = {std::clamp(w.at, from, start), w.why, w.by == kNobody ? kNobody : now[w.by],
+                     std::clamp(w.made, from, start), w.from};
+  }
+}
+
 void add_part(CLI::App& sub, Part& part) {
   sub.add_option("--from", part.from, "only what ran from then on, since the start of the run: 1.5ms, 2s")
       ->option_text("TIME");
   sub.add_option("--to", part.to, "only what ran before then")->option_text("TIME");
 }
 
-sim::Trace part_of(sim::Trace whole, const Part& part, const std::string& name) {
-  if (part.from.empty() && part.to.empty()) return whole;
+sim::Trace part_of(const sim::Trace& whole, const Part& part, const std::string& name) {
   const sim::Times& t = whole.times;
-  if (t.finished == 0) return whole;
   const Time from = std::max(t.from, time_of(part.from, "--from", t.from));
   const Time to = std::min(t.finished, time_of(part.to, "--to", t.finished));
   sim::Trace cropped;

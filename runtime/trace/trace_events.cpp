@@ -80,12 +80,15 @@ std::vector<TraceGraph::Came> TraceEvents::came() {
   // Of each the first question after it had come the last time.
   auto ask = asked_.begin();
   for (TraceGraph::Came& c : came_) {
-    const auto later = [&](const TraceGraph::Came& a) {
-      return std::tie(a.rank, a.value, a.at) > std::tie(c.rank, c.value, c.at);
+    const auto before = [&] {
+      return ask != asked_.end() && std::tie(ask->rank, ask->value) < std::tie(c.rank, c.value);
     };
-    if (ask != asked_.end() && !later(*ask) && ask->rank == c.rank && ask->value == c.value && !c.along)
-      c.asked = ask->at;
-    while (ask != asked_.end() && !later(*ask)) ++ask;
+    while (before()) ++ask;  // what never came
+    const auto of_this = [&] {
+      return ask != asked_.end() && ask->rank == c.rank && ask->value == c.value && ask->at <= c.at;
+    };
+    if (of_this() && !c.along) c.asked = ask->at;
+    while (of_this()) ++ask;
   }
   return std::move(came_);
 }

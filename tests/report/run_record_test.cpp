@@ -1,8 +1,10 @@
 // What follows from a record: what workers did all the time, why they were idle, and what held the run up.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "cli/failure.hpp"
 #include "cli/report/page.hpp"
@@ -146,6 +148,77 @@ TEST_F(ReportRecord, SentencesSayWhatToDo) {
   EXPECT_NE(all[0].find("The longest chain of fragments that wait for each other takes 5.10 ms"), std::string::npos)
       << all[0];
   EXPECT_NE(all[1].find("nothing was ready anywhere"), std::string::npos) << all[1];
+}
+
+// Of two workers one runs a kernel of 6 s, the other many: both are busy, and more of them would not help.
+TEST_F(ReportRecord, OneLongKernelIsNamed) {
+  std::string text = "tessera-trace 1\nprogram - p\ngroup 0 : item\nf 0 0 - - 6000000000 0\n";
+  std::string bars = "t 0 0 0 0 6000000000 0 30\n";
+  for (int i = 1; i <= 100; ++i) {
+    const std::string number = std::to_string(i);
+    text += "f " + number + " 0 - - 60000000 0\n";
+    bars += "t " + number + " 1 0 " + std::to_string((i - 1) * 60'000'000LL) + " 60000000 0 " + number + "\n";
+  }
+  const auto all = sentences(read(text +
+                                  "run 6100000000 live none\nrank 0 1 same-host 0 0 h\nrank 1 1 same-host 0 0 h\n"
+                                  "block 0 0 kernel 2 i : 1 in p item(i)\n" +
+                                  bars + "end 101\n"));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0], "One fragment takes 6.00 s: cut the long ones, of 6.10 s in all: it is `item (i=30)`.");
+}
+
+// Who shares a core is not told to take more of them; what is uneven in little of the run is no sentence.
+TEST_F(ReportRecord, SentencesAreOfWhatCosts) {
+  std::string text = tests::kSmallTrace;
+  text.insert(text.find("rank 0 1"),
+              "note workers had no core for 60 % of their time: the machine had other things to do\n");
+  EXPECT_EQ(sentences(read(text)).at(0).find("For 60 % of their time the workers had no core"), 0u);
+  const auto uneven = [&](const char* finished) {
+    const auto all = sentences(
+        read(std::string("tessera-trace 1\nprogram - p\ngroup 0 : k\nf 0 0 - - 10000000 0\nf 1 0 - - 10000000 0\n"
+                         "f 2 0 - - 10000000 0\nrun ") +
+             finished +
+             " live none\nrank 0 1 same-host 0 0 h\nrank 1 1 same-host 0 0 h\n"
+             "block 0 0 kernel 2 : 1 in p k()\nt 0 0 0 0 10000000 0\nt 1 0 0 10000000 10000000 0\n"
+             "t 2 0 0 20000000 10000000 0\nend 3\n"));
+    return std::accumulate(all.begin(), all.end(), std::string());
+  };
+  EXPECT_NE(uneven("31000000").find("the same kernels need 48 % of the time that the run took less"), std::string::npos)
+      << uneven("31000000");
+  EXPECT_EQ(uneven("500000000").find("evenly spread"), std::string::npos) << uneven("500000000");
+}
+
+// A part of a run is a cut of what is known of all of it.
+TEST_F(ReportRecord, APartIsACutOfTheWhole) {
+  const RunRecord whole = read(tests::kSmallTrace);
+  for (int from = 0; from < 6000; from += 370) {
+    for (int to = from + 200; to < 6100; to += 910) {
+      Part part;
+      part.from = std::to_string(from) + "us", part.to = std::to_string(to) + "us";
+      std::array<Time, kDoings> cut{};
+      for (const Lane& lane : whole.lanes) {
+        for (const Segment& s : lane.segments)
+          cut[static_cast<std::size_t>(s.doing)] +=
+              std::max<Time>(0, std::min<Time>(s.end, to * 1000) - std::max<Time>(s.start, from * 1000));
+      }
+      RunRecord r;
+      try {
+        r = read_run((folder_ / "r.trace").string(), part);
+      } catch (const Failure&) {
+        continue;  // nothing ran then
+      }
+      // What comes after the part is not known there.
+      for (const Doing d : {Doing::kernel, Doing::making, Doing::overhead, Doing::transfer, Doing::late})
+        EXPECT_EQ(r.sums[static_cast<std::size_t>(d)] <= cut[static_cast<std::size_t>(d)] + 2000, true)
+            << part.from << " " << part.to << " " << name_of(d);
+      EXPECT_EQ(r.sums[0], cut[0]);
+    }
+  }
+  Part part;
+  part.from = "3600us", part.to = "6050us";  // without work(2), which made what was on its way
+  const RunRecord r = read_run((folder_ / "r.trace").string(), part);
+  EXPECT_EQ(sum(r, Doing::transfer), 400);
+  EXPECT_EQ(sum(r, Doing::overhead), 5);
 }
 
 // Pauses of 1 us between kernels of 1 us are the runtime's. Such of 1 ms between kernels of 2 ms are not: nobody is

@@ -84,9 +84,10 @@ TEST_F(Report, WhatLiesUntilItIsAskedForIsNoTransfer) {
         "C++ sub item(int i, name r) ${{ r = i; $}}\n"
         "C++ sub add(int s, int x, name r) ${{ usleep(3000); r = s + x; $}}\n"
         "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+        "sub late(int i, int a, name x, name r) { if a >= 0 add(a, x, r); }\n"
         "sub main() { df x, s; for i = 0..30 item(i, x[i]) @ { locator_cyclic: 0; }; item(0, s[0]) @ { locator_cyclic: "
         "1; };\n"
-        "  for i = 1..30 add(s[i - 1], x[i], s[i]) @ { locator_cyclic: 1; }; show(s[30]); }\n");
+        "  for i = 1..30 late(i, s[i - 1], x[i], s[i]) @ { locator_cyclic: 1; }; show(s[30]); }\n");
   ASSERT_TRUE(ended(
       tessera({"run", "p.fa", "-q", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--record", "p.trace"}),
       0));

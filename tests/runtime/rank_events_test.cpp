@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <tuple>
+
+#include "runtime/trace/trace_events.hpp"
 #include "runtime/transport/transport.hpp"
 
 namespace tessera::runtime {
@@ -43,6 +47,46 @@ TEST(RankEvents, KeepsTheLastOnesWithTheirTexts) {
     EXPECT_EQ(decisions == kMany, limit == 10'000'000);
     EXPECT_LE(words * 8, std::max(limit, std::size_t{4096}));
   }
+}
+
+// A value that came belongs to the first question for it since it came before; other questions are for what never came.
+TEST(TraceEvents, QuestionsBelongToWhatCameNext) {
+  struct Event {
+    EventWord word;
+    std::int32_t rank;  // that asked, or that it came from
+    balancer::Time at;
+    TraceKey key;
+    bool along = false;
+  };
+  TraceEvents events(0);
+  balancer::simulator::Times times;
+  const auto add = [&](Rank self, std::initializer_list<Event> all) {
+    TracePart part;
+    part.worker = -1;
+    for (const Event& e : all) {
+      const auto from = static_cast<std::uint64_t>(e.rank) << kEventShift;
+      part.words.insert(part.words.end(), {from | (e.along ? 256u : 0u) | static_cast<std::uint64_t>(e.word),
+                                           static_cast<std::uint64_t>(e.at), e.key});
+    }
+    events.add(
+        self, part, [](std::uint32_t) { return balancer::Group{0}; }, times);
+  };
+  using enum EventWord;
+  add(Rank{0}, {{asked, 1, 1, 3},
+                {asked, 1, 2, 5},
+                {asked, 1, 10, 7},
+                {asked, 1, 12, 7},
+                {asked, 2, 13, 7},
+                {asked, 1, 14, 8},
+                {asked, 1, 30, 7},
+                {asked, 1, 55, 9}});
+  add(Rank{1}, {{value, 0, 20, 7}, {value, 0, 21, 8, true}, {value, 0, 40, 7}, {value, 0, 50, 9}});
+  add(Rank{2}, {{value, 0, 20, 7}, {value, 0, 25, 7}});
+  std::map<std::tuple<std::int32_t, TraceKey, balancer::Time>, balancer::Time> found;
+  for (const TraceGraph::Came& c : events.came()) found[{balancer::index(c.rank), c.value, c.at}] = c.asked;
+  const decltype(found) wanted = {{{1, 7, 20}, 10}, {{1, 7, 40}, 30}, {{1, 8, 21}, -1},
+                                  {{1, 9, 50}, -1}, {{2, 7, 20}, 13}, {{2, 7, 25}, -1}};
+  EXPECT_EQ(found, wanted);
 }
 
 }  // namespace

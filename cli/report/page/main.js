@@ -38,7 +38,7 @@ function head(runs) {
   by_id('title').textContent = runs.map((r) => r.name).join('  and  ');
   by_id('facts').textContent = runs.map((r) => {
     const error = Math.max(0, ...r.ranks.map((x) => x.error));
-    return (r.simulated ? 'simulated: ' : '') + (r.from > 0 ? duration(r.span) + ' of ' : '') + duration(r.finished) + ' on ' + r.ranks.length + (r.ranks.length > 1 ? ' ranks, ' : ' rank, ') + r.lanes.length + (r.lanes.length > 1 ? ' workers' : ' worker') + ', balancer ' + r.balancer + ', ' + r.count.toLocaleString('en') + ' runs of kernels' +
+    return (r.simulated ? 'simulated: ' : '') + (r.from > 0 ? duration(r.span) + ' from ' + duration(r.from) + ' on, on ' : duration(r.finished) + ' on ') + r.ranks.length + (r.ranks.length > 1 ? ' ranks, ' : ' rank, ') + r.lanes.length + (r.lanes.length > 1 ? ' workers' : ' worker') + ', balancer ' + r.balancer + ', ' + r.count.toLocaleString('en') + ' runs of kernels' +
       (error > 0 ? ', clocks of hosts agree within ' + duration(error) : '');
   }).join('   |   ');
   by_id('advice').replaceChildren(...runs.map((r) => make('div', {}, ...(runs.length > 1 ? [make('b', {}, r.name)] : []), make('ol', {}, ...r.sentences.map((s) => make('li', {}, s))))));
@@ -50,9 +50,10 @@ function legend(timeline) {
   for (const run of timeline.runs) for (const g of run.groups) if (g.count) groups.set(g.key, [...(groups.get(g.key) || []), g]);
   const own = (list) => list.reduce((a, g) => a + g.own, 0);
   by_id('legend').replaceChildren(...[...groups.values()].sort((a, b) => own(b) - own(a)).map((list) => {
-    const button = make('button', {type: 'button', 'aria-pressed': 'true', title: list[0].label + '; with Alt: only this one', onclick: (e) => {
+    const button = make('button', {type: 'button', 'aria-pressed': 'true', title: list[0].label + '; with Alt: only this one, then all again', onclick: (e) => {
       if (e.altKey) {
-        for (const other of groups.values()) for (const g of other) g.shown = other === list;
+        const alone = [...groups.values()].every((other) => other.every((g) => g.shown === (other === list)));
+        for (const other of groups.values()) for (const g of other) g.shown = alone || other === list;
       } else {
         for (const g of list) g.shown = !g.shown;
       }
