@@ -93,7 +93,12 @@ std::string rank_lines(const StatusText& s, const StatusText& before, std::size_
     const double workers = x["workers"].get<double>();
     all_busy.push_back(workers == 0 ? 0 : std::min(1.0, since(x, old, "busy_seconds") / (seconds * workers)));
     sum += all_busy.back() * workers, all_workers += workers;
-    for (auto& [what, n] : total.items()) n = n.get<std::int64_t>() + x[what].get<std::int64_t>();
+    // Ranks of one process tell of the whole process.
+    const bool alone = !x["host"].get<std::string>().empty();
+    for (auto& [what, n] : total.items()) {
+      const auto of_all = n.get<std::int64_t>(), own = x[what].get<std::int64_t>();
+      n = what == "memory_bytes" && !alone ? std::max(of_all, own) : of_all + own;
+    }
   }
   if (s["ranks"].size() > 1) {
     const double busy = all_workers == 0 ? 0 : sum / all_workers;
