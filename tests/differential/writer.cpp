@@ -150,12 +150,13 @@ std::string Writer::freed_early(const Visible& v) {
   const Protected kept(targets_, t);
   const std::string a = name("t", inner);
   cost_ += 3 * weight_;
-  const std::string value = expressions_.text(Kind::integer, inner, 1);
+  std::string value = expressions_.text(Kind::integer, inner, 1);
   std::vector<std::string> parts;
   if (random_.chance(25)) {  // a ring: both neighbours may be one element
     const int n = random_.between(1, 4);
     const std::string i = name("i", inner), all = std::to_string(n);
     const Protected counter(targets_, i);
+    if (value.find(i) != value.npos) value = expressions_.text(Kind::integer, inner, 1);  // the counter may hide it
     cost_ += 2 * n * weight_;
     const std::string loop = "for " + i + " = 0 .. " + std::to_string(n - 1) + " ";
     const std::string element = t + "[" + i + "]";

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# units.sh asan|tsan SOURCE PLAIN FOLDER JOBS [brief]: the tests of the runtime, whole runs and runs by threads of random programs, with a sanitizer. Only
+# the runtime is compiled with it, in FOLDER: the compiler, the balancers and the generator of programs, which are pure and have one thread, are those of
+# the build in PLAIN. A report ends the program. brief: less of it.
+set -euo pipefail
+kind=$1 source=$2 plain=$3 folder=$4 jobs=$5 brief=${6:-}
+status=0
+run() {
+  printf '== %s\n' "${*##*/}"
+  "$@" || status=1
+}
+
+mkdir -p "$folder"
+cd "$source"
+[[ -f $folder/build.ninja ]] || cmake --preset "$kind" -B "$folder" -DCMAKE_UNITY_BUILD=ON -DTESSERA_PLAIN="$plain" >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; exit 1; }
+programs=(differential)
+[[ $kind == tsan && -n $brief ]] || programs+=(runtime_test)
+[[ $kind == tsan ]] || programs+=(protocol_test)
+cmake --build "$folder" --parallel "$jobs" --target "${programs[@]}" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
+
+cd "$folder"
+differential=(tests/differential/differential --keep "$folder/differences")
+for test in runtime protocol; do
+  # The large worlds take ten times as long; what they do to the machine, the small ones do, too.
+  [[ " ${programs[*]} " != *" ${test}_test "* ]] || run tests/$test/${test}_test --gtest_brief=1 --gtest_filter='-*Large*:*IsFoundOut*'
+done
+if [[ -n $brief ]]; then
+  run "${differential[@]}" --programs 6 --seed 700 --whole 20 --only-whole
+  [[ $kind == asan ]] || run "${differential[@]}" --programs 2 --seed 7
+else
+  run "${differential[@]}" --programs 12 --whole 20 --only-whole
+  run "${differential[@]}" --programs 6 --batch 2 --seed 7
+fi
+exit "$status"
