@@ -64,7 +64,7 @@ std::string load_line(const std::string& name, double busy, const std::string& s
                      balancer::bytes_text(x["memory_bytes"].get<double>()), x["moved_in"].get<std::int64_t>(),
                      x["moved_out"].get<std::int64_t>());
 }
-std::string share_text(double busy) { return fmt::format("{:.0f} %", 100 * busy); }
+std::string part_text(double busy) { return fmt::format("{:.0f} %", 100 * busy); }
 
 // Which of the ranks are shown where there is room for so many lines: the busiest and the idlest.
 std::vector<bool> shown_ranks(const std::vector<double>& busy, std::size_t most) {
@@ -102,7 +102,7 @@ std::string rank_lines(const StatusText& s, const StatusText& before, std::size_
   }
   if (s["ranks"].size() > 1) {
     const double busy = all_workers == 0 ? 0 : sum / all_workers;
-    text += load_line("all", busy, share_text(busy), total) + "\n";
+    text += load_line("all", busy, part_text(busy), total) + "\n";
   }
   const std::vector<bool> shown = shown_ranks(all_busy, most);
   double least = 1, greatest = 0;
@@ -117,7 +117,7 @@ std::string rank_lines(const StatusText& s, const StatusText& before, std::size_
     text += load_line(std::to_string(r), busy,
                       !heard                            ? "?"
                       : x["workers"].get<double>() == 0 ? "plans"
-                                                        : share_text(busy),
+                                                        : part_text(busy),
                       x);
     if (!x["host"].get<std::string>().empty()) text += "  " + x["host"].get<std::string>();
     if (x["part"] == "left") text += "  has left";
@@ -130,7 +130,7 @@ std::string rank_lines(const StatusText& s, const StatusText& before, std::size_
     text += "\n";
   }
   if (const auto hidden = std::count(shown.begin(), shown.end(), false); hidden > 0)
-    text += fmt::format("  ... and {} ranks more, {} to {} busy\n", hidden, share_text(least), share_text(greatest));
+    text += fmt::format("  ... and {} ranks more, {} to {} busy\n", hidden, part_text(least), part_text(greatest));
   return text;
 }
 
