@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/journal/folder.hpp"
+#include "runtime/memory/pool.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/transport.hpp"
@@ -163,6 +164,7 @@ bool Journal::wait() {
 }
 
 void Journal::write_loop() {
+  give_back_at_exit();  // it lets go of values
   for (bool more = true; more && on();) {
     more = wait();
     if (!more && !last_sweep_.load()) return;
