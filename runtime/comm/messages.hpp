@@ -138,6 +138,7 @@ struct PackedCf {
   std::vector<Passenger> held;
   std::uint64_t promised = 0;  // inputs the sender, their home, will give without a Request
   bool moved = false;          // it had its inputs there, or before
+  bool due = false;            // fragment/cf.hpp
 };
 struct PackedInput {
   abi::Name name;

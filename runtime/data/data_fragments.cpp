@@ -170,17 +170,25 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
   return true;
 }
 
+// The list has the last one first. Those that make others come in the order in which they began to wait, else the last
+// of the steps that have waited for one value would be made before the first.
 void DataFragments::wake(Worker& w, std::uint64_t waiters, ValueRef v) {
+  Cf* makers = nullptr;
   while (waiters != 0) {
     const Waiter waiter = waiter_of(waiters);
-    std::uint64_t& word = slot_word(waiter.cf, waiter.slot);
+    Cf* const c = waiter.cf;
+    std::uint64_t& word = slot_word(c, waiter.slot);
     waiters = word;
     word = reinterpret_cast<std::uint64_t>(waiters == 0 ? v.take() : abi::retain(v.get()));
-    if (__atomic_sub_fetch(&waiter.cf->pending, 1u, __ATOMIC_ACQ_REL) == 0) {
-      w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      rank_.arrived(w, waiter.cf);
+    if (__atomic_sub_fetch(&c->pending, 1u, __ATOMIC_ACQ_REL) != 0) continue;
+    w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (c->block->kind == abi::Kind::atomic) {
+      rank_.arrived(w, c);
+    } else {
+      c->next = std::exchange(makers, c);
     }
   }
+  while (makers != nullptr) rank_.arrived(w, std::exchange(makers, makers->next));
 }
 
 // No other rank gets the value without having asked for it. Lock held.

@@ -19,6 +19,7 @@ PackedCf pack(const Cf* c) {
   p.block = c->block->index;
   p.id = c->id;
   p.scope = c->scope->ref;
+  p.due = (c->flags & kDue) != 0;
   p.frame.assign(c->words(), c->words() + c->block->frame_words);
   if ((c->block->flags & abi::kHolds) != 0) p.frame[c->block->hold_word] = 0;
   for_each_value(*c->block, [&](unsigned w) {
@@ -33,6 +34,7 @@ Cf* unpack(const abi::Program& program, PackedCf&& p, abi::Scope* scope) {
   const abi::Block& block = *program.blocks[p.block];
   Cf* c = allocate_cf(block, scope, p.id);
   if (p.moved) c->flags |= kMoved;
+  if (p.due) c->flags |= kDue;
   std::copy(p.frame.begin(), p.frame.end(), c->words());
   for_each_value(block, [&](unsigned w) {
     if (p.frame[w] == 0) return;
@@ -45,6 +47,7 @@ Cf* copy_range(const Cf* c, std::int64_t first, std::int64_t last) {
   Cf* copy = allocate_words(*c->block, c->capacity, c->scope, c->id);
   std::memcpy(copy->words(), c->words(), c->block->frame_words * sizeof(std::uint64_t));
   for_each_value(*c->block, [copy](unsigned w) { abi::retain(abi::frame_value(copy, w)); });
+  copy->flags |= c->flags & kDue;
   abi::frame_int(copy, 0) = first;
   abi::frame_int(copy, 1) = last;
   if ((c->block->flags & abi::kHolds) != 0) abi::frame_int(copy, c->block->hold_word) = 0;

@@ -23,12 +23,14 @@ inline constexpr std::uint16_t kMoved = 8;     // it had its inputs on another r
 // 16 is abi::kRecalled.
 inline constexpr std::uint16_t kHolding = 32;  // hulls (fragment/horizon.hpp): in its block's hold_word
 inline constexpr std::uint16_t kWithin = 64;  // made by an iteration of a `for` of its family, or by what that has made
+// It waited for data when many did, or was made by what has: who is far ahead may still make fragments by it (Lead).
+inline constexpr std::uint16_t kDue = 128;
 // What makes others: its family, by a number that few have; 0: none. All that the turns of a `while` make is of one,
 // and all that calls of a sub do, of which each may make the next.
-inline constexpr std::uint16_t kFamily = 0xff80;
+inline constexpr std::uint16_t kFamily = 0xff00;
 
 inline std::uint16_t family_of(const void* founder) {
-  const auto number = reinterpret_cast<std::uintptr_t>(founder) / alignof(std::max_align_t) % 511 + 1;
+  const auto number = reinterpret_cast<std::uintptr_t>(founder) / alignof(std::max_align_t) % 255 + 1;
   return static_cast<std::uint16_t>(number << std::countr_zero(kFamily));
 }
 
@@ -44,7 +46,7 @@ inline void join_family(Cf* c, const Cf* maker) {
   } else if (kind == abi::Kind::range) {
     family |= kWithin;
   }
-  c->flags |= family;
+  c->flags |= family | (maker->flags & kDue);
 }
 
 // Calls f(word) for each Value* of the frame.

@@ -315,6 +315,7 @@ void Node::arrived(Worker& w, Cf* c) {
     w.chained = c;
     return;
   }
+  if (c->block->kind != abi::Kind::atomic && crew.look(w).waiting >= Lead::kMany) c->flags |= kDue;
   ready(w, c, false);
 }
 
@@ -346,8 +347,9 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   }
   enroll(c);
   Worker& to = w.number >= 0 ? w : crew.any_worker();
-  // What has waited is no farther ahead than what it waited for.
-  to.queue.push(c, may_run_now && structured(c) && far_ahead(w));
+  // What has waited is no farther ahead than what it waited for. Where many have, what the first of them makes goes
+  // before the next one.
+  to.queue.push(c, may_run_now ? structured(c) && far_ahead(w) : (c->flags & kDue) != 0);
   ++w.queued;
   // A worker tells the policy when it has run something. What a message makes ready while all of them run would
   // wait for that, unseen, while others have nothing.
@@ -456,7 +458,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   --w.depth;
   set_current(w, outer);
   w.births.stepped(c->block->group, work.last - work.first + 1);
-  if (w.lead.held()) crew.made_beside(w.waits.load() - waits);
+  if (w.lead.held() && (c->flags & kDue) == 0) crew.made_beside(w.waits.load() - waits);
   if (work.hold != nullptr) Horizon::release(work.hold), data.free_left(w);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);

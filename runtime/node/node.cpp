@@ -193,7 +193,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  return !w.lead.held() ? Making::all : several_ && crew.look(w).waiting < most_ahead ? Making::movable : Making::subs;
+  if (!w.lead.held()) return Making::all;
+  const std::int64_t waiting = crew.look(w).waiting;
+  return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);
 }
 
 bool Node::steal(Worker& w, Work& work) {

@@ -20,7 +20,7 @@ Crew::Crew(Node& node, const RunFacts& facts, std::int32_t threads, std::uint32_
 }
 
 bool Crew::idle() { return quiet(Making::all); }
-bool Crew::rests() { return quiet(Making::subs); }
+bool Crew::rests() { return quiet(in_any_case(waiting_now())); }
 
 // Nothing is being run, and the queues have nothing that may be made.
 bool Crew::quiet(Making making) {

@@ -20,6 +20,9 @@ class Crew {
   std::size_t size() const { return workers.size(); }
   // True when nothing here can run, and nothing is being run.
   bool idle();
+  // With so many waiting: what may be made by who is held. What is due waited for what others were ahead of: without it
+  // these would wait for ever. But it may be far ahead itself.
+  static Making in_any_case(std::int64_t waiting) { return waiting < 2 * most_ahead ? Making::due : Making::subs; }
   // True when nothing here goes on by itself, though there are loops to make more by (Lead); about.
   bool rests();
   void call();  // nothing in the whole run does: who rests may make more; communication thread

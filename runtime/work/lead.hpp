@@ -29,6 +29,7 @@ class Lead {
  public:
   static constexpr std::int64_t kAhead = 1024;
   static constexpr std::int64_t kStep = kAhead / 2;
+  static constexpr std::int64_t kMany = kAhead / 2;  // wait: what comes by data then is due (fragment/cf.hpp)
   static constexpr std::int64_t kMostStep = 4 * kAhead;
   // In ticks, some 0.4 ns each. Another rank's fragment and its message take less than the first,
   static constexpr std::uint64_t kPatience = 50'000;

@@ -92,13 +92,12 @@ void ReadyQueue::push(Cf* c, bool behind) {
   const std::lock_guard hold(mutex_);
   if (c->block->kind == abi::Kind::range) {
     __atomic_store_n(&c->pending, 1u, __ATOMIC_RELAXED);
-    return link(ranges_, last_range_, c);
+    return push_loop(c);
   }
   if (c->block->kind != abi::Kind::atomic) {
     // So does what holds values (fragment/horizon.hpp): a sub that calls itself would else make all of its steps before
     // the first one runs.
-    return behind || (c->flags & kHolding) != 0 ? link(ranges_, last_range_, c)
-                                                : link(structured_, last_structured_, c);
+    return behind || (c->flags & kHolding) != 0 ? push_loop(c) : push_structured(c);
   }
   const std::uint32_t g = c->block->group;
   GroupList& list = groups_[g];
@@ -156,89 +155,113 @@ Cf* ReadyQueue::pop_atomic() {
 
 // Where what is pushed next belongs: behind what the same body has made before it; else, of a loop, behind those of its
 // family, which earlier turns have made; else first.
-Cf** ReadyQueue::place_of(Cf*& head, Cf* last, const Cf* c) {
-  if (last != nullptr) return &last->next;
-  if (c->block->kind != abi::Kind::range || (c->flags & kFamily) == 0 || (c->flags & kWithin) != 0) return &head;
-  Cf* const behind = last_of_family(c);
-  return behind == nullptr ? &head : &behind->next;
+Cf** ReadyQueue::place_of(Loops& list, const Cf* c) {
+  if (list.last != nullptr) return &list.last->next;
+  if (c->block->kind != abi::Kind::range || (c->flags & kFamily) == 0 || (c->flags & kWithin) != 0) return &list.head;
+  Cf* const behind = last_of_family(list, c);
+  return behind == nullptr ? &list.head : &behind->next;
 }
 
-Cf* ReadyQueue::last_of_family(const Cf* c) const {
-  Cf* const last = families_[place_in_families(c)];
+Cf* ReadyQueue::last_of_family(const Loops& list, const Cf* c) {
+  Cf* const last = list.families[place_in_families(c)];
   return last != nullptr && (last->flags & kFamily) == (c->flags & kFamily) ? last : nullptr;
 }
 
-void ReadyQueue::link(Cf*& head, Cf*& last, Cf* c) {
-  Cf** const at = place_of(head, last, c);
+void ReadyQueue::push_loop(Cf* c) {
+  Loops& list = (c->flags & kDue) != 0 ? due_ : ahead_;
+  Cf** const at = place_of(list, c);
   if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0) {
-    Cf* const behind = last_of_family(c);
-    if (behind == nullptr || at == &behind->next) families_[place_in_families(c)] = c;
+    Cf* const behind = last_of_family(list, c);
+    if (behind == nullptr || at == &behind->next) list.families[place_in_families(c)] = c;
   }
   c->next = *at;
   *at = c;
-  last = c;
-  add_others(1, &head == &ranges_);
+  list.last = c;
+  add_others(1, true);
 }
 
-void ReadyQueue::unlink(Cf*& head, Cf*& last, Cf* c, Cf* before) {
-  (before == nullptr ? head : before->next) = c->next;
-  if (last == c) last = before;
-  if (Cf*& of_family = families_[place_in_families(c)]; of_family == c) {
+void ReadyQueue::push_structured(Cf* c) {
+  Cf** const at = structured_.last != nullptr ? &structured_.last->next : &structured_.head;
+  c->next = *at;
+  *at = c;
+  structured_.last = c;
+  add_others(1, false);
+}
+
+void ReadyQueue::unlink_loop(Loops& list, Cf* c, Cf* before) {
+  (before == nullptr ? list.head : before->next) = c->next;
+  if (list.last == c) list.last = before;
+  if (Cf*& of_family = list.families[place_in_families(c)]; of_family == c) {
     const bool same = before != nullptr && before->block->kind == abi::Kind::range &&
                       (before->flags & kFamily) == (c->flags & kFamily);
     of_family = same ? before : nullptr;
   }
-  add_others(-1, &head == &ranges_);
+  add_others(-1, true);
+}
+
+void ReadyQueue::unlink_structured(Cf* c, Cf* before) {
+  (before == nullptr ? structured_.head : before->next) = c->next;
+  if (structured_.last == c) structured_.last = before;
+  add_others(-1, false);
 }
 
 bool ReadyQueue::may_make(Making making) const {
   if (making == Making::nothing) return false;
-  if (structured_ != nullptr) return true;
-  Cf* before = nullptr;
-  return range_for(making, before) != nullptr;
+  return structured_.head != nullptr || next_loop(making).cf != nullptr;
+}
+
+ReadyQueue::Next ReadyQueue::next_loop(Making making) const {
+  if (making < Making::due) return {};
+  if (due_.head == nullptr) return next_ahead(making);
+  if (ahead_first_) {
+    if (const Next next = next_ahead(making); next.cf != nullptr) return next;
+  }
+  return {due_.head, nullptr, true};
 }
 
 // Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it
 // has. Not loops of loops: they are around those that are left.
-Cf* ReadyQueue::range_for(Making making, Cf*& before) const {
-  before = nullptr;
-  if (making < Making::movable) return nullptr;
-  Cf* range = ranges_;
+ReadyQueue::Next ReadyQueue::next_ahead(Making making) const {
+  if (making < Making::movable) return {};
+  Cf* before = nullptr;
+  Cf* range = ahead_.head;
   for (std::size_t seen = 0; range != nullptr && making != Making::all; ++seen) {
     const unsigned left_alone = before == nullptr ? abi::kStays : abi::kStays | abi::kNested;
     const bool around = before != nullptr && range->block->kind != abi::Kind::range;
     if ((range->block->flags & left_alone) == 0 && !around) break;
-    if (seen == kSeen) return nullptr;
+    if (seen == kSeen) return {};
     before = range;
     range = range->next;
   }
-  return range;
+  return {range, before, false};
 }
 
 void ReadyQueue::another_loop_first() {
   const std::lock_guard hold(mutex_);
-  last_range_ = nullptr;
-  if (ranges_ == nullptr) return;
-  const abi::Block* block = ranges_->block;
-  for (const Cf* c = ranges_; c != nullptr; c = c->next) {
-    if (c->block != ranges_->block) block = c->block;
+  ahead_.last = due_.last = nullptr;
+  ahead_first_ = due_.head != nullptr && !ahead_first_;
+  Loops& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
+  if (list.head == nullptr) return;
+  const abi::Block* block = list.head->block;
+  for (const Cf* c = list.head; c != nullptr; c = c->next) {
+    if (c->block != list.head->block) block = c->block;
   }
   const auto goes_before = [](const Cf* a, const Cf* b) {
     return a->block->kind == abi::Kind::range && abi::frame_int(a, 0) < abi::frame_int(b, 0);
   };
   Cf* before = nullptr;  // the one before `first`
   Cf* first = nullptr;
-  for (Cf *at = nullptr, *c = ranges_; c != nullptr; at = c, c = c->next) {
+  for (Cf *at = nullptr, *c = list.head; c != nullptr; at = c, c = c->next) {
     if (c->block != block || (first != nullptr && !goes_before(c, first))) continue;
     before = at;
     first = c;
   }
   if (before == nullptr) return;
   // What it makes goes before it, and not behind those of its family, which come later now.
-  families_.fill(nullptr);
+  list.families.fill(nullptr);
   before->next = first->next;
-  first->next = ranges_;
-  ranges_ = first;
+  first->next = list.head;
+  list.head = first;
 }
 
 bool ReadyQueue::has(Making then) {
@@ -264,19 +287,20 @@ Cf* ReadyQueue::most_behind(Cf* range, Cf*& before) {
 
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if (making == Making::nothing) return false;
-  if (structured_ != nullptr) {
-    work.cf = structured_;
-    unlink(structured_, last_structured_, structured_, nullptr);
+  if (structured_.head != nullptr) {
+    work.cf = structured_.head;
+    unlink_structured(structured_.head, nullptr);
     return true;
   }
-  Cf* before = nullptr;
-  Cf* range = range_for(making, before);
-  if (range == nullptr) return false;
-  if ((range->flags & kHolding) != 0) [[unlikely]]
-    range = most_behind(range, before);
+  Next next = next_loop(making);
+  if (next.cf == nullptr) return false;
+  if ((next.cf->flags & kHolding) != 0) [[unlikely]]
+    next.cf = most_behind(next.cf, next.before);
+  Loops& list = next.due ? due_ : ahead_;
+  Cf* const range = next.cf;
   work.cf = range;
   if (range->block->kind != abi::Kind::range) {
-    unlink(ranges_, last_range_, range, before);
+    unlink_loop(list, range, next.before);
     return true;
   }
   std::int64_t& first = abi::frame_int(range, 0);
@@ -288,14 +312,15 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if (left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
-    unlink(ranges_, last_range_, range, before);  // the listing's hold becomes the chunk's
+    unlink_loop(list, range, next.before);  // the listing's hold becomes the chunk's
   }
   return true;
 }
 
 bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) {
   const std::lock_guard hold(mutex_);
-  last_structured_ = last_range_ = nullptr;
+  structured_.last = due_.last = ahead_.last = nullptr;
+  if (then != Making::all) ahead_first_ = false;
   if (pop_expandable(work, first, chunk)) return true;
   work.cf = pop_atomic();
   return work.cf != nullptr || pop_expandable(work, then, chunk);
@@ -350,10 +375,10 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     ++taken;
   }
   Cf* before = nullptr;
-  for (Cf* c = structured_; c != nullptr && taken < n;) {
+  for (Cf* c = structured_.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
     if (c->block->group == group) {
-      unlink(structured_, last_structured_, c, before);
+      unlink_structured(c, before);
       out.push_back(c);
       ++taken;
     } else {
@@ -362,8 +387,15 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     c = next;
   }
   if (making < Making::movable) return taken;
-  before = nullptr;
-  for (Cf* c = ranges_; c != nullptr && taken < n;) {
+  for (Loops* list : {&due_, &ahead_}) taken += take_of_loops(*list, group, n - taken, out, exhausted);
+  return taken;
+}
+
+std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
+                                       std::vector<Cf*>& exhausted) {
+  std::int64_t taken = 0;
+  Cf* before = nullptr;
+  for (Cf* c = list.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
     if (c->block->group != group) {
       before = c;
@@ -371,7 +403,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
       continue;
     }
     if (c->block->kind != abi::Kind::range) {
-      unlink(ranges_, last_range_, c, before);
+      unlink_loop(list, c, before);
       out.push_back(c);
       ++taken;
       c = next;
@@ -389,7 +421,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     last -= part;
     taken += part;
     if (left(c) == 0) {
-      unlink(ranges_, last_range_, c, before);
+      unlink_loop(list, c, before);
       if (drop_hold(c)) exhausted.push_back(c);
     } else {
       before = c;
@@ -403,13 +435,15 @@ std::vector<Cf*> ReadyQueue::take_all() {
   const std::lock_guard hold(mutex_);
   std::vector<Cf*> all;
   while (Cf* c = pop_atomic()) all.push_back(c);
-  while (structured_ != nullptr) {
-    all.push_back(structured_);
-    unlink(structured_, last_structured_, structured_, nullptr);
+  while (structured_.head != nullptr) {
+    all.push_back(structured_.head);
+    unlink_structured(structured_.head, nullptr);
   }
-  while (ranges_ != nullptr) {
-    all.push_back(ranges_);
-    unlink(ranges_, last_range_, ranges_, nullptr);
+  for (Loops* list : {&due_, &ahead_}) {
+    while (list->head != nullptr) {
+      all.push_back(list->head);
+      unlink_loop(*list, list->head, nullptr);
+    }
   }
   return all;
 }
@@ -420,13 +454,15 @@ void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
-  for (Cf* c = structured_; c != nullptr; c = c->next) ++ready[c->block->group];
+  for (Cf* c = structured_.head; c != nullptr; c = c->next) ++ready[c->block->group];
   if (making < Making::movable) return;
-  for (Cf* c = ranges_; c != nullptr; c = c->next) {
-    if (c->block->kind != abi::Kind::range) {
-      ++ready[c->block->group];
-    } else if (making == Making::all || (c->block->flags & abi::kStays) == 0) {
-      ready[c->block->group] += left(c);
+  for (const Loops* list : {&due_, &ahead_}) {
+    for (Cf* c = list->head; c != nullptr; c = c->next) {
+      if (c->block->kind != abi::Kind::range) {
+        ++ready[c->block->group];
+      } else if (making == Making::all || (c->block->flags & abi::kStays) == 0) {
+        ready[c->block->group] += left(c);
+      }
     }
   }
 }

@@ -12,6 +12,8 @@
 // made beside the way from turn to turn would have its turn when the `while` has ended. Ranges are claimed in chunks,
 // so a loop of any length is one record; they stay listed while iterations remain. One that makes more than atomic
 // fragments gives out one iteration at a time.
+//
+// Loops wait in two lists, and what is due (kDue) goes before the others, which are ahead of it.
 #pragma once
 
 #include <array>
@@ -38,8 +40,9 @@ struct Work {
   HeldHull* hold = nullptr;  // iterations: what they may still read of swept names
 };
 
-// What a worker may make fragments by: nothing, subs, also loops whose fragments have no place (abi::kStays), or all.
-enum class Making { nothing, subs, movable, all };
+// What a worker may make fragments by: nothing, subs, also loops that are due (kDue), also those whose fragments have
+// no place (abi::kStays), or all.
+enum class Making { nothing, subs, due, movable, all };
 
 class ReadyQueue {
  public:
@@ -56,7 +59,8 @@ class ReadyQueue {
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk);
   // Another loop than the first one comes first: of that which has been listed longest the part with the lowest
-  // indices. Where there are only parts of one loop, of these.
+  // indices. Where there are only parts of one loop, of these. Where something is due, once what is ahead comes first,
+  // until who pops may make only what is due, once not.
   void another_loop_first();
   // Whether pop(.., then, ..) would find something.
   bool has(Making then);
@@ -78,7 +82,7 @@ class ReadyQueue {
   void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
   bool empty() {
     const std::lock_guard hold(mutex_);
-    return atomics_ == 0 && structured_ == nullptr && ranges_ == nullptr;
+    return atomics_ == 0 && structured_.head == nullptr && due_.head == nullptr && ahead_.head == nullptr;
   }
   // Atomic fragments waiting here; may be stale when read by others.
   std::int64_t atomics() const { return __atomic_load_n(&atomics_, __ATOMIC_RELAXED); }
@@ -100,15 +104,36 @@ class ReadyQueue {
   Cf* pop_front(std::uint32_t group);
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
+  // Of two families that would have the same place in a list one is forgotten.
+  static constexpr std::size_t kFamilies = 64;
+  struct List {
+    Cf* head = nullptr;
+    // The last one pushed since the worker popped something: what comes next belongs to the same body and goes behind.
+    Cf* last = nullptr;
+  };
+  struct Loops : List {                     // and structured ones that are to come behind them
+    std::array<Cf*, kFamilies> families{};  // the last loop of each
+  };
+  // Which loop is next, and in what list; null: none.
+  struct Next {
+    Cf* cf = nullptr;
+    Cf* before = nullptr;
+    bool due = false;
+  };
   bool pop_expandable(Work&, Making, std::int64_t chunk);
   bool may_make(Making) const;
-  Cf* range_for(Making, Cf*& before) const;
+  Next next_loop(Making) const;
+  Next next_ahead(Making) const;
   static Cf* most_behind(Cf* range, Cf*& before);
   static std::size_t place_in_families(const Cf* c) { return (c->flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
-  Cf* last_of_family(const Cf*) const;
-  Cf** place_of(Cf*& head, Cf* last, const Cf*);
-  void link(Cf*& head, Cf*& last, Cf*);
-  void unlink(Cf*& head, Cf*& last, Cf* c, Cf* before);
+  static Cf* last_of_family(const Loops&, const Cf*);
+  static Cf** place_of(Loops&, const Cf*);
+  std::int64_t take_of_loops(Loops&, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
+                             std::vector<Cf*>& exhausted);
+  void push_loop(Cf*);
+  void push_structured(Cf*);
+  void unlink_loop(Loops&, Cf* c, Cf* before);
+  void unlink_structured(Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
   void add_others(std::int64_t n, bool loop) {
     __atomic_store_n(&others_, others_ + n, __ATOMIC_RELAXED);
@@ -118,18 +143,12 @@ class ReadyQueue {
   SpinMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
-  Cf* structured_ = nullptr;
-  Cf* ranges_ = nullptr;  // and structured ones that are to come behind them
-  // The last ones pushed since the worker popped something: what comes next belongs to the same body and
-  // goes behind them.
-  Cf* last_structured_ = nullptr;
-  Cf* last_range_ = nullptr;
-  // The last loops of families; of two that would have the same place one is forgotten.
-  static constexpr std::size_t kFamilies = 64;
-  std::array<Cf*, kFamilies> families_{};
+  List structured_;
+  Loops due_, ahead_;
+  bool ahead_first_ = false;
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
-  std::int64_t loops_ = 0;  // those of ranges_
+  std::int64_t loops_ = 0;
   const GroupStats* weights_;
   std::int64_t plenty_;
 };

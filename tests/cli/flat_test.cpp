@@ -22,6 +22,7 @@ C++ sub step(value a, value b, name x) ${{
   x.create(400);
   x.getData<char>()[0] = (a.getData<char>()[0] + b.getData<char>()[0]) % 64;
 $}}
+C++ sub parts(value a, name k) ${{ k = 2 + a.getData<char>()[0] % 4; $}}
 C++ sub norm(value a, name x) ${{ x = 1; $}}
 C++ sub show(value a) ${{ printf("%d\n", a.getData<char>()[0]); $}}
 sub row(int n, name x, name p) { for i = 0..n { init(i, x[0][i]); number((i + 3) % (n + 1), p[i]); } }
@@ -168,6 +169,13 @@ constexpr Steps kSwept[] = {
      "  step(x[t - 1][p[i]], x[t - 1][i], x[t][i]) @ { locator_cyclic: i / 4; };\n"
      "for i = 0..9 show(x[n][i]);"},
     {"steps by recursion", 8000, "for i = 0..9 init(i, x[0][i]); go(x, 1, n); show(x[n][0]);", "not known why"},
+    {"as many parts of a step as its values say", 1500,
+     "for i = 0..5 init(i, x[0][i]) @ { locator_cyclic: i; };\n"
+     "for t = 0..n - 1 { df f, k; parts(x[t][0], k); for i = 0..5 step(x[t][i], x[t][i], f[0][i]);\n"
+     "  for j = 0..k - 1 for i = 0..5\n"
+     "    step(f[j][(i + 5) % 6], f[j][(i + 1) % 6], f[j + 1][i]) @ { locator_cyclic: i; };\n"
+     "  for i = 0..5 step(f[k][i], f[k][i], x[t + 1][i]) @ { locator_cyclic: i; }; }\n"
+     "for i = 0..5 show(x[n][i]);"},
 };
 
 constexpr double kMostMb = 4;

@@ -67,7 +67,7 @@ class Steady {
     return "if l[" + i + "] % 2 == 0 " + one() + "if l[" + i + "] % 2 != 0 " + one();
   }
   std::string row() {
-    switch (r_.below(6)) {
+    switch (r_.below(7)) {
       case 0: {  // a sub that nobody inlines, for each cell
         subs_ += "sub cell(" + std::string(kParameters) + ", int i) " + braces(step("i"));
         return cells() + "cell(" + kNames + ", t, last, l[i], i);\n";
@@ -80,10 +80,24 @@ class Steady {
                         braces(names + "from, " + half + ");\n" + names + half + " + 1, to);\n"));
         return std::string("tree(") + kNames + ", t, last, 0, 0, " + std::to_string(n_ - 1) + ");\n";
       }
+      case 2:
+        return in_parts();
       default:
         break;
     }
     return cells() + braces(step("i"));
+  }
+  // In as many parts as the step before says, by a field of its own.
+  std::string in_parts() {
+    const std::string count = "(" + at("t - 1", "0") + " % 3 + 3) % 3 + 1", n = std::to_string(n_);
+    const bool by_name = r_.chance(50);
+    const std::string aside = r_.chance(50) ? "f[j][i]" : at("t - 1", "i");
+    const std::string begin = cells() + "mix(" + at("t - 1", "i") + ", t, f[0][i])" + advice("i") + ";\n";
+    const std::string parts = loop("j", "0", "parts - 1") + cells() + "mix(" + aside + ", f[j][(i + 1) % " + n +
+                              "], f[j + 1][i])" + advice("i") + ";\n";
+    const std::string end = cells() + "mix(f[parts][i], 1, " + at("t", "i") + ")" + advice("i") + ";\n";
+    if (!by_name) return "if 1 " + braces("df f;\n" + begin + "let parts = " + count + " " + braces(parts + end));
+    return "if 1 " + braces("df f, parts;\nsame(" + count + ", parts);\n" + begin + parts + end);
   }
   // Fields of the step's own, and who looks at them, beside the way from step to step.
   std::string beside() {

@@ -295,6 +295,47 @@ TEST(ReadyQueue, LoopsWhoseFragmentsHaveAPlaceMayBeLeft) {
   free_cf(c);
 }
 
+TEST(ReadyQueue, WhoIsFarAheadMakesByLoopsThatAreDueOnly) {
+  abi::Block stays = block(3);
+  stays.flags = abi::kStays;
+  ReadyQueue q(4);
+  Cf *due = range(1, 1), *ahead = range(10, 19);
+  due->block = ahead->block = &stays;
+  due->flags |= kDue;
+  Work w;
+  for (Cf* c : {due, ahead}) {
+    q.push(c);
+    EXPECT_FALSE(q.pop(w, Making::nothing, Making::nothing, 1));
+  }
+  EXPECT_FALSE(q.has(Making::subs));
+  EXPECT_TRUE(q.has(Making::due));
+  EXPECT_TRUE(q.has(Making::movable));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::due, 4));
+  EXPECT_EQ(w.cf, due);
+  EXPECT_FALSE(q.has(Making::movable));
+  EXPECT_TRUE(q.has(Making::all));
+  for (Cf* c : {due, ahead}) free_cf(c);
+}
+
+TEST(ReadyQueue, WhatIsMadeByWhatIsDueIsDueWhereverItGoes) {
+  std::vector<const abi::Block*> blocks;
+  for (std::uint32_t g = 0; g < 4; ++g) blocks.push_back(&block(g));
+  abi::Program program{};
+  program.blocks = blocks.data();
+  program.block_count = 4;
+  abi::Scope scope{};
+  Cf *maker = fragment(2, 0), *made = range(0, 9);
+  made->scope = &scope;
+  join_family(made, maker);
+  EXPECT_EQ(made->flags & kDue, 0);
+  maker->flags |= kDue;
+  join_family(made, maker);
+  Cf* const part = copy_range(made, 5, 9);
+  Cf* const there = unpack(program, pack(part), &scope);
+  EXPECT_NE(there->flags & kDue, 0);
+  for (Cf* c : {maker, made, part, there}) free_cf(c);
+}
+
 TEST(ReadyQueue, LoopsBehindOneThatIsLeftAreNotLeft) {
   abi::Block stays = block(3), nested = block(3);
   stays.flags = abi::kStays;
