@@ -1,8 +1,9 @@
-// Brief: a fragment of a few microseconds that runs, as the journal sees it: only that it has returned is written down
-// of it, and what it has assigned. Doing is for all others.
+// Brief, Alone: a fragment of a few microseconds that runs, as the journal sees it: only that it has returned is
+// written down of it, and what it has assigned. Doing is for all others.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -32,31 +33,26 @@ class Brief {
   static bool suits(const Worker& w, const abi::Cf* c) {
     const abi::Block& b = *c->block;
     return b.kind == abi::Kind::atomic && !abi::recalled(c) && b.output_count <= Page::kMostOutputs && !w.page->waits &&
-           w.page->brief == nullptr && !all_is_written(w, key_of(c), b.group);
+           w.page->brief == nullptr && w.page->alone == nullptr && !all_is_written(w, key_of(c), b.group);
   }
 
   Brief(Surroundings& rank, Worker& w, abi::Cf* c)
-      : rank_(rank),
-        worker_(w),
-        page_(*w.page),
-        cf_(c),
-        outer_(std::exchange(w.doing, nullptr)),
-        group_(c->block->group) {
-    if (repeats(c)) {
+      : rank_(rank), worker_(w), page_(*w.page), cf_(c), outer_(std::exchange(w.doing, nullptr)) {
+    std::uint32_t part = 0;
+    if (repeats(c)) [[unlikely]] {
       page_.loop(c->id);
     } else if (page_.part.depth == w.depth) {
-      part_ = page_.part.number;
+      part = page_.part.number;
     }
-    key_ = key_of(c);
+    page_.begin_note(key_of(c), c->block->group, part);
     page_.brief = this;
-    page_.begin_note();
   }
   ~Brief() {
     if (doing_) [[unlikely]]
       doing_.reset();
     worker_.doing = outer_;
     page_.brief = nullptr;
-    if (page_.noting()) [[unlikely]]
+    if (!done_) [[unlikely]]
       page_.forget_note();
     if (simulation != nullptr) [[unlikely]]
       page_.journal().printed_by_now();
@@ -71,11 +67,12 @@ class Brief {
   }
   // It has come to its end.
   void done() {
+    done_ = true;
     if (doing_) [[unlikely]]
       return doing_->done();
     if (simulation != nullptr) [[unlikely]]
       page_.journal().printed_by_now();
-    page_.end_note(key_, group_, part_);
+    page_.end_note();
   }
 
  private:
@@ -84,10 +81,53 @@ class Brief {
   Page& page_;
   abi::Cf* const cf_;
   Doing* const outer_;
-  const std::uint32_t group_;
-  std::uint32_t part_ = 0;
-  Id key_;
   std::optional<Doing> doing_;
+  bool done_ = false;
+};
+
+// The same at less cost, where nobody else asks what the fragments of this worker do.
+class Alone {
+ public:
+  // This one, as another of its group was found to a moment ago.
+  static bool suits(const Worker& w, const abi::Cf* c) {
+    return w.page->notes(c->block->group) && w.page->alone == nullptr && w.page->brief == nullptr &&
+           w.doing == nullptr && !abi::recalled(c);
+  }
+  // It was found to be one of those that are noted.
+  static void suited(Surroundings& rank, const Worker& w, const abi::Cf* c) {
+    if (simulation != nullptr || w.trace != nullptr || w.series != nullptr || w.inputs != nullptr || repeats(c)) return;
+    w.page->rank = &rank;
+    w.page->now_notes(c->block->group);
+  }
+
+  static abi::Next run(Worker& w, abi::Cf* c) {
+    Page& page = *w.page;
+    const abi::Block& block = *c->block;
+    page.begin_note(c->id, block.group, page.part.depth == w.depth ? page.part.number : 0);
+    page.alone = c;
+    abi::Next next;
+    try {
+      next = block.run(&w, c);
+    } catch (...) {
+      page.durable.reset();
+      page.alone = nullptr;
+      page.forget_note();
+      throw;
+    }
+    page.alone = nullptr;
+    if (w.doing != nullptr) [[unlikely]] {
+      page.durable->done();
+      page.durable.reset();
+    } else {
+      page.end_note();
+    }
+    return next;
+  }
+  // Its kernel, which has assigned nothing yet, asks for more.
+  static void durable(Worker& w) {
+    w.page->durable = std::make_unique<Doing>(*w.page->rank, w, w.page->alone);
+    w.page->durable->durable();
+  }
 };
 
 }  // namespace tessera::runtime::journal

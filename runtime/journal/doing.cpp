@@ -144,5 +144,7 @@ extern "C" void tessera_durable() {
   tessera::abi::Worker* const w = tessera::runtime::thread_worker;
   if (w == nullptr) throw std::logic_error("tessera::durable() was called in a thread that the kernel has started");
   if (w->doing != nullptr) return w->doing->durable();
-  if (w->page != nullptr && w->page->brief != nullptr) w->page->brief->durable();
+  if (w->page == nullptr) return;
+  if (w->page->alone != nullptr) return tessera::runtime::journal::Alone::durable(*w);
+  if (w->page->brief != nullptr) w->page->brief->durable();
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/journal/doing.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/memory/value.hpp"
 
@@ -21,7 +22,6 @@ Page::Page(Journal& journal)
 
 Page::~Page() {
   forget(0);
-  forget_note();
   gather(Values::all);
   for (Pile* pile : {&small_, &large_}) {
     release_all(pile->fresh);
@@ -58,19 +58,19 @@ void Page::keep(const Fresh& p, bool large) {
 }
 
 // Looking costs little for each value, since it is done again only when there are so many more.
+void Page::look_if_many() {
+  if (small_.fresh.size() < look_at_ && small_.bytes < look_bytes_) return;
+  look(small_);
+  look_at_ = std::max(kFewPending, 2 * small_.fresh.size());
+  look_bytes_ = small_.bytes + std::max(kFewBytes, small_.bytes / 8);
+}
+
 void Page::add(Fresh p) {
   const bool large = p.value->size >= kLarge;
-  if (!large && small_.fresh.size() < look_at_ && small_.bytes < look_bytes_ && small_.idle + large_.idle == 0)
-    return keep(p, false);
-  Pile& pile = large ? large_ : small_;
-  if (large && pile.fresh.size() + pile.standing.size() >= look_at_large_) {
-    look(pile);
-    const std::size_t left = pile.fresh.size() + pile.standing.size();
+  if (large && large_.fresh.size() + large_.standing.size() >= look_at_large_) {
+    look(large_);
+    const std::size_t left = large_.fresh.size() + large_.standing.size();
     look_at_large_ = left + 1 + left / 32;
-  } else if (!large && (pile.fresh.size() >= look_at_ || pile.bytes >= look_bytes_)) {
-    look(pile);
-    look_at_ = std::max(kFewPending, 2 * pile.fresh.size());
-    look_bytes_ = pile.bytes + std::max(kFewBytes, pile.bytes / 8);
   }
   if (small_.idle + large_.idle > kPageMost) {
     lost_ = true;
@@ -108,19 +108,20 @@ void Page::look_at_all() {
 // What is noted goes where it can be taken from. A value that is dead by now need not.
 void Page::gather(Values which) {
   const std::uint32_t upto = noted_.load(std::memory_order_acquire);
+  const bool any_idle = small_.idle + large_.idle > 0;
   for (const Note* n = &notes_[gathered_]; n != &notes_[upto]; ++n) {
     if (n->group != kNoGroup) ranges_.add(n->key, n->group, n->part, n->index);
-    if (n->value == nullptr) continue;
-    const Fresh p{n->name, n->key, n->value};
-    if (which == Values::all) {
-      keep(p, p.value->size >= kLarge);
-    } else if (is_dead(p.value)) {
-      abi::release(p.value);
-    } else {
-      add(p);
+    abi::Value* const v = n->value;
+    if (v == nullptr) continue;
+    if (which == Values::alive && is_dead(v)) {
+      abi::release(v);
+      continue;
     }
+    const bool large = v->size >= kLarge;
+    which == Values::all || (!large && !any_idle) ? keep({n->name, n->key, v}, large) : add({n->name, n->key, v});
   }
   gathered_ = upto;
+  if (which == Values::alive) look_if_many();
   if (ranges_.bytes() > kPageFull) journal_.hurry();
 }
 
@@ -129,6 +130,7 @@ void Page::gather_notes() {
   gather(Values::alive);
   gathered_ = 0;
   noted_.store(0, std::memory_order_relaxed);
+  noted_groups_ = no_groups();
   if (journal_.on()) return;
   ranges_.clear();
   for (Pile* pile : {&small_, &large_}) {
@@ -138,8 +140,8 @@ void Page::gather_notes() {
 }
 
 void Page::forget_note() {
-  const std::uint32_t at = noted_.load(std::memory_order_relaxed);
-  for (; outputs_ > 0; --outputs_) abi::release(notes_[at + outputs_ - 1].value);
+  for (const Note* const first = &notes_[noted_.load(std::memory_order_relaxed)]; out_ > first;)
+    abi::release((--out_)->value);
 }
 
 void Page::forget(std::size_t from) {
@@ -148,6 +150,7 @@ void Page::forget(std::size_t from) {
 
 void Page::add_given(const Id& key, std::size_t from) {
   for (; given_.size() > from; given_.pop_back()) add({given_.back().output.id, key, given_.back().value});
+  look_if_many();
 }
 
 void Page::ran(const Id& key, std::uint32_t group, std::size_t from) {

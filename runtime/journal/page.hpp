@@ -3,6 +3,8 @@
 // nobody else holds a value, knows that the notes of all who have read it are there.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -17,10 +19,15 @@
 #include "runtime/memory/lock.hpp"
 #include "runtime/threads/clock.hpp"
 
+namespace tessera::runtime {
+class Surroundings;
+}
+
 namespace tessera::runtime::journal {
 
 class Journal;
 class Brief;
+class Doing;
 
 // A value that may have to be written: if anybody can still read it when the next sweep comes. Else whoever has read it
 // is written down with that, and nobody else will.
@@ -88,16 +95,22 @@ class alignas(64) Page {
   Part part;
   Part begin_part(const abi::Cf* loop, int depth);  // returns what it was in
 
-  // A fragment of which only that is noted begins, and has returned.
+  // A fragment of which only that is noted begins, and has returned. `made_by`: the part that it is known of.
   static constexpr std::uint32_t kMostOutputs = 8;
-  void begin_note() {
+  void begin_note(const Id& key, std::uint32_t group, std::uint32_t made_by) {
     if (noted_.load(std::memory_order_relaxed) > kNotes - kMostOutputs) [[unlikely]]
       gather_notes();
+    Note* const n = out_ = &notes_[noted_.load(std::memory_order_relaxed)];
+    n->key = key;
+    n->group = group;
+    n->part = made_by;
+    n->index = part.index;
+    n->value = nullptr;
   }
   void note(const Id& name, abi::Value* v) {
-    Note& n = notes_[noted_.load(std::memory_order_relaxed) + outputs_++];
-    n.name = name;
-    n.value = v;
+    Note* const n = out_++;
+    n->name = name;
+    n->value = v;
     // Whoever has the only reference may make another as he likes.
     if (__atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1) {
       __atomic_store_n(&v->refs, 2u, __ATOMIC_RELAXED);
@@ -105,34 +118,33 @@ class alignas(64) Page {
       abi::retain(v);
     }
   }
-  void end_note(const Id& key, std::uint32_t group, std::uint32_t of_part) {
+  void end_note() {
     const std::uint32_t at = noted_.load(std::memory_order_relaxed);
-    Note* n = &notes_[at];
-    n->key = key;
-    n->group = group;
-    n->part = of_part;
-    n->index = part.index;
-    if (outputs_ == 0) {
-      n->value = nullptr;
-      outputs_ = 1;
+    Note* const first = &notes_[at];
+    for (Note* n = first + 1; n < out_; ++n) {
+      n->key = first->key;
+      n->group = kNoGroup;
     }
-    for (std::uint32_t k = 1; k < outputs_; ++k) {
-      n[k].key = key;
-      n[k].group = kNoGroup;
-    }
-    noted_.store(at + outputs_, std::memory_order_release);
-    outputs_ = 0;
+    noted_.store(at + (out_ > first + 1 ? static_cast<std::uint32_t>(out_ - first) : 1), std::memory_order_release);
   }
-  bool noting() const { return outputs_ > 0; }  // it has assigned something, and not returned
-  void forget_note();
+  void forget_note();  // it will not return
 
-  Brief* brief = nullptr;  // that runs
+  // The last fragment of this group that was looked at is of those that are noted, and that was not long ago.
+  bool notes(std::uint32_t group) const { return noted_groups_[group % kGroups] == group; }
+  void now_notes(std::uint32_t group) { noted_groups_[group % kGroups] = group; }
+
+  // The one that is noted, while it runs: nobody but the journal asks what it does; or others do, too.
+  abi::Cf* alone = nullptr;
+  Brief* brief = nullptr;
+  std::unique_ptr<Doing> durable;  // of the former, which asks for more
+  Surroundings* rank = nullptr;    // where that is
 
  private:
   friend class Journal;
   // All with its lock held.
   void add_rows(std::size_t more);
   void add(Fresh);
+  void look_if_many();
   void add_given(const Id& key, std::size_t from);
   void keep(const Fresh& p, bool large);
   struct Pile {
@@ -156,20 +168,27 @@ class alignas(64) Page {
   void stand(std::vector<Fresh>& written, Pile&);
   void gather_notes();  // by its worker: there is room again
 
-  static constexpr std::uint32_t kNotes = 256, kNoGroup = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNotes = 256, kNoGroup = ~std::uint32_t{0}, kGroups = 16;
   struct Note {
     Id name;
     abi::Value* value;  // owned; null: none
     Id key;
     std::uint32_t group, part;
     std::int64_t index;
+    std::uint64_t unused;  // in a power of two it is found sooner
   };
   Journal& journal_;
   // Its worker writes these, and says so by `noted_`; they are overwritten with the lock held.
   std::unique_ptr<Note[]> notes_ = std::make_unique<Note[]>(kNotes);
   std::atomic<std::uint32_t> noted_{0};
-  std::uint32_t outputs_ = 0;  // of the one that runs, behind these
+  Note* out_ = nullptr;  // where the next output of the one that runs is noted: behind these
   std::uint32_t parts_ = 0;
+  std::array<std::uint32_t, kGroups> noted_groups_ = no_groups();
+  static constexpr std::array<std::uint32_t, kGroups> no_groups() {
+    std::array<std::uint32_t, kGroups> none{};
+    none.fill(kNoGroup);
+    return none;
+  }
 
   PageMutex mutex_;
   std::uint32_t gathered_ = 0;  // notes

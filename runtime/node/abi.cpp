@@ -163,8 +163,13 @@ std::string name_and_file(const abi::Program& program, const abi::Block& b, std:
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v, std::int64_t uses = -1) {
-  if (w->watched) [[unlikely]]
-    watch_output(w, n, v, uses);
+  if (w->watched) [[unlikely]] {
+    if (w->page != nullptr && w->page->alone != nullptr && w->doing == nullptr) {
+      w->page->note(n.id, v);
+    } else {
+      watch_output(w, n, v, uses);
+    }
+  }
   if (w->held.next(v)) [[unlikely]]
     sample_output(w, c, output, v);
   if (w->node.facts.balancing) {

@@ -53,6 +53,7 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 abi::Next run_kept(Worker& w, Cf* c) {
   if (w.page == nullptr) return run_recorded(w, c);
   if (journal::Brief::suits(w, c)) {
+    journal::Alone::suited(w.node, w, c);
     journal::Brief brief(w.node, w, c);
     const abi::Next next = run_recorded(w, c);
     brief.done();
@@ -98,12 +99,19 @@ abi::Next run_in_series(Worker& w, Cf* c, std::uint64_t from) {
   return next;
 }
 
-[[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
+[[gnu::noinline]] abi::Next run_otherwise(Worker& w, Cf* c) {
   const std::uint64_t from = w.series == nullptr ? 0 : ticks();
   if (simulation != nullptr) simulation->runs(c);
   // Mostly it is recorded, or there is a journal, and nothing else.
   if (w.series != nullptr || w.node.facts.options.check_inputs) return run_in_series(w, c, from);
   return w.page == nullptr ? run_recorded(w, c) : run_kept(w, c);
+}
+
+[[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
+  if (w.page == nullptr || !journal::Alone::suits(w, c)) return run_otherwise(w, c);
+  const abi::Next next = journal::Alone::run(w, c);
+  w.recalled = false;
+  return next;
 }
 
 // A `while` that may read swept names goes on behind what its turn has made: it would make all turns before that runs,

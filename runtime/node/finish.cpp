@@ -43,6 +43,14 @@ void weigh_running(const abi::Program& program, Totals& t) {
   }
 }
 
+// A loop in a loop is skipped by each rank that goes through it; all together they recall what the journal has.
+std::vector<Totals> recalled_once(std::vector<Totals> by_rank, const journal::Journal* journal) {
+  auto left =
+      static_cast<std::int64_t>(journal == nullptr || journal->known() == nullptr ? 0 : journal->known()->recalled);
+  for (Totals& t : by_rank) left -= t.recalled = std::min(t.recalled, left);
+  return by_rank;
+}
+
 }  // namespace
 
 // How a rank ends:
@@ -139,7 +147,8 @@ int Node::finish(int exit_code) {
     if (!facts.options.quiet && exit_code == 0) {
       std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
     }
-    const int wrote = write_results({facts, elapsed, totals->by_rank(), *links, events.get(), trace_parts, signalled});
+    const std::vector<Totals> ranks = recalled_once(totals->by_rank(), journal.get());
+    const int wrote = write_results({facts, elapsed, ranks, *links, events.get(), trace_parts, signalled});
     if (exit_code == 0) code = wrote;
   }
   if (signalled) {

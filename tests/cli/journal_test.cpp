@@ -181,6 +181,31 @@ TEST_F(Journal, WhatIsDurableDoesNotRunAgain) {
   }
 }
 
+// Its group has been noted only for long, one by one.
+TEST_F(Journal, WhatIsDurableOnceDoesNotRunAgainEither) {
+  write("pay.fa",
+        "C++ sub pay(int i, int before, int zero, name x) ${{\n"
+        "  if (i == 5000) {\n"
+        "    if (FILE* paid = fopen(\"paid\", \"a\")) { fputs(\"paid\\n\", paid); fclose(paid); }\n"
+        "    tessera::durable();\n"
+        "  }\n"
+        "  if (i == 5001 && unlink(\"die\") == 0 && system(\"kill -9 $PPID\") == 0) sleep(60);\n"
+        "  x = before + zero + i % 3;\n"
+        "$}}\n"
+        "C++ sub start(name x) ${{ x = 0; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main() { df x, y; start(x[0]); for i = 1..6000 { start(y[i]); pay(i, x[i - 1], y[i], x[i]); } "
+        "show(x[6000]); }\n");
+  const Words words = {"run", "pay.fa", "-q", "-t", "1", "--journal", "J", "--journal-interval", "100"};
+  deadly();
+  EXPECT_NE(tessera(words).exit_code, 0);
+  EXPECT_EQ(read("paid"), "paid\n");
+  const Outcome rest = tessera(words);
+  EXPECT_TRUE(ended(rest, 0));
+  EXPECT_EQ(rest.out, "6000\n");
+  EXPECT_EQ(read("paid"), "paid\n");
+}
+
 // What fragments weigh is known before the first has run: so heavy ones are given away at once, and light ones never.
 TEST_F(Journal, ARunThatGoesOnKnowsTheWeights) {
   write("w.fa",

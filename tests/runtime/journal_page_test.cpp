@@ -26,13 +26,13 @@ Settings settings_in(const fs::path& folder, const Header& header) {
 }
 
 void note(Page& page, const Id& fragment) {
-  page.begin_note();
-  page.end_note(fragment, 0, 0);
+  page.begin_note(fragment, 0, 0);
+  page.end_note();
 }
 void note(Page& page, const Id& fragment, const Id& output, abi::Value* v) {
-  page.begin_note();
+  page.begin_note(fragment, 0, 0);
   page.note(output, v);
-  page.end_note(fragment, 0, 0);
+  page.end_note();
 }
 
 // What is in the files, sweep by sweep.
@@ -132,11 +132,11 @@ TEST_F(JournalFiles, AValueThatHasSeveralNamesIsKeptForEach) {
     for (std::uint64_t k = 0; k < kValues; ++k) {
       abi::Value* v = abi::value_bytes(kBytes + k % 7);
       Page& page = journal.page(0);
-      page.begin_note();
+      page.begin_note(key(2 * k), 0, 0);
       page.note(name(3 * k), v);
       given[k].value.store(abi::retain(v), std::memory_order_release);
       page.note(name(3 * k + 1), v);
-      page.end_note(key(2 * k), 0, 0);
+      page.end_note();
       abi::release(v);
     }
   });
