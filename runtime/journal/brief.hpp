@@ -88,16 +88,17 @@ class Brief {
 // The same at less cost, where nobody else asks what the fragments of this worker do.
 class Alone {
  public:
-  // This one, as another of its group was found to a moment ago.
+  // This one, as another of its block was found to a moment ago.
   static bool suits(const Worker& w, const abi::Cf* c) {
-    return w.page->notes(c->block->group) && w.page->alone == nullptr && w.page->brief == nullptr &&
-           w.doing == nullptr && !abi::recalled(c);
+    return w.page->notes(c->block) && w.page->alone == nullptr && w.page->brief == nullptr && w.doing == nullptr &&
+           !abi::recalled(c);
   }
   // It was found to be one of those that are noted.
   static void suited(Surroundings& rank, const Worker& w, const abi::Cf* c) {
-    if (simulation != nullptr || w.trace != nullptr || w.series != nullptr || w.inputs != nullptr || repeats(c)) return;
+    if (w.trace != nullptr || w.series != nullptr || w.inputs != nullptr || repeats(c)) return;
+    if (simulation != nullptr && c->block->group % 2 == 0) return;  // there are to be others, too
     w.page->rank = &rank;
-    w.page->now_notes(c->block->group);
+    w.page->now_notes(c->block);
   }
 
   static abi::Next run(Worker& w, abi::Cf* c) {
@@ -112,9 +113,12 @@ class Alone {
       page.durable.reset();
       page.alone = nullptr;
       page.forget_note();
+      if (simulation != nullptr) page.journal().printed_by_now();
       throw;
     }
     page.alone = nullptr;
+    if (simulation != nullptr) [[unlikely]]
+      page.journal().printed_by_now();
     if (w.doing != nullptr) [[unlikely]] {
       page.durable->done();
       page.durable.reset();

@@ -130,7 +130,7 @@ void Page::gather_notes() {
   gather(Values::alive);
   gathered_ = 0;
   noted_.store(0, std::memory_order_relaxed);
-  noted_groups_ = no_groups();
+  noted_blocks_ = {};
   if (journal_.on()) return;
   ranges_.clear();
   for (Pile* pile : {&small_, &large_}) {

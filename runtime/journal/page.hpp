@@ -129,9 +129,10 @@ class alignas(64) Page {
   }
   void forget_note();  // it will not return
 
-  // The last fragment of this group that was looked at is of those that are noted, and that was not long ago.
-  bool notes(std::uint32_t group) const { return noted_groups_[group % kGroups] == group; }
-  void now_notes(std::uint32_t group) { noted_groups_[group % kGroups] = group; }
+  // The last fragment of this block that was looked at is of those that are noted, and that was not long ago. (What
+  // computes the arguments of a kernel is of its group, and none of them.)
+  bool notes(const abi::Block* b) const { return noted_blocks_[b->group % kBlocks] == b; }
+  void now_notes(const abi::Block* b) { noted_blocks_[b->group % kBlocks] = b; }
 
   // The one that is noted, while it runs: nobody but the journal asks what it does; or others do, too.
   abi::Cf* alone = nullptr;
@@ -168,7 +169,7 @@ class alignas(64) Page {
   void stand(std::vector<Fresh>& written, Pile&);
   void gather_notes();  // by its worker: there is room again
 
-  static constexpr std::uint32_t kNotes = 256, kNoGroup = ~std::uint32_t{0}, kGroups = 16;
+  static constexpr std::uint32_t kNotes = 256, kNoGroup = ~std::uint32_t{0}, kBlocks = 16;
   struct Note {
     Id name;
     abi::Value* value;  // owned; null: none
@@ -183,12 +184,7 @@ class alignas(64) Page {
   std::atomic<std::uint32_t> noted_{0};
   Note* out_ = nullptr;  // where the next output of the one that runs is noted: behind these
   std::uint32_t parts_ = 0;
-  std::array<std::uint32_t, kGroups> noted_groups_ = no_groups();
-  static constexpr std::array<std::uint32_t, kGroups> no_groups() {
-    std::array<std::uint32_t, kGroups> none{};
-    none.fill(kNoGroup);
-    return none;
-  }
+  std::array<const abi::Block*, kBlocks> noted_blocks_{};
 
   PageMutex mutex_;
   std::uint32_t gathered_ = 0;  // notes

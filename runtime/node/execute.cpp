@@ -109,6 +109,8 @@ abi::Next run_in_series(Worker& w, Cf* c, std::uint64_t from) {
 
 [[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
   if (w.page == nullptr || !journal::Alone::suits(w, c)) return run_otherwise(w, c);
+  if (simulation != nullptr) [[unlikely]]
+    simulation->runs(c);
   const abi::Next next = journal::Alone::run(w, c);
   w.recalled = false;
   return next;
