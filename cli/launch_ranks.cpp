@@ -233,8 +233,8 @@ Ended run_once(const Command& command, std::int32_t ranks, const Filter* output)
     if (!said.begun()) return std::nullopt;
     const LikeUs left = descendants_like_us(mpirun);
     const bool unseen = left.ended && runtime::built_with_open_mpi();  // MPICH's looks at them all together
-    if (said.all_are_here()) return left.live && !unseen ? std::nullopt : std::optional(kOverOnOneHost);
-    return left.live ? std::nullopt : std::optional(kOverOnSeveral);
+    if (said.all_are_here()) return !left.live.empty() && !unseen ? std::nullopt : std::optional(kOverOnOneHost);
+    return !left.live.empty() ? std::nullopt : std::optional(kOverOnSeveral);
   };
   const Foreground ended = run_foreground(command, {output, &filter}, over);
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed

@@ -328,11 +328,13 @@ LikeUs descendants_like_us(pid_t process) {
   for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", failed)) {
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) {
-      if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed) all.live = true;
+      if (fs::read_symlink("/proc/" + std::to_string(child) + "/exe", failed) == us && !failed)
+        all.live.push_back(child);
       const Stat stat = stat_of(child);
       if (looks && stat.state == 'Z' && stat.name == name) all.ended = true;
       const LikeUs below = descendants_like_us(child);
-      all = {all.live || below.live, all.ended || below.ended};
+      all.live.insert(all.live.end(), below.live.begin(), below.live.end());
+      all.ended = all.ended || below.ended;
     }
   }
   return all;
@@ -413,6 +415,11 @@ Foreground run_foreground(const Command& command, const Filters& filters,
     // Ctrl-C at the terminal, a batch system and `timeout` reach the child as well; a second one from us would make
     // mpirun give up on its ranks instead of ending them.
     end(witness.got(info.ssi_signo));
+    // Open MPI's mpirun tells its ranks only after as long as it leaves them to end by themselves, and passes on
+    // nothing of what they print meanwhile: they hear of it from us, those of this host.
+    if (!interrupted) {
+      for (const pid_t rank : descendants_like_us(child).live) kill(rank, SIGTERM);
+    }
     interrupted = true;
     if (got == 0) got = static_cast<int>(info.ssi_signo);
   }

@@ -59,8 +59,8 @@ struct Filters {
 
 // run_foreground runs one command with our stdin, and passes on its stdout and stderr. SIGINT, SIGTERM and SIGHUP
 // end it (by force after a few seconds), so does a stdout that takes no more; it dies with this process. SIGPIPE comes
-// to us when it has ended. With `over`, asked once a second: when it says for so long that all is over, and the command
-// has not ended, it is ended, too.
+// to us when it has ended. What runs this very program below it gets SIGTERM at once. With `over`, asked once a second:
+// when it says for so long that all is over, and the command has not ended, it is ended, too.
 Foreground run_foreground(const Command& command, const Filters& filters = {},
                           const std::function<std::optional<std::chrono::seconds>(pid_t)>& over = nullptr);
 
@@ -68,7 +68,8 @@ Foreground run_foreground(const Command& command, const Filters& filters = {},
 // another.) Those that have ended are there until their parent looks at them, which it does at once unless it is stuck;
 // of a parent that somebody has stopped none has.
 struct LikeUs {
-  bool live = false, ended = false;
+  std::vector<pid_t> live;
+  bool ended = false;
 };
 LikeUs descendants_like_us(pid_t process);
 

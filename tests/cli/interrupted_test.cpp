@@ -65,6 +65,21 @@ TEST_F(Interrupted, SeveralRanks) {
   for (const char* signal : {"INT", "TERM", "HUP"}) expect_files(signal, 130, {"-n", "3"});
 }
 
+// Nobody reads what is printed once mpirun is about to end: who prints on would stand still until all are killed.
+TEST_F(Interrupted, WhileKernelsPrint) {
+  write("p.fa",
+        "C++ head ${{\n#include <unistd.h>\n$}}\n"
+        "C++ sub nap(int i, name x) ${{\n"
+        "  usleep(500);\n"
+        "  if (i == 9) printf(\"begun\\n\");\n"
+        "  printf(\"%0300d\\n\", i);\n"
+        "  fflush(stdout);\n"
+        "  x = i;\n"
+        "$}}\n"
+        "sub main(int n, int hangs) { df x; for i = 1..n nap(i, x[i]) @ { locator_cyclic: i; }; }\n");
+  for (const char* signal : {"INT", "TERM"}) expect_files(signal, 130, {"-n", "3"});
+}
+
 // What such a kernel has run is in the trace, and nobody waits for it.
 TEST_F(Interrupted, BesideAKernelThatDoesNotReturn) {
   expect_files("INT", 130, {"-t", "2"}, true);

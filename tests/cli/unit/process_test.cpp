@@ -47,7 +47,7 @@ class Parent {
   bool comes_to(bool live, bool ended) const {
     for (int n = 0; n < 1000; ++n) {
       const LikeUs seen = descendants_like_us(pid_);
-      if (seen.live == live && seen.ended == ended) return true;
+      if (!seen.live.empty() == live && seen.ended == ended) return true;
       usleep(5000);
     }
     return false;
