@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -59,8 +60,14 @@ enum At : std::uint8_t {
   kBegun,
 };
 constexpr const char* kEnds = "TESSERA_ENDS";
-constexpr const char* kEndsFile = "tessera-ends";
 int ends = -1;
+
+// With the host: what another one calls itself may see the same /proc (as hosts of one machine do).
+std::string name_of_ends() {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, HOST_NAME_MAX);
+  return std::string("tessera-ends-") + host;
+}
 
 void say(int at) { (void)!pwrite(ends, "x", 1, at); }
 void say_failed() { say(kFailed); }
@@ -74,7 +81,7 @@ void open_ends() {
   if (path == nullptr || !runtime::started_by_mpirun()) return;
   std::error_code ignored;
   const std::string file = fs::read_symlink(path, ignored).string();
-  if (file.rfind(std::string("/memfd:") + kEndsFile, 0) == 0) ends = open(path, O_WRONLY | O_CLOEXEC);
+  if (file == "/memfd:" + name_of_ends() + " (deleted)") ends = open(path, O_WRONLY | O_CLOEXEC);
   say(kBegun + runtime::launcher_rank());
 }
 
@@ -224,7 +231,7 @@ constexpr std::chrono::seconds kOverOnOneHost{5}, kOverOnSeveral{15};
 
 Ended run_once(const Command& command, std::int32_t ranks, const Filter* output) {
   if (ends >= 0) close(ends);
-  ends = memfd_create(kEndsFile, MFD_CLOEXEC);
+  ends = memfd_create(name_of_ends().c_str(), MFD_CLOEXEC);
   setenv(kEnds, fmt::format("/proc/{}/fd/{}", getpid(), ends).c_str(), 1);
   MpirunNotes notes;
   const Filter filter{[&](std::string_view piece) { return notes.pass(piece); }, [&](int) { return notes.rest(); }};

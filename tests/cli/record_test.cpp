@@ -374,7 +374,7 @@ TEST_F(Record, IsReadInParts) {
   EXPECT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "part", "--from", from, "--to", to}), 0));
   const std::string fragments = read("part/fragments.csv");
   EXPECT_EQ(std::count(fragments.begin(), fragments.end(), '\n'), 2) << fragments;
-  EXPECT_NE(fragments.find(",unknown,"), std::string::npos) << "since when it could run nobody knows: " << fragments;
+  EXPECT_NE(fragments.find(",created,"), std::string::npos) << "what the whole knows its part does: " << fragments;
   EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", from}), 0));
   EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", "1h"}), 2, {"nothing ran from 1h"}));
   EXPECT_TRUE(ended(tessera({"report", "p.trace", "-o", "p.html", "--from", "soon"}), 2, {"--from", "soon", "1.5ms"}));
