@@ -3,7 +3,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "balancer/simulator/trace.hpp"
 #include "command.hpp"
@@ -76,34 +75,6 @@ TEST_F(Report, TablesAgreeWithEachOther) {
       EXPECT_EQ(tables["workers.csv"].find("the balancer moved"), std::string::npos) << "its locators did";
     }
   }
-}
-
-// Values that lie on rank 0 until the chain on rank 1 asks for them are under way for no longer than that takes.
-TEST_F(Report, WhatLiesUntilItIsAskedForIsNoTransfer) {
-  write("p.fa",
-        "C++ sub item(int i, name r) ${{ r = i; $}}\n"
-        "C++ sub add(int s, int x, name r) ${{ usleep(3000); r = s + x; $}}\n"
-        "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
-        "sub late(int i, int a, name x, name r) { if a >= 0 add(a, x, r); }\n"
-        "sub main() { df x, s; for i = 0..30 item(i, x[i]) @ { locator_cyclic: 0; }; item(0, s[0]) @ { locator_cyclic: "
-        "1; };\n"
-        "  for i = 1..30 late(i, s[i - 1], x[i], s[i]) @ { locator_cyclic: 1; }; show(s[30]); }\n");
-  ASSERT_TRUE(ended(
-      tessera({"run", "p.fa", "-q", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--record", "p.trace"}),
-      0));
-  ASSERT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "tables"}), 0));
-  std::istringstream rows(read("tables/path.csv"));
-  std::map<std::string, std::int64_t> sums;
-  std::string row;
-  std::getline(rows, row);
-  while (std::getline(rows, row)) {
-    long start = 0, end = 0;
-    char what[32] = "";
-    ASSERT_EQ(std::sscanf(row.c_str(), "%ld,%ld,%31[^,]", &start, &end, what), 3) << row;
-    sums[what] += end - start;
-  }
-  EXPECT_GT(sums["kernels"], 80'000'000);
-  EXPECT_LT(sums["transfer"], sums["kernels"]) << read("tables/path.csv");
 }
 
 TEST_F(Report, TotalsAreThoseOfTheRun) {
