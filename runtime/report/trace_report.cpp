@@ -152,7 +152,7 @@ bool leave_until(balancer::Time signal, balancer::Time zero, TraceGraph& graph, 
 
 // What a rank may use: who writes much needs more, though others may have room.
 std::string room_text(const RunFacts& facts) {
-  const std::string all = fmt::format("the {} MB of --record-limit-mb", facts.options.record_limit_mb);
+  std::string all = fmt::format("the {} MB of --record-limit-mb", facts.options.record_limit_mb);
   if (facts.ranks == 1) return all;
   return fmt::format("its part, which is the same for all {} ranks, of {}: with more MB more is kept", facts.ranks,
                      all);
