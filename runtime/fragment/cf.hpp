@@ -38,7 +38,8 @@ inline std::uint16_t family_of(const void* founder) {
 inline void join_family(Cf* c, const Cf* maker) {
   const abi::Kind kind = maker->block->kind;
   // Of a loop whose iterations run on several workers: one of them may have taken the last ones (kHolding).
-  std::uint16_t family = __atomic_load_n(&maker->flags, __ATOMIC_RELAXED) & (kFamily | kWithin);
+  const std::uint16_t made_by = __atomic_load_n(&maker->flags, __ATOMIC_RELAXED);
+  std::uint16_t family = made_by & (kFamily | kWithin);
   if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker);
   if (family == 0) {
     const bool call = c->block->kind == abi::Kind::sub || c->block->kind == abi::Kind::eval;
@@ -46,7 +47,7 @@ inline void join_family(Cf* c, const Cf* maker) {
   } else if (kind == abi::Kind::range) {
     family |= kWithin;
   }
-  c->flags |= family | (maker->flags & kDue);
+  c->flags |= family | (made_by & kDue);
 }
 
 // Calls f(word) for each Value* of the frame.

@@ -468,7 +468,8 @@ void Node::run_chunk(Worker& w, const Work& work) {
   --w.depth;
   set_current(w, outer);
   w.births.stepped(c->block->group, work.last - work.first + 1);
-  if (w.lead.held() && (c->flags & kDue) == 0) crew.made_beside(w.waits.load() - waits);
+  if (w.lead.held() && (__atomic_load_n(&c->flags, __ATOMIC_RELAXED) & kDue) == 0)
+    crew.made_beside(w.waits.load() - waits);
   if (work.hold != nullptr) Horizon::release(work.hold), data.free_left(w);
   if (!ReadyQueue::chunk_done(c)) return;
   auto* scope = static_cast<ScopeRecord*>(c->scope);
