@@ -11,8 +11,10 @@
 #include "cli/advise/advice.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/output_file.hpp"
 #include "cli/report/run_record.hpp"
 #include "cli/simulate/inputs.hpp"
+#include "cli/tools.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -111,7 +113,7 @@ int run(const AdviseCommand& c) {
 }  // namespace
 
 void add_advise(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("advise", "which balancer, parameters and number of ranks for a program");
+  CLI::App* sub = app.add_subcommand("advise", tool_about("advise"));
   const auto c = std::make_shared<AdviseCommand>();
   sub->add_option("program", c->input,
                   "a trace (run --record), a profile (run --save-groups), or a workload of `tessera simulate --list`")

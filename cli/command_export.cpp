@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/export/export.hpp"
 #include "cli/failure.hpp"
+#include "cli/tools.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 
@@ -68,7 +69,7 @@ int export_run(const ExportRequest& q) {
 }  // namespace
 
 void add_export(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("export", "a recorded run for other programs: Perfetto, Chrome, tables, Graphviz");
+  CLI::App* sub = app.add_subcommand("export", tool_about("export"));
   const auto q = std::make_shared<ExportRequest>();
   sub->add_option("trace", q->trace, "a recorded run (run --record)")->option_text("TRACE")->required();
   sub->add_option("-f,--format", q->format,

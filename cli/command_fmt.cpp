@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "cli/simulate/inputs.hpp"
+#include "cli/output_file.hpp"
 #include "compiler/format/format.hpp"
 #include "files/whole_file.hpp"
 

@@ -17,6 +17,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/launch_ranks.hpp"
+#include "cli/tools.hpp"
 #include "files/nearest.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
@@ -100,7 +101,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& e, const Argum
          (chosen.empty() ? "" : "; arguments of the program itself stand after --");
 }
 
-int parse_and_run(Arguments words) {
+int parse_and_run(Arguments words, AddCommands* add) {
   if (!words.empty() && words.front() == "help") {  // help run: run --help
     words.erase(words.begin());
     words.emplace_back("--help");
@@ -111,22 +112,8 @@ int parse_and_run(Arguments words) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   Action action;
-  add_run(app, action);
-  add_build(app, action);
-  add_check(app, action);
-  add_explain(app, action);
-  add_fmt(app, action);
-  add_lsp(app, action);
-  add_policies(app, action);
-  add_members(app, action);
-  add_replay(app, action);
-  add_simulate(app, action);
-  add_advise(app, action);
-  add_report(app, action);
-  add_status(app, action);
-  add_export(app, action);
-  add_journal(app, action);
-  add_internal(app, action);
+  const Arguments given = words;
+  add(app, action, given);
 
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const Arguments arguments(dashes == words.end() ? dashes : dashes + 1, words.end());
@@ -152,7 +139,25 @@ int parse_and_run(Arguments words) {
 
 }  // namespace
 
-int command_line(int argc, char** argv) {
+void add_commands(CLI::App& app, Action& action, const Arguments& words) {
+  add_run(app, action);
+  add_build(app, action);
+  add_check(app, action);
+  add_explain(app, action);
+  add_fmt(app, action);
+  add_policies(app, action);
+  add_members(app, action);
+  add_replay(app, action);
+  add_journal(app, action);
+  for (const Tool& t : kTools) {
+    CLI::App* sub = app.add_subcommand(t.name, t.about)->prefix_command();
+    sub->set_help_flag();  // the tool's own
+    sub->callback([&words, &action] { action = [&words](const Arguments&) -> int { become_tools(words); }; });
+  }
+  add_internal(app, action);
+}
+
+int command_line(int argc, char** argv, AddCommands* add) {
   install_crash_handler();
   // A closed standard stream would be the next file that somebody opens. What is written to one that is only read fails
   // as it would.
@@ -161,7 +166,7 @@ int command_line(int argc, char** argv) {
   }
   signal(SIGCHLD, SIG_DFL);  // who started us may have it ignored: then nobody is told how a child has ended
   try {
-    const int code = parse_and_run({argv + 1, argv + argc});
+    const int code = parse_and_run({argv + 1, argv + argc}, add);
     const std::string lost = files::stdout_error();
     if (lost.empty() || code == runtime::kExitEnvironment) return code;
     throw environment_error(lost);

@@ -6,11 +6,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/lsp/server.hpp"
+#include "cli/tools.hpp"
 
 namespace tessera::cli {
 
 void add_lsp(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("lsp", "the language server, for editors: speaks LSP on stdin and stdout");
+  CLI::App* sub = app.add_subcommand("lsp", tool_about("lsp"));
   const auto options = std::make_shared<compiler::Options>();
   add_translation_options(*sub, *options);
   sub->footer("docs/editor.md says how editors are told to start it.");

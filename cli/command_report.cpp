@@ -4,13 +4,12 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/report/page.hpp"
+#include "cli/tools.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 
 namespace tessera::cli {
 namespace {
-
-constexpr std::size_t kMostRuns = 4;
 
 struct ReportRequest {
   std::vector<std::string> traces;
@@ -40,7 +39,7 @@ int report(const ReportRequest& q) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("report", "a page that shows what a recorded run did, and why");
+  CLI::App* sub = app.add_subcommand("report", tool_about("report"));
   const auto q = std::make_shared<ReportRequest>();
   sub->add_option("traces", q->traces, "recorded runs (run --record); several are shown on one time axis")
       ->option_text("TRACE...")

@@ -6,8 +6,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/output_file.hpp"
 #include "cli/simulate/inputs.hpp"
 #include "cli/simulate/sweep.hpp"
+#include "cli/tools.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -174,7 +176,7 @@ int run(const SimulateCommand& c) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("simulate", "run a workload on a simulated cluster, under any balancer");
+  CLI::App* sub = app.add_subcommand("simulate", tool_about("simulate"));
   const auto c = std::make_shared<SimulateCommand>();
   sub->add_option("-w,--workload,workload", c->workload,
                   "what runs, with -w or without: NAME, NAME:parameter=value,..., or a trace file")

@@ -18,6 +18,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/run_connection.hpp"
+#include "cli/tools.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 using StatusText = nlohmann::json;
 
 constexpr int kBarWidth = 20;
-constexpr std::size_t kMostGroups = 12, kMostDecisions = 5;
+constexpr std::size_t kMostGroups = 12, kLastDecisions = 5;
 constexpr std::size_t kLeastRanks = 4, kLeastRunning = 3;  // lines on a small screen
 constexpr std::size_t kAll = ~std::size_t{0};
 
@@ -233,7 +234,7 @@ std::string status_text(const StatusText& s, const StatusText& before, std::size
   for (const auto& [why, times] : s["decisions"].items()) decisions.emplace_back(times.get<std::int64_t>(), why);
   std::sort(decisions.rbegin(), decisions.rend());
   std::string said;
-  for (std::size_t k = 0; k < std::min(decisions.size(), kMostDecisions); ++k) {
+  for (std::size_t k = 0; k < std::min(decisions.size(), kLastDecisions); ++k) {
     said += fmt::format("{}{} {}", k == 0 ? "" : ", ", decisions[k].second, decisions[k].first);
   }
   if (!said.empty()) text += "\n  decisions: " + said + "\n";
@@ -360,13 +361,13 @@ std::shared_ptr<StatusRequest> of_run(CLI::App& sub) {
 }  // namespace
 
 void add_status(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("status", "what a running program does now");
+  CLI::App* sub = app.add_subcommand("status", tool_about("status"));
   const auto q = of_run(*sub);
   sub->add_flag("--waiting", q->waiting, "also what waits for what, and who makes that");
   sub->footer("docs/reading-a-report.md says what the columns mean.\n\n  tessera run prog.fa -n 4 &\n  tessera status");
   sub->callback([q, &action] { action = [q](const Arguments&) { return status(*q); }; });
 
-  CLI::App* live = app.add_subcommand("top", "... again and again, on the terminal");
+  CLI::App* live = app.add_subcommand("top", tool_about("top"));
   const auto l = of_run(*live);
   live->add_option("--interval", l->interval, "seconds between two looks; default 1")
       ->option_text("S")

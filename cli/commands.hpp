@@ -4,36 +4,32 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "cli/build.hpp"
+#include "cli/command_line.hpp"
 #include "compiler/compiler.hpp"
 
 namespace tessera::cli {
-
-using Arguments = std::vector<std::string>;  // the program's own, after `--`
-
-// Set by a subcommand when it was asked for; gets the program's arguments.
-using Action = std::function<int(const Arguments&)>;
 
 void add_run(CLI::App& app, Action& action);
 void add_build(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_fmt(CLI::App& app, Action& action);
-void add_lsp(CLI::App& app, Action& action);
 void add_policies(CLI::App& app, Action& action);
 // Ranks of a run that come and go: drain, join.
 void add_members(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
+void add_journal(CLI::App& app, Action& action);
+// Of tessera-tools (cli/tools.hpp); add_status adds top, too.
+void add_lsp(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_advise(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_status(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
-void add_journal(CLI::App& app, Action& action);
+void add_status(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 // What users never type: `exec-program`, what mpirun starts, and `precompile-headers`.
 void add_internal(CLI::App& app, Action& action);
 

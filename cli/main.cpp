@@ -1,3 +1,3 @@
 #include "cli/command_line.hpp"
 
-int main(int argc, char** argv) { return tessera::cli::command_line(argc, argv); }
+int main(int argc, char** argv) { return tessera::cli::command_line(argc, argv, tessera::cli::add_commands); }

@@ -9,6 +9,7 @@ include(CMakePackageConfigHelpers)
 
 set(commands COMPONENT command)
 install(TARGETS tessera luna RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ${commands})
+install(TARGETS tessera_tools RUNTIME DESTINATION libexec ${commands})  # cli/tools.cpp looks there
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/stdlib/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/stdlib ${commands})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/configs ${commands})
 install(FILES ${PROJECT_SOURCE_DIR}/cli/completion/tessera.bash RENAME tessera
@@ -16,10 +17,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/cli/completion/tessera.bash RENAME tessera
 install(FILES ${PROJECT_SOURCE_DIR}/cli/completion/_tessera DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions ${commands})
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/manual/tessera.1
   COMMAND ${PROJECT_SOURCE_DIR}/cli/manual.sh $<TARGET_FILE:tessera> ${PROJECT_BINARY_DIR}/manual
-  DEPENDS tessera ${PROJECT_SOURCE_DIR}/cli/manual.sh
+  DEPENDS tessera tessera_tools ${PROJECT_SOURCE_DIR}/cli/manual.sh
   COMMENT "Making manual pages of the help")
 add_custom_target(tessera_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/manual/tessera.1)
-add_custom_target(tessera_installed DEPENDS tessera luna tessera_manual)
+add_custom_target(tessera_installed DEPENDS tessera luna tessera_tools tessera_manual)
 if(TARGET tessera_python)
   add_dependencies(tessera_installed tessera_python)
 endif()

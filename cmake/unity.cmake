@@ -1,7 +1,7 @@
 # With CMAKE_UNITY_BUILD (the preset `release`: newcomers and CI) a run of the compiler takes several files, which read the same
 # headers and use the same templates: about half of the processor time. Files of one folder and of small ones beside it,
 # not CMake's batches over a whole target: so a new file changes few of the others' neighbours.
-set(TESSERA_UNITY_FEW 40)  # a folder is put to the previous ones as long as they have fewer files together
+set(TESSERA_UNITY_FEW 48)  # a folder is put to the previous ones as long as they have fewer files together
 set(TESSERA_UNITY_MANY 60)
 set(TESSERA_UNITY_TESTS 10)  # of tests, which are changed more often, and which two processors are to share
 

@@ -6,7 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/hash.hpp"
 #include "cli/install_file.hpp"
-#include "cli/simulate/inputs.hpp"
+#include "cli/output_file.hpp"
 #include "files/whole_file.hpp"
 
 namespace fs = std::filesystem;

@@ -17,7 +17,7 @@
 #include "cli/launch_ranks.hpp"
 #include "cli/luna/kept_build.hpp"
 #include "cli/luna/options.hpp"
-#include "cli/simulate/inputs.hpp"
+#include "cli/output_file.hpp"
 #include "files/whole_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"

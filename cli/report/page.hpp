@@ -8,6 +8,8 @@
 
 namespace tessera::cli {
 
+// A page has room for so many runs.
+inline constexpr std::size_t kMostRuns = 4;
 std::string page_of(const std::vector<RunRecord>&);
 
 // The parts of the page that are no data (cli/report/page/), put into the command when it is built.

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <sstream>
 
 #include "balancer/simulator/lbaf_file.hpp"
 #include "balancer/simulator/lbdump_file.hpp"
 #include "cli/failure.hpp"
 #include "files/nearest.hpp"
-#include "files/whole_file.hpp"
 #include "runtime/launch/config_file.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/policy_file.hpp"
@@ -157,25 +155,6 @@ std::vector<std::int32_t> parse_counts(const std::string& text, const std::strin
   }
   if (counts.empty()) throw wrong(text);
   return counts;
-}
-
-void check_output(const std::string& option, const std::string& path) {
-  if (path.empty() || path == "-") return;
-  try {
-    launch::check_writable(path, option);
-  } catch (const launch::OptionsError& e) {
-    throw usage_error(e.what());
-  }
-}
-
-void write_output(const std::string& option, const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
-  const std::string wrong = files::write_whole(path, text);
-  if (!wrong.empty()) throw environment_error(option + ": can't write " + path + ": " + wrong);
 }
 
 }  // namespace tessera::cli

@@ -29,8 +29,4 @@ void find_workload(const std::string& asked, Study& study);
 // `2,4,8`, `2..16`, `2..1024*2` (times two each).
 std::vector<std::int32_t> parse_counts(const std::string& text, const std::string& option);
 
-// Can the file be written? Leaves nothing behind; none and - can.
-void check_output(const std::string& option, const std::string& path);
-void write_output(const std::string& option, const std::string& path, const std::string& text);
-
 }  // namespace tessera::cli

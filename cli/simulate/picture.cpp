@@ -16,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace sim = balancer::simulator;
 
-constexpr std::size_t kMostRuns = 4;  // of a page
 constexpr const char* kConverter = "rsvg-convert";
 
 bool ends_with(const std::string& path, const char* ending) { return fs::path(path).extension() == ending; }

@@ -1,7 +1,6 @@
 #include "runtime/node/node.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -21,6 +21,24 @@ TEST_F(Command, HelpTeaches) {
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
 
+// After `./dev run`, say.
+TEST_F(Command, WhereToolsAreNotBuiltThatIsTold) {
+  std::filesystem::create_directories(path("bin"));
+  std::filesystem::copy_file(TESSERA_COMMAND, path("bin/tessera"));
+  write("p.fa", kHello);
+  const std::string libraries = std::string("LD_LIBRARY_PATH=" TESSERA_BUILD_DIR "/lib");
+  const auto alone = [&](const Words& words) {
+    Words all = {"env", libraries, path("bin/tessera").string()};
+    all.insert(all.end(), words.begin(), words.end());
+    return run(all);
+  };
+  EXPECT_TRUE(ended(alone({"check", "p.fa"}), 0));
+  for (const char* command : {"lsp", "simulate", "advise", "report", "status", "top", "export"}) {
+    EXPECT_TRUE(ended(alone({command, "--help"}), 3, {"`tessera " + std::string(command) + "`", "./dev tools"}));
+  }
+  EXPECT_NE(alone({"--help"}).out.find("  simulate "), std::string::npos);
+}
+
 TEST_F(Command, UnknownWordsAreRefusedWithAGuess) {
   write("p.fa", kHello);
   EXPECT_TRUE(ended(tessera({"rum", "p.fa"}), 2, {"unknown command `rum`", "did you mean `run`"}));

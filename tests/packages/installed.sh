@@ -20,6 +20,8 @@ cd "$work"
 
 is "where the command is" "$(command -v tessera)" "$prefix/bin/tessera"
 is "the library of the command" "$(ldd "$prefix/bin/tessera" | sed -n 's/.*libtessera.so.[0-9]* => \([^ ]*\) .*/\1/p' | xargs realpath | xargs dirname)" "$prefix/lib"
+is "the tools" "$(tessera report --help | head -1)" "a page that shows what a recorded run did, and why"
+is "what the tools read" "$(tessera simulate -w matmul -n 2 -c mustafin -b none | head -1)" "matmul on mustafin, seed 1"
 # Headers are precompiled for the first program that needs them, and used by all that begin alike.
 is "precompiled headers that are installed" "$(find "$prefix" -name '*.gch')" ""
 mkdir compiler
