@@ -355,18 +355,24 @@ Foreground run_foreground(const Command& command, const Filters& filters,
   std::fflush(stdout);
   sigprocmask(SIG_BLOCK, &blocked, &before);
   const int signals = signalfd(-1, &waited, SFD_CLOEXEC);
+  // mpirun passes these on to the ranks; they would end what is yet to become it, and the witness.
+  constexpr int kOfRanks[] = {SIGUSR1, SIGUSR2};
+  sigset_t of_ranks, here;
+  sigemptyset(&of_ranks);
+  for (const int s : kOfRanks) sigaddset(&of_ranks, s);
+  sigprocmask(SIG_BLOCK, &of_ranks, &here);
   const pid_t self = getpid();
   const pid_t child = signals < 0 ? -1 : fork();
   if (child == 0) {
+    for (const int s : kOfRanks) std::signal(s, SIG_IGN);  // until mpirun is ready for them
     sigprocmask(SIG_SETMASK, &before, nullptr);
     dup2(output[1], STDOUT_FILENO);
     dup2(errors[1], STDERR_FILENO);
-    // mpirun passes these on to the ranks; before it is ready to they would end it.
-    for (const int s : {SIGUSR1, SIGUSR2}) std::signal(s, SIG_IGN);
     become(command, self, SIGTERM);
   }
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   const Witness witness(child);
+  sigprocmask(SIG_SETMASK, &here, nullptr);
   Relay passed[2] = {{output[0], STDOUT_FILENO}, {errors[0], STDERR_FILENO}};
   passed[0].filter = filters.output;
   passed[1].filter = filters.errors;

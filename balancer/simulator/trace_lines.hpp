@@ -37,7 +37,8 @@ class TraceLines {
   std::uint64_t value(std::string_view w, const char* what) const {
     std::uint64_t x = 0;
     const char* end = w.data() + w.size();
-    if (w.empty() || std::from_chars(w.data(), end, x).ptr != end || x > 1ull << 62) {
+    const auto [stop, error] = std::from_chars(w.data(), end, x);
+    if (error != std::errc{} || stop != end || x > 1ull << 62) {
       wrong("says '" + std::string(w) + "' where " + what + " stands, a whole number; a fragment is " + kFields);
     }
     return x;
@@ -48,7 +49,8 @@ class TraceLines {
   std::int64_t signed_value(std::string_view w, const char* what) const {
     std::int64_t x = 0;
     const char* end = w.data() + w.size();
-    if (w.empty() || std::from_chars(w.data(), end, x).ptr != end) {
+    const auto [stop, error] = std::from_chars(w.data(), end, x);
+    if (error != std::errc{} || stop != end) {
       wrong("says '" + std::string(w) + "' where " + what + " stands, a whole number");
     }
     return x;

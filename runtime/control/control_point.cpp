@@ -155,7 +155,8 @@ void ControlPoint::serve(int connection) {
   std::int32_t rank = -1;
   const char* from = line.c_str() + (space == std::string::npos ? line.size() : space + 1);
   const char* end = line.c_str() + line.size();
-  const bool number = std::from_chars(from, end, rank).ptr == end && from != end;
+  const auto [stop, wrong] = std::from_chars(from, end, rank);
+  const bool number = wrong == std::errc{} && stop == end;
   const auto at_once = [&](const std::string& text) {
     send_line(connection, text);
     close(connection);

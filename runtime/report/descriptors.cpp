@@ -51,10 +51,22 @@ Set open_now() {
   return found;
 }
 
+// A loop over all numbers has closed stderr by the time it comes to what the run needs, and that is yet to be told.
+constexpr int kAboveSuch = 512;  // such a loop comes later to it, and as a rule a process may have 1,024
+std::atomic<int> kept_stderr{-1};
+
+void keep_stderr() {
+  if (kept_stderr.load() < 0) kept_stderr.store(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kAboveSuch));
+}
+void put_stderr_back() {
+  if (kept_stderr.load() >= 0 && fcntl(STDERR_FILENO, F_GETFD) < 0) dup3(kept_stderr.load(), STDERR_FILENO, 0);
+}
+
 // MPI and the run close what they like in threads of their own.
 void check_closing(unsigned first, unsigned last) {
   if (!(in_fragment() || in_thread_of_kernel()) || program_running() == nullptr) return;
   for (unsigned fd = first; fd <= last && fd < kMostGuarded; ++fd) {
+    if (fd == STDERR_FILENO) keep_stderr();
     struct stat now {};
     if (!guarded[fd].on.load(std::memory_order_acquire) || fstat(static_cast<int>(fd), &now) != 0 ||
         !guarded[fd].is(now)) {
@@ -62,6 +74,7 @@ void check_closing(unsigned first, unsigned last) {
     }
     const std::string what = "closes file descriptor " + std::to_string(fd) +
                              ", which it has not opened: the run needs it; close only what you have opened [T414]";
+    put_stderr_back();
     end_saying("the kernel " + what, "tessera: error: a thread that a kernel has started " + what, kExitProgram);
   }
 }

@@ -192,6 +192,9 @@ TEST_F(SimulatorFiles, WrongTracesAreRefusedWithTheirPlace) {
   EXPECT_SAYS(trace_error(timed + "t 0 0 0 5 1 1\nend 1\n"), "block 1");
   EXPECT_SAYS(trace_error(timed + "t 0 0 0 5 1 0 @0:3\nend 1\n"), "inputs");
   EXPECT_SAYS(trace_error(timed + "t 0 0 x 5 1 0\nend 1\n"), ":8: the trace says 'x' where a worker");
+  EXPECT_SAYS(trace_error(timed + "t 0 0 0 5 99999999999999999999 0\nend 1\n"), "'99999999999999999999' where");
+  EXPECT_SAYS(trace_error(head + "f 0 0 0 - 99999999999999999999 0\nend 1\n"),
+              ":4: the trace says '99999999999999999999'");
   EXPECT_SAYS(trace_error(timed + "d 1 0 0 0 0 0 1:1 : why\nend 1\n"), "a group that it does not have");
   EXPECT_SAYS(trace_error(timed + "d 1 0 0 0 0 0 1:1\nend 1\n"), "without its text");
   EXPECT_SAYS(trace_error(head + "| text\nend 0\n"), "before any `source`");

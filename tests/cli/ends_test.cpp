@@ -114,7 +114,7 @@ TEST_F(Command, AKernelMayCloseOnlyWhatItHasOpened) {
            "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
            "sub main() { df x; f(3, x) @ { locator_cyclic: 1; }; show(x); }\n";
   };
-  for (const char* what : {"for (int i = 3; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)",
+  for (const char* what : {"for (int i = 0; i < 64; ++i) close(i)", "closefrom(3)", "close_range(3, ~0u, 0)",
                            "for (int i = 3; i < 64; ++i) dup2(1, i)"}) {
     write("p.fa", program(what));
     for (const Words& ranks : {Words{"-t", "1"}, Words{"-n", "2"}, Words{"-t", "1", "--journal", "J"}}) {

@@ -75,6 +75,19 @@ TEST_F(Control, WhoIsSlowToAskHoldsNobodyUp) {
   close(slow);
 }
 
+TEST_F(Control, RanksThatAreNoneAreNotUnderstood) {
+  for (const char* line : {"drain 99999999999", "join -99999999999", "drain", "drain 1x", "waits 1"}) {
+    const int s = connected();
+    const std::string text = std::string(line) + "\n";
+    ASSERT_EQ(send(s, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+    shutdown(s, SHUT_WR);
+    const timeval patience{5, 0};  // what is understood is answered by nobody here
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    EXPECT_EQ(answer(s), "no not understood: " + text);
+    close(s);
+  }
+}
+
 TEST_F(Control, SocketsOfProcessesThatWereKilledAreRemoved) {
   const pid_t gone = fork();
   if (gone == 0) {

@@ -1,6 +1,7 @@
 #include "cli/process.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,21 @@ TEST(Descendants, ThoseThatEndedAreThereUntilTheirParentLooks) {
   EXPECT_TRUE(parent.comes_to(false, true));
   parent.tell(SIGUSR1);
   EXPECT_TRUE(parent.comes_to(false, false));
+}
+
+// Whoever signals all that is called tessera, as batch systems do, meets what is yet to become mpirun, too.
+TEST(Foreground, WhatIsNotYetTheCommandTakesNoSignalOfItsRanks) {
+  static int sent = 0;  // to each child, as soon as there is one
+  pthread_atfork(nullptr, nullptr, [] {
+    if (sent != 0) raise(sent);
+  });
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    sent = signal;
+    const Foreground ended = run_foreground({"sleep", "0.1"}, {});
+    sent = 0;
+    EXPECT_FALSE(ended.signalled) << signal;
+    EXPECT_EQ(ended.exit_code, 0) << signal;
+  }
 }
 
 }  // namespace
