@@ -12,6 +12,8 @@
 namespace tessera::runtime {
 namespace {
 
+bool has_come(const Cf* c) { return c->block->kind == abi::Kind::range && (c->flags & kPlaced) != 0; }
+
 std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
 
 // A range's `pending` counts the chunks being run, plus one while it is listed.
@@ -153,9 +155,11 @@ Cf* ReadyQueue::pop_atomic() {
   return pop_front(weights_ == nullptr ? newest_ : next_group());
 }
 
-// Where what is pushed next belongs: behind what the same body has made before it; else, of a loop, behind those of its
-// family, which earlier turns have made; else first.
+// Where what is pushed next belongs. A loop from another rank: behind those that came before it, which may be what its
+// iterations wait for. Else behind what the same body has made before it; else, of a loop, behind those of its family,
+// which earlier turns have made; else first.
 Cf** ReadyQueue::place_of(Loops& list, const Cf* c) {
+  if (has_come(c)) return list.came == nullptr ? &list.head : &list.came->next;
   if (list.last != nullptr) return &list.last->next;
   if (c->block->kind != abi::Kind::range || (c->flags & kFamily) == 0 || (c->flags & kWithin) != 0) return &list.head;
   Cf* const behind = last_of_family(list, c);
@@ -176,7 +180,7 @@ void ReadyQueue::push_loop(Cf* c) {
   }
   c->next = *at;
   *at = c;
-  list.last = c;
+  (has_come(c) ? list.came : list.last) = c;
   add_others(1, true);
 }
 
@@ -191,6 +195,7 @@ void ReadyQueue::push_structured(Cf* c) {
 void ReadyQueue::unlink_loop(Loops& list, Cf* c, Cf* before) {
   (before == nullptr ? list.head : before->next) = c->next;
   if (list.last == c) list.last = before;
+  if (list.came == c) list.came = before != nullptr && has_come(before) ? before : nullptr;
   if (Cf*& of_family = list.families[place_in_families(c)]; of_family == c) {
     const bool same = before != nullptr && before->block->kind == abi::Kind::range &&
                       (before->flags & kFamily) == (c->flags & kFamily);
@@ -259,9 +264,19 @@ void ReadyQueue::another_loop_first() {
   if (before == nullptr) return;
   // What it makes goes before it, and not behind those of its family, which come later now.
   list.families.fill(nullptr);
-  before->next = first->next;
-  first->next = list.head;
-  list.head = first;
+  list.came = nullptr;
+  // Of calls all, in their order: were it one of them each time, the loop that makes them would make more meanwhile.
+  const auto moves = [&](const Cf* c) { return c == first || (c->block == block && block->kind != abi::Kind::range); };
+  Cf *moved = nullptr, *others = nullptr;
+  Cf **end_of_moved = &moved, **end_of_others = &others;
+  for (Cf* c = list.head; c != nullptr; c = c->next) {
+    Cf**& end = moves(c) ? end_of_moved : end_of_others;
+    *end = c;
+    end = &c->next;
+  }
+  *end_of_others = nullptr;
+  *end_of_moved = others;
+  list.head = moved;
 }
 
 bool ReadyQueue::has(Making then) {

@@ -59,8 +59,8 @@ class ReadyQueue {
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk);
   // Another loop than the first one comes first: of that which has been listed longest the part with the lowest
-  // indices. Where there are only parts of one loop, of these. Where something is due, once what is ahead comes first,
-  // until who pops may make only what is due, once not.
+  // indices, or, if these are calls, all of them. Where there are only parts of one loop, of these. Where something is
+  // due, once what is ahead comes first, until who pops may make only what is due, once not.
   void another_loop_first();
   // Whether pop(.., then, ..) would find something.
   bool has(Making then);
@@ -113,6 +113,7 @@ class ReadyQueue {
   };
   struct Loops : List {                     // and structured ones that are to come behind them
     std::array<Cf*, kFamilies> families{};  // the last loop of each
+    Cf* came = nullptr;                     // the last one from another rank
   };
   // Which loop is next, and in what list; null: none.
   struct Next {

@@ -525,6 +525,53 @@ TEST(ReadyQueue, AnotherLoopMayComeFirst) {
   EXPECT_EQ(made_after_another({{1, 5}, {1, 4}, {1, 3}}), Made({3, 4, 5}));
 }
 
+// The number of a fragment, or of a loop's next iteration.
+std::int64_t next_made(ReadyQueue& q) {
+  Work w;
+  if (!q.pop(w, Making::nothing, Making::all, 1)) return -1;
+  const bool loop = w.cf->block->kind == abi::Kind::range;
+  const std::int64_t number = loop ? w.first : abi::frame_int(w.cf, 0);
+  if (!loop || ReadyQueue::chunk_done(w.cf)) free_cf(w.cf);
+  return number;
+}
+
+// Once one came first each time, and the loop that made them made more meanwhile: as many as it had iterations waited.
+TEST(ReadyQueue, OfCallsAllComeFirst) {
+  ReadyQueue q(4);
+  const abi::Block outer = block(3);
+  Cf* const loop = allocate_cf(outer, nullptr, {});
+  abi::frame_int(loop, 0) = 20, abi::frame_int(loop, 1) = 20;
+  for (const std::int64_t call : {1, 2, 3}) q.push(fragment(2, call), true);
+  q.push(fragment(0, 0));
+  EXPECT_EQ(next_made(q), 0);
+  q.push(loop);
+  q.another_loop_first();
+  for (const std::int64_t due : {1, 2, 3, 20, -1}) EXPECT_EQ(next_made(q), due);
+}
+
+// They may wait for one another in the order in which they were made.
+TEST(ReadyQueue, LoopsFromAnotherRankGoInTheirOrder) {
+  ReadyQueue q(4);
+  q.push(range(90, 90));
+  const auto come = [&](std::int64_t number) {
+    Cf* const c = range(number, number);
+    c->flags |= kPlaced;
+    q.push(c);
+    q.push(fragment(0, number));
+    EXPECT_EQ(next_made(q), number);
+  };
+  come(1);
+  come(2);
+  EXPECT_EQ(next_made(q), 1);
+  come(3);
+  q.push(range(80, 80));
+  EXPECT_EQ(next_made(q), 80) << "made here: before them";
+  EXPECT_EQ(next_made(q), 2);
+  EXPECT_EQ(next_made(q), 3);
+  come(4);
+  for (const std::int64_t due : {4, 90, -1}) EXPECT_EQ(next_made(q), due);
+}
+
 // Who leaves gives all away; who has made enough offers what is ready.
 TEST(ReadyQueue, WhatIsToComeBehindIsCountedAndTaken) {
   ReadyQueue q(4);
