@@ -66,16 +66,22 @@ std::string crossing(const sim::Times& t) {
   return "";
 }
 
-// A value comes after its maker has begun: within one clock.
+// A value comes after its maker has begun, as far as their ranks know the time.
 std::string too_early(const sim::Trace& t) {
-  std::vector<balancer::Time> first(t.work.fragments.size(), std::numeric_limits<balancer::Time>::max());
-  for (const sim::Bar& b : t.times.bars) first[b.fragment] = std::min(first[b.fragment], b.start);
+  std::vector<const sim::Bar*> first(t.work.fragments.size());
+  for (const sim::Bar& b : t.times.bars) {
+    if (const sim::Bar*& f = first[b.fragment]; f == nullptr || b.start < f->start) f = &b;
+  }
+  const auto error = [&](std::int32_t rank) {
+    const auto k = static_cast<std::size_t>(rank);
+    return k < t.times.ranks.size() ? t.times.ranks[k].error : 0;
+  };
   for (const sim::Bar& b : t.times.bars) {
     for (const sim::Arrival& a : t.times.arrivals_of(b)) {
-      const std::size_t maker = t.work.fragments[b.fragment].inputs.at(a.input).fragment;
-      if (first[maker] != std::numeric_limits<balancer::Time>::max() && a.at < first[maker])
+      const sim::Bar* const maker = first[t.work.fragments[b.fragment].inputs.at(a.input).fragment];
+      if (maker != nullptr && a.at < maker->start - (maker->rank == b.rank ? 0 : error(maker->rank) + error(b.rank)))
         return fmt::format("a value came at {} ns to rank {}, and what made it began at {} ns\n", a.at, b.rank,
-                           first[maker]);
+                           maker->start);
       if (a.at > b.start)
         return fmt::format("a value came at {} ns to rank {}, and who reads it began at {} ns\n", a.at, b.rank,
                            b.start);
