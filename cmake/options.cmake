@@ -37,6 +37,12 @@ endif()
 # The build type of the presets with sanitizers: a third of the time that -O2 -g takes to compile, and
 # reports still name lines. Assertions of libraries are on.
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(CMAKE_CXX_FLAGS_SANITIZE "-O0 -g1")
+  if(TESSERA_SANITIZE MATCHES address)
+    add_compile_definitions(__SANITIZE_ADDRESS__=1)  # as GCC says it
+  endif()
+endif()
 if(TESSERA_SANITIZE)
   # Undefined behaviour ends the program, so that a test with a report fails; by default it would go on.
   set(sanitizers -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all)
