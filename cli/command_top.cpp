@@ -324,6 +324,7 @@ class Screen {
 };
 
 int top(const StatusRequest& q) {
+  while (q.run && is_about_to_begin(*q.run)) usleep(50'000);
   const LiveRun run = choose_run(q.run);
   StatusText before;
   std::string last;
@@ -352,7 +353,9 @@ int top(const StatusRequest& q) {
 std::shared_ptr<StatusRequest> of_run(CLI::App& sub) {
   auto q = std::make_shared<StatusRequest>();
   sub.add_option("--run", q->run,
-                 "process of the run, or one that started it (tessera, mpirun); needed when several programs run here")
+                 "process of the run, or one that started it (tessera, mpirun; `top` waits until it begins); needed "
+                 "when several "
+                 "programs run here")
       ->option_text("PID");
   sub.add_flag("--json", q->json, "for programs: all numbers");
   return q;

@@ -95,6 +95,14 @@ std::optional<std::string> Connection::hear() {
   }
 }
 
+bool is_about_to_begin(std::int32_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(in, name);
+  static constexpr const char* kStart[] = {"tessera", "luna", "mpirun", "mpiexec", "orterun", "srun"};
+  return std::find(std::begin(kStart), std::end(kStart), name) != std::end(kStart) && live_runs(pid).empty();
+}
+
 LiveRun choose_run(std::optional<std::int32_t> among) {
   const std::vector<LiveRun> all = live_runs(among);
   if (all.size() == 1 && all.front().about == kSilentRun) {
@@ -104,6 +112,9 @@ LiveRun choose_run(std::optional<std::int32_t> among) {
   std::string list;
   for (const LiveRun& r : all) list += "\n  --run " + std::to_string(r.pid) + "   " + r.about;
   if (!list.empty()) throw usage_error("several programs run here; say which one:" + list);
+  if (among && is_about_to_begin(*among))
+    throw usage_error("process " + std::to_string(*among) +
+                      " has not begun a program yet: it compiles, or its ranks start. `tessera top` waits for that");
   throw usage_error(among ? "process " + std::to_string(*among) + " is no run of yours, nor did it start one here"
                           : "no run is found: this works on the host of rank 0, "
                             "for the user who started the run");

@@ -108,7 +108,7 @@ Outlook outlook(const abi::Program& program, const std::vector<GroupTotals>& gro
       if (f.group != g.group || mean <= 0) continue;
       const double left = std::max(mean - f.seconds, f.seconds / 10);
       others -= 1;
-      done += std::min(f.seconds, mean), rest += left;
+      done += f.seconds, rest += left;  // one may run a thousand times as long as its group
       longest = std::max(longest, left);
     }
     if (others <= 0) continue;

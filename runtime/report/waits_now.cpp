@@ -31,6 +31,13 @@ void for_each_wait(DataFragments& data, F f) {
   }
 }
 
+// "`join(at, a, b, sum)` at tree.fa:11 (at=5)" without the numbers: of the same statement.
+std::string without_numbers(const std::string& waiter) {
+  const std::size_t from = waiter.rfind(" ("), to = waiter.rfind(')');
+  return from == waiter.npos || to == waiter.npos || to < from ? waiter
+                                                               : waiter.substr(0, from) + waiter.substr(to + 1);
+}
+
 }  // namespace
 
 WaitsNow waits_now(const abi::Program& program, DataFragments& data, std::size_t most) {
@@ -104,7 +111,8 @@ std::vector<WaitReport::Line> WaitReport::lines(const std::vector<Totals>& ranks
     if (line == said.end()) continue;
     const WaitLine& l = *line->second;
     const auto same = std::find_if(all.begin(), all.end(), [&](const Line& x) {
-      return x.rank < 0 && r.rank < 0 && x.waits.waiter == l.waiter && x.waits.producers == l.producers;
+      return x.rank < 0 && r.rank < 0 && without_numbers(x.waits.waiter) == without_numbers(l.waiter) &&
+             x.waits.producers == l.producers;
     });
     if (same == all.end()) {
       if (all.size() < kMostLines) all.push_back({l, r.behind, r.rank, r.maker});

@@ -324,6 +324,46 @@ X
     during : 13 -t 1 --silence-limit 5
     code $? 0
     silent "silent" ;;
+  status)  # and top, on the host of rank 0: what ranks of both hosts do; what runs 100 times longer than its group, on the other one
+    command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+    cat >long.fa <<'X'
+C++ sub work(int i, name r) ${{ if (i == 401) { while (access("goon", F_OK) != 0) usleep(5000); } else usleep(500); r = i; $}}
+C++ sub show(int n) ${{ printf("%d\n", n); $}}
+sub main() { df x; for i = 0..401 work(i, x[i]) @ { locator_cyclic: i; }; show(x[401]); }
+X
+    limit "$tessera" run long.fa -n 2 -t 1 -q --balancer none >out 2>said &
+    pid=$!
+    cat >told.py <<'X'
+import json, sys
+s = json.loads(sys.stdin.readlines()[-1] if sys.argv[1] == 'top' else sys.stdin.read())
+slow = s['ranks'][1]['running']
+if len(slow) != 1 or 'mean_of_group_seconds' not in slow[0] or slow[0]['seconds'] < 100 * slow[0]['mean_of_group_seconds']: sys.exit(2)
+assert [r['host'] for r in s['ranks']] == ['h1', 'h2'], s
+assert all(r['answered'] and r['memory_bytes'] > 1e6 for r in s['ranks']), s
+assert [r['done'] for r in s['ranks']] == [202, 200], s  # with main
+assert not s['ranks'][0]['running'] and 'i=401' in slow[0]['fragment'], s
+if sys.argv[1] == 'waits':
+    first, = s['waits']['first']
+    assert first['for'] == 'x[401]' and first['made_by']['rank'] == 1, s
+X
+    # The long one has to have run for long: until then told.py ends with 2.
+    for _ in {1..600}; do
+      "$tessera" status --run $pid --json >s.json 2>/dev/null && python3 told.py status <s.json 2>why
+      case $? in 0) break ;; esac
+      grep -q AssertionError why 2>/dev/null && [ "$(grep -c . why)" -gt 0 ] && tries=$((${tries:-0} + 1)) && [ "$tries" -gt 50 ] && break
+      sleep 0.1
+    done
+    python3 told.py status <s.json || { echo "status tells this:"; cat s.json; touch goon; exit 1; }
+    "$tessera" status --run $pid --waiting --json | python3 told.py waits || { touch goon; exit 1; }
+    "$tessera" status --run $pid --waiting >text
+    timeout 2 "$tessera" top --run $pid --json --interval 0.3 >lines
+    timeout 2 "$tessera" top --run $pid --interval 0.3 >>text
+    touch goon
+    wait $pid
+    code $? 0
+    python3 told.py top <lines || { echo "top tells this:"; cat lines; exit 1; }
+    grep -qE '^ +1 .* h2$' text && grep -qE 'rank 1 runs .*i=401.*: [0-9]+ times as long as its group in the mean' text &&
+      grep -q 'rank 1 is making it' text || { echo "the text is this:"; cat text; exit 1; } ;;
   clocks)  # of h2 the monotonic clock is an hour ahead; a record has both on that of rank 0, and says how exactly
     hour_ahead
     cat >chain.fa <<'X'

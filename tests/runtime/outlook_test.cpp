@@ -108,6 +108,18 @@ TEST_F(OutlookOf, WhatRunsIsNotDone) {
   EXPECT_NE(text_of(over).find("(99 % done)"), std::string::npos) << "it goes on: " << text_of(over);
 }
 
+// 40 s of the 41 were one kernel's: the tenth of it that may be left takes as long as that, not as it would beside all
+// the time in which nothing ended.
+TEST_F(OutlookOf, OneThatRunsLongIsWorkThatIsDone) {
+  GroupTotals main, loop, work;
+  main.group = 0, main.count = 1;
+  loop.group = 1, loop.births = {1, 402, 402, 0};
+  work.group = 3, work.count = 401, work.weight = 1.6e6, work.births = {402, 0, 0, 1};
+  const Outlook o = outlook(program_, {main, loop, work}, 41, {{"", 40, 3}});
+  EXPECT_NEAR(*o.seconds_left, 4, 0.1);
+  EXPECT_NEAR(*o.done, 0.91, 0.01);
+}
+
 // Many that take 4 us and wait for each other: 100 end in a second.
 TEST_F(OutlookOf, HowManyEndSaysHowLongTheRestTakes) {
   Pace pace;
@@ -125,6 +137,18 @@ TEST_F(OutlookOf, HowManyEndSaysHowLongTheRestTakes) {
   EXPECT_NEAR(*at(1100, 6).seconds_left, 89, 1e-6);
   EXPECT_NEAR(*at(1300, 7).seconds_left, 43.5, 1e-6);
   EXPECT_NEAR(*at(1300, 7.1).done, 7.1 / (7.1 + 43.5), 1e-6);
+}
+
+// A second in which many ended does not shorten what is known to take longer.
+TEST_F(OutlookOf, ThePaceOnlyAdds) {
+  Pace pace;
+  Outlook o;
+  o.done = 0.9, o.seconds_left = 0.3, o.to_come = 10;
+  pace.correct(o, 1);
+  o.ended = 1000;
+  pace.correct(o, 2);
+  EXPECT_EQ(o.seconds_left, 0.3);
+  EXPECT_EQ(o.done, 0.9);
 }
 
 TEST_F(OutlookOf, WhatHasNotBegunTakesLonger) {
