@@ -27,6 +27,7 @@
 #include "runtime/journal/folder.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/launch/program_main.hpp"
+#include "runtime/memory/resident.hpp"
 #include "runtime/node/interrupts.hpp"
 #include "runtime/transport/launcher.hpp"
 #include "runtime/transport/open_mpi.hpp"
@@ -56,6 +57,8 @@ enum At : std::uint8_t {
   kFailed,
   // ... by a mistake of the program's, or of ours.
   kMistaken,
+  // Rank 0: the program has come to its end. What cannot be written then is no reason to begin it again.
+  kOver,
   // From here on, a byte for each rank: it has begun on this host.
   kBegun,
 };
@@ -71,6 +74,7 @@ std::string name_of_ends() {
 
 void say(int at) { (void)!pwrite(ends, "x", 1, at); }
 void say_failed() { say(kFailed); }
+void say_over() { say(kOver); }
 void say_exit(int code) {
   if (code == runtime::kExitProgram || code == runtime::kExitUsage || code == runtime::kExitInternal) say(kMistaken);
 }
@@ -93,6 +97,7 @@ class Said {
   }
   bool well() const { return bytes_[kWell] != 0 && bytes_[kFailed] == 0; }
   bool mistaken() const { return bytes_[kMistaken] != 0; }
+  bool over() const { return bytes_[kOver] != 0; }
   bool begun() const { return std::any_of(bytes_.begin() + kBegun, bytes_.end(), is_said); }
   bool all_are_here() const { return std::all_of(bytes_.begin() + kBegun, bytes_.end(), is_said); }
 
@@ -138,7 +143,9 @@ const abi::Program& load_program(const fs::path& file) {
 
 int run_here(const fs::path& program, const runtime::RunOptions& options, const std::vector<std::string>& arguments) {
   launch::prepare_process();
-  const int code = runtime::run(load_program(program), options, arguments);
+  const abi::Program& loaded = load_program(program);
+  runtime::forget_most_resident();  // the compiler's
+  const int code = runtime::run(loaded, options, arguments);
   launch::bound_exit();
   return code;
 }
@@ -172,6 +179,7 @@ int exec_program(const fs::path& program, const std::vector<std::string>& argume
   open_ends();
   launch::when_exit_fails = say_failed;
   runtime::tell_exit = say_exit;
+  runtime::tell_over = say_over;
   const abi::Program* loaded = nullptr;
   try {
     loaded = &load_program(program);
@@ -197,9 +205,10 @@ struct Ended {
   MpirunNotes::Meaning meaning;
   bool begun = false;
   bool in_time = false;  // by SIGTERM or SIGHUP to us
+  bool over = false;     // when the program had come to its end
   // Something outside the program has ended them: a rank was killed, or a host is lost.
   bool from_outside() const {
-    return begun && (meaning.exit_code == 128 + SIGKILL || meaning.exit_code == runtime::kExitEnvironment);
+    return begun && !over && (meaning.exit_code == 128 + SIGKILL || meaning.exit_code == runtime::kExitEnvironment);
   }
 };
 
@@ -263,7 +272,7 @@ Ended run_once(const Command& command, std::int32_t ranks, const Filter* output)
             true};
   }
   return {notes.meaning({ended.exit_code, ended.signalled, ended.spoke, said.begun()}), said.begun(),
-          ended.got == SIGTERM || ended.got == SIGHUP};
+          ended.got == SIGTERM || ended.got == SIGHUP, said.over()};
 }
 
 // Goes on without a host that is lost: with the ranks that the others have room for, spares taken first. Returns why

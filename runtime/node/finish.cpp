@@ -22,6 +22,7 @@
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
+#include "runtime/transport/process_environment.hpp"
 #include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
@@ -147,6 +148,7 @@ int Node::finish(int exit_code) {
     if (!facts.options.quiet && exit_code == 0) {
       std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
     }
+    if (exit_code == 0 && tell_over != nullptr) tell_over();
     const std::vector<Totals> ranks = recalled_once(totals->by_rank(), journal.get());
     const int wrote = write_results({facts, elapsed, ranks, *links, events.get(), trace_parts, signalled});
     if (exit_code == 0) code = wrote;

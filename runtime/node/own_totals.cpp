@@ -29,7 +29,7 @@ double cpu_seconds() {
          1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-std::int64_t peak_kb() { return used().ru_maxrss; }
+std::int64_t peak_kb() { return simulation == nullptr ? most_resident_bytes() >> 10 : 0; }
 
 }  // namespace
 

@@ -94,6 +94,7 @@ void end_children() {
 }
 
 void (*tell_exit)(int code) = nullptr;
+void (*tell_over)() = nullptr;
 
 void end_process(int code) {
   if (tell_exit != nullptr) tell_exit(code);

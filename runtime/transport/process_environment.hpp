@@ -16,6 +16,8 @@ void end_children();
 // Who wants to know how the process ends hears it here, when that is decided by the run; a signal's handler may be what
 // decides it.
 extern void (*tell_exit)(int code);
+// Rank 0: the program has come to its end, whatever becomes of what is written then; null: nobody asks.
+extern void (*tell_over)();
 
 // Ends the process at once, and its children; _exit() is what kernels call (report/kernel_exits.cpp).
 [[noreturn]] void end_process(int code);
