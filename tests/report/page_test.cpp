@@ -2,6 +2,7 @@
 // search, filter and clicks do what they say.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -168,6 +169,29 @@ TEST_F(Page, TellsWhatAWorkerWaitedFor) {
 }
 
 // A kernel's value may be read before it returns, when it gets no core in between: no arrow goes back in time.
+// Who copies the address sends what is seen.
+TEST_F(Page, TheAddressFollowsTheView) {
+  show(kSmallTrace);
+  EXPECT_EQ(value("location.hash"), "");
+  value("report.timeline.show(1000000, 3000000)");
+  value("report.find('work'), report.go(1), report.timeline.show(1000000, 3000000)");
+  browser_->press("c");
+  value("document.getElementById('theme').click()");
+  value("document.getElementById('legend').children[0].click()");
+  const std::string seen = value(
+      "new Promise((told) => { const look = () => location.hash.includes('without') ? told(location.hash) : "
+      "setTimeout(look, 20); look(); })");
+  for (const char* part : {"from=1000000ns", "to=3000000ns", "find=work", "item=0.", "path", "without=work", "dark"})
+    EXPECT_NE(seen.find(part), std::string::npos) << part << " is not in " << seen;
+  const std::string state =
+      "(() => { const t = report.timeline; return [t.t0, t.t1, t.selected.item, t.show_path, t.matches.get(t.runs[0]), "
+      "t.runs[0].groups.map((g) => g.shown), document.documentElement.className, location.hash]; })()";
+  const auto before = value(state);
+  std::filesystem::copy_file(path("r.html"), path("sent.html"));
+  browser_->open(path("sent.html").string() + seen);
+  EXPECT_EQ(value(state), before);
+}
+
 TEST_F(Page, ArrowsGoForward) {
   std::string text = kSmallTrace;
   const std::string reader = "t 3 0 0 4005000 2000000 1 3 3 @0:4000000";

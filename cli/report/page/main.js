@@ -11,26 +11,52 @@ async function build() {
   give_colours(runs);
   head(runs);
   by_id('loading').remove();
-  const timeline = report.timeline = new Timeline(runs, (what) => { if (what === 'selection') show_detail(timeline); });
+  const timeline = report.timeline = new Timeline(runs, (what) => { if (what === 'selection') show_detail(timeline); note_address(timeline); });
   legend(timeline);
   tools(timeline);
   still(timeline);
   timeline.resize();  // what is below may have brought a scroll bar
   follow_address(timeline);
+  window.addEventListener('hashchange', () => follow_address(timeline));
   print_light(timeline);
   watch_charts(timeline);
   requestAnimationFrame(() => requestAnimationFrame(() => { report.took = performance.now() - started; report.ready = true; }));
 }
 
-// What stands behind # in the address: `from=1.2ms&to=3ms&find=C[3]&click&path&dark`.
+// What stands behind # in the address: `from=1.2ms&to=3ms&find=C[3]&click&path&dark`; also `item=RUN.NUMBER`, what is
+// selected, `without=NAME`, a group that is not shown, and `light`.
 function follow_address(timeline) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const time = (text, none) => { const m = /^([\d.]+)(ns|us|ms|s)?$/.exec(text || ''); return m ? m[1] * {ns: 1, us: 1e3, ms: 1e6, s: 1e9}[m[2] || 's'] : none; };
-  if (asked.has('dark')) document.documentElement.classList.add('dark'), repaint(timeline);
-  if (asked.has('path')) by_id('path').click();
+  for (const theme of ['dark', 'light']) if (asked.has(theme)) document.documentElement.classList.toggle('dark', theme === 'dark'), repaint(timeline);
+  if (asked.has('path') !== by_id('path').checked) by_id('path').click();
+  const without = asked.getAll('without');
+  if (without.length) {
+    for (const b of by_id('legend').children) for (const g of b.groups) if (without.includes(g.key)) g.shown = false, b.setAttribute('aria-pressed', 'false');
+    timeline.refresh_levels();
+  }
   if (asked.get('find')) report.find(asked.get('find'));
   if (asked.has('click')) report.go(1);
+  const [run, item] = (asked.get('item') || '').split('.').map(Number);
+  if (timeline.runs[run] && item < timeline.runs[run].count) timeline.select(timeline.runs[run], item);
   if (asked.has('from') || asked.has('to')) timeline.show(time(asked.get('from'), timeline.begin), time(asked.get('to'), timeline.end));
+}
+
+// The address follows what is seen, a moment later: it may be copied at any time.
+let address_later = 0;
+function note_address(timeline) {
+  clearTimeout(address_later);
+  address_later = setTimeout(() => { history.replaceState(null, '', '#' + address_of(timeline)); }, 250);
+}
+function address_of(timeline) {
+  const parts = [], put = (name, value) => parts.push(name + (value === undefined ? '' : '=' + encodeURIComponent(value)));
+  if (timeline.t0 > timeline.begin || timeline.t1 < timeline.end) put('from', Math.round(timeline.t0) + 'ns'), put('to', Math.round(timeline.t1) + 'ns');
+  if (timeline.matches) put('find', by_id('search').value.trim());
+  if (timeline.selected) put('item', timeline.runs.indexOf(timeline.selected.run) + '.' + timeline.selected.item);
+  if (timeline.show_path) put('path');
+  for (const b of by_id('legend').children) if (!b.groups[0].shown) put('without', b.groups[0].key);
+  if (is_dark() !== matchMedia('(prefers-color-scheme: dark)').matches) put(is_dark() ? 'dark' : 'light');
+  return parts.join('&');
 }
 
 function head(runs) {
@@ -58,7 +84,7 @@ function legend(timeline) {
         for (const g of list) g.shown = !g.shown;
       }
       for (const [k, b] of [...by_id('legend').children].entries()) b.setAttribute('aria-pressed', String(b.groups[0].shown));
-      timeline.refresh_levels();
+      timeline.refresh_levels(), note_address(timeline);
     }}, make('i', {class: 'swatch', style: 'background:' + list[0].colour}), list[0].name + ' ' + list[0].place);
     button.groups = list;
     return button;
@@ -82,7 +108,7 @@ function tools(timeline) {
     timeline.match = -1;
     timeline.matches = text ? new Map(timeline.runs.map((r) => [r, search(r, text)])) : null;
     by_id('found').textContent = text ? timeline.runs.reduce((n, r) => n + timeline.matches.get(r).length, 0).toLocaleString('en') + ' found' : '';
-    timeline.redraw();
+    timeline.redraw(), note_address(timeline);
   };
   report.go = go;
   report.find = (text) => { field.value = text; find(); };
@@ -92,8 +118,8 @@ function tools(timeline) {
   by_id('next').onclick = () => go(1);
   by_id('previous').onclick = () => go(-1);
   by_id('all').onclick = () => timeline.show(timeline.begin, timeline.end);
-  by_id('path').onchange = (e) => { timeline.show_path = e.target.checked; timeline.redraw(); };
-  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); repaint(timeline); };
+  by_id('path').onchange = (e) => { timeline.show_path = e.target.checked; timeline.redraw(), note_address(timeline); };
+  by_id('theme').onclick = () => { document.documentElement.classList.toggle('dark'); repaint(timeline), note_address(timeline); };
   document.addEventListener('keydown', (e) => {
     if (e.target.tagName === 'INPUT' && e.target.type === 'search' || e.ctrlKey || e.metaKey || e.altKey) return;
     const act = {'/': () => field.focus(), n: () => go(1), p: () => go(-1), '0': () => timeline.show(timeline.begin, timeline.end), c: () => by_id('path').click(), Escape: () => timeline.select(null)}[e.key];
