@@ -80,7 +80,7 @@ void Graph::create(std::size_t f, Rank here, Effects& out) {
       copy |= Copies::kUnderWay;
       holders_[input.fragment] |= bit(here);
       out.send(here, Rank{ran_on_[input.fragment]}, kControlBytes,
-               Note{kFetch, static_cast<std::uint32_t>(index(here)), input.fragment});
+               Note{kFetch, static_cast<std::uint32_t>(index(here)), input.fragment, true});
     }
   }
   if (there == 0) return;

@@ -35,7 +35,7 @@ void Simulation::deliver(Node& n, std::uint32_t parcel) {
     options_.record->messages.push_back(
         {now_, p.from, n.rank, kNames[static_cast<int>(p.kind)], p.bytes, static_cast<std::int64_t>(p.items.size())});
     // What a value's fragment is called is the program's: its readers find it by that (cli/simulate/record.cpp).
-    if (p.kind == Parcel::Kind::note) options_.record->came.push_back({now_, n.rank, p.note.id});
+    if (p.kind == Parcel::Kind::note && !p.note.asks) options_.record->came.push_back({now_, n.rank, p.note.id});
   }
   switch (p.kind) {
     case Parcel::Kind::message:
@@ -54,6 +54,7 @@ void Simulation::deliver(Node& n, std::uint32_t parcel) {
 
 void Simulation::send(Rank from, Rank to, std::int64_t bytes, const Note& note) {
   out_.bytes_fetched += bytes;
+  if (options_.record != nullptr && note.asks) options_.record->asked.push_back({now_, from, note.id});
   const std::uint32_t p = new_parcel(from, Parcel::Kind::note);
   parcels_[p].note = note;
   parcels_[p].bytes = bytes;

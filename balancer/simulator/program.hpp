@@ -37,6 +37,7 @@ struct Note {
   std::uint32_t kind = 0;
   std::uint32_t extra = 0;
   std::uint64_t id = 0;
+  bool asks = false;  // for the value of that fragment
 };
 
 // Effects is what a program may ask of the cluster from within its callbacks.

@@ -15,7 +15,9 @@ namespace tessera::balancer::simulator {
 struct Arrival {
   std::uint32_t input;  // its number in Fragment::inputs
   Time at;
-  Time asked = -1;  // when who has it was asked for it; -1: nobody asked, or that is not known
+  Time asked = -1;  // when that rank asked for it; -1: it did not, or that is not known
+  static constexpr std::uint32_t kNobody = static_cast<std::uint32_t>(-1);
+  std::uint32_t by = kNobody;  // the fragment that asked: it ran there then, or had just come there
 };
 
 // Bar: one run of a fragment. An iteration of a loop that every rank runs has several.
@@ -51,6 +53,8 @@ struct Moved {  // a fragment came to another rank
   bool by_policy = false;  // else placed by its locator
   Time since = -1;         // when the last of its inputs was on `from`; -1: it had none, or that is not known
   std::int32_t last = -1;  // which one that was; -1: not known
+  Time asked = -1;         // when `from` had asked for that; -1: it had not, or that is not known
+  std::uint32_t asked_by = Arrival::kNobody;  // as in Arrival
 };
 
 struct Sent {  // a message came
@@ -109,7 +113,8 @@ struct Times {
   std::vector<Memory> memory;
   std::vector<SourceText> sources;
   std::vector<std::string> notes;  // for people: what is missing
-  std::vector<Came> came;          // not in files: bars have it
+  std::int64_t unattached = 0;     // questions for values that belong to none that came: the record is wrong
+  std::vector<Came> came, asked;   // not in files: bars have it
 
   std::span<const std::int64_t> numbers_of(const Bar& b) const { return {numbers.data() + b.first_number, b.numbers}; }
   std::span<const Arrival> arrivals_of(const Bar& b) const { return {arrivals.data() + b.first_arrival, b.arrivals}; }

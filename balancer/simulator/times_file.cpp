@@ -85,9 +85,13 @@ void read_bar(TraceLines& in, Times& t) {
   for (std::string_view w = in.word(); !w.empty(); w = in.word()) {
     if (w.front() == '@') {
       const auto [input, times] = pair_of(in, w.substr(1));
-      const std::size_t colon = times.find(':');
+      const std::size_t colon = times.find(':'), last = times.find(':', colon + 1);
       Arrival a{static_cast<std::uint32_t>(in.value(input, "an input")), as_time(in, times.substr(0, colon))};
-      if (colon != std::string_view::npos) a.asked = as_time(in, times.substr(colon + 1));
+      if (colon != std::string_view::npos) {
+        a.asked = as_time(in, times.substr(colon + 1, last - colon - 1));
+        if (last != std::string_view::npos && last > colon)
+          a.by = static_cast<std::uint32_t>(in.value(times.substr(last + 1), "a fragment"));
+      }
       t.arrivals.push_back(a);
     } else {
       t.numbers.push_back(in.signed_value(w, "a number"));
@@ -140,6 +144,9 @@ bool read_times(TraceLines& in, std::string_view what, Times& t) {
     if (const std::string_view since = in.word(); !since.empty()) m.since = as_time(in, since);
     if (const std::string_view last = in.word(); !last.empty())
       m.last = static_cast<std::int32_t>(in.value(last, "an input"));
+    if (const std::string_view asked = in.word(); !asked.empty()) m.asked = as_time(in, asked);
+    if (const std::string_view by = in.word(); !by.empty())
+      m.asked_by = static_cast<std::uint32_t>(in.value(by, "a fragment"));
     t.moves.push_back(m);
   } else if (what == "run") {
     t.finished = time_of(in);
@@ -159,6 +166,8 @@ bool read_times(TraceLines& in, std::string_view what, Times& t) {
   } else if (what == "|") {
     if (t.sources.empty()) in.wrong("has a line of source before any `source`");
     t.sources.back().lines.push_back(in.rest());
+  } else if (what == "unattached") {
+    t.unattached = in.signed_number("a count");
   } else if (what == "note") {
     t.notes.push_back(in.rest());
   } else {
@@ -230,6 +239,7 @@ void write_times(std::ostream& out, const Times& t, const TracePieces& pieces) {
   Line line(out);
   line.begin("run").put(t.finished).put(t.simulated ? "simulated" : "live").end(" " + t.balancer);
   if (t.from > 0) line.begin("from").put(t.from).end();
+  if (t.unattached != 0) line.begin("unattached").put(t.unattached).end();
   for (const std::string& note : t.notes) line.begin("note").end(" " + note);
   write_program(line, t);
   pieces.bars([&](const Bar& b, std::span<const std::int64_t> numbers, std::span<const Arrival> arrivals) {
@@ -237,14 +247,20 @@ void write_times(std::ostream& out, const Times& t, const TracePieces& pieces) {
     for (const std::int64_t n : numbers) line.put(n);
     for (const Arrival& a : arrivals) {
       line.put(a.input, " @").put(a.at, ":");
-      if (a.asked >= 0) line.put(a.asked, ":");
+      if (a.asked < 0) continue;
+      line.put(a.asked, ":");
+      if (a.by != Arrival::kNobody) line.put(a.by, ":");
     }
     line.end();
   });
   for (const Moved& m : t.moves) {
     line.begin("moved").put(m.fragment).put(m.at).put(m.from).put(m.to).put(m.by_policy ? "policy" : "placed");
     if (m.since >= 0) line.put(m.since);
-    if (m.since >= 0 && m.last >= 0) line.put(m.last);
+    if (m.since >= 0 && m.last >= 0) {
+      line.put(m.last);
+      if (m.asked >= 0) line.put(m.asked);
+      if (m.asked >= 0 && m.asked_by != Arrival::kNobody) line.put(m.asked_by);
+    }
     line.end();
   }
   for (const Sent& m : t.messages) {

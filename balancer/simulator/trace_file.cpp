@@ -40,6 +40,11 @@ class Parser : TraceLines {
         if (number("the count of fragments") != trace_.work.fragments.size()) {
           wrong("has another number of fragments than its end says");
         }
+        // One that somebody has written may have no sum.
+        if (const std::string_view sum = word(); !sum.empty() && sum != sum_.text()) {
+          wrong("is damaged: it is not what its sum stands for. If you have changed it, take the sum away: `end " +
+                std::to_string(trace_.work.fragments.size()) + "`");
+        }
         ended = true;
       } else if (!read_times(*this, what, trace_.times)) {
         wrong("has a line that begins with '" + std::string(what) + "'; known are program, group, f, end" +
@@ -47,6 +52,7 @@ class Parser : TraceLines {
       }
     }
     if (!ended) wrong("is cut off: its `end` line is missing");
+    if (next()) wrong("has a line behind its end");
     link();
     return std::move(trace_);
   }
@@ -185,6 +191,14 @@ class Parser : TraceLines {
           wrong("has times of inputs that no fragment has");
       }
     }
+    const auto known_asker = [&](std::uint32_t& fragment) {
+      if (fragment == Arrival::kNobody) return;
+      std::size_t by = fragment;
+      known(by);
+      fragment = static_cast<std::uint32_t>(by);
+    };
+    for (Arrival& a : t.arrivals) known_asker(a.by);
+    for (Moved& m : t.moves) known_asker(m.asked_by);
     for (Moved& m : t.moves) known(m.fragment), known_rank(index(m.from)), known_rank(index(m.to));
     for (const Sent& m : t.messages) known_rank(index(m.from)), known_rank(index(m.to));
     for (const Memory& m : t.memory) known_rank(index(m.rank));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "balancer/simulator/trace.hpp"
+#include "balancer/simulator/trace_sum.hpp"
 
 namespace tessera::balancer::simulator {
 
@@ -20,7 +21,9 @@ class TraceLines {
   }
   // The next line that says something.
   bool next() {
-    while (std::getline(in_, text_)) {
+    if (line_ > 0) sum_.add(text_), sum_.add("\n");
+    // The last line has the sum of those before it.
+    for (; std::getline(in_, text_); sum_.add(text_), sum_.add("\n")) {
       ++line_;
       rest_ = text_;
       if (!rest_.empty() && rest_.back() == '\r') rest_.remove_suffix(1);
@@ -65,6 +68,7 @@ class TraceLines {
   std::string text_;
   std::string_view rest_;
   int line_ = 0;
+  TraceSum sum_;  // of the lines before this one
 };
 
 // read_times reads a line that begins with this word, if it says something of times; false: it does not.

@@ -89,10 +89,32 @@ void put_fragments(const Workload& w, const TracePieces::PutFragment& put) {
   for (std::size_t i = 0; i < w.fragments.size(); ++i) put(w.fragments[i], parent[i], born[i]);
 }
 
+// Passes on what is written, and adds it up.
+class Summed final : public std::streambuf {
+ public:
+  explicit Summed(std::streambuf& to) : to_(to) {}
+  std::string sum() const { return sum_.text(); }
+
+ private:
+  std::streamsize xsputn(const char* bytes, std::streamsize n) override {
+    sum_.add({bytes, static_cast<std::size_t>(n)});
+    return to_.sputn(bytes, n);
+  }
+  int_type overflow(int_type c) override {
+    const char byte = traits_type::to_char_type(c);
+    sum_.add({&byte, 1});
+    return to_.sputc(byte);
+  }
+  std::streambuf& to_;
+  TraceSum sum_;
+};
+
 }  // namespace
 
 void write_trace(const std::string& path, const Trace& about, const TracePieces& pieces) {
-  const std::string wrong = files::write_whole(path, [&](std::ostream& out) {
+  const std::string wrong = files::write_whole(path, [&](std::ostream& file) {
+    Summed summed(*file.rdbuf());
+    std::ostream out(&summed);
     out << "tessera-trace " << kTraceVersion << '\n'
         << "program " << (about.hash.empty() ? "-" : about.hash) << ' ' << about.program << '\n';
     write_groups(out, about.work);
@@ -100,7 +122,8 @@ void write_trace(const std::string& path, const Trace& about, const TracePieces&
     FragmentLines lines(out);
     pieces.fragments([&](const Fragment& f, std::size_t parent, Rank born) { lines.put(f, parent, born); });
     if (about.times.finished > 0) write_times(out, about.times, pieces);
-    out << "end " << lines.count() << '\n';
+    file << "end " << lines.count() << ' ' << summed.sum() << '\n';
+    if (!out) file.setstate(std::ios::failbit);
   });
   if (!wrong.empty()) throw TraceError("trace " + path + " cannot be written: " + wrong);
 }

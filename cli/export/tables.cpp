@@ -69,7 +69,7 @@ void write_fragments(const RunRecord& r, std::ostream& out) {
 }
 
 void write_inputs(const RunRecord& r, std::ostream& out) {
-  out << "fragment,rank,input,made_by,bytes,arrived_ns,asked_ns\n";
+  out << "fragment,rank,input,made_by,bytes,arrived_ns,asked_ns,asked_by\n";
   for (const sim::Bar& b : r.times().bars) {
     const auto& inputs = r.trace.work.fragments[b.fragment].inputs;
     std::map<std::uint32_t, sim::Arrival> came;
@@ -77,16 +77,17 @@ void write_inputs(const RunRecord& r, std::ostream& out) {
     for (std::uint32_t k = 0; k < inputs.size(); ++k) {
       const auto at = came.find(k);
       const bool asked = at != came.end() && at->second.asked >= 0;
-      out << fmt::format("{},{},{},{},{},{},{}\n", b.fragment, b.rank, k, inputs[k].fragment, inputs[k].bytes,
+      const bool by = asked && at->second.by != sim::Arrival::kNobody;
+      out << fmt::format("{},{},{},{},{},{},{},{}\n", b.fragment, b.rank, k, inputs[k].fragment, inputs[k].bytes,
                          at == came.end() ? "" : std::to_string(at->second.at),
-                         asked ? std::to_string(at->second.asked) : "");
+                         asked ? std::to_string(at->second.asked) : "", by ? std::to_string(at->second.by) : "");
     }
   }
   // What stands for the end of others ran nowhere.
   for (std::size_t f = 0; f < r.bars_of.size(); ++f) {
     const auto& inputs = r.trace.work.fragments[f].inputs;
     for (std::size_t k = 0; r.bars_of[f].empty() && k < inputs.size(); ++k) {
-      out << fmt::format("{},,{},{},{},,\n", f, k, inputs[k].fragment, inputs[k].bytes);
+      out << fmt::format("{},,{},{},{},,,\n", f, k, inputs[k].fragment, inputs[k].bytes);
     }
   }
 }
@@ -138,11 +139,12 @@ void write_messages(const RunRecord& r, std::ostream& out) {
 }
 
 void write_moves(const RunRecord& r, std::ostream& out) {
-  out << "at_ns,fragment,from,to,by,since_ns,last_input\n";
+  out << "at_ns,fragment,from,to,by,since_ns,last_input,asked_ns,asked_by\n";
   for (const sim::Moved& m : r.times().moves) {
-    out << fmt::format("{},{},{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
+    out << fmt::format("{},{},{},{},{},{},{},{},{}\n", m.at, m.fragment, index(m.from), index(m.to),
                        m.by_policy ? "balancer" : "locator", m.since < 0 ? "" : std::to_string(m.since),
-                       m.last < 0 ? "" : std::to_string(m.last));
+                       m.last < 0 ? "" : std::to_string(m.last), m.asked < 0 ? "" : std::to_string(m.asked),
+                       m.asked_by == sim::Arrival::kNobody ? "" : std::to_string(m.asked_by));
   }
 }
 

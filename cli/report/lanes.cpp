@@ -103,7 +103,9 @@ class Sweep {
     const Ready& ready = r_.ready[next];
     if (until - now_ >= kShortPause) {
       const bool away = ready.from >= 0 && ready.from != lane_.rank;
-      const bool input = ready.why == Ready::Why::input, moved = ready.why == Ready::Why::moved;
+      // What had to be asked for was made before that.
+      const bool input = ready.why == Ready::Why::input && ready.by == ready.maker;
+      const bool moved = ready.why == Ready::Why::moved;
       const Doing lay = moved ? Doing::late : Doing::elsewhere;
       if (away && input && ready.by != kNobody) {
         // The one that makes it may have waited for a transfer itself.
@@ -144,7 +146,7 @@ Cause cause_of(const RunRecord& r, const Segment& s) {
   const Ready& ready = r.ready[s.bar];
   if (s.doing == Doing::late) return {ready.from, kNobody};
   if (s.doing != Doing::transfer && s.doing != Doing::value) return {};
-  return {ready.from, ready.by};
+  return {ready.from, ready.maker};
 }
 
 void find_lanes(RunRecord& r) {

@@ -114,90 +114,114 @@ class Ways {
   std::vector<const sim::Moved*> moves_;  // by fragment, then by time
 };
 
-// A value that somebody had to ask for lay where it was until then: that is no transfer. What held the question up was
-// what was there last before it: the fragment itself, `created`, or another input.
-void look_at_questions(const Ready& created, const std::vector<const sim::Arrival*>& came, std::vector<Ready>& inputs) {
-  const auto asked = [&](std::size_t k) { return came[k] == nullptr ? Time{-1} : came[k]->asked; };
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].by != kNobody && inputs[k].at > inputs[k].made && asked(k) >= 0) order.push_back(k);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return inputs[a].at < inputs[b].at; });
-  for (const std::size_t k : order) {
-    Ready before = created;
-    for (std::size_t j = 0; j < inputs.size(); ++j) {
-      if (j != k && inputs[j].at <= asked(k) && inputs[j].at < inputs[k].at && inputs[j].at > before.at)
-        before = inputs[j];
+// Finds out since when each bar could have run where it did.
+class Readiness {
+ public:
+  explicit Readiness(RunRecord& r) : r_(r), ways_(r.times()), ends_(r), parent_(r.bars_of.size(), kNobody) {
+    const auto& fragments = r.trace.work.fragments;
+    for (std::size_t f = 0; f < fragments.size(); ++f) {
+      for (const std::size_t c : fragments[f].children) parent_[c] = f;
     }
-    if (before.by == kNobody || before.at <= inputs[k].made || before.at > asked(k)) continue;
-    inputs[k].by = before.by, inputs[k].made = std::min(before.at, inputs[k].at), inputs[k].from = before.from;
   }
-}
+
+  Ready of(const sim::Bar& b) {
+    const auto& inputs = r_.trace.work.fragments[b.fragment].inputs;
+    const sim::Moved* const m = ways_.last(b.fragment, balancer::Rank{b.rank}, b.start);
+    std::vector<const sim::Arrival*> came(inputs.size(), nullptr);
+    for (const sim::Arrival& a : r_.times().arrivals_of(b)) {
+      // What was there before it, or came with it, is nothing that it waited for there.
+      if (m == nullptr || a.at > m->at) came[a.input] = &a;
+    }
+    Ready ready = created(b.fragment, m == nullptr ? b.rank : index(m->from), m == nullptr ? b.start : m->at);
+    const auto later = [&](const Ready& x) {
+      if (x.at > ready.at) ready = x;
+    };
+    if (m != nullptr && m->by_policy) {
+      const Ready ready_there = ready;
+      for (std::size_t k = 0; k < inputs.size(); ++k) {
+        if (came[k] == nullptr) later(input(inputs[k].fragment, -1, m->at));
+      }
+      if (m->last >= 0 && static_cast<std::size_t>(m->last) < inputs.size()) {
+        const sim::Arrival last{static_cast<std::uint32_t>(m->last), m->since, m->asked, m->asked_by};
+        const Ready lay = input(inputs[last.input].fragment, m->since, m->at);
+        later(held_up(lay, last, b.fragment, m->from, nullptr, ready_there));
+      }
+      ready = moved(*m, ready);
+    } else if (m != nullptr) {
+      ready.at = std::max(ready.at, m->at);  // its locator had it go there: until then it was on its way
+    }
+    const Ready here = ready;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (came[k] != nullptr) {
+        later(held_up(input(inputs[k].fragment, came[k]->at, b.start), *came[k], b.fragment, balancer::Rank{b.rank}, m,
+                      here));
+      } else if (m == nullptr || !m->by_policy) {
+        later(input(inputs[k].fragment, -1, b.start));
+      }
+    }
+    if (ready.by != kNobody || r_.from() == 0) return ready;
+    if (ready.why == Ready::Why::moved) return ready.made = ready.at, ready;
+    return {b.start, Ready::Why::unknown, kNobody, b.start, -1};
+  }
+
+ private:
+  // It was created while what made it ran, on that rank, and before then; when, is not written down.
+  Ready created(std::size_t fragment, std::int32_t rank, Time until) const {
+    Ready ready;
+    if (parent_[fragment] == kNobody) return ready;
+    for (const std::size_t p : r_.bars_of[parent_[fragment]]) {
+      if (ready.by != kNobody && r_.times().bars[p].rank != rank) continue;
+      const Time at = std::min(until, r_.end_of(p));
+      ready = {at, Ready::Why::created, p, at, r_.times().bars[p].rank, p};
+    }
+    return ready;
+  }
+  // What that fragment made was there since then, and before `until`.
+  Ready input(std::size_t fragment, Time since, Time until) {
+    const std::size_t by = ends_.of(fragment);
+    if (by == kNobody) return {};
+    const Time at = std::min(until, std::max(r_.end_of(by), since));
+    return {at, Ready::Why::input, by, std::min(r_.end_of(by), at), r_.times().bars[by].rank, by};
+  }
+  // A policy had it go, and it had been ready there.
+  Ready moved(const sim::Moved& m, const Ready& there) const {
+    const sim::Moved* before = ways_.last(m.fragment, m.from, m.at);  // it may have come there from elsewhere
+    const Time lay = std::max({there.at, std::min(m.at, m.since), before == nullptr ? 0 : before->at});
+    return {m.at, Ready::Why::moved, there.by, lay, index(m.from), there.by};
+  }
+  // A value that was asked for lay where it was until then: that is no transfer. What held the question up is what ran
+  // and asked, also for others that read it; or how what asked had come there. So is what a policy's move had sent
+  // after it.
+  Ready held_up(Ready x, const sim::Arrival& came, std::size_t fragment, balancer::Rank rank, const sim::Moved* m,
+                const Ready& here) const {
+    const bool after = came.asked < 0 && m != nullptr && m->by_policy;
+    const Time asked = std::min(x.at, after ? m->at : came.asked);
+    if (x.by == kNobody || asked <= x.made) return x;
+    x.made = asked;
+    x.by = here.by;
+    if (after || came.by == sim::Arrival::kNobody) return x;
+    for (const std::size_t i : r_.bars_of[came.by]) {
+      const sim::Bar& a = r_.times().bars[i];
+      if (a.rank == index(rank) && a.start <= asked && asked <= r_.end_of(i)) return x.by = i, x;
+    }
+    if (const sim::Moved* by = ways_.last(came.by, rank, asked); by != nullptr && came.by != fragment)
+      x.by = created(came.by, index(by->from), by->at).by;
+    return x;
+  }
+
+  RunRecord& r_;
+  const Ways ways_;
+  Ends ends_;
+  std::vector<std::size_t> parent_;
+};
 
 }  // namespace
 
 void find_ready(RunRecord& r) {
-  const sim::Times& t = r.times();
-  const auto& fragments = r.trace.work.fragments;
-  std::vector<std::size_t> parent(fragments.size(), kNobody);
-  for (std::size_t f = 0; f < fragments.size(); ++f) {
-    for (const std::size_t c : fragments[f].children) parent[c] = f;
-  }
-  const Ways ways(t);
-  Ends ends(r);
-  r.ready.assign(t.bars.size(), {});
-  std::vector<const sim::Arrival*> came;
-  std::vector<Ready> there;
-  for (std::size_t i = 0; i < t.bars.size(); ++i) {
-    const sim::Bar& b = t.bars[i];
-    const auto& inputs = fragments[b.fragment].inputs;
-    Ready& ready = r.ready[i];
-    const sim::Moved* m = ways.last(b.fragment, balancer::Rank{b.rank}, b.start);
-    const Time until = m == nullptr ? b.start : m->at;
-    // It was created while what made it ran, and before it went away; when, is not written down.
-    const std::int32_t on = m == nullptr ? b.rank : balancer::index(m->from);
-    if (parent[b.fragment] != kNobody) {
-      for (const std::size_t p : r.bars_of[parent[b.fragment]]) {
-        if (ready.by != kNobody && t.bars[p].rank != on) continue;
-        const Time at = std::min(until, r.end_of(p));
-        ready = {at, Ready::Why::created, p, at, t.bars[p].rank};
-      }
-    }
-    const bool moved = m != nullptr && m->by_policy;
-    came.assign(inputs.size(), nullptr);
-    for (const sim::Arrival& a : t.arrivals_of(b)) {
-      // What was there before it was moved there, or came with it, says nothing of when it was ready where it lay.
-      if (!moved || a.at > m->at) came[a.input] = &a;
-    }
-    const auto input = [&](std::size_t k, Time since) {
-      const std::size_t by = ends.of(inputs[k].fragment);
-      if (by == kNobody) return Ready{};
-      const Time made = std::min(b.start, r.end_of(by));
-      const Time at = std::min(b.start, std::max(made, since));
-      return Ready{at, Ready::Why::input, by, std::min(made, at), t.bars[by].rank};
-    };
-    there.clear();
-    for (std::size_t k = 0; k < inputs.size(); ++k) there.push_back(input(k, came[k] == nullptr ? -1 : came[k]->at));
-    look_at_questions(ready, came, there);
-    for (const Ready& x : there) {
-      if (x.at > ready.at) ready = x;
-    }
-    if (moved && m->last >= 0 && static_cast<std::size_t>(m->last) < inputs.size()) {
-      if (const Ready x = input(static_cast<std::size_t>(m->last), m->since); x.at > ready.at) ready = x;
-    }
-    const bool known = ready.by != kNobody || t.from == 0;
-    if (moved && m->at > ready.at) {
-      // It may have come there from elsewhere.
-      const sim::Moved* before = ways.last(b.fragment, m->from, m->at);
-      const Time lay = std::max({ready.at, std::min(m->at, m->since), before == nullptr ? 0 : before->at});
-      ready = {m->at, Ready::Why::moved, ready.by, known ? lay : m->at, balancer::index(m->from)};
-    } else if (!known) {
-      ready = {b.start, Ready::Why::unknown, kNobody, b.start, -1};
-    } else if (m != nullptr) {
-      ready.at = std::max(ready.at, m->at);  // its locator had it go there: until then it was on its way
-    }
-  }
+  Readiness all(r);
+  r.ready.clear();
+  r.ready.reserve(r.times().bars.size());
+  for (const sim::Bar& b : r.times().bars) r.ready.push_back(all.of(b));
 }
 
 RunRecord read_run(const std::string& path, const Part& part) {

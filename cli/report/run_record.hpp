@@ -27,9 +27,10 @@ struct Ready {
   };
   Time at = 0;
   Why why = Why::created;
-  std::size_t by = kNobody;  // the bar that made it, or its last input
+  std::size_t by = kNobody;  // the bar that made it, or its last input; or that asked for that, until when it lay there
   Time made = 0;             // when that was done; until `at` it travelled, or lay on the rank from which it was moved
-  std::int32_t from = -1;    // the rank where
+  std::int32_t from = -1;    // the rank where it, or the input, was made, or lay
+  std::size_t maker = kNobody;  // the bar that made the input
 };
 
 // What a worker does.

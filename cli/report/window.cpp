@@ -71,6 +71,10 @@ class Cropper {
     part_.work.fragments.push_back(std::move(x));
   }
 
+  std::uint32_t now_of(std::uint32_t fragment) const {
+    const std::size_t now = fragment == sim::Arrival::kNobody ? kNobody : now_[fragment];
+    return now == kNobody ? sim::Arrival::kNobody : static_cast<std::uint32_t>(now);
+  }
   // The number of that input in the part; -1: it is not in it.
   std::int32_t input_now(std::size_t fragment, std::int32_t input) const {
     const auto& in = whole_.work.fragments[fragment].inputs;
@@ -94,7 +98,7 @@ class Cropper {
       b.first_arrival = t.arrivals.size();
       for (const sim::Arrival& a : arrivals) {
         const std::int32_t input = input_now(was, static_cast<std::int32_t>(a.input));
-        if (input >= 0) t.arrivals.push_back({static_cast<std::uint32_t>(input), a.at, a.asked});
+        if (input >= 0) t.arrivals.push_back({static_cast<std::uint32_t>(input), a.at, a.asked, now_of(a.by)});
       }
       b.arrivals = static_cast<std::uint32_t>(t.arrivals.size() - b.first_arrival);
       t.bars.push_back(b);
@@ -106,6 +110,7 @@ class Cropper {
     std::erase_if(t.messages, outside), std::erase_if(t.decisions, outside), std::erase_if(t.memory, outside);
     std::erase_if(t.moves, [&](sim::Moved& m) {
       m.last = input_now(m.fragment, m.last);
+      m.asked_by = now_of(m.asked_by);
       return outside(m) || (m.fragment = now_[m.fragment]) == kNobody;
     });
     t.notes.push_back(fmt::format("this is the part from {} to {} of {}", duration_text(from_), duration_text(to_),
@@ -148,8 +153,9 @@ void know_as(const RunRecord& whole, RunRecord& part) {
   for (std::size_t i = 0; i < was.size() && i < part.ready.size(); ++i) {
     const Ready& w = whole.ready[was[i]];
     const Time start = part.times().bars[i].start;
-    part.ready[i] = {std::clamp(w.at, from, start), w.why, w.by == kNobody ? kNobody : now[w.by],
-                     std::clamp(w.made, from, start), w.from};
+    const auto in_part = [&](std::size_t bar) { return bar == kNobody ? kNobody : now[bar]; };
+    part.ready[i] = {std::clamp(w.at, from, start),   w.why,  in_part(w.by),
+                     std::clamp(w.made, from, start), w.from, in_part(w.maker)};
   }
 }
 

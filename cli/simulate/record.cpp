@@ -61,6 +61,12 @@ void put_arrivals(const sim::Workload& w, sim::Times& t) {
     return std::tie(a.rank, a.fragment, a.at) < std::tie(b.rank, b.fragment, b.at);
   };
   std::sort(t.came.begin(), t.came.end(), less);
+  std::sort(t.asked.begin(), t.asked.end(), less);
+  // A rank asks once.
+  const auto asked = [&](const sim::Came& c) {
+    const auto at = std::lower_bound(t.asked.begin(), t.asked.end(), sim::Came{0, c.rank, c.fragment}, less);
+    return at != t.asked.end() && at->rank == c.rank && at->fragment == c.fragment && at->at <= c.at ? at->at : -1;
+  };
   // The last time before then.
   const auto came_to = [&](balancer::Time before, balancer::Rank rank, std::size_t fragment) -> const sim::Came* {
     const auto at = std::upper_bound(t.came.begin(), t.came.end(), sim::Came{before, rank, fragment}, less);
@@ -73,7 +79,9 @@ void put_arrivals(const sim::Workload& w, sim::Times& t) {
       if (ran_on[by] < 0) continue;
       const sim::Came* c = ran_on[by] == index(m.from) ? nullptr : came_to(m.at, m.from, by);
       const balancer::Time at = c != nullptr ? c->at : std::min(m.at, ended[by]);
-      if (at > m.since) m.since = at, m.last = static_cast<std::int32_t>(k);
+      if (at <= m.since) continue;
+      m.since = at, m.last = static_cast<std::int32_t>(k);
+      m.asked = c == nullptr ? -1 : asked(*c);
     }
   }
   for (sim::Bar& b : t.bars) {
@@ -82,7 +90,7 @@ void put_arrivals(const sim::Workload& w, sim::Times& t) {
     for (std::uint32_t k = 0; k < inputs.size(); ++k) {
       if (ran_on[inputs[k].fragment] == b.rank || ran_on[inputs[k].fragment] < 0) continue;
       if (const sim::Came* c = came_to(b.start, balancer::Rank{b.rank}, inputs[k].fragment); c != nullptr) {
-        t.arrivals.push_back({k, c->at});
+        t.arrivals.push_back({k, c->at, asked(*c)});
       } else if (const sim::Moved* m = moved[b.fragment]; m != nullptr && index(m->to) == b.rank) {
         t.arrivals.push_back({k, m->at});
       }

@@ -369,6 +369,14 @@ struct ClockAnswer {
   static constexpr bool counts = false;
   std::int64_t here = 0, there = 0;
 };
+struct AskRoom {  // a rank -> 0, in a run with --record: what I may write down is half full (trace/record_room.hpp)
+  static constexpr bool counts = false;
+  std::int64_t bytes = 0;  // so many more
+};
+struct GiveRoom {  // ... and rank 0's answer
+  static constexpr bool counts = false;
+  std::int64_t bytes = 0;  // none: there are no more
+};
 struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all: I have said that rank 0 is not
                // (comm/silence.hpp)
   static constexpr bool counts = false;
@@ -381,7 +389,7 @@ using Message =
                  PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
                  Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
                  HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore, SweepWanted,
-                 SweepCut, SweepHasCut, SweepExpect, SweepTold, SweepHeard, HullsStay>;
+                 SweepCut, SweepHasCut, SweepExpect, SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

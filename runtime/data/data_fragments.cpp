@@ -10,6 +10,7 @@
 #include "runtime/fragment/horizon.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
+#include "runtime/threads/ticks.hpp"
 #include "runtime/words/describe.hpp"
 #include "runtime/words/program_error.hpp"
 
@@ -106,7 +107,10 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
   const bool comes = input < 64 && (promised >> input & 1) != 0;
   const bool may_come = !comes && e->state == State::absent && e->others == nullptr;
   if (may_come && (sent_to(facts_.self, c, input) || made_here(c, input))) return;
-  if (!happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) w.sent = true;
+  const std::uint64_t now = ticks();
+  if (happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) return;
+  w.sent = true;
+  rank_.asked(w, n, c, !is_home(n), now);
 }
 
 // A fragment that was looking for its input `k` can't have it. True: it waits for others, and will for ever. Else it

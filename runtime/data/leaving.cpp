@@ -7,6 +7,7 @@
 #include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/fragment/input_slot.hpp"
+#include "runtime/threads/ticks.hpp"
 
 namespace tessera::runtime {
 
@@ -64,7 +65,12 @@ std::vector<abi::Cf*> DataFragments::abandon_waiting() {
 void DataFragments::ask_for_all() {
   for (Shard& shard : table_.shards()) {
     const std::lock_guard hold(shard.mutex);
-    shard.for_each([&](DfEntry& e) { happens(shard, &e, {e.id, e.scope}, protocol::WantedByAll{}); });
+    shard.for_each([&](DfEntry& e) {
+      const abi::Name n{e.id, e.scope};
+      const std::uint64_t now = ticks();
+      if (!happens(shard, &e, n, protocol::WantedByAll{}).actions.sends.empty())
+        rank_.asked(*crew_.outside, n, nullptr, !is_home(n), now);
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 // another.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/abi/tessera/abi.hpp"
@@ -19,6 +20,10 @@ class Surroundings {
   virtual void enroll(abi::Cf*) = 0;
   // The last missing input of a waiting fragment is here. Any thread.
   virtual void arrived(abi::Worker&, abi::Cf*) = 0;
+
+  // This rank has just asked another one for a value; its home, by a Request. `began`: ticks before it did. `by`: who
+  // is to read it; null: nobody in particular.
+  virtual void asked(abi::Worker&, const abi::Name&, const abi::Cf* by, bool request, std::uint64_t began) = 0;
 
   // Whether this rank takes part; what it gives away goes to `next_keeper`, another one each time.
   struct Presence {

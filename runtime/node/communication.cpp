@@ -34,6 +34,7 @@
 #include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/rank_events.hpp"
+#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -103,7 +104,7 @@ void Node::handle(Rank from, Message&& m) {
           links->on(from, x);
         } else if constexpr (std::is_same_v<T, Beat>) {
           if (watch != nullptr && !end->stopped()) watch->on(from, std::move(x));
-        } else if constexpr (std::is_same_v<T, ClockAsk> || std::is_same_v<T, ClockAnswer>) {
+        } else if constexpr (requires { events->on(from, x); }) {
           if (events != nullptr && !end->stopped()) events->on(from, x);
         } else if constexpr (std::is_same_v<T, TracePart>) {
           trace_parts.emplace_back(from, std::move(x));
@@ -126,6 +127,15 @@ void Node::handle(Rank from, Message&& m) {
       },
       std::move(m));
   comm.received(counts);
+}
+
+// What a worker asks for it asks in the middle of what it runs: so it is known who held the question up.
+void Node::asked(Worker& w, const abi::Name& n, const Cf* by, bool request, std::uint64_t began) {
+  if (w.trace != nullptr) {
+    w.trace->asked(n.id, request, began);
+  } else if (events != nullptr) {
+    events->asked(n.id, by, request, began);
+  }
 }
 
 void Node::receive(Rank from, Parcel&& p) {

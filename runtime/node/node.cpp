@@ -67,10 +67,16 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
 // With less nothing may be left of a run: a rank that writes much would have given up all that others still have.
 constexpr std::size_t kLeastRoom = std::size_t{2} << 20;
 
-// Of --record-limit-mb, what this rank may need of it; all have the same.
+// Of --record-limit-mb, what this rank may need of it: all have the same part of one half, and rank 0 gives the other
+// to those that fill theirs.
+std::size_t all_room(const RunFacts& facts) { return static_cast<std::size_t>(facts.options.record_limit_mb) << 20; }
 std::size_t room_to_record(const RunFacts& facts) {
-  return std::max(kLeastRoom, (static_cast<std::size_t>(facts.options.record_limit_mb) << 20) /
-                                  static_cast<std::size_t>(facts.ranks));
+  if (facts.ranks == 1) return std::max(kLeastRoom, all_room(facts));
+  return std::max(kLeastRoom, all_room(facts) / 2 / static_cast<std::size_t>(facts.ranks));
+}
+std::size_t room_to_give(const RunFacts& facts) {
+  const std::size_t all = all_room(facts), gone = room_to_record(facts) * static_cast<std::size_t>(facts.ranks);
+  return facts.first() && gone < all ? all - gone : 0;
 }
 
 // Whether anything in it is the same in each step of an iteration.
@@ -335,7 +341,7 @@ int Node::run() {
   });
   if (record_room_ != nullptr) {
     events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
-                                          record_room_);
+                                          record_room_, room_to_give(facts));
   }
   // A recording is made of `none` as well: it shows what would have been told.
   if (facts.balancing || !facts.options.record_policy.empty()) {

@@ -77,6 +77,7 @@ class Node final : public Surroundings {
   // ---- waiting fragments become ready; any thread
   void arrived(Worker&, Cf*) final;
   void enroll(Cf*) final;
+  void asked(Worker&, const abi::Name&, const Cf* by, bool request, std::uint64_t began) final;
   void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
   // ---- what fragments may still read of swept names (fragment/horizon.hpp; node/hulls.cpp)
   void hold_hulls(Cf*);                           // as it is now

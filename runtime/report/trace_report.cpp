@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -150,12 +151,14 @@ bool leave_until(balancer::Time signal, balancer::Time zero, TraceGraph& graph, 
   return true;
 }
 
-// What a rank may use: who writes much needs more, though others may have room.
+// What a rank may use: half of it is the same for all, the other goes to those that fill theirs, as they ask for it.
 std::string room_text(const RunFacts& facts) {
   std::string all = fmt::format("the {} MB of --record-limit-mb", facts.options.record_limit_mb);
   if (facts.ranks == 1) return all;
-  return fmt::format("its part, which is the same for all {} ranks, of {}: with more MB more is kept", facts.ranks,
-                     all);
+  return fmt::format(
+      "its part of {}, one half of which the {} ranks share evenly, the other as they need it: with more "
+      "MB more is kept",
+      all, facts.ranks);
 }
 
 // Leaves what was from then on, on all ranks.
@@ -252,7 +255,18 @@ std::string write_trace(const RunOver& over, std::string& missing) {
     return "--record: internal error: what the ranks wrote down does not fit together; the trace is "
            "not written. Please report it";
   }
-  const std::vector<TraceGraph::Came> came = events.came();
+  const std::vector<TraceGraph::Came> came = events.came(graph);
+  // Of what is cut off, or was made before, not all is known; and a rank that leaves asks for some of those that it
+  // sends away.
+  const bool changed = std::any_of(over.totals.begin(), over.totals.end(), [](const Totals& t) { return t.partly; });
+  if (!window && !signal && recalled == 0 && !changed && events.unattached() > 0) {
+    trace.times.unattached = events.unattached();
+    trace.times.notes.push_back(
+        fmt::format("internal error: {} questions for values belong to none that came, so some transfers may be told "
+                    "longer than they were. Please report it",
+                    events.unattached()));
+    missing = trace.times.notes.back();
+  }
   events.moves(graph, came, trace.times);
   std::erase_if(trace.times.moves,
                 [&](const auto& m) { return m.at < trace.times.from || (signal && m.at >= trace.times.finished); });

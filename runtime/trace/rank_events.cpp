@@ -14,6 +14,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kMemoryEvery = std::chrono::milliseconds(20);
+constexpr std::size_t kLeastGift = std::size_t{1} << 20;
 
 std::int64_t clock_ns(Clock::time_point t) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
@@ -26,7 +27,7 @@ std::uint64_t head(EventWord w, Rank from, std::uint64_t more = 0) {
 }  // namespace
 
 RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool same_host,
-                       std::shared_ptr<RecordRoom> room)
+                       std::shared_ptr<RecordRoom> room, std::size_t pool)
     : comm_(comm),
       held_(held),
       leads_(leads),
@@ -34,6 +35,8 @@ RankEvents::RankEvents(Communicator& comm, const Held& held, bool leads, bool sa
       began_ns_(clock_ns(Clock::now())),
       same_host_(same_host),
       sync_([this](std::int64_t here) { comm_.send(Rank{0}, ClockAsk{here}); }),
+      room_(room),
+      pool_(pool),
       writer_(std::move(room)) {}
 
 std::uint64_t* RankEvents::room(std::size_t words) {
@@ -55,11 +58,6 @@ void RankEvents::came(Rank from, const Message& m, std::size_t bytes) {
   if (const auto* publish = std::get_if<Publish>(&m)) value(publish->name, publish->value);
   if (const auto* entrust = std::get_if<Entrust>(&m)) value(entrust->name, entrust->value);
   if (const auto* keep = std::get_if<Keep>(&m)) value(keep->name, keep->value);
-  // A value whose name is at home on the rank that wants it is fetched, without a Request.
-  if (const auto* request = std::get_if<Request>(&m))
-    put({head(EventWord::asked, from), now, trace_key(request->name.id)});
-  if (const auto* fetch = std::get_if<Fetch>(&m); fetch != nullptr && fetch->to == from)
-    put({head(EventWord::asked, from), now, trace_key(fetch->name.id)});
   if (const auto* ship = std::get_if<Ship>(&m)) {
     for (const PackedInput& i : ship->inputs) value(i.name, i.value, true);
     fragments = ship->fragments.size();
@@ -77,6 +75,10 @@ void RankEvents::arrived(const abi::Cf& c, Rank from, bool by_policy) {
   }
 }
 
+void RankEvents::asked(const abi::Id& value, const abi::Cf* by, bool request, std::uint64_t when) {
+  put({head(EventWord::asked, Rank{0}, request ? 1 : 0), when, trace_key(value), by == nullptr ? 0 : trace_key(*by)});
+}
+
 void RankEvents::decided(const balancer::Decide& d) {
   std::string text = fmt::format("{} {} {} {}", balancer::index(d.from), balancer::index(d.to), d.load_from, d.load_to);
   for (const balancer::GroupCount& g : d.fragments) text += fmt::format(" {} {}", balancer::index(g.group), g.count);
@@ -89,6 +91,7 @@ void RankEvents::decided(const balancer::Decide& d) {
 
 void RankEvents::turn(Clock::time_point now) {
   if (!leads_) sync_.turn(now);
+  look_for_room();
   if (now < next_) return;
   next_ = now + kMemoryEvery;
   put({static_cast<std::uint64_t>(EventWord::memory), ticks(), static_cast<std::uint64_t>(resident_bytes()),
@@ -97,6 +100,32 @@ void RankEvents::turn(Clock::time_point now) {
 
 void RankEvents::on(Rank from, const ClockAsk& m) { comm_.send(from, ClockAnswer{m.here, clock_ns(Clock::now())}); }
 void RankEvents::on(Rank, const ClockAnswer& m) { sync_.answered(m.here, m.there, Clock::now()); }
+
+// Who asks first does not get all of it.
+std::size_t RankEvents::take_from_pool(std::size_t wanted) {
+  const std::size_t most = pool_ > kLeastGift ? pool_ / 2 : pool_;
+  const std::size_t given = std::min(wanted, most);
+  pool_ -= given;
+  return given;
+}
+
+void RankEvents::look_for_room() {
+  if (asks_for_room_) return;
+  const std::size_t wanted = room_->wants();
+  if (wanted == 0) return;
+  asks_for_room_ = true;
+  const AskRoom ask{static_cast<std::int64_t>(wanted)};
+  leads_ ? on(Rank{0}, GiveRoom{static_cast<std::int64_t>(take_from_pool(wanted))}) : comm_.send(Rank{0}, ask);
+}
+
+void RankEvents::on(Rank from, const AskRoom& m) {
+  comm_.send(from, GiveRoom{static_cast<std::int64_t>(take_from_pool(static_cast<std::size_t>(m.bytes)))});
+}
+
+void RankEvents::on(Rank, const GiveRoom& m) {
+  asks_for_room_ = m.bytes == 0;
+  room_->get(static_cast<std::size_t>(m.bytes));
+}
 
 RankEvents::Scale RankEvents::scale() {
   const std::uint64_t now_ticks = ticks();

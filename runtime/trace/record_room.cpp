@@ -31,9 +31,19 @@ RecordRoom::Chunk new_chunk(std::size_t words) {
 }  // namespace
 
 RecordRoom::RecordRoom(std::size_t bytes, std::size_t writers)
-    : bytes_(bytes),
-      chunk_words_(std::clamp(std::bit_floor(bytes / kUsual / (kLeastChunks * writers)), kLeastChunk, kMostChunk) /
-                   sizeof(std::uint64_t)) {}
+    : chunk_words_(std::clamp(std::bit_floor(bytes / kUsual / (kLeastChunks * writers)), kLeastChunk, kMostChunk) /
+                   sizeof(std::uint64_t)),
+      bytes_(bytes) {}
+
+std::size_t RecordRoom::wants() {
+  const std::lock_guard hold(mutex_);
+  return held_ > bytes_ / 2 ? bytes_ : 0;
+}
+
+void RecordRoom::get(std::size_t bytes) {
+  const std::lock_guard hold(mutex_);
+  bytes_ += bytes;
+}
 
 RecordRoom::Writer* RecordRoom::oldest() const {
   Writer* found = nullptr;

@@ -50,6 +50,10 @@ class RecordRoom {
     bool dropped_ = false;
   };
 
+  // Half of it is full: so many bytes as it has would be good to have, too; 0: not yet. And it gets them.
+  std::size_t wants();
+  void get(std::size_t bytes);
+
   static constexpr std::size_t kUsual = 8;  // bytes at the end for one that is written down
   // `bytes`: at the end.
   RecordRoom(std::size_t bytes, std::size_t writers);
@@ -58,8 +62,9 @@ class RecordRoom {
   // The one that has the oldest chunk, if that may go.
   Writer* oldest() const;
 
-  const std::size_t bytes_, chunk_words_;
+  const std::size_t chunk_words_;
   std::mutex mutex_;
+  std::size_t bytes_;
   std::vector<Writer*> writers_;
   std::size_t held_ = 0;  // what all chunks need
 };

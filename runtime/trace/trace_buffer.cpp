@@ -57,7 +57,7 @@ std::uint32_t trace_indices(const abi::Block& b) {
 // Measured (tests/cli/record_memory_test.cpp): what it becomes in trace_graph.hpp, with lists that are sorted
 // meanwhile.
 std::size_t trace_needs(const std::uint64_t* from, const std::uint64_t* to) {
-  constexpr std::size_t kRun = 128, kBirth = 40, kValue = 24;
+  constexpr std::size_t kRun = 128, kBirth = 40, kValue = 24, kQuestion = 64;
   std::size_t bytes = 0;
   while (from < to) {
     const auto word = static_cast<TraceWord>(*from % (1u << kTraceShift));
@@ -81,6 +81,9 @@ std::size_t trace_needs(const std::uint64_t* from, const std::uint64_t* to) {
       case TraceWord::input:
       case TraceWord::made:
         bytes += kValue;
+        break;
+      case TraceWord::asked:
+        bytes += kQuestion;
         break;
       default:
         break;
@@ -321,6 +324,11 @@ void TraceBuffer::ends(const abi::Scope& scope, const abi::Id& value) {
   await_end_if_sealed();
   ends_scope_ = scope.ref;
   two(TraceWord::ends, 0, trace_key(value));
+}
+
+void TraceBuffer::asked(const abi::Id& value, bool request, std::uint64_t when) {
+  await_end_if_sealed();
+  two(TraceWord::asked, 2 * when + (request ? 1 : 0), trace_key(value));
 }
 
 std::vector<std::vector<std::uint64_t>> TraceBuffer::take() {

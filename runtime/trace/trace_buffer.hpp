@@ -6,7 +6,7 @@
 // middle is several, each made by the one before. The buffer is a list of words that nest as the
 // runs do, so who made, read or assigned something is the run that is open there:
 //
-//     begin (input ... | ends ... born | series born | born | made | a whole run on the spot)* end
+//     begin (input ... | ends ... born | series born | born | made | asked | a whole run on the spot)* end
 //
 // They are in chunks of the rank's room for records (record_room.hpp), where the oldest may be given up: so each chunk
 // begins with the runs that are open there, once more. Only its worker touches it, until that has ended.
@@ -46,6 +46,8 @@ enum class TraceWord : std::uint8_t {  // low bits of a record's first word
   end,                                 // | ticks
   end_both,                            // | ticks: of a run, and of the iteration whose last it was
   end_next,                            // ... and the next iteration of that range begins
+  asked,                               // | 2 * ticks + (1: by a Request); value: another rank was asked for it; by what
+                                       // is open, if anything is
 };
 inline constexpr unsigned kTraceShift = 4, kTraceBlockBits = 24, kTraceSinceBits = 30, kTraceBornBits = 38;
 // With what was born just before.
@@ -106,6 +108,7 @@ class TraceBuffer {
   // Where the open run wants to go on; also when a balancer has moved it already, which makes it stay.
   void located(std::int64_t locator) { located_ = home(locator); }
   void ends(const abi::Scope&, const abi::Id& value);
+  void asked(const abi::Id& value, bool request, std::uint64_t when);
 
   // Since when all is kept, in ticks; 0: there was room for all.
   std::uint64_t since() const { return writer_.since(); }

@@ -11,6 +11,8 @@ namespace {
 
 namespace sim = balancer::simulator;
 
+const std::size_t kRequest = Message(Request{}).index();
+
 sim::Decided decision(const std::string& text, const TraceEvents::GroupOf& group_of) {
   sim::Decided d;
   std::istringstream in(text);
@@ -39,12 +41,13 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
       case EventWord::message:
         out.messages.push_back({at - zero_, from, self, std::string(message_name(more)),
                                 static_cast<std::int64_t>(w[2]), static_cast<std::int64_t>(w[3])});
+        if (more == kRequest) ++requests_[from];
         break;
       case EventWord::value:
         came_.push_back({self, w[2], at, more != 0});
         break;
       case EventWord::asked:
-        asked_.push_back({from, w[2], at});
+        asked_.push_back({self, w[2], w[3], at, more != 0});
         break;
       case EventWord::arrived:
         arrived_.push_back({w[2], at - zero_, from, self, more != 0});
@@ -74,22 +77,28 @@ void TraceEvents::add(Rank self, const TracePart& part, const GroupOf& group_of,
   }
 }
 
-std::vector<TraceGraph::Came> TraceEvents::came() {
+std::vector<TraceGraph::Came> TraceEvents::came(TraceGraph& graph) {
+  std::vector<TraceGraph::Question> questions = graph.questions();
+  for (const Asked& a : asked_)
+    questions.push_back({a.rank, a.value, a.at, a.by == 0 ? TraceGraph::kNone : graph.fragment_of(a.by), a.request});
   std::sort(came_.begin(), came_.end());
-  std::sort(asked_.begin(), asked_.end());
-  // Of each the first question after it had come the last time.
-  auto ask = asked_.begin();
+  std::sort(questions.begin(), questions.end());
+  // To each belongs the first question after it had come the last time.
+  auto ask = questions.begin();
+  const auto unanswered = [&] {
+    if (!graph.made_on(ask->rank, ask->value)) ++unattached_;
+    ++ask;
+  };
   for (TraceGraph::Came& c : came_) {
-    const auto before = [&] {
-      return ask != asked_.end() && std::tie(ask->rank, ask->value) < std::tie(c.rank, c.value);
-    };
-    while (before()) ++ask;  // what never came
-    const auto of_this = [&] {
-      return ask != asked_.end() && ask->rank == c.rank && ask->value == c.value && ask->at <= c.at;
-    };
-    if (of_this() && !c.along) c.asked = ask->at;
+    const auto same = [&] { return std::tie(ask->rank, ask->value) <=> std::tie(c.rank, c.value); };
+    while (ask != questions.end() && same() < 0) unanswered();
+    const auto of_this = [&] { return ask != questions.end() && same() == 0 && ask->at <= c.at; };
+    if (of_this()) c.asked = ask->at, c.by = ask->by;
     while (of_this()) ++ask;
   }
+  while (ask != questions.end()) unanswered();
+  for (const TraceGraph::Question& q : questions) requests_[q.rank] -= q.request ? 1 : 0;
+  for (const auto& [rank, more] : requests_) unattached_ += std::max<std::int64_t>(0, more);
   return std::move(came_);
 }
 
@@ -100,6 +109,8 @@ void TraceEvents::moves(TraceGraph& graph, const std::vector<TraceGraph::Came>& 
       sim::Moved m{f, a.at, a.from, a.to, a.by_policy};
       const auto last = a.part ? TraceGraph::LastInput{} : graph.inputs_on(f, a.from, a.at + zero_, came);
       if (last.since >= zero_) m.since = last.since - zero_, m.last = last.input;
+      if (m.since >= 0 && last.asked >= zero_) m.asked = last.asked - zero_;
+      if (m.asked >= 0 && last.by != TraceGraph::kNone) m.asked_by = last.by;
       out.moves.push_back(m);
     };
     if (a.part) {

@@ -11,7 +11,7 @@ using balancer::simulator::Fragment;
 using balancer::simulator::TracePieces;
 
 void TraceGraph::expect(const std::vector<std::pair<Rank, TracePart>>& parts) {
-  std::size_t runs = 0, births = 0, made = 0, used = 0, numbers = 0;
+  std::size_t runs = 0, births = 0, made = 0, used = 0, asked = 0, numbers = 0;
   for (const auto& [rank, part] : parts) {
     if (part.worker < 0) continue;
     for (std::size_t i = 0; i < part.words.size();) {
@@ -24,11 +24,13 @@ void TraceGraph::expect(const std::vector<std::pair<Rank, TracePart>>& parts) {
       births += fresh || word == TraceWord::born ? 1 : 0;
       made += word == TraceWord::made || word == TraceWord::ends ? 1 : 0;
       used += word == TraceWord::input ? 1 : 0;
+      asked += word == TraceWord::asked ? 1 : 0;
       numbers += trace_numbers(word, part.words[i] >> kTraceShift);
       i += trace_words(word, part.words[i] >> kTraceShift);
     }
   }
-  runs_.reserve(runs), births_.reserve(births), made_.reserve(made), used_.reserve(used), numbers_.reserve(numbers);
+  runs_.reserve(runs), births_.reserve(births), made_.reserve(made), used_.reserve(used), asked_.reserve(asked);
+  numbers_.reserve(numbers);
 }
 
 void TraceGraph::add(Rank from, const TracePart& part) {
@@ -84,6 +86,10 @@ void TraceGraph::take(Stream& s, TraceWord word, std::uint64_t payload, const st
     case TraceWord::made:
       made_.push_back({words[0], s.open.back()});
       runs_[s.open.back()].output += static_cast<std::int64_t>(payload);
+      return;
+    case TraceWord::asked:
+      asked_.push_back(
+          {words[0], time(payload / 2), s.open.empty() ? kNone : s.open.back(), s.iterated.rank, payload % 2 != 0});
       return;
     case TraceWord::ends:
       if (s.ended == kNone) {

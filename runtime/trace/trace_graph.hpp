@@ -43,15 +43,30 @@ class TraceGraph {
   // Before build: turns of it were skipped, since an earlier run has had them; what comes after these has no parent.
   void goes_on() { whole_ = false; }
 
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
   // A value that came to a rank by a message.
   struct Came {
     Rank rank;
     TraceKey value;
     balancer::Time at;
     bool along = false;         // with a fragment that reads it, also where it was already
-    balancer::Time asked = -1;  // when the first question for it came to who has it, or knows who has; -1: nobody asked
+    balancer::Time asked = -1;  // when that rank first asked for it; -1: it did not
+    std::uint32_t by = kNone;   // a fragment: it ran there then, or had just come there; kNone: none, or not known
     friend auto operator<=>(const Came&, const Came&) = default;
   };
+  // A rank asked another one for a value.
+  struct Question {
+    Rank rank;
+    TraceKey value;
+    balancer::Time at;
+    std::uint32_t by = kNone;  // as in Came
+    bool request = false;      // by that message
+    friend auto operator<=>(const Question&, const Question&) = default;
+  };
+  // After build: those that workers asked, and whether a rank made a value itself.
+  std::vector<Question> questions() const;
+  bool made_on(Rank, TraceKey value) const;
+
   // After build: the graph; when and where all ran. `came` is sorted, times count from `zero` on.
   void put_fragments(const balancer::simulator::TracePieces::PutFragment&) const;
   void put_bars(const std::vector<Came>& came, balancer::Time zero,
@@ -61,11 +76,12 @@ class TraceGraph {
   struct LastInput {
     balancer::Time since = -1;
     std::int32_t input = -1;
+    balancer::Time asked = -1;  // as in Came
+    std::uint32_t by = kNone;
   };
   // On that rank, which the fragment left then.
   LastInput inputs_on(std::uint32_t fragment, Rank, balancer::Time left, const std::vector<Came>&) const;
   // The fragment that a run's key names; kNone: none. Those of a range's iterations from `first` to `last`.
-  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
   std::uint32_t fragment_of(TraceKey);
   void iterations_of(TraceKey range, std::int64_t first, std::int64_t last,
                      const std::function<void(std::uint32_t fragment)>&);
@@ -109,6 +125,13 @@ class TraceGraph {
     std::int64_t bytes;
     Index from = kNone;
   };
+  struct Asked {
+    TraceKey value;
+    balancer::Time at;
+    Index by;  // a run, or kNone
+    std::int32_t rank;
+    bool request;
+  };
   // What is open of a worker, as far as it has been read.
   struct Stream {
     std::vector<Index> open;
@@ -148,6 +171,7 @@ class TraceGraph {
   std::vector<Birth> births_;
   std::vector<Made> made_;
   std::vector<Used> used_;
+  std::vector<Asked> asked_;
   std::vector<Join> joins_;
   std::map<std::pair<Rank, std::int32_t>, Stream> streams_;
   std::vector<std::int64_t> numbers_;

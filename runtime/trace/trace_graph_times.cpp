@@ -66,7 +66,10 @@ void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
       // Where it was made it is from then on; a fragment that was moved there may have brought it back.
       const bool here = used_[k].from < runs_.size() && runs_[used_[k].from].rank == r.rank;
       const Came* c = here ? nullptr : came_to(came, Rank{r.rank}, used_[k].value, r.start);
-      if (c != nullptr) arrivals.push_back({number, c->at - zero, c->asked < zero ? -1 : c->asked - zero});
+      if (c != nullptr) {
+        arrivals.push_back({number, c->at - zero, c->asked < zero ? -1 : c->asked - zero,
+                            c->by == kNone ? sim::Arrival::kNobody : c->by});
+      }
       ++number;
     }
     const std::span<const std::int64_t> numbers =
@@ -84,15 +87,33 @@ void TraceGraph::put_bars(const std::vector<Came>& came, balancer::Time zero,
   }
 }
 
+std::vector<TraceGraph::Question> TraceGraph::questions() const {
+  std::vector<Question> all;
+  for (const Asked& a : asked_)
+    all.push_back({Rank{a.rank}, a.value, a.at, a.by == kNone ? kNone : place_of(first_of(a.by)), a.request});
+  return all;
+}
+
+bool TraceGraph::made_on(Rank rank, TraceKey value) const {
+  for (auto at = std::lower_bound(made_.begin(), made_.end(), Made{value, 0}); at != made_.end() && at->value == value;
+       ++at) {
+    const Index run = at->by < runs_.size() ? at->by : joins_[at->by - runs_.size()].by;
+    if (at->by >= runs_.size() || Rank{runs_[run].rank} == rank) return true;  // who ends a scope is not known
+  }
+  return false;
+}
+
 // The last time that it came there before then: it may have been given up, and come again. What came along with a
-// fragment may have been there all the time: of such it is the first time.
+// fragment may have been there all the time, if nobody had asked for it: of such it is the first time.
 const TraceGraph::Came* TraceGraph::came_to(const std::vector<Came>& came, Rank rank, TraceKey value,
                                             balancer::Time before) {
-  auto at = std::upper_bound(came.begin(), came.end(), Came{rank, value, before, true});
+  auto at = std::partition_point(came.begin(), came.end(), [&](const Came& c) {
+    return std::tie(c.rank, c.value, c.at) <= std::tie(rank, value, before);
+  });
   const Came* first = nullptr;
   while (at != came.begin() && (--at)->rank == rank && at->value == value) {
     first = &*at;
-    if (!first->along) break;
+    if (!first->along || first->asked >= 0) break;
   }
   return first;
 }
@@ -107,12 +128,16 @@ TraceGraph::LastInput TraceGraph::inputs_on(std::uint32_t fragment, Rank rank, b
     const bool run = u.from != kNone && u.from < runs_.size();
     const bool there = run && Rank{runs_[u.from].rank} == rank;
     balancer::Time at = -1;
-    if (const Came* c = there ? nullptr : came_to(came, rank, u.value, left)) {
+    const Came* const c = there ? nullptr : came_to(came, rank, u.value, left);
+    if (c != nullptr) {
       at = c->at;
     } else if (run) {
       at = std::min(left, runs_[u.from].end);
     }
-    if (at > last.since) last = {at, u.from == kNone ? -1 : number};
+    if (at > last.since) {
+      last = {at, u.from == kNone ? -1 : number};
+      if (c != nullptr) last.asked = c->asked, last.by = c->by;
+    }
     if (u.from != kNone) ++number;
   }
   return last;

@@ -39,6 +39,7 @@ void TraceGraph::keep_runs(const std::function<bool(Run&)>& stays) {
   }
   runs_.resize(kept);
   const auto keep = [&](auto& list) { std::erase_if(list, [&](auto& x) { return (x.by = now[x.by]) == kNone; }); };
+  std::erase_if(asked_, [&](Asked& a) { return a.by != kNone && (a.by = now[a.by]) == kNone; });
   keep(births_);
   keep(made_);
   for (Join& j : joins_) {  // they have numbers: none goes away

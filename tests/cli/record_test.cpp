@@ -243,7 +243,7 @@ TEST_F(Record, EveryIterationOfAFusedChainIsAFragment) {
         "C++ sub f(int v, name x) ${{ x = v; $}}\n"
         "sub main() { df x, _y; f(0, x[0]); for i = 1..9 f(x[i - 1] + 1, x[i]); f(x[9], _y); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "p.fa", "-t", "1", "--record", "p.trace"}), 0));
-  EXPECT_NE(read("p.trace").find("\nend 12\n"), std::string::npos) << read("p.trace");
+  EXPECT_NE(read("p.trace").find("\nend 12 "), std::string::npos) << read("p.trace");
 }
 
 TEST_F(Record, WritesWholeFilesOrNone) {
@@ -257,7 +257,7 @@ TEST_F(Record, WritesWholeFilesOrNone) {
         "C++ sub f(int i, name x) ${{ x = i; $}}\n"
         "sub main() { df x; for i = 1..20000 f(i, x[i]); }\n");
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "1", "--record", "l.trace"}), 0));
-  EXPECT_NE(read("l.trace").find("\nend 40001\n"), std::string::npos);
+  EXPECT_NE(read("l.trace").find("\nend 40001 "), std::string::npos);
 }
 
 // Of a run that needs more room than there is the end is kept: all of it, and true.
@@ -317,6 +317,46 @@ TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
   // Room for little, shared by many.
   EXPECT_TRUE(ended(tessera({"run", "-q", "long.fa", "-t", "8", "--record", "m.trace", "--record-limit-mb", "1"}), 0,
                     {"warning: --record: this is only the last"}));
+}
+
+// One rank of four does it all: it gets what the others do not need. With its quarter a third would be kept.
+TEST_F(Record, RoomGoesToTheRankThatFillsIt) {
+  write("one.fa",
+        "C++ sub f(int i, int a, name x) ${{ usleep(20); x = a + i; $}}\n"
+        "C++ sub show(int a) ${{ $}}\n"
+        "sub main() { df x; f(0, 0, x[0]); for i = 1..12000 f(i, x[i - 1], x[i]) @ { locator_cyclic: 3; }; "
+        "show(x[12000]); }\n");
+  for (const Words& ways : {Words{"-n", "4"}, Words{"--inproc-ranks", "4"}}) {
+    Words words = {"run", "-q", "one.fa", "-t", "1", "--balancer", "none", "--record", "o.trace", "--record-limit-mb",
+                   "16"};
+    words.insert(words.end(), ways.begin(), ways.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.err.find("this is only the last"), std::string::npos) << o.err;
+    const Trace t = balancer::simulator::read_trace(path("o.trace").string());
+    EXPECT_EQ(of_group(t, "f at").size(), 12'001u);
+  }
+}
+
+// The folder of the record is gone when the run ends: that is told, and is no reason to begin it again, with a journal
+// neither, which has come to its end.
+TEST_F(Record, WhatCannotBeWrittenIsNotRunAgain) {
+  write("p.fa",
+        "C++ head ${{\n#include <filesystem>\n$}}\n"
+        "C++ sub f(int i, name x) ${{ if (i == 5) std::filesystem::remove_all(\"gone\"); x = i; $}}\n"
+        "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+        "sub main() { df x; for i = 1..10 { f(i, x[i]); show(x[i]); } }\n");
+  for (const Words& ways : {Words{}, Words{"-n", "2"}, Words{"--inproc-ranks", "2"}}) {
+    std::filesystem::create_directory(path("gone"));
+    Words words = {"run", "-q", "p.fa", "-t", "1", "--journal", "J", "--record", "gone/r.trace"};
+    words.insert(words.end(), ways.begin(), ways.end());
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 3, {"gone/r.trace cannot be written: No such file or directory"}));
+    EXPECT_EQ(o.err.find("again"), std::string::npos) << o.err;
+    EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 10) << o.out;
+    const Outcome journal = tessera({"journal", "J"});
+    EXPECT_NE((journal.out + journal.err).find("begins anew"), std::string::npos) << journal.out << journal.err;
+  }
 }
 
 // What moved is in the record, also parts of loops in subs: as many as the summary counts.

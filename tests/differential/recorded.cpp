@@ -114,6 +114,8 @@ std::string Recorded::untrue(const abi::Program& program, const fs::path& path, 
   } catch (const sim::TraceError& e) {
     return std::string(e.what()) + "\n";
   }
+  if (t.times.unattached != 0)
+    return fmt::format("{} questions for values belong to none that came\n", t.times.unattached);
   // What ran where.
   std::map<std::pair<std::uint32_t, Rank>, std::int64_t> ran;
   std::vector<std::int64_t> runs(t.work.fragments.size());

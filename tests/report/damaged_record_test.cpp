@@ -42,6 +42,8 @@ TEST_F(DamagedRecord, IsToldFromAnother) {
       {changed("trace 1", "trace 7"), "has version '7'"},
       {std::string(tests::kSmallTrace).substr(0, 700), "d.trace:"},
       {changed("end 4\n", ""), "cut off"},
+      {changed("end 4\n", "end 4\nnote more\n"), "a line behind its end"},
+      {changed("end 4\n", "end 4 0123456789abcdef\n"), "take the sum away: `end 4`"},
       {changed("run 6105000 live steal\n", ""), "does not tell when its fragments ran"},
       {changed("run 6105000 live steal\n", "run 6105000 live steal\nfrom 6105000\n"), "when its run had ended"},
       {changed("run 6105000 live steal\n", "run 6105000 live steal\nfrom -1\n"), "before the run"},
@@ -60,6 +62,22 @@ TEST_F(DamagedRecord, IsToldFromAnother) {
     const std::string message = said(text);
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
     EXPECT_NE(message.find("d.trace"), std::string::npos) << message;
+  }
+}
+
+// Any bit of one that was written with its sum.
+TEST_F(DamagedRecord, IsKnownByItsSum) {
+  const std::string path = (folder_ / "s.trace").string();
+  said(tests::kSmallTrace);
+  balancer::simulator::write_trace(path, balancer::simulator::read_trace((folder_ / "d.trace").string()));
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(said(whole), "");
+  const std::size_t before_end = whole.rfind("\nend ");
+  for (std::size_t at = 0; at <= before_end; at += 11) {
+    std::string text = whole;
+    text[at] = static_cast<char>(text[at] ^ 1 << at % 8);
+    EXPECT_NE(said(text), "") << "byte " << at << " of " << whole;
   }
 }
 

@@ -54,7 +54,7 @@ struct Could {  // since when it could have run
   Time at = 0, made = 0;
   std::string why = "created";
   Time on = -1;
-  int by = kNobody;
+  int by = kNobody, maker = kNobody;
 };
 struct Piece {
   Time start, end;
@@ -138,65 +138,87 @@ class Recount {
     if (c.by != kNobody) {
       c.at = c.made = std::min(m == nullptr ? b.start : arrived, bar(c.by).end);
       c.on = bar(c.by).rank;
+      c.maker = c.by;
     }
-    struct Input {
-      Could could;
-      Time asked;
-      bool done;
-    };
-    std::vector<Input> all;
-    const auto input = [&](Time fragment, Time since) {
+    const auto input = [&](Time fragment, Time since, Time until) {
       const int by = last_of(fragment);
       if (by == kNobody) return Could{};
-      const Time at = std::min(b.start, std::max(bar(by).end, since));
-      return Could{at, std::min(bar(by).end, at), "input", bar(by).rank, by};
+      const Time at = std::min(until, std::max(bar(by).end, since));
+      return Could{at, std::min(bar(by).end, at), "input", bar(by).rank, by, by};
     };
+    std::vector<const Row*> own;
     for (const Row& in : inputs_) {
-      if (number(in, "fragment") != b.fragment || number(in, "rank") != b.rank) continue;
-      const Time at = number(in, "arrived_ns");
-      const bool came_here = at != kNever && (!moved || at > arrived);
-      all.push_back(
-          {input(number(in, "made_by"), came_here ? at : kNever), came_here ? number(in, "asked_ns") : kNever, false});
+      if (number(in, "fragment") == b.fragment && number(in, "rank") == b.rank) own.push_back(&in);
     }
-    // Who had to be asked gave it afterwards: then that waited for what was there before the question, the earliest
-    // questions first.
-    for (;;) {
-      Input* next = nullptr;
-      for (Input& x : all) {
-        const bool travelled = x.could.by != kNobody && x.could.at > x.could.made && x.asked != kNever;
-        if (!x.done && travelled && (next == nullptr || x.could.at < next->could.at)) next = &x;
+    const auto came_here = [&](const Row& in) {
+      return number(in, "arrived_ns") != kNever && (m == nullptr || number(in, "arrived_ns") > arrived);
+    };
+    // Where a balancer found it.
+    const int born = c.by;
+    if (moved) {
+      for (const Row* in : own) {
+        if (came_here(*in)) continue;
+        if (const Could x = input(number(*in, "made_by"), kNever, arrived); x.at > c.at) c = x;
       }
-      if (next == nullptr) break;
-      next->done = true;
-      Could held = c;
-      for (const Input& x : all) {
-        const Time at = x.could.at;
-        if (&x != next && at <= next->asked && at < next->could.at && at > held.at) held = x.could;
-      }
-      if (held.by == kNobody || held.at > next->asked || held.at <= next->could.made) continue;
-      next->could = {next->could.at, std::min(held.at, next->could.at), "input", held.on, held.by};
-    }
-    for (const Input& x : all) {
-      if (x.could.at > c.at) c = x.could;
-    }
-    const Time last = moved ? number(*m, "last_input") : kNever;
-    for (const Row& in : inputs_) {
-      if (last != kNever && number(in, "fragment") == b.fragment && number(in, "rank") == b.rank &&
-          number(in, "input") == last) {
-        if (const Could x = input(number(in, "made_by"), number(*m, "since_ns")); x.at > c.at) c = x;
+      const Time last = number(*m, "last_input");
+      for (const Row* in : own) {
+        if (last == kNever || number(*in, "input") != last) continue;
+        Could x = input(number(*in, "made_by"), number(*m, "since_ns"), arrived);
+        lay_until_asked(x, number(*m, "asked_ns"), number(*m, "asked_by"), b.fragment, born_on, born);
+        if (x.at > c.at) c = x;
         break;
       }
-    }
-    const bool unknown = c.by == kNobody && from_ > 0;
-    if (moved && arrived > c.at) {
       Time lay = std::max(c.at, std::min(arrived, number(*m, "since_ns")));
       if (const Row* before = came(b.fragment, number(*m, "from"), arrived))
         lay = std::max(lay, number(*before, "at_ns"));
-      return {arrived, unknown ? arrived : lay, "moved", number(*m, "from"), c.by};
+      c = {arrived, lay, "moved", number(*m, "from"), c.by, c.by};
+    } else if (m != nullptr) {
+      c.at = std::max(c.at, arrived);
     }
-    if (unknown) return {b.start, b.start, "unknown", -1, kNobody};
-    if (m != nullptr) c.at = std::max(c.at, arrived);
-    return c;
+    // Where it ran.
+    const int held = c.by;
+    for (const Row* in : own) {
+      if (moved && !came_here(*in)) continue;
+      Could x = input(number(*in, "made_by"), came_here(*in) ? number(*in, "arrived_ns") : kNever, b.start);
+      if (came_here(*in) && x.by != kNobody) {
+        Time asked = number(*in, "asked_ns");
+        const Time by = asked == kNever ? kNever : number(*in, "asked_by");
+        if (asked == kNever && moved) asked = arrived;
+        lay_until_asked(x, asked, by, b.fragment, b.rank, held);
+      }
+      if (x.at > c.at) c = x;
+    }
+    if (c.by != kNobody || from_ == 0) return c;
+    if (c.why == "moved") {
+      c.made = c.at;
+      return c;
+    }
+    return {b.start, b.start, "unknown", -1, kNobody, kNobody};
+  }
+  void lay_until_asked(Could& x, Time asked, Time by, Time reader, Time rank, int held) const {
+    asked = std::min(asked, x.at);
+    if (x.by == kNobody || asked <= x.made) return;
+    x.made = asked;
+    x.by = by == kNever ? held : who_asked(by, reader, rank, asked, held);
+  }
+  // The bar of that fragment on the reader's rank that ran then, else what made the fragment before it came there.
+  int who_asked(Time fragment, Time reader, Time rank, Time asked, int held) const {
+    for (std::size_t i = 0; i < bars_.size(); ++i) {
+      if (bars_[i].fragment == fragment && bars_[i].rank == rank && bars_[i].start <= asked && asked <= bars_[i].end)
+        return static_cast<int>(i);
+    }
+    const Row* way = came(fragment, rank, asked);
+    if (fragment == reader || way == nullptr) return held;
+    Time parent = kNever;
+    for (const Ran& r : bars_) {
+      if (r.fragment == fragment) parent = r.parent;
+    }
+    int found = kNobody;
+    for (std::size_t k = 0; parent != kNever && k < bars_.size(); ++k) {
+      if (bars_[k].fragment == parent && (found == kNobody || bars_[k].rank == number(*way, "from")))
+        found = static_cast<int>(k);
+    }
+    return found;
   }
 
   // A kernel's fragment lies ready on another rank for 0.1 ms or longer.
@@ -231,13 +253,13 @@ class Recount {
     const char* late = "idle: the balancer moved work there late";
     if (bar(next).start - free < 2'000 || x >= c.at) return {"overhead", next};
     if (lay) return {c.why == "moved" ? late : "idle: work was ready on another rank", next};
-    if (x < c.made && c.why == "input" && c.on != rank) {
+    const bool made_elsewhere = c.why == "input" && c.on != rank && c.by == c.maker;
+    if (x < c.made && made_elsewhere) {
       const Could& maker = could_[static_cast<std::size_t>(c.by)];
       if (maker.why == "input" && maker.made <= x && x < maker.at) return {"idle: a transfer was under way", next};
     }
     if (x < c.made)
-      return {c.why == "input" && c.on != rank ? "idle: a value was being made on another rank"
-                                               : "idle: nothing was ready anywhere",
+      return {made_elsewhere ? "idle: a value was being made on another rank" : "idle: nothing was ready anywhere",
               next};
     return {c.why == "moved" ? late : "idle: a transfer was under way", next};
   }

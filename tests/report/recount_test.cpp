@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -80,7 +81,9 @@ class RandomRecord {
       if (upto(1) == 0) continue;
       const std::int64_t at = before(start);
       bars += fmt::format(" @{}:{}", k, at);
-      if (upto(2) > 0) bars += fmt::format(":{}", before(at));
+      if (upto(2) == 0) continue;
+      bars += fmt::format(":{}", before(at));
+      if (upto(3) > 0) bars += fmt::format(":{}", upto(f));  // who asked
     }
     bars += "\n";
     std::int64_t at = start;
@@ -90,6 +93,11 @@ class RandomRecord {
       if (upto(1) == 0) moves += fmt::format(" {}", before(at));
       if (moves.back() != 'd' && moves.back() != 'y' && !inputs.empty() && upto(3) > 0)
         moves += fmt::format(" {}", upto(static_cast<int>(inputs.size()) - 1));
+      if (std::count(moves.begin() + static_cast<std::ptrdiff_t>(moves.rfind("moved")), moves.end(), ' ') == 7 &&
+          upto(2) > 0) {
+        moves += fmt::format(" {}", before(at));
+        if (upto(2) > 0) moves += fmt::format(" {}", upto(f));
+      }
       moves += "\n";
       to_rank = from_rank, at = before(at);
     }

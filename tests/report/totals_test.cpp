@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "balancer/simulator/trace.hpp"
 #include "command.hpp"
@@ -75,6 +76,51 @@ TEST_F(Report, TablesAgreeWithEachOther) {
       EXPECT_EQ(tables["workers.csv"].find("the balancer moved"), std::string::npos) << "its locators did";
     }
   }
+}
+
+// Values that lie on rank 0 until the chain on rank 1 asks for them are under way from then on only: each is told who
+// asked, and no part of the path that is called a transfer is longer than that took.
+TEST_F(Report, WhatLiesUntilItIsAskedForIsNoTransfer) {
+  write("p.fa",
+        "C++ sub item(int i, name r) ${{ r = i; $}}\n"
+        "C++ sub add(int s, int x, name r) ${{ usleep(1000); r = s + x; $}}\n"
+        "C++ sub show(int n) ${{ printf(\"%d\\n\", n); $}}\n"
+        "sub late(int i, int a, name x, name r) { if a >= 0 add(a, x, r); }\n"
+        "sub main() { df x, s; for i = 0..60 item(i, x[i]) @ { locator_cyclic: 0; }; item(0, s[0]) @ { locator_cyclic: "
+        "1; };\n"
+        "  for i = 1..60 late(i, s[i - 1], x[i], s[i]) @ { locator_cyclic: 1; }; show(s[60]); }\n");
+  const Outcome ran =
+      tessera({"run", "p.fa", "-q", "--inproc-ranks", "2", "-t", "1", "--balancer", "none", "--record", "p.trace"});
+  ASSERT_TRUE(ended(ran, 0));
+  EXPECT_EQ(ran.err.find("internal error"), std::string::npos) << ran.err;
+  EXPECT_EQ(balancer::simulator::read_trace(path("p.trace").string()).times.unattached, 0);
+  ASSERT_TRUE(ended(tessera({"export", "p.trace", "-f", "csv", "-o", "tables"}), 0));
+  std::map<long, long> travelled;  // by fragment
+  std::istringstream inputs(read("tables/inputs.csv"));
+  std::string row;
+  std::getline(inputs, row);
+  while (std::getline(inputs, row)) {
+    long fragment = 0, rank = 0, arrived = 0, asked = 0, by = -1;
+    const int n = std::sscanf(row.c_str(), "%ld,%ld,%*d,%*d,%*d,%ld,%ld,%ld", &fragment, &rank, &arrived, &asked, &by);
+    if (rank == 0 || n < 3) continue;  // s[60], which goes home unasked; made where it is read
+    EXPECT_EQ(n, 5) << row;
+    travelled[fragment] = arrived - asked;
+  }
+  EXPECT_GE(travelled.size(), 59u) << read("tables/inputs.csv");
+  std::istringstream steps(read("tables/path.csv"));
+  std::map<std::string, std::int64_t> sums;
+  std::map<long, long> told;
+  std::getline(steps, row);
+  while (std::getline(steps, row)) {
+    long start = 0, end = 0, fragment = -1;
+    char what[32] = "";
+    ASSERT_GE(std::sscanf(row.c_str(), "%ld,%ld,%31[^,],%ld", &start, &end, what, &fragment), 3) << row;
+    sums[what] += end - start;
+    if (what == std::string("transfer") && travelled.contains(fragment)) told[fragment] += end - start;
+  }
+  EXPECT_GT(sums["kernels"], 60 * 1'000'000);
+  for (const auto& [fragment, ns] : told)
+    EXPECT_LE(ns, travelled[fragment]) << fragment << "\n" << read("tables/path.csv");
 }
 
 TEST_F(Report, TotalsAreThoseOfTheRun) {

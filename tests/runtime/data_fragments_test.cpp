@@ -71,6 +71,7 @@ class Part final : public Surroundings {
     if (auto* s = static_cast<ScopeRecord*>(c->scope)) ++s->count;
   }
   void arrived(Worker&, abi::Cf* c) override { came.push_back(c); }
+  void asked(Worker&, const abi::Name&, const abi::Cf*, bool, std::uint64_t) override {}
   Presence presence() override { return {}; }
   void fail(const std::string& text, int) override { wrong += text; }
   void fail_in(const abi::Cf*, abi::Pos, const std::string& text) override { wrong += text; }

@@ -48,7 +48,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(MakeMore{}).index(), 41u);
   EXPECT_EQ(Message(SweepWanted{}).index(), 42u);
   EXPECT_EQ(Message(HullsStay{}).index(), 48u);
-  EXPECT_EQ(std::variant_size_v<Message>, 49u);
+  EXPECT_EQ(Message(GiveRoom{}).index(), 50u);
+  EXPECT_EQ(std::variant_size_v<Message>, 51u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {

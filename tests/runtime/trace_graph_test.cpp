@@ -78,6 +78,12 @@ TEST(TraceGraph, WhatComesAlongMayHaveBeenThere) {
   EXPECT_EQ(graph.inputs_on(2, Rank{0}, 90, came).input, 0);
   EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, came).since, 10);
   EXPECT_EQ(graph.inputs_on(1, Rank{0}, 90, came).since, -1) << "it has none";
+  // Asked for, it was not there any more.
+  const std::vector<TraceGraph::Came> again = {
+      {Rank{1}, kX, 10, false}, {Rank{1}, kX, 60, true, 55, 1}, {Rank{1}, kX, 70, true}};
+  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, again).since, 60);
+  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, again).asked, 55);
+  EXPECT_EQ(graph.inputs_on(2, Rank{1}, 90, again).by, 1u);
 }
 
 // The word before the one of the birth may be the last one of a part. Numbers are those of the order in the program.
