@@ -16,9 +16,9 @@ class Interrupted : public Command {
  protected:
   void SetUp() override {
     write("p.fa",
-          "C++ head ${{\n#include <unistd.h>\n$}}\n"
-          "C++ sub nap(int i, name x) ${{ usleep(20000); if (i == 9) { printf(\"begun\\n\"); fflush(stdout); } x = i; "
-          "$}}\n"
+          "C++ head ${{\n#include <unistd.h>\n#include <atomic>\nstd::atomic<int> naps;\n$}}\n"
+          "C++ sub nap(int i, name x) ${{\n"
+          "  usleep(20000); if (++naps == 9) { printf(\"begun\\n\"); fflush(stdout); } x = i; $}}\n"
           "C++ sub hang(int i) ${{ for (;;) usleep(1000); $}}\n"
           "sub main(int n, int hangs) {\n"
           "  df x;\n"
@@ -68,10 +68,10 @@ TEST_F(Interrupted, SeveralRanks) {
 // Nobody reads what is printed once mpirun is about to end: who prints on would stand still until all are killed.
 TEST_F(Interrupted, WhileKernelsPrint) {
   write("p.fa",
-        "C++ head ${{\n#include <unistd.h>\n$}}\n"
+        "C++ head ${{\n#include <unistd.h>\n#include <atomic>\nstd::atomic<int> naps;\n$}}\n"
         "C++ sub nap(int i, name x) ${{\n"
         "  usleep(500);\n"
-        "  if (i == 9) printf(\"begun\\n\");\n"
+        "  if (++naps == 9) printf(\"begun\\n\");\n"
         "  printf(\"%0300d\\n\", i);\n"
         "  fflush(stdout);\n"
         "  x = i;\n"
