@@ -83,10 +83,10 @@ class RandomRecord {
       bars += fmt::format(" @{}:{}", k, at);
       if (upto(2) == 0) continue;
       bars += fmt::format(":{}", before(at));
-      if (upto(3) > 0) bars += fmt::format(":{}", upto(f));  // who asked
+      if (upto(3) > 0) bars += fmt::format(":{}", upto(2) == 0 ? f : upto(f));  // who asked
     }
     bars += "\n";
-    std::int64_t at = start;
+    std::int64_t at = upto(1) == 0 ? start : before(start);
     for (int to_rank = rank, n = upto(5) - 2; n > 0; --n) {
       const int from_rank = upto(ranks_ - 1);
       moves += fmt::format("moved {} {} {} {} {}", f, at, from_rank, to_rank, upto(2) == 0 ? "placed" : "policy");
