@@ -44,6 +44,10 @@ void show(const JournalCommand& c, const journal::Contents& j) {
   }
   fmt::print("  values     {}, {:.1f} MB; {} of them, {:.1f} MB, are needed\n", j.values, mb(j.value_bytes), j.needed,
              mb(j.needed_bytes));
+  if (j.series + j.links > 0) {
+    fmt::print("  balance    {} series that run elsewhere than they belong, {} between hosts\n", j.series,
+               count(j.links, "link"));
+  }
   if (j.text > 0 && !j.finished) fmt::print("  text       {} are to be printed again\n", count(j.text, "byte"));
   fmt::print("  files      {}, {:.1f} MB\n", j.files.size(), mb(j.file_bytes));
   if (!c.verify) return;

@@ -16,6 +16,7 @@
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/node/arguments.hpp"
+#include "runtime/node/balance_kept.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
@@ -186,7 +187,10 @@ int run_ranks(const abi::Program& program, Begin b, const std::vector<std::strin
     nodes.back()->facts.hosts = b.agreed.verdict.hosts;
     nodes.back()->early = std::move(b.agreed.early);
     Node& node = *nodes.back();
-    if (auto journal = b.journal.of(node.facts, node.members, node.crew)) node.keep_journal(std::move(journal));
+    if (auto journal = b.journal.of(
+            node.facts, node.members, node.crew, [&node] { return places_of_series(node); },
+            [&node] { return measured_links(node); }))
+      node.keep_journal(std::move(journal));
   }
   if (nodes.front()->facts.worker_ranks < 1) {
     return complain(options, kExitUsage, "this balancer needs more ranks: the last one coordinates", first);

@@ -124,9 +124,28 @@ void LinkMeter::on(Rank, const LinkAnswer& a) {
                   probe_.parts * probe_.bytes / 1000, balancer::index(peer.rank), static_cast<double>(took) / 1e3,
                   a.bandwidth / 1e6, a.sure ? "" : "?", a.fastest / 1e6);
   }
-  if (peer.probing->answered(probe_, took, {a.bandwidth, a.fastest, a.most, a.sure}))
+  if (peer.probing->answered(probe_, took, {a.bandwidth, a.fastest, a.most, a.sure})) {
+    note({peer.rank, peer.probing->latency(), peer.probing->bandwidth()});
     result_(peer.rank, peer.probing->latency(), peer.probing->bandwidth());
+  }
   send_probe();
+}
+
+std::vector<Rank> LinkMeter::peers() const {
+  std::vector<Rank> all;
+  for (const Peer& p : peers_) all.push_back(p.rank);
+  return all;
+}
+
+void LinkMeter::note(const Measured& m) {
+  const std::lock_guard hold(measured_mutex_);
+  const auto at = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& x) { return x.peer == m.peer; });
+  at == measured_.end() ? measured_.push_back(m) : void(*at = m);
+}
+
+std::vector<LinkMeter::Measured> LinkMeter::measured() const {
+  const std::lock_guard hold(measured_mutex_);
+  return measured_;
 }
 
 bool LinkMeter::typical(balancer::Time& latency, double& bandwidth) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "runtime/balance/probing.hpp"
@@ -23,6 +24,11 @@ class LinkMeter {
  public:
   using Result = std::function<void(Rank peer, balancer::Time latency, double bandwidth)>;
   LinkMeter(Communicator& comm, Rank self, Result result) : comm_(comm), self_(self), result_(std::move(result)) {}
+  struct Measured {
+    Rank peer;
+    balancer::Time latency = 0;
+    double bandwidth = 0;
+  };
 
   // Peers at distance 1, 2, 4, ... among `worker_ranks`. `near`: those that share memory with this rank.
   void start(std::int32_t worker_ranks, const std::function<bool(Rank)>& near);
@@ -38,6 +44,10 @@ class LinkMeter {
 
   // A look at the transport that began then (ticks) has found nothing: what comes later was not there yet.
   void found_nothing(std::uint64_t began) { looked_ = began; }
+
+  std::vector<Rank> peers() const;
+  // The last result of each peer; any thread.
+  std::vector<Measured> measured() const;
 
   // What moving costs from here, by the measured peers; false when nothing is measured (yet).
   bool typical(balancer::Time& latency, double& bandwidth) const;
@@ -55,6 +65,7 @@ class LinkMeter {
   };
   // A round with what was left out is due: larger values are made now.
   bool more_wanted() const;
+  void note(const Measured&);
   void send_probe();
 
   Communicator& comm_;
@@ -68,6 +79,8 @@ class LinkMeter {
   std::map<Rank, Train> trains_;
   std::uint64_t looked_ = 0;  // ticks
   std::atomic<std::uint64_t> largest_{0};
+  mutable std::mutex measured_mutex_;
+  std::vector<Measured> measured_;
   bool running_ = false;
   int rounds_ = 0;
   Clock::time_point next_round_;

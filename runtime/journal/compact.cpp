@@ -40,6 +40,8 @@ Contents contents_of(const fs::path& folder) {
   c.done = known.fragments;
   c.recalled = known.recalled;
   for (const PrintedText::Again& a : known.printed.again()) c.text += a.text.size();
+  for (const auto& [of, places] : known.places) c.series += of.first == c.last.ranks ? places.series.size() : 0;
+  c.links = known.links.size();
   c.needed = known.values;
   c.needed_bytes = known.bytes;
   return c;
@@ -63,6 +65,10 @@ class Compacting {
     known_.skips().for_each([&](const Range& r) { rows.put(r); });
     known_.for_each_in_sweep([&](const Id& key) { rows.put(Ran{std::span(&key, 1)}); });
     if (!known_.learned.empty()) rows.put(known_.learned);
+    for (const auto& [of, places] : known_.places) rows.put(places);
+    HostLinks links;
+    for (const auto& [hosts, l] : known_.links) links.push_back(l);
+    if (!links.empty()) rows.put(links);
     rows.flush();
     file_.end_sweep();
     file_.sync();

@@ -17,7 +17,8 @@ struct Contents {
   std::vector<std::filesystem::path> not_files;                        // named like files of it
   std::uint64_t attempts = 0, done = 0, recalled = 0;                  // as the last translation would
   std::uint64_t values = 0, value_bytes = 0, needed = 0, needed_bytes = 0;
-  std::uint64_t text = 0;  // bytes that are to be printed again
+  std::uint64_t text = 0;               // bytes that are to be printed again
+  std::uint64_t series = 0, links = 0;  // that run elsewhere than they belong; between hosts, measured
   std::uint64_t file_bytes = 0, damaged = 0;
   std::int64_t written = 0;  // seconds since 1970
   bool finished = false;

@@ -16,6 +16,16 @@
 #include "runtime/comm/wire.hpp"
 
 namespace tessera::runtime::journal {
+
+template <class Archive>
+void serialize(Archive& a, SeriesPlaces& p) {
+  a(p.rank, p.ranks, p.series, p.lives);
+}
+template <class Archive>
+void serialize(Archive& a, HostLink& l) {
+  a(l.from, l.to, l.latency, l.bandwidth);
+}
+
 namespace {
 
 enum class Frame : std::uint32_t { header = 1, records = 2, value = 3, end = 4 };
@@ -28,7 +38,9 @@ enum class Row : std::uint8_t {
   ran = 6,
   range = 7,
   text = 8,
-  needs = 9
+  needs = 9,
+  places = 10,
+  links = 11
 };
 
 constexpr std::uint32_t kMark = 0x4A535354;  // TSSJ
@@ -102,6 +114,27 @@ class Rows {
   std::span<const std::byte> left_;
 };
 
+// What stands in rows as it travels between ranks.
+template <class T>
+bool take_packed(Rows& rows, const std::function<void(const T&)>& sink) {
+  std::uint32_t size = 0;
+  std::span<const std::byte> bytes;
+  if (!rows.take(size) || !rows.take(bytes, size)) return false;
+  T x;
+  WireReader(bytes.data(), bytes.size())(x);
+  if (sink) sink(x);
+  return true;
+}
+template <class T>
+void append_packed(std::vector<std::byte>& to, Row row, const T& x) {
+  std::vector<std::byte> bytes;
+  WireWriter out(bytes);
+  out(x);
+  put(to, row);
+  put(to, static_cast<std::uint32_t>(bytes.size()));
+  put_all(to, std::span<const std::byte>(bytes));
+}
+
 // `at`: of the rows in the file.
 void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& sink) {
   std::vector<Id> reads;
@@ -147,12 +180,11 @@ void read_rows(std::span<const std::byte> bytes, std::uint64_t at, const Sink& s
       if (!rows.take(g)) return;
       if (sink.gone) sink.gone(g);
     } else if (row == Row::learned) {
-      std::uint32_t size = 0;
-      std::span<const std::byte> text;
-      if (!rows.take(size) || !rows.take(text, size)) return;
-      Learned groups;
-      WireReader(text.data(), text.size())(groups);
-      if (sink.learned) sink.learned(groups);
+      if (!take_packed(rows, sink.learned)) return;
+    } else if (row == Row::places) {
+      if (!take_packed(rows, sink.places)) return;
+    } else if (row == Row::links) {
+      if (!take_packed(rows, sink.links)) return;
     } else {
       return;
     }
@@ -266,14 +298,9 @@ void append(std::vector<std::byte>& to, const Range& r) {
   put(to, Row::range);
   put(to, r);
 }
-void append(std::vector<std::byte>& to, const Learned& groups) {
-  std::vector<std::byte> text;
-  WireWriter out(text);
-  out(groups);
-  put(to, Row::learned);
-  put(to, static_cast<std::uint32_t>(text.size()));
-  put_all(to, std::span<const std::byte>(text));
-}
+void append(std::vector<std::byte>& to, const Learned& groups) { append_packed(to, Row::learned, groups); }
+void append(std::vector<std::byte>& to, const SeriesPlaces& places) { append_packed(to, Row::places, places); }
+void append(std::vector<std::byte>& to, const HostLinks& links) { append_packed(to, Row::links, links); }
 
 void append(std::vector<std::byte>& to, const Text& t) {
   put(to, Row::text);

@@ -104,6 +104,23 @@ struct NeedsText {
 // What the rank that writes the file has learned of groups since its run began: the last one counts.
 using Learned = std::vector<balancer::ProfileGroup>;
 
+// Series of fragments that belong to a rank, of so many, and that the balancer has run elsewhere: the last one counts.
+struct SeriesPlaces {
+  std::int32_t rank = 0, ranks = 0;
+  std::vector<std::uint64_t> series;
+  std::vector<std::int32_t> lives;  // where each of them does
+  friend bool operator==(const SeriesPlaces&, const SeriesPlaces&) = default;
+};
+
+// A link as a rank on the host `from` has measured it to one on `to`: the last one counts.
+struct HostLink {
+  std::string from, to;
+  balancer::Time latency = 0;  // ns
+  double bandwidth = 0;        // bytes per second
+  friend bool operator==(const HostLink&, const HostLink&) = default;
+};
+using HostLinks = std::vector<HostLink>;
+
 // Rows of records as they stand in a frame.
 void append(std::vector<std::byte>& to, const Done&);
 void append(std::vector<std::byte>& to, const ValueOf&);
@@ -112,6 +129,8 @@ void append(std::vector<std::byte>& to, const Gone&);
 void append(std::vector<std::byte>& to, const Ran&);
 void append(std::vector<std::byte>& to, const Range&);
 void append(std::vector<std::byte>& to, const Learned&);
+void append(std::vector<std::byte>& to, const SeriesPlaces&);
+void append(std::vector<std::byte>& to, const HostLinks&);
 void append(std::vector<std::byte>& to, const Text&);
 void append(std::vector<std::byte>& to, const NeedsText&);
 
@@ -183,6 +202,8 @@ struct Sink {
   // What follows belongs to this sweep (0: to none); what came since then is all of it.
   std::function<void(std::uint64_t sweep)> begins;
   std::function<void(std::uint64_t sweep)> whole;
+  std::function<void(const SeriesPlaces&)> places;
+  std::function<void(const HostLinks&)> links;
 };
 
 // What was found while reading a file.

@@ -265,6 +265,21 @@ void Journal::write_text() {
   if (upto > 0) file_->needs({{captured_->stream, upto}});
 }
 
+// What balances the run that goes on from here.
+void Journal::write_learned() {
+  RowWriter rows(*file_);
+  if (const Learned learned = settings_.learned ? settings_.learned() : Learned{}; !learned.empty()) rows.put(learned);
+  if (SeriesPlaces now = settings_.places ? settings_.places() : places_; now != places_) {
+    places_ = std::move(now);
+    rows.put(places_);
+  }
+  if (HostLinks now = settings_.links ? settings_.links() : links_; now != links_) {
+    links_ = std::move(now);
+    rows.put(links_);
+  }
+  rows.flush();
+}
+
 void Journal::write(std::vector<Page::Taken>& all) try {
   if (file_ == nullptr || file_->size() > kFileSize) {
     file_ = std::make_unique<File>(
@@ -277,11 +292,7 @@ void Journal::write(std::vector<Page::Taken>& all) try {
     write(t);
     whole = whole && !t.lost;
   }
-  if (settings_.learned) {
-    RowWriter rows(*file_);
-    if (const Learned learned = settings_.learned(); !learned.empty()) rows.put(learned);
-    rows.flush();
-  }
+  write_learned();
   if (whole) file_->end_sweep();
   if (simulation == nullptr) file_->sync();
 } catch (const std::exception& e) {

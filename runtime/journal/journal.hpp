@@ -28,8 +28,10 @@ struct Settings {
   bool quiet = false;
   bool flows = false;                // Journal::flows
   std::function<Learned()> learned;  // what the rank knows by now
-  std::uint64_t stream = 0;          // of what it prints
-  bool marked = false;               // `tessera` notes what it has passed on; else nobody does
+  std::function<SeriesPlaces()> places;
+  std::function<HostLinks()> links;
+  std::uint64_t stream = 0;  // of what it prints
+  bool marked = false;       // `tessera` notes what it has passed on; else nobody does
 };
 
 class Journal {
@@ -68,6 +70,7 @@ class Journal {
   void capture();
   void print_again();
   void write_text();
+  void write_learned();
   bool wait();  // for the next sweep; false: there is no more time
   double seconds_to_wait();
   void hurry();
@@ -78,6 +81,8 @@ class Journal {
   std::vector<std::unique_ptr<Page>> pages_;
   std::unique_ptr<File> file_;
   std::shared_ptr<Captured> captured_;  // null: it prints to the user
+  SeriesPlaces places_;                 // as they are written
+  HostLinks links_;
   std::uint64_t sweeps_ = 0;
   std::uint32_t files_ = 0;
   Pace pace_;

@@ -61,6 +61,12 @@ class Loading {
       return sweep_.has_text = false;
     };
     sink.learned = [&](const Learned& groups) { learned_[{header.attempt, header.rank}] = groups; };
+    sink.places = [&](const SeriesPlaces& p) {
+      if (p.series.size() == p.lives.size()) known_.places[{p.ranks, p.rank}] = p;
+    };
+    sink.links = [&](const HostLinks& links) {
+      for (const HostLink& l : links) known_.links[{l.from, l.to}] = l;
+    };
     sink.begins = [&](std::uint64_t) {
       add_batch();
       sweep_.clear();

@@ -14,7 +14,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/journal/format.hpp"
@@ -70,8 +72,10 @@ class Known {
   std::int64_t began = 0, written = 0;                     // when that was: seconds since 1970
   PrintedText printed;                                     // by the runs before
   Learned learned;                                         // of groups, by all ranks of all runs together
-  std::uint64_t digest = 0;                                // of what is recalled: all ranks must see the same
-  std::uint64_t read_digest = 0;                           // of all that could be read
+  std::map<std::pair<std::int32_t, std::int32_t>, SeriesPlaces> places;  // by how many ranks there were, and rank
+  std::map<std::pair<std::string, std::string>, HostLink> links;         // by hosts
+  std::uint64_t digest = 0;       // of what is recalled: all ranks must see the same
+  std::uint64_t read_digest = 0;  // of all that could be read
 
  private:
   struct Place {

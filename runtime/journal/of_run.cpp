@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/journal/kernels.hpp"
 #include "runtime/threads/ticks.hpp"
@@ -159,7 +160,8 @@ void OfRun::say(const RunOptions& options) const {
   std::fputs(text.c_str(), stderr);
 }
 
-std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members, const Crew& crew) const {
+std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members, const Crew& crew,
+                                   std::function<SeriesPlaces()> places, std::function<HostLinks()> links) const {
   if (header_.attempt == 0) return nullptr;
   note_travels = true;
   Header h = header_;
@@ -170,7 +172,7 @@ std::unique_ptr<Journal> OfRun::of(const RunFacts& facts, const Members& members
   h.placed = known_ != nullptr ? known_->placed : members.placed();
   return std::make_unique<Journal>(
       Settings{facts.options.journal, h, facts.options.journal_interval, facts.options.quiet, facts.program.deletes,
-               [&facts, &crew] { return learned_by(facts, crew); },
+               [&facts, &crew] { return learned_by(facts, crew); }, std::move(places), std::move(links),
                XXH3_64bits_withSeed(token_.data(), token_.size(), static_cast<std::uint64_t>(h.rank)), marked_},
       known_, crew.size());
 }

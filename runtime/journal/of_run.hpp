@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ class OfRun {
                    const JournalSeen& by_rank_0);
 
   // Of each rank of this process, before it runs; null: there is none.
-  std::unique_ptr<Journal> of(const RunFacts&, const Members&, const Crew&) const;
+  std::unique_ptr<Journal> of(const RunFacts&, const Members&, const Crew&, std::function<SeriesPlaces()>,
+                              std::function<HostLinks()>) const;
   void finished() const;
 
  private:

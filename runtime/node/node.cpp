@@ -18,6 +18,7 @@
 #include "runtime/journal/journal.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/node/arguments.hpp"
+#include "runtime/node/balance_kept.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/interrupts.hpp"
@@ -373,6 +374,7 @@ int Node::run() {
       if (!members.takes_part(Rank{r})) policy->member(Rank{r}, false);
     }
     links->start(facts.worker_ranks, [this](Rank r) { return transport.shares_memory(r); });
+    recall_balance(*this);
   }
   if (policy != nullptr && crew.size() > 0 && simulation == nullptr) {
     outside_load = std::make_unique<OutsideLoad>(

@@ -7,11 +7,14 @@
 // there on at once. No other rank sends any on, so none goes round in circles.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "runtime/transport/transport.hpp"
 
@@ -32,6 +35,16 @@ class Retained {
       ranks_.insert_or_assign(series, *to);
     }
     size_.store(ranks_.size(), std::memory_order_relaxed);
+  }
+  // All of them, in the order of their numbers.
+  std::vector<std::pair<std::uint64_t, Rank>> all() const {
+    std::vector<std::pair<std::uint64_t, Rank>> list;
+    {
+      const std::lock_guard hold(mutex_);
+      list.assign(ranks_.begin(), ranks_.end());
+    }
+    std::sort(list.begin(), list.end());
+    return list;
   }
   std::optional<Rank> find(std::uint64_t series) const {
     const std::lock_guard hold(mutex_);

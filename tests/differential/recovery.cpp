@@ -49,8 +49,8 @@ std::string misread(const fs::path& folder) {
         journal::append(rows, n);
         return true;
       };
-      const journal::Found found =
-          journal::for_each_record(file, header, {keep, keep, keep, keep, keep, keep, keep, keep, has, {}, {}});
+      const journal::Found found = journal::for_each_record(
+          file, header, {keep, keep, keep, keep, keep, keep, keep, keep, has, {}, {}, keep, keep});
       if (!found.header || found.damaged > 0) return file.filename().string() + " is not read whole\n";
     }
     if (times == 0) first = rows;

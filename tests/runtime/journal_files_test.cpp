@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "runtime/journal/compact.hpp"
 #include "tests/runtime/journal_folder.hpp"
 
 namespace tessera::runtime::journal {
@@ -20,7 +21,7 @@ namespace {
 TEST_F(JournalFiles, WhatIsCutOffOrDamagedIsNotThere) {
   write_some(path(), header());
   const std::multiset<std::string> all = records_of(path());
-  EXPECT_EQ(all.size(), 28u);
+  EXPECT_EQ(all.size(), 34u);
   std::string bytes;
   {
     std::ifstream in(path(), std::ios::binary);
@@ -89,6 +90,42 @@ TEST_F(JournalFiles, HasWhatRanksHaveLearned) {
   EXPECT_EQ(all[0].count, 20);
   EXPECT_EQ(all[0].mean, 200);
   EXPECT_NEAR(all[0].variance, 10000, 1);
+}
+
+// Where series live: of each rank what was written last, by how many ranks there were. Links: by hosts.
+TEST_F(JournalFiles, HasWhereSeriesLiveAndWhatLinksAreLike) {
+  const auto write = [&](std::uint64_t attempt, std::int32_t rank, std::int32_t ranks, std::int32_t to,
+                         double bandwidth) {
+    Header h = header();
+    h.attempt = attempt;
+    h.rank = rank;
+    h.ranks = ranks;
+    File file(file_name(folder_, attempt, rank, 0), h);
+    std::vector<std::byte> rows;
+    append(rows, SeriesPlaces{rank, ranks, {7, 8}, {to, 0}});
+    append(rows, HostLinks{{"a", "b", 1000, bandwidth}, {"b", "b", 100, 1e10}});
+    file.records(rows);
+  };
+  write(1, 0, 4, 3, 1e8);
+  write(1, 1, 4, 2, 2e8);
+  write(2, 0, 2, 1, 3e8);
+  write(3, 0, 4, 2, 4e8);
+  const auto check = [&](std::uint64_t attempt) {
+    const Known known(folder_, attempt, 7);
+    EXPECT_EQ(known.places.size(), 3u);
+    EXPECT_EQ(known.places.at({4, 0}), (SeriesPlaces{0, 4, {7, 8}, {2, 0}}));
+    EXPECT_EQ(known.places.at({4, 1}), (SeriesPlaces{1, 4, {7, 8}, {2, 0}}));
+    EXPECT_EQ(known.places.at({2, 0}), (SeriesPlaces{0, 2, {7, 8}, {1, 0}}));
+    EXPECT_EQ(known.links.at({"a", "b"}).bandwidth, 4e8);
+    EXPECT_EQ(known.links.at({"b", "b"}).latency, 100);
+    EXPECT_EQ(known.links.size(), 2u);
+  };
+  check(4);
+  const Contents c = contents_of(folder_);
+  EXPECT_EQ(c.series, 4u);
+  EXPECT_EQ(c.links, 2u);
+  EXPECT_EQ(compact(folder_, c), "");
+  check(6);
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ inline void write_some(const fs::path& path, const Header& header) {
     append(rows, Ran{reads});
     append(rows, Range{name(20), static_cast<std::int64_t>(k), 30, 2, 3});
     append(rows, learned(static_cast<std::int64_t>(k + 1), 100));
+    append(rows, SeriesPlaces{static_cast<std::int32_t>(k), 4, {10 + k, 20}, {1, 2}});
+    append(rows, HostLinks{{"here", "there", 1000 + static_cast<balancer::Time>(k), 1e9}});
     if (k == 1) file.begin_sweep(1);
     file.records(rows);
     const std::string text(513 + k, 'x');
@@ -115,7 +117,9 @@ inline std::multiset<std::string> records_of(const fs::path& path) {
        [&](const Text& t) { all.insert("text " + std::to_string(t.from) + std::string(t.text)); },
        [&](const NeedsText& n) { return all.insert("needs " + std::to_string(n.upto)), true; },
        {},
-       [&](std::uint64_t sweep) { all.insert("whole " + std::to_string(sweep)); }});
+       [&](std::uint64_t sweep) { all.insert("whole " + std::to_string(sweep)); },
+       [&](const SeriesPlaces& p) { all.insert("places " + std::to_string(p.rank) + std::to_string(p.series.at(0))); },
+       [&](const HostLinks& l) { all.insert("links " + l.at(0).to + std::to_string(l.at(0).latency)); }});
   return all;
 }
 

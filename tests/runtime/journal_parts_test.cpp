@@ -120,7 +120,7 @@ TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
   EXPECT_NE(Folder(folder_, origin).wrong.find("with `5`, not with `6`"), std::string::npos);
   origin.hash[0] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("another program"), std::string::npos);
-  EXPECT_EQ(records_of(path()).size(), 28u);
+  EXPECT_EQ(records_of(path()).size(), 34u);
   origin = header().origin;
   origin.kernels[1] = 1;
   EXPECT_NE(Folder(folder_, origin).wrong.find("have changed since"), std::string::npos);
