@@ -1,5 +1,6 @@
 #include "runtime/transport/flush_output.hpp"
 
+#include <ext/stdio_sync_filebuf.h>
 #include <stdio_ext.h>
 
 #include <atomic>
@@ -34,9 +35,12 @@ bool with_lock(std::FILE* stream, int most, Flush flush) {
 
 constexpr int kMoment = 100, kLong = 200;  // ms
 
+// The program has switched off synchronisation. (Else to flush std::cout is to flush stdout, and half a line with it.)
+bool cout_has_a_buffer() { return dynamic_cast<__gnu_cxx::stdio_sync_filebuf<char>*>(std::cout.rdbuf()) == nullptr; }
+
 // With its lock. (Where it is not buffered by lines, it may have whole ones.)
 bool has_half_a_line(std::FILE* stream) {
-  std::cout.flush();
+  if (cout_has_a_buffer()) std::cout.flush();
   return __fpending(stream) > 0 && stream->_IO_write_ptr[-1] != '\n';
 }
 

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <random>
 #include <string>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "runtime/transport/bring_out_text.hpp"
+#include "runtime/transport/flush_output.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace tessera::runtime::journal {
@@ -209,6 +212,42 @@ TEST_F(CapturedText, OfARunBeforeIsPrintedWithItsMarks) {
   ASSERT_EQ(out.marks.size(), 2u);
   EXPECT_EQ(out.marks[0], (std::pair<std::size_t, std::size_t>{4, 20'000 - 10'000}));
   EXPECT_EQ(out.marks[1].second, 20'000u);
+}
+
+// What a kernel gives std::cout piece by piece is a line, too. (A thread that is not run for long within one is no
+// fault.)
+TEST_F(CapturedText, PiecesOfALineAreNotTakenApart) {
+  std::fflush(nullptr);
+  constexpr int kTimes = 100;
+  const std::filesystem::path out = folder_ / "out";
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+    std::atomic<bool> ended{false};
+    std::thread prints([&] {
+      for (int k = 0; !ended.load(); ++k) std::cout << k << " is the line of " << k << "\n";
+    });
+    int within = 0;
+    for (int k = 0; k < kTimes; ++k) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      flush_lines([&] {
+        char last = '\n';
+        if (const off_t size = lseek(STDOUT_FILENO, 0, SEEK_END); size > 0) {
+          const int file = open(out.c_str(), O_RDONLY);
+          within += pread(file, &last, 1, size - 1) == 1 && last != '\n' ? 1 : 0;
+          close(file);
+        }
+      });
+    }
+    ended.store(true);
+    prints.join();
+    _exit(within);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_LT(WEXITSTATUS(status), kTimes / 10);
 }
 
 }  // namespace
