@@ -1,11 +1,11 @@
 #include "runtime/transport/flush_output.hpp"
 
-#include <ext/stdio_sync_filebuf.h>
 #include <stdio_ext.h>
 
 #include <atomic>
 #include <cstdio>
 #include <ctime>
+#include <ext/stdio_sync_filebuf.h>
 #include <iostream>
 #include <memory>
 #include <system_error>
