@@ -42,6 +42,7 @@ class Journal {
   Page& page(std::size_t worker) { return *pages_[worker]; }
   const Known* known() const { return known_.get(); }
   std::int32_t placed() const { return settings_.header.placed; }
+  std::uint64_t attempt() const { return settings_.header.attempt; }
   // What is recalled goes the way that it went: it is made, waits for its inputs, and gives memos where nobody needs a
   // value. So it is where the program says when names are freed: that must not come before others who read them, and
   // have to run again. Else it waits for nothing, or is not even made.

@@ -254,8 +254,10 @@ class Loading {
     if (fresh) {
       known_.recalls_.push_back(Recall::skipped);
       in_sweep_.push_back(true);
-      known_.skips_.take_out(g.maker);
     }
+    // It may have a record of its own, of an earlier run, and be in a range.
+    in_sweep_[k] = true;
+    known_.skips_.take_out(g.maker);
     give(k, g.value);
   }
   void give(std::uint32_t k, std::uint32_t value) {

@@ -138,9 +138,14 @@ TEST_F(Journal, AtATimeLimitWhatIsDoneIsWritten) {
                                    "kill -TERM $p; wait $p"});
     EXPECT_TRUE(ended(o, 75));
     write("end", "");
+    // (What has run since the last sweep, until all ranks have ended, is done again: it says nothing.)
+    const auto ran = [&] {
+      const std::string text = read("ran");
+      return std::count(text.begin(), text.end(), '\n');
+    };
+    const auto before = ran();
     EXPECT_TRUE(ended(run({"sh", "-c", begin}), 0));
-    const std::string ran = read("ran");
-    EXPECT_LT(std::count(ran.begin(), ran.end(), '\n'), 120) << "what was done is done again";
+    EXPECT_LE(ran() - before, 100 - 32) << "what was done is done again";
   }
 }
 

@@ -121,8 +121,10 @@ TEST_F(JournalFiles, AnySubsetOfTheRecordsIsEnough) {
 TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
   balancer::Random random(23);
   std::size_t skipped = 0, gives = 0, gone = 0, broken = 0;
+  const fs::path earlier = file_name(folder_, 1, 1, 0);
   for (int round = 0; round < 400; ++round) {
     fs::remove(path());
+    fs::remove(earlier);
     const std::uint64_t count = 5 + random.below(60), sweeps_in = 1 + random.below(12);
     const Id loop = abi::mix({5, 6}, static_cast<std::uint64_t>(round));
     const auto id_of = [&](std::uint64_t k) {
@@ -138,6 +140,21 @@ TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
       }
     }
     const std::vector<std::uint64_t> uses = left;
+    if (round % 4 >= 2) {
+      // Some have records of their own from elsewhere, and stand in no sweep there.
+      Header h = header();
+      h.rank = 1;
+      File file(earlier, h);
+      for (std::uint64_t k = 0; k < count; ++k) {
+        if (random.below(4) == 0) continue;
+        std::vector<Id> names;
+        for (const std::uint64_t r : reads[k]) names.push_back(name(r));
+        const Output output{name(k), -1};
+        std::vector<std::byte> rows;
+        append(rows, Done{id_of(k), names, std::span(&output, 1)});
+        file.records(rows);
+      }
+    }
     std::set<std::uint64_t> recorded;
     {
       File file(path(), header());
