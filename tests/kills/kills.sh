@@ -3,6 +3,7 @@
 # launcher, both together, two kills in a row, all of them when the journal's disk is full; or SIGTERM or SIGINT end the run) and go on, on another number of ranks, until they
 # come to their end. What all attempts have printed together must be what a run without a journal prints, and what each has printed ends with a line. A moment counts from when
 # the attempt has written something; a story of which nobody was killed does not count, and is told again with sooner ones. The seed is $SEED; one that has failed can be tried again.
+# EACH_WAY=yes: each program in each way, or in those of WAYS ("0 1 2 3": each rank of four).
 set -u
 tessera=$1 root=$2 rounds=$3
 shift 3
@@ -117,7 +118,7 @@ one() {
 
 programs=("$@")
 [ ${#programs[@]} -gt 0 ] || programs=(matmul cholesky rowreduce heat search until lines)
-ways=(term 0 1 2 3 all launcher both twice full int)
+ways=(${WAYS:-term 0 1 2 3 all launcher both twice full int})
 # told PROGRAM WHO: until somebody was killed.
 told() {
   local soon
