@@ -184,6 +184,7 @@ class DataFragments {
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
+  bool free_dead(const abi::Id&, bool ended, std::map<Rank, Drop>&);
   void note_awaited(const abi::Name&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;

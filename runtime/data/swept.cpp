@@ -56,31 +56,36 @@ std::size_t DataFragments::free_dead(const std::vector<Horizons::Dead>& dead) {
   std::map<Rank, Drop> drops;
   std::vector<const Horizons::Dead*> needed;
   for (const Horizons::Dead& d : dead) {
-    const abi::Id& id = d.value.id;
-    DfEntry* e = nullptr;
-    {
-      Shard& shard = table_.shard(id);
-      const std::lock_guard hold(shard.mutex);
-      e = shard.find(id);
-      if (e == nullptr) continue;
-      // By a fragment here, which is to be sent it; or by one that is on its way to where a copy is.
-      if (e->waiters != 0 || horizons->relied(id)) {
-        needed.push_back(&d);
-        continue;
-      }
-      if (!leaves_scope(e)) continue;
-      shard.remove(id);
-    }
-    if (e->others != nullptr) {
-      protocol::Actions a;
-      step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
-      for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, id);
-    }
-    free_entry(e);
+    if (!free_dead(d.value.id, false, drops)) needed.push_back(&d);
+  }
+  for (const Horizons::Dead* d : needed) {
+    // Who needed it may be done meanwhile, and its scope have ended, which did not find it where values are noted.
+    if (!horizons->note(d->handle, 0, d->value)) free_dead(d->value.id, true, drops);
   }
   for (auto& [rank, drop] : drops) comm_.send(rank, drop);
-  for (const Horizons::Dead* d : needed) horizons->note(d->handle, 0, d->value);
   return dead.size() - needed.size();
+}
+
+// False: its scope has not ended, and it is needed by a fragment here, which is to be sent it, or by one that is on its
+// way to where a copy is.
+bool DataFragments::free_dead(const abi::Id& id, bool ended, std::map<Rank, Drop>& drops) {
+  DfEntry* e = nullptr;
+  {
+    Shard& shard = table_.shard(id);
+    const std::lock_guard hold(shard.mutex);
+    e = shard.find(id);
+    if (e == nullptr) return true;
+    if (!ended && (e->waiters != 0 || horizons->relied(id))) return false;
+    if (!leaves_scope(e)) return true;
+    shard.remove(id);
+  }
+  if (e->others != nullptr) {
+    protocol::Actions a;
+    step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
+    for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, id);
+  }
+  free_entry(e);
+  return true;
 }
 
 void DataFragments::forget_passed(const std::vector<abi::Name>& names) {

@@ -38,8 +38,9 @@ class Horizons {
   void forget(const Horizon&);  // its scope has ended
   void hold(HeldHull*, const abi::Hull&);
   void stay(const abi::Hull&);  // of a name at home here, as long as it lives
-  // There is a value, where its scope lives. A sweep is asked for when there are twice as many as the last one left.
-  void note(std::int64_t handle, std::size_t part, const Horizon::Value&);
+  // There is a value, where its scope lives; false: it has ended. A sweep is asked for when there are twice as many as
+  // the last one left.
+  bool note(std::int64_t handle, std::size_t part, const Horizon::Value&);
 
   // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names those that are
   // there now are in it in any case.
