@@ -92,6 +92,9 @@ double without_a_core(const RunRecord& r) {
   return 0;
 }
 
+// Of the workers' time: a part of what a sentence is about that is told beside it.
+constexpr double kWorthTelling = 0.005;
+
 std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 std::string idle_sentence(Look& l, Doing why) {
@@ -106,21 +109,24 @@ std::string idle_sentence(Look& l, Doing why) {
     case Doing::elsewhere: {
       const bool balanced = l.r.times().balancer != "none";
       return fmt::format(
-          "In {} of the workers' time they had nothing while work was ready on another rank: {}.",
+          "In {} of the workers' time they had nothing while work was ready on another rank{}: {}.",
           share_text(l.share(Doing::late) + l.share(Doing::elsewhere)),
+          l.share(Doing::late) < kWorthTelling
+              ? ""
+              : fmt::format(" ({} until the balancer had moved some to them)", share_text(l.share(Doing::late))),
           balanced ? "the balancer saw no use in moving it, since it is too light, or nothing that may move; another "
                      "one, or more and shorter fragments, may help, and `tessera advise` tries them"
                    : "run it with a balancer (--balancer auto), or place it by locators");
     }
     case Doing::transfer:
       return fmt::format(
-          "In {} of the workers' time they waited for a transfer, most of it for `{}`: place readers where their "
+          "In {} of the workers' time they waited for a transfer, most of it to run `{}`: place readers where their "
           "values are made (locators), or have more fragments ready meanwhile.",
           much, l.waited_for(why).label);
     case Doing::value:
       return fmt::format(
-          "In {} of the workers' time they waited for a value that another rank was still making, most of it for "
-          "`{}`: have it made sooner, or more fragments ready meanwhile.",
+          "In {} of the workers' time they waited for a value that another rank was still making, most of it to run "
+          "`{}`: have what that reads made sooner, or more fragments ready meanwhile.",
           much, l.waited_for(why).label);
     default:
       return fmt::format(
