@@ -31,6 +31,7 @@ std::string recorded(const Case& c, std::vector<std::string> options, Homes home
     for (int column = 0; words_in >> word; ++column) {
       const bool fragment = line.rfind("f ", 0) == 0;
       if (fragment && (column == 5 || (column == 3 && homes == Homes::forgotten))) word = "*";
+      if (column == 2 && line.rfind("end ", 0) == 0) word = "*";  // the sum of all
       all += word + " ";
     }
     all += "\n";
