@@ -86,6 +86,14 @@ bool has_series(const abi::Program& program) {
                      [](const abi::Block* b) { return b->series != nullptr; });
 }
 
+// Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
+void look_elsewhere(Crew& crew, Worker& w) {
+  for (std::size_t i = 0; i < crew.workers.size(); ++i) {
+    ReadyQueue& queue = crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()]->queue;
+    if (queue.loops() > 0) return queue.another_loop_first();
+  }
+}
+
 }  // namespace
 
 Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& transport_,
@@ -185,7 +193,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
       Crew::publish(w);
     }
   }
-  if (bounded_ ? w.lead.looks_elsewhere() : w.vain.enough(w.waits.load(), w.wakes.load())) w.queue.another_loop_first();
+  if (bounded_ ? w.lead.looks_elsewhere() : w.vain.enough(w.waits.load(), w.wakes.load())) look_elsewhere(crew, w);
   const Making first = w.queue.atomics() >= visible_ || many ? Making::nothing
                        : ahead >= Lead::kAhead               ? Making::movable
                                                              : Making::all;
