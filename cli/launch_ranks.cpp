@@ -256,7 +256,8 @@ Ended run_once(const Command& command, std::int32_t ranks, const Filter* output)
   runtime::remove_left_over_sockets();  // of a rank 0 that was killed
   if (ended.unwritten != 0) throw environment_error(std::string("can't write to stdout: ") + strerror(ended.unwritten));
   const Said said(ranks);
-  if ((ended.exit_code == 1 || ended.late) && said.well()) return {};
+  // A signal that comes then finds mpirun alone.
+  if ((ended.exit_code == 1 || ended.late || ended.got != 0) && said.well()) return {};
   if (ended.late && !said.all_are_here()) {
     throw environment_error(
         "the ranks of this host had ended, but mpirun had not 15 s later, and was ended: another host is out of reach, "
