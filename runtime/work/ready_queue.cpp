@@ -243,7 +243,6 @@ ReadyQueue::Next ReadyQueue::next_ahead(Making making) const {
 
 void ReadyQueue::another_loop_first() {
   const std::lock_guard hold(mutex_);
-  ahead_.last = due_.last = nullptr;
   ahead_first_ = due_.head != nullptr && !ahead_first_;
   Loops& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
   if (list.head == nullptr) return;
