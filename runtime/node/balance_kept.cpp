@@ -38,7 +38,7 @@ void recall_balance(Node& node) {
   if (const auto at = known.places.find({node.ranks(), balancer::index(node.self())}); at != known.places.end()) {
     for (std::size_t k = 0; k < at->second.series.size(); ++k) {
       const std::int32_t to = at->second.lives[k];
-      if (to >= 0 && to < node.ranks()) node.retained.put(at->second.series[k], Rank{to});
+      if (node.members.takes_part(Rank{to})) node.retained.put(at->second.series[k], Rank{to});
     }
   }
   if (!hosts_known(node)) return;

@@ -11,8 +11,8 @@ class Node;
 journal::SeriesPlaces places_of_series(const Node&);
 journal::HostLinks measured_links(const Node&);
 
-// Before anything runs, with a policy: series go on where they were, if there are as many ranks as then; links of the
-// same hosts are what they were, until they are measured.
+// Before anything runs, with a policy: series go on where they were, if there are as many ranks as then, and that one
+// takes part; links of the same hosts are what they were, until they are measured.
 void recall_balance(Node&);
 
 }  // namespace tessera::runtime
