@@ -37,10 +37,10 @@ struct LiveRun {
 };
 inline constexpr const char* kSilentRun = "does not answer: is it stopped?";
 
+// A process that starts runs, and what it is to run has not begun.
+bool is_about_to_begin(std::int32_t pid);
 // choose_run finds the run that `among` is, or has started; without it the only one there is. A usage error when there
 // is none or several.
-// A process of that kind is there, and what it runs has not begun.
-bool is_about_to_begin(std::int32_t pid);
 LiveRun choose_run(std::optional<std::int32_t> among);
 
 }  // namespace tessera::cli
