@@ -11,7 +11,7 @@ endif()
 if(TESSERA_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
   target_compile_options(tessera_options INTERFACE -Werror)
 endif()
-# GCC looks for garbage whenever its memory has grown by half, 5 to 9 % of its time. A unit takes up to 1 GB without that.
+# GCC looks for garbage whenever its memory has grown by half, 5 to 9 % of its time. A unit takes up to 2 GB without that.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MB
   if(memory GREATER 7000)
