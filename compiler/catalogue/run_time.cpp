@@ -181,7 +181,7 @@ reads it once; passing its name on to a sub is no read.)",
 })",
      kRun},
     {"T414", "kernel-exit", Severity::error, "a kernel ended the process, or took what it needs",
-     R"(A kernel called `exit()`, `_exit()` or one of `exec...()`, or something it uses did; or closed file descriptors that it had not opened; or
+     R"(A kernel called `exit()`, `_exit()` or one of `exec...()`, or something it uses did; or closed stdout, or file descriptors that it had not opened; or
 left something for the end of the process, with `atexit()`, that does not return. The program ends by itself when all its fragments have run;
 a kernel that must give up throws an exception.)",
      R"(C++ sub work(int i) ${{ if (i == 2) std::exit(0); $}}

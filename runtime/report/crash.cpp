@@ -154,6 +154,10 @@ void on_report() {
     text = place(*running_program, c->block->pos) +
            ": error: the sanitizer's report above is about this kernel [T410]\n  in " + describe(*running_program, c) +
            on_which_host(thread_worker->facts.self, thread_worker->facts.hosts) + "\n";
+  } else if (const Starter* by = thread_starter()) {
+    text = by->place +
+           ": error: the sanitizer's report above is about a thread that this kernel has started [T410]\n  in " +
+           by->text + "\n";
   } else {
     text += own_thread() ? " memory that a kernel has damaged, or a bug in Tessera [T410]\n"
                          : " a thread that a kernel has started [T410]\n";
@@ -173,6 +177,8 @@ void end_saying(const std::string& in_kernel, const std::string& outside, int co
   limit_telling();
   const Worker* w = thread_worker;
   std::string text = outside + "\n";
+  if (const Starter* by = thread_starter())
+    text = by->place + outside.substr(outside.find(": ")) + "\n  in " + by->text + "\n";  // "tessera: error: ..."
   int code = code_outside;
   if (in_fragment() && running_program != nullptr) {
     const abi::Cf* c = w->current;

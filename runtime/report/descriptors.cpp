@@ -1,6 +1,7 @@
 #include "runtime/report/descriptors.hpp"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <barrier>
 #include <bitset>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -63,8 +65,15 @@ void put_stderr_back() {
 }
 
 // MPI and the run close what they like in threads of their own.
+bool of_kernel() { return (in_fragment() || thread_starter() != nullptr) && program_running() != nullptr; }
+
+[[noreturn]] void end_for(const std::string& what) {
+  put_stderr_back();
+  end_saying("the kernel " + what, "tessera: error: a thread that a kernel has started " + what, kExitProgram);
+}
+
 void check_closing(unsigned first, unsigned last) {
-  if (!(in_fragment() || in_thread_of_kernel()) || program_running() == nullptr) return;
+  if (!of_kernel()) return;
   for (unsigned fd = first; fd <= last && fd < kMostGuarded; ++fd) {
     if (fd == STDERR_FILENO) keep_stderr();
     struct stat now {};
@@ -72,12 +81,23 @@ void check_closing(unsigned first, unsigned last) {
         !guarded[fd].is(now)) {
       continue;
     }
-    const std::string what = "closes file descriptor " + std::to_string(fd) +
-                             ", which it has not opened: the run needs it; close only what you have opened [T414]";
-    put_stderr_back();
-    end_saying("the kernel " + what, "tessera: error: a thread that a kernel has started " + what, kExitProgram);
+    if (fd == STDOUT_FILENO) {
+      end_for(
+          "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is "
+          "opened "
+          "next; dup2() gives stdout another file [T414]");
+    }
+    end_for("closes file descriptor " + std::to_string(fd) +
+            ", which it has not opened: the run needs it; close only what you have opened [T414]");
   }
 }
+
+// dup2() onto stdout closes it, too, but gives it another file at once, which is the kernel's to close.
+void check_replacing(int to) {
+  if (to >= 0 && to != STDOUT_FILENO) check_closing(static_cast<unsigned>(to), static_cast<unsigned>(to));
+}
+
+using Fclose = int (*)(std::FILE*);
 
 int close_range_now(unsigned first, unsigned last, int flags) {
   return static_cast<int>(syscall(SYS_close_range, first, last, flags));
@@ -88,7 +108,8 @@ int close_range_now(unsigned first, unsigned last, int flags) {
 namespace {
 
 void guard_all_new() noexcept {
-  const Set added = open_now() & ~open_before;
+  Set added = open_now() & ~open_before;
+  added.set(STDOUT_FILENO);
   for (unsigned fd = 0; fd < kMostGuarded; ++fd) {
     struct stat now {};
     if (!added[fd] || fstat(static_cast<int>(fd), &now) != 0) continue;
@@ -118,17 +139,23 @@ int close(int fd) {
   return static_cast<int>(syscall(SYS_close, fd));
 }
 int dup2(int from, int to) noexcept {
-  if (to >= 0 && from != to) tessera::runtime::check_closing(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  if (from != to) tessera::runtime::check_replacing(to);
   if (from == to) return fcntl(from, F_GETFD) < 0 ? -1 : to;
   return static_cast<int>(syscall(SYS_dup3, from, to, 0));  // dup2 is no call of its own on every processor
 }
 int dup3(int from, int to, int flags) noexcept {
-  if (to >= 0) tessera::runtime::check_closing(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  tessera::runtime::check_replacing(to);
   return static_cast<int>(syscall(SYS_dup3, from, to, flags));
 }
 int close_range(unsigned first, unsigned last, int flags) noexcept {
   if ((flags & CLOSE_RANGE_CLOEXEC) == 0) tessera::runtime::check_closing(first, last);
   return tessera::runtime::close_range_now(first, last, flags);
+}
+int fclose(std::FILE* file) {
+  static const auto next = reinterpret_cast<tessera::runtime::Fclose>(dlsym(RTLD_NEXT, "fclose"));
+  if (file == stdout && tessera::runtime::of_kernel())
+    tessera::runtime::end_for("closes stdout: nothing could be printed from then on; fflush() has it written [T414]");
+  return next(file);
 }
 void closefrom(int first) noexcept {
   tessera::runtime::check_closing(static_cast<unsigned>(first < 0 ? 0 : first), UINT_MAX);

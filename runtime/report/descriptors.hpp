@@ -1,6 +1,6 @@
-// The file descriptors that MPI and the run itself have opened: without them a rank neither works nor ends. A kernel
-// that closes one, mostly in a loop over all numbers, is ended by name (report/descriptors.cpp has close() and the like
-// in place of those of the C library).
+// The file descriptors that MPI and the run itself have opened, and stdout: without them a rank neither works nor ends,
+// or output is lost. A kernel that closes one, mostly in a loop over all numbers, is ended by name
+// (report/descriptors.cpp has close() and the like in place of those of the C library).
 #pragma once
 
 #include <cstddef>

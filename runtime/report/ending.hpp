@@ -7,8 +7,9 @@
 
 namespace tessera::runtime {
 
-// Says what ended the fragment that this thread runs, with its place; where it runs none `outside`, and ends with that
-// exit code. The first thread that calls it speaks, others never return.
+// Says what ended the fragment that this thread runs, with its place; where it runs none `outside` (behind the place of
+// the kernel that has started the thread, if one has), and ends with that exit code. The first thread that calls it
+// speaks, others never return.
 [[noreturn]] void end_saying(const std::string& in_kernel, const std::string& outside, int code_outside);
 
 // The program that runs in this process; null: none, or this is a child that a kernel has forked.
@@ -17,8 +18,13 @@ const abi::Program* program_running();
 bool own_thread();
 // Does this thread run a fragment?
 bool in_fragment();
-// This thread was started by a kernel, or by such a thread.
-bool in_thread_of_kernel();
+// The fragment that started this thread, or the thread that did.
+struct Starter {
+  std::string place;  // "p.fa:7"
+  std::string text;   // "`f(i)` at p.fa:9 (i=2)"
+};
+// null: no kernel did.
+const Starter* thread_starter();
 
 // What to say where there is no more memory, `wanted` bytes being asked for (0: nobody knows how many). Gives back what
 // is held in reserve for that.
