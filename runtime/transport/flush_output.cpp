@@ -35,6 +35,8 @@ bool with_lock(std::FILE* stream, int most, Flush flush) {
 
 constexpr int kMoment = 100, kLong = 200;  // ms
 
+std::atomic<bool> kept_by_us{false};
+
 // The program has switched off synchronisation. (Else to flush std::cout is to flush stdout, and half a line with it.)
 bool cout_has_a_buffer() { return dynamic_cast<__gnu_cxx::stdio_sync_filebuf<char>*>(std::cout.rdbuf()) == nullptr; }
 
@@ -77,6 +79,7 @@ void keep_stdout() {
     if (ftrylockfile(stdout) == 0) {
       if (!has_half_a_line(stdout)) {
         std::fflush(stdout);
+        kept_by_us.store(true);
         return;
       }
       funlockfile(stdout);
@@ -103,6 +106,7 @@ void flush_all() {
 bool flush_at_end() {
   bool kept = false;
   for (std::FILE* stream : {stdout, stderr}) {
+    if (stream == stdout && kept_by_us.load()) continue;
     if (with_lock(stream, kLong, [&] { std::fflush(stream); })) continue;
     kept = true;
     __fsetlocking(stream, FSETLOCKING_BYCALLER);

@@ -24,7 +24,7 @@ void flush_all();
 
 // flush_at_end is for when no kernel runs any more. A stream whose lock is still kept then (flockfile() by a kernel
 // that has not called funlockfile()) is written out all the same, and needs no lock from then on: who prints until the
-// end of the process does, and the process ends. Returns whether there was one.
+// end of the process does, and the process ends. Returns whether there was one. What keep_stdout keeps, it leaves so.
 bool flush_at_end();
 
 }  // namespace tessera::runtime
