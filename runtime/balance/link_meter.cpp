@@ -15,6 +15,8 @@ constexpr auto kFirstPause = std::chrono::milliseconds(20);
 // While a train comes in. When nothing has come of it for so long, nobody waits for it.
 constexpr auto kLookAgain = std::chrono::microseconds(50);
 constexpr auto kGivenUp = std::chrono::milliseconds(200);
+// Who has sent a probe sends another one soon.
+constexpr auto kExpected = std::chrono::nanoseconds(kGivenUp);
 
 // ns per byte of memory that is written for the first time: the best of a few pieces.
 double first_touch() {
@@ -101,6 +103,7 @@ void LinkMeter::send_probe() {
 }
 
 void LinkMeter::on(Rank from, LinkProbe&& p) {
+  expected_until_ = ticks() + static_cast<std::uint64_t>(static_cast<double>(kExpected.count()) / ns_per_tick());
   if (p.parts == 1) return comm_.send(from, LinkAnswer{p.number});
   const auto now = Clock::now();
   Train& train = trains_[from];

@@ -42,8 +42,13 @@ class LinkMeter {
   void turn(Clock::time_point now);
   Clock::time_point next(Clock::time_point now) const;
 
-  // A look at the transport that began then (ticks) has found nothing: what comes later was not there yet.
-  void found_nothing(std::uint64_t began) { looked_ = began; }
+  // A look at the transport that began then (ticks) has found nothing: what comes later was not there yet. Where parts
+  // are expected, that is so only if `unread` says that nothing is there which the look has not found: MPI looks at its
+  // sockets now and then, and parts that had come long before would seem to come one after the other.
+  template <class Unread>
+  void found_nothing(std::uint64_t began, Unread unread) {
+    if (began > expected_until_ || !unread()) looked_ = began;
+  }
 
   std::vector<Rank> peers() const;
   // The last result of each peer; any thread.
@@ -77,7 +82,7 @@ class LinkMeter {
   std::uint32_t number_ = 0;
   Clock::time_point sent_;
   std::map<Rank, Train> trains_;
-  std::uint64_t looked_ = 0;  // ticks
+  std::uint64_t looked_ = 0, expected_until_ = 0;  // ticks
   std::atomic<std::uint64_t> largest_{0};
   mutable std::mutex measured_mutex_;
   std::vector<Measured> measured_;

@@ -151,7 +151,7 @@ bool Node::turn(bool busy) {
   try {
     const std::uint64_t began = ticks();
     const bool moved = transport.progress([this](Rank from, Parcel&& p) { receive(from, std::move(p)); });
-    if (!moved) links->found_nothing(began);
+    if (!moved) links->found_nothing(began, [this] { return transport.unread(); });
     if (!crew.outside->boarding.empty()) depart(*crew.outside);
     Crew::publish(*crew.outside);
     // The rest can wait while there is something to do, a little.

@@ -155,6 +155,7 @@ class MpiTransport final : public Transport {
   bool progress(const Sink& sink) override;
   void wait(Clock::time_point until, bool idle) override;
   bool look() override;
+  bool unread() override { return watch_ && watch_->unread(); }
   void wake() override;
   void barrier(const Sink& sink) override;
   [[noreturn]] void abort(int exit_code) override;

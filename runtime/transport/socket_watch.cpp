@@ -97,6 +97,7 @@ bool SocketWatch::take() {
 
 void SocketWatch::find() {
   called_ = false;
+  sockets_.clear();
   DIR* files = opendir("/proc/self/fd");
   if (files == nullptr) return;
   while (const dirent* file = readdir(files)) {
@@ -104,11 +105,20 @@ void SocketWatch::find() {
     const auto fd = static_cast<int>(std::strtol(file->d_name, &end, 10));
     if (end == file->d_name || *end != '\0' || !internet_stream(fd)) continue;
     const bool listens = option(fd, SO_ACCEPTCONN) == 1;
+    if (!listens) sockets_.push_back(fd);
     if (!add(readable_.fd, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, listens) || listens) continue;
     add(writable_.fd, fd, EPOLLOUT | EPOLLET);
     watches_.store(true, std::memory_order_relaxed);
   }
   closedir(files);
+}
+
+bool SocketWatch::unread() const {
+  std::vector<pollfd> files;
+  files.reserve(sockets_.size());
+  for (const int fd : sockets_) files.push_back({fd, POLLIN, 0});
+  if (poll(files.data(), files.size(), 0) <= 0) return false;
+  return std::any_of(files.begin(), files.end(), [](const pollfd& f) { return (f.revents & POLLIN) != 0; });
 }
 
 }  // namespace tessera::runtime

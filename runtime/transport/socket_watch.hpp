@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/transport/doorbell.hpp"
 
@@ -36,6 +37,9 @@ class SocketWatch {
   void find();
   // Another host has called since the last find(): MPI has taken the connection when it was looked at.
   bool called() const { return called_; }
+  // Something has come that nobody has read yet, as find() knew the sockets: what MPI has not found may be there. By
+  // who calls find().
+  bool unread() const;
   // Some socket is watched that is connected to another one.
   bool watches() const { return watches_.load(std::memory_order_relaxed); }
 
@@ -53,6 +57,7 @@ class SocketWatch {
   File rung_;                     // has a byte of each ring
   std::atomic<unsigned> due_{0};  // which of these have ended a sleep and are not taken yet: a bit of each
   bool called_ = false;
+  std::vector<int> sockets_;          // connected ones
   std::atomic<bool> watches_{false};  // set by who calls find()
 };
 

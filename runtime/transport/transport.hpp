@@ -94,6 +94,8 @@ class Transport {
   // True: there is something for progress. When `wait` may not poll, it does not look.
   virtual bool look() { return false; }
   virtual void wake() = 0;
+  // Something has come from another host that progress has not taken in yet. By who calls progress.
+  virtual bool unread() { return false; }
 
   // Blocks until every rank has called it, delivering to `sink` meanwhile. After it returns nothing
   // sent before any rank's call is still under way.

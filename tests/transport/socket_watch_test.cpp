@@ -111,6 +111,18 @@ TEST(SocketWatch, WhatComesWhileNobodySleepsEndsTheNextSleep) {
   EXPECT_TRUE(w.rings(20s));
 }
 
+// MPI looks at its sockets now and then: that a look has found nothing says nothing while there is something to read.
+TEST(SocketWatch, WhatNobodyHasReadIsSeen) {
+  Watched w;
+  EXPECT_FALSE(w.watch.unread());
+  w.connection.send();
+  EXPECT_TRUE(w.rings(20s));
+  w.look();
+  EXPECT_TRUE(w.watch.unread());
+  w.connection.receive();
+  EXPECT_FALSE(w.watch.unread());
+}
+
 // Its connection is to be watched before anything comes over it: nobody else tells of that.
 TEST(SocketWatch, WhoCallsIsKnownUntilItIsLookedFor) {
   Watched w;
