@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "runtime/node/stuck.hpp"
+#include "runtime/report/crash.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/start/caller.hpp"
 #include "runtime/transport/flush_output.hpp"
@@ -31,7 +33,21 @@ EndOfRun::EndOfRun(const RunFacts& facts, Communicator& comm, Crew& crew, Transp
       look_(std::move(look)),
       waves_(facts.ranks),
       pace_(kFirstPace) {}
-EndOfRun::~EndOfRun() = default;
+EndOfRun::~EndOfRun() {
+  if (aside_.joinable()) aside_.join();
+}
+
+// Of a million fragments that wait it takes seconds to say which are worth showing, and others would take this rank for
+// silent meanwhile. One at a time.
+void EndOfRun::aside(std::function<void()> work, std::function<void()> then) {
+  then_ = std::move(then);
+  aside_ = Thread([this, work = std::move(work)] {
+    mark_own_thread();
+    work();
+    done_aside_.store(true);
+    transport_.wake();
+  });
+}
 
 bool EndOfRun::leads() const { return facts_.first(); }
 
@@ -61,6 +77,12 @@ bool EndOfRun::interrupted(int exit_code) {
 void EndOfRun::stop_all(int exit_code) {
   if (stopped_) return;
   for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, Stop{exit_code});
+  stop(exit_code);
+}
+
+void EndOfRun::stop(int exit_code) {
+  // Workers leave next, and their memory with them.
+  if (aside_.joinable()) aside_.join();
   exit_code_ = exit_code;
   stopped_ = true;  // publishes it
 }
@@ -83,6 +105,10 @@ void EndOfRun::turn(Clock::time_point now) {
       comm_.send(Rank{0}, m);
     }
     return;
+  }
+  if (done_aside_.exchange(false)) {
+    aside_.join();
+    std::exchange(then_, nullptr)();
   }
   if (!leads()) return;
   if (root_finished_.load()) return stop_all(kExitOk);
@@ -133,29 +159,37 @@ void EndOfRun::on(Rank, WaveAnswer&& m) {
       stuck_ = std::make_unique<StuckReport>(facts_.program);
       waiting_answers_ = static_cast<std::size_t>(facts_.ranks);
       for (std::int32_t r = 1; r < facts_.ranks; ++r) comm_.send(Rank{r}, AskWaiting{});
-      on(Rank{0}, waiting_answer({}));
+      on(Rank{0}, AskWaiting{});
   }
 }
 
-Waiting EndOfRun::waiting_answer(const AskWaiting& asked) {
-  if (waiting_here_ == nullptr) waiting_here_ = std::make_unique<WaitingHere>(look_());
-  return asked.describe.empty() ? waiting_here_->list() : waiting_here_->describe(asked);
+void EndOfRun::on(Rank from, AskWaiting&& m) {
+  const auto answer = std::make_shared<Waiting>();
+  aside(
+      [this, answer, asked = std::move(m)] {
+        if (waiting_here_ == nullptr) waiting_here_ = std::make_unique<WaitingHere>(look_());
+        *answer = asked.describe.empty() ? waiting_here_->list() : waiting_here_->describe(asked);
+      },
+      [this, from, answer] { leads() ? on(Rank{0}, std::move(*answer)) : comm_.send(from, *answer); });
 }
-
-void EndOfRun::on(Rank from, AskWaiting&& m) { comm_.send(from, waiting_answer(m)); }
 
 void EndOfRun::on(Rank from, Waiting&& m) {
   listed_ ? stuck_->described(from, m) : stuck_->listed(from, m);
   if (--waiting_answers_ > 0) return;
-  if (!std::exchange(listed_, true)) {
-    const std::map<Rank, AskWaiting> questions = stuck_->questions();
-    waiting_answers_ = questions.size();
-    for (const auto& [rank, question] : questions) {
-      if (rank != Rank{0}) comm_.send(rank, question);
-    }
-    if (questions.contains(Rank{0})) return on(Rank{0}, waiting_answer(questions.at(Rank{0})));
-    if (waiting_answers_ > 0) return;
-  }
+  if (std::exchange(listed_, true)) return tell_stuck();
+  const auto questions = std::make_shared<std::map<Rank, AskWaiting>>();
+  aside([this, questions] { *questions = stuck_->questions(); },
+        [this, questions] {
+          waiting_answers_ = questions->size();
+          if (waiting_answers_ == 0) return tell_stuck();
+          for (auto& [rank, question] : *questions) {
+            if (rank != Rank{0}) comm_.send(rank, question);
+          }
+          if (questions->contains(Rank{0})) on(Rank{0}, std::move(questions->at(Rank{0})));
+        });
+}
+
+void EndOfRun::tell_stuck() {
   flush_output();
   tell(facts_.options, stuck_->text());
   stop_all(kExitProgram);
@@ -169,9 +203,6 @@ void EndOfRun::on(Rank, Failed&& m) {
   stop_all(m.exit_code);
 }
 
-void EndOfRun::on(Rank, Stop&& m) {
-  exit_code_ = m.exit_code;
-  stopped_ = true;  // publishes it
-}
+void EndOfRun::on(Rank, Stop&& m) { stop(m.exit_code); }
 
 }  // namespace tessera::runtime

@@ -2,7 +2,8 @@
 //
 //   all well:  the root scope's count reaches zero on rank 0 (data/scopes.hpp) -> Stop(0)
 //   stuck:     waves (protocol/waves.hpp) find the run quiet and the root scope alive -> every rank lists
-//              what waits, and describes what of it rank 0 asks for -> rank 0 prints the report -> Stop(1)
+//              what waits, and describes what of it rank 0 asks for -> rank 0 prints the report -> Stop(1);
+//              messages go on meanwhile
 //   failed:    some rank tells rank 0 -> rank 0 prints -> Stop(code)
 // After Stop every rank sends its totals, and all leave together through a barrier.
 #pragma once
@@ -18,6 +19,7 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/protocol/waves.hpp"
 #include "runtime/start/facts.hpp"
+#include "runtime/threads/threads.hpp"
 #include "runtime/work/crew.hpp"
 
 namespace tessera::runtime {
@@ -56,7 +58,9 @@ class EndOfRun {
  private:
   bool leads() const;
   void stop_all(int exit_code);
-  Waiting waiting_answer(const AskWaiting&);
+  void stop(int exit_code);  // this rank
+  void aside(std::function<void()> work, std::function<void()> then);
+  void tell_stuck();
   WaveAnswer wave_answer(std::uint64_t number);
 
   const RunFacts& facts_;
@@ -78,6 +82,9 @@ class EndOfRun {
   std::unique_ptr<StuckReport> stuck_;  // rank 0
   bool listed_ = false;                 // ... by all; now they describe
   std::size_t waiting_answers_ = 0;     // still to come
+  Thread aside_;                        // looks at what waits
+  std::atomic<bool> done_aside_{false};
+  std::function<void()> then_;
   std::atomic<bool> stopped_{false};
   int exit_code_ = 0;
 };
