@@ -43,6 +43,9 @@ void add_translation_options(CLI::App& app, compiler::Options& options) {
              const bool letter =
                  !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_');
              if (!letter) throw CLI::ValidationError("-D: write -D NAME or -D NAME=VALUE, not -D " + text);
+             if (equals + 1 == text.size())
+               throw CLI::ValidationError("-D: nothing stands behind the `=` of " + text + "; -D " + name +
+                                          " alone is 1");
              options.defines.emplace_back(name, equals == std::string::npos ? std::string() : text.substr(equals + 1));
            }
          },

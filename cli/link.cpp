@@ -104,6 +104,33 @@ std::vector<compiler::Diagnostic> explain(const std::vector<Object>& objects, co
   return found;
 }
 
+// What else people's files lack, or have twice; empty when the complaint is about something else.
+std::string explain_files(const std::vector<Object>& objects, const BuildRequest& request, const std::string& output) {
+  const Definitions defined = definitions_of(objects);
+  std::string text;
+  const auto quoted = [](const std::string& s) { return "`" + s + "`"; };
+  for (const auto& [symbol, units] : defined.strong) {
+    if (units.size() < 2 || output.find("multiple definition of `" + full_name(symbol) + "'") == output.npos) continue;
+    text +=
+        "  " + quoted(full_name(symbol)) + " is defined in " + quoted(units[0]) + " and in " + quoted(units[1]) + "\n";
+  }
+  for (const Object& o : objects) {
+    if (!o.written) continue;
+    for (const Symbol& s : read_symbols(o.file)) {
+      if (s.defined || defined.all.contains(s.name)) continue;
+      if (output.find("undefined reference to `" + full_name(s.name) + "'") == output.npos) continue;
+      text += "  " + quoted(o.name) + " uses " + quoted(full_name(s.name)) + ", which nothing defines\n";
+    }
+  }
+  if (text.empty()) return "";
+  return "tessera: error: the kernel files do not link:\n" + text +
+         (request.kernels.empty()
+              ? "All *.cpp beside the program are taken, since none is named: name those that belong "
+                "to it (`tessera run prog.fa kernels.cpp`)"
+              : "Name the files that belong to the program") +
+         ", and libraries with -l\n";
+}
+
 // The linked file's build ID: the first half is of its kernels, by which a journal knows whether they are the same.
 std::string build_id(const std::vector<Object>& objects, const BuildRequest& request) {
   std::vector<std::string> kernels;
@@ -157,6 +184,8 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
   check_disk(result.output);
   const std::vector<compiler::Diagnostic> ours = explain(objects, program, result.output);
   if (!ours.empty()) throw Failure(runtime::kExitProgram, render_all(ours, s.colour));
+  const std::string files = known.empty() ? explain_files(objects, request, result.output) : "";
+  if (!files.empty()) throw Failure(runtime::kExitProgram, files);
   std::string text = "tessera: error: the program does not link:\n" + result.output;
   for (const KnownLibrary* k : known) {
     if (result.output.find(std::string("-l") + k->library) == std::string::npos) continue;

@@ -43,6 +43,12 @@ const std::regex& torn_note() {
   return pattern;
 }
 
+// What its parts say of each other where one of them has ended; only of use where nobody else says what was wrong.
+const std::regex& of_its_parts() {
+  static const std::regex pattern(R"(^\[[^\]\s]+\] (PMIX|PRTE|OPAL) ERROR: .* in file \S+ at line \d+\n$)");
+  return pattern;
+}
+
 }  // namespace
 
 std::string MpirunNotes::pass(std::string_view piece) {
@@ -69,6 +75,8 @@ void MpirunNotes::line(std::string_view text, std::string& shown) {
       frame_ = text;
     } else if (std::regex_search(std::string(text), torn_note())) {
       notes_.emplace_back();
+    } else if (std::regex_search(std::string(text), of_its_parts())) {
+      of_its_parts_ += text;
     } else if (!std::regex_search(std::string(text), beside_notes())) {
       shown += text;
     }
@@ -152,7 +160,8 @@ MpirunNotes::Meaning MpirunNotes::meaning(const Ended& e) const {
       fmt::format(
           "mpirun ended with exit code {}, and {} said why: did a signal end mpirun, or does a kernel call _exit()?\n"
           "To see whether mpirun starts ranks at all: mpirun -n 2 --oversubscribe hostname",
-          e.exit_code, who ? "rank " + (*who)[1] + ", which ended first, has not" : "no rank")};
+          e.exit_code, who ? "rank " + (*who)[1] + ", which ended first, has not" : "no rank") +
+          (of_its_parts_.empty() ? "" : "\nIts parts said:\n" + of_its_parts_.substr(0, of_its_parts_.size() - 1))};
 }
 
 }  // namespace tessera::cli

@@ -40,6 +40,7 @@ class MpirunNotes {
   std::string frame_;     // the line of dashes before a note, and the note so far
   bool in_note_ = false;  // frame_ begins like one of mpirun's
   std::vector<std::string> notes_;
+  std::string of_its_parts_;  // lines
 };
 
 }  // namespace tessera::cli

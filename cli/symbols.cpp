@@ -116,13 +116,18 @@ std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
   return symbols;
 }
 
-std::string plain_name(const std::string& symbol) {
-  if (symbol.rfind("_Z", 0) != 0) return "";
+std::string full_name(const std::string& symbol) {
   int status = 0;
   char* text = ::abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string name = text == nullptr ? "" : text;
+  const std::string name = symbol.rfind("_Z", 0) != 0 || text == nullptr ? symbol : text;
   std::free(text);
-  name = name.substr(0, name.find_first_of("(<["));
+  return name;
+}
+
+std::string plain_name(const std::string& symbol) {
+  if (symbol.rfind("_Z", 0) != 0) return "";
+  std::string name = full_name(symbol);
+  name = name == symbol ? "" : name.substr(0, name.find_first_of("(<["));
   const std::size_t colon = name.rfind(':');
   return colon == std::string::npos ? name : name.substr(colon + 1);
 }

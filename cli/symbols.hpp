@@ -25,4 +25,7 @@ std::string hash_of_code(const std::filesystem::path& object);
 // or "" when `symbol` is not mangled.
 std::string plain_name(const std::string& symbol);
 
+// full_name is as the linker writes it: `f(int)`.
+std::string full_name(const std::string& symbol);
+
 }  // namespace tessera::cli

@@ -21,6 +21,13 @@ TEST_F(Command, HelpTeaches) {
   EXPECT_EQ(tessera({"--version"}).out.rfind("tessera ", 0), 0u);
 }
 
+// It was 1, as -D X is.
+TEST_F(Command, AMacroWithoutAValueIsTold) {
+  write("p.fa", "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\nsub main() { show($X); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-D", "X="}), 2, {"nothing stands behind the `=` of X="}));
+  EXPECT_EQ(tessera({"run", "p.fa", "-q", "-D", "X"}).out, "1");
+}
+
 // After `./dev run`, say.
 TEST_F(Command, WhereToolsAreNotBuiltThatIsTold) {
   std::filesystem::create_directories(path("bin"));

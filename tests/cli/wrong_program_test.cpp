@@ -133,6 +133,21 @@ constexpr bool kCrashesToo = true;
 #endif
 
 // The examples of `tessera explain` that only a build or a run can show; tests/compiler has the others.
+// It does not belong to the program, and nobody has named it: the linker's text says neither.
+TEST_F(Command, AFileBesideTheProgramThatDoesNotLink) {
+  write("p.fa", "import f() as f;\nsub main() { f(); }\n");
+  write("kernels.cpp", "extern \"C\" void f() {}\n");
+  write("stray.cpp", "int helper(int);\nint stray() { return helper(1); }\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa"}), 1,
+                    {"`stray.cpp` uses `helper(int)`, which nothing defines", "All *.cpp beside the program are taken",
+                     "tessera run prog.fa kernels.cpp"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "kernels.cpp"}), 0));
+  write("stray.cpp", "int same() { return 1; }\n");
+  write("kernels.cpp", "int same() { return 2; }\nextern \"C\" void f() {}\n");
+  EXPECT_TRUE(
+      ended(tessera({"run", "p.fa"}), 1, {"`same()` is defined in `kernels.cpp` and in `stray.cpp`", "are taken"}));
+}
+
 TEST_F(Command, ExamplesOfTheCatalogue) {
   for (const compiler::Entry& e : compiler::catalogue()) {
     if (e.by != compiler::Entry::By::build && e.by != compiler::Entry::By::run) continue;

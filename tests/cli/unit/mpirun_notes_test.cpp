@@ -75,6 +75,20 @@ TEST_P(Pieces, ATornNoteIsANote) {
   EXPECT_EQ(s.meaning.text, "");
 }
 
+// Beside a signal they come now and then.
+TEST_P(Pieces, WhatItsPartsSayOfEachOtherIsForWhoHearsNothingElse) {
+  const std::string parts =
+      "[vm:4711] PMIX ERROR: UNREACHABLE in file ../../../src/server/pmix_server.c at line 2193\n"
+      "[vm:4711] OPAL ERROR: Unreachable in file ext3x_client.c at line 112\n";
+  const Said s = said("one\n" + parts + "two\n", 130, GetParam());
+  EXPECT_EQ(s.shown, "one\ntwo\n");
+  EXPECT_EQ(s.meaning.text, "");
+  EXPECT_NE(said(parts, 9, GetParam(), false, false).meaning.text.find(parts.substr(0, parts.size() - 1)),
+            std::string::npos);
+  const std::string of_a_rank = "[vm:4711] PMIX ERROR: says a kernel\n";
+  EXPECT_EQ(said(of_a_rank, 0, GetParam()).shown, of_a_rank);
+}
+
 TEST_P(Pieces, AKilledRankIsNamedWithItsHost) {
   const Said s = said(kKilled, 137, GetParam());
   EXPECT_EQ(s.meaning.exit_code, 137);
