@@ -96,7 +96,9 @@ class Analysis {
     if (name.base == &parameter) return;
     std::string written(diagnostics_.written(name.at));
     if (diagnostics_.from_macro(name.at) || written.find('\n') != written.npos) written = name.base->name;
-    const std::string text = quote(written) + there(at);
+    // `leaf` is `leaf`: where it comes from is all there is to say.
+    std::string text = written == parameter.name ? "the one" : quote(written);
+    text += there(at);
     std::vector<std::string>& all = given_[parameter.id];
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
