@@ -54,13 +54,9 @@ class Sweeping {
     return at;
   }
   void exclude(const NameUse& n) { excluded_.insert(n.base); }
-  void exclude(const std::vector<NameUse>& list) {
-    for (const NameUse& n : list) exclude(n);
-  }
 
   void chain(const Chain& c) {
     for (const auto& b : c.blocks) {
-      exclude(b->deletes);
       for (const auto& count : b->counts) exclude(count.name);
       if (b->body) body(*b->body);
     }
@@ -71,14 +67,12 @@ class Sweeping {
       declared_.insert(d.variable);
       if (d.variable->counted || program_.uses.count(d.variable) != 0) excluded_.insert(d.variable);
     }
-    exclude(b.deletes);
     for (const Step& step : b.steps) {
       if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         body((*when)->body);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         exclude(count->name);
       } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
-        exclude(spawn->deletes);
         for (const NameUse& n : spawn->done) late_.insert(n.base);
         for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
           const semantics::Argument& a = spawn->arguments[k];

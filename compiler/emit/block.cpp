@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/block/walk.hpp"
 #include "compiler/emit/body.hpp"
 #include "compiler/emit/bulk.hpp"
 #include "compiler/emit/expression.hpp"
@@ -366,14 +367,26 @@ class Writer {
     for (const auto& c : block_.counts) {
       out += "  hint_reads(w, c, " + expr_.name(c.name) + ", " + expr_.integer(*c.count) + ");\n";
     }
-    // Before the outputs: what they set going is to find it gone, on every run.
-    for (const auto& n : block_.deletes) out += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
+    // Before the outputs: what they set going is to find it gone, on every run. A swept name has to be there first.
+    for (const auto& n : block_.deletes) {
+      const bool dropped = is_output(n) && context_.program.swept.count(n.base) != 0;
+      (dropped ? after : out) += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
+    }
     out += after;
     for (const auto& n : block_.done) {
       out += "  assign_value(w, c, " + std::to_string(output++) + ", " + expr_.name(n) + ", value_int(1)" +
              spot(context_, expr_, environment_, n) + ");\n";
     }
     return out;
+  }
+
+  bool is_output(const semantics::NameUse& n) const {
+    const auto& all = block_.call->arguments;
+    return std::any_of(all.begin(), all.end(), [&](const semantics::Argument& a) {
+      const auto &x = a.name.indices, &y = n.indices;
+      return a.type == ParameterType::name && a.name.base == n.base &&
+             std::equal(x.begin(), x.end(), y.begin(), y.end(), block::equal);
+    });
   }
 
   std::string assign(const semantics::NameUse& to, std::size_t output, const std::string& df) const {

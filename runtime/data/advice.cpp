@@ -93,6 +93,12 @@ void DataFragments::free_now(Worker& w, const abi::Name& n, std::uint32_t block)
   w.sent = w.sent || facts_.ranks > 1;
 }
 
+bool DataFragments::knows(const abi::Id& id) {
+  Shard& shard = table_.shard(id);
+  const std::lock_guard hold(shard.mutex);
+  return shard.find(id) != nullptr;
+}
+
 void DataFragments::on(Rank, DeleteHint&& m) {
   std::uint64_t waiters = 0;
   {

@@ -93,6 +93,7 @@ class DataFragments {
   // data/advice.cpp: what advice frees before its scope ends. The block is who says so. They throw
   // ProgramError when the advice and the reads can't both be right.
   void free_now(Worker&, const abi::Name&, std::uint32_t block);
+  bool knows(const abi::Id&);  // a name that is at home here has been assigned, or asked for, and is not gone
   void hint_reads(Worker&, const abi::Cf*, const abi::Name&, std::int64_t n);
   void read_done(Worker&, const abi::Cf*, const abi::Name&, std::uint32_t slot);
   // The statements whose req_count was larger than the number of reads, of the names at home here.

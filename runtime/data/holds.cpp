@@ -1,6 +1,7 @@
 #include "runtime/data/holds.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "runtime/data/data_fragments.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 std::uint64_t scope_of(const abi::Name& n) { return n.scope & ~(abi::kUsesKnown | abi::kSwept); }
 protocol::Id id_of(const abi::Id& id) { return {id.lo, id.hi}; }
+abi::Id id_of(const protocol::Id& id) { return {id[0], id[1]}; }
 
 }  // namespace
 
@@ -38,7 +40,8 @@ void Holds::on(Rank, Hold&& m) {
 void Holds::on(Rank, HeldDelete&& m) {
   protocol::Delete d;
   d.scope = scope_of(m.name);
-  d.marked = m.name.scope != d.scope;
+  d.marks = m.name.scope ^ d.scope;
+  d.swept = abi::is_swept(m.name);
   d.all = m.all;
   d.block = m.block;
   for (const abi::Id& part : m.parts) d.parts.push_back(id_of(part));
@@ -62,9 +65,24 @@ void Holds::happens(const protocol::HoldingEvent& event, std::uint64_t only_whil
     }
   }
   for (const protocol::Delete& d : actions.frees) {
-    const abi::Name name{{d.parts.back()[0], d.parts.back()[1]}, d.scope | (d.marked ? abi::kUsesKnown : 0)};
-    data_.on(self(), DeleteHint{name, d.block});
+    data_.on(self(), DeleteHint{{id_of(d.parts.back()), d.scope | d.marks}, d.block});
   }
+  if (actions.look) look();
+}
+
+void Holds::look() {
+  std::vector<std::pair<std::uint64_t, abi::Id>> waiting;
+  {
+    const std::lock_guard hold(mutex_);
+    for (const auto& [number, w] : holding_.waiting) {
+      if (w.of.swept) waiting.emplace_back(number, id_of(w.of.parts.back()));
+    }
+  }
+  protocol::Swept swept;
+  for (const auto& [number, id] : waiting) {
+    if (!data_.knows(id)) swept.deletes.push_back(number);
+  }
+  happens(std::move(swept));
 }
 
 }  // namespace tessera::runtime

@@ -41,6 +41,8 @@ class Holds {
  private:
   // Nothing happens when that scope, if it is not 0, has ended.
   void happens(const protocol::HoldingEvent&, std::uint64_t only_while_lives = 0);
+  // Forgets the deletes that wait and have nothing left to free.
+  void look();
 
   Rank self() const { return scopes_.self(); }
 

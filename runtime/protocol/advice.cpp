@@ -25,9 +25,9 @@ void free_early(Entry& e, State how, std::uint32_t block, const View& v, Actions
 
 void step(Entry& e, const Free& m, const View& v, Actions& a) {
   if (!v.scope_lives || is_freed(e.state)) return;
-  // All who read it have: it went with the last of them. Or they hold it, and it goes when they have got it: a worker
-  // may run one before that.
-  if ((e.state == State::none && v.known_uses) || e.unheard) return;
+  // All who read it have: it went with the last of them, or when nobody could read it any more. Or they hold it, and it
+  // goes when they have got it: a worker may run one before that.
+  if ((e.state == State::none && (v.known_uses || v.sweeps)) || e.unheard) return;
   begin(e, v);
   free_early(e, State::freed, m.block, v, a);
   if (v.waiting != 0) a.fault = Fault::read_freed;

@@ -1,30 +1,42 @@
 #include "runtime/protocol/holding.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::protocol {
 namespace {
 
+// Calls it with each that holds now what the delete frees, as long as it returns true.
+template <class F>
+void for_holders(Holding& h, const Delete& d, F f) {
+  const auto scope = h.scopes.find(d.scope);
+  if (scope == h.scopes.end()) return;
+  const auto of_name = [&](Holding::OfName& name) {
+    return std::all_of(name.begin(), name.end(), [&](auto& by) { return by.second.times < 0 || f(by.second); });
+  };
+  if (d.all) {
+    static_cast<void>(
+        std::all_of(scope->second.begin(), scope->second.end(), [&](auto& n) { return of_name(n.second); }));
+    return;
+  }
+  for (const Id& id : d.parts) {
+    const auto name = scope->second.find(id);
+    if (name != scope->second.end() && !of_name(name->second)) return;
+  }
+}
+
 // Frees, or waits for who holds it now.
 void decide(Holding& h, Delete&& d, HoldingActions& a) {
-  const auto scope = h.scopes.find(d.scope);
   std::int64_t holds = 0;
-  const auto wait_for = [&](Holding::OfName& name) {
-    for (auto& [by, holder] : name) {
-      if (holder.times < 0) continue;
-      holder.deletes.push_back(h.number + 1);
-      ++holds;
-    }
-  };
-  if (scope != h.scopes.end() && d.all) {
-    for (auto& [id, name] : scope->second) wait_for(name);
-  } else if (scope != h.scopes.end()) {
-    for (const Id& id : d.parts) {
-      if (const auto name = scope->second.find(id); name != scope->second.end()) wait_for(name->second);
-    }
-  }
+  for_holders(h, d, [&](const Holding::Holder&) { return ++holds <= Holding::kMostWaitedFor || !d.swept; });
   if (holds == 0) return a.frees.push_back(std::move(d));
-  h.waiting.emplace(++h.number, Holding::Waiting{std::move(d), holds});
+  if (d.swept && holds > Holding::kMostWaitedFor) return;
+  const std::uint64_t number = ++h.number;
+  for_holders(h, d, [&](Holding::Holder& holder) { return holder.deletes.push_back(number), true; });
+  h.waiting.emplace(number, Holding::Waiting{std::move(d), holds});
+  if (h.waiting.size() < h.look_at) return;
+  h.look_at = 2 * h.waiting.size();
+  a.look = true;
 }
 
 void begin_round(Holding& h, std::int32_t ranks, HoldingActions& a) {
@@ -52,6 +64,7 @@ void happens(Holding& h, const LetGo& e, std::int32_t, HoldingActions& a) {
   erase(h, e.what, e.by);
   for (const std::uint64_t number : deletes) {
     const auto at = h.waiting.find(number);
+    if (at == h.waiting.end()) continue;
     at->second.again |= e.of_body;
     if (--at->second.holds > 0) continue;
     Holding::Waiting done = std::move(at->second);
@@ -71,6 +84,17 @@ void happens(Holding& h, const Answered&, std::int32_t ranks, HoldingActions& a)
   std::vector<Delete> settled = std::exchange(h.asked_for, {});
   if (!h.told.empty()) begin_round(h, ranks, a);
   for (Delete& d : settled) decide(h, std::move(d), a);
+}
+
+void happens(Holding& h, const Swept& e, std::int32_t, HoldingActions&) {
+  for (const std::uint64_t number : e.deletes) h.waiting.erase(number);
+  for (auto& [scope, names] : h.scopes) {
+    for (auto& [id, name] : names) {
+      for (auto& [by, holder] : name)
+        std::erase_if(holder.deletes, [&](std::uint64_t number) { return h.waiting.count(number) == 0; });
+    }
+  }
+  h.look_at = std::max(Holding::kLeastToLook, 2 * h.waiting.size());
 }
 
 void happens(Holding& h, const ScopeEnds& e, std::int32_t, HoldingActions&) {

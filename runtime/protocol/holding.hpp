@@ -8,9 +8,15 @@
 // Between ranks: whoever is created before a delete has said so before, but perhaps on another rank than the one that
 // deletes. So the home, told of a delete, first asks all ranks to answer: as messages of a pair keep their order, what
 // they have said before is there then. One round at a time, for all deletes told since the last one.
+//
+// What deletes of a swept name would free goes without them, only later. So that they do not pile up behind a loop that
+// lives to the end of the program, they are looked through when there are twice as many, and those that have nothing
+// left to free are forgotten. One that would have to wait for more than a few loops is forgotten at once: where many
+// are made ahead, each delete would wait for each of them.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <variant>
@@ -28,8 +34,9 @@ struct Delete {
   std::uint64_t scope = 0;
   std::vector<Id> parts;    // it, the last one, and what it is part of
   bool all = false;         // it may be held as part of something else, too
+  bool swept = false;       // without it, it would go when nobody can read it any more
   std::uint32_t block = 0;  // whose statement it is
-  bool marked = false;      // whatever else comes with the name
+  std::uint64_t marks = 0;  // whatever else comes with the name
 };
 
 // ---- What happens at the home.
@@ -49,11 +56,15 @@ struct Answered {};  // another rank, to the question of this round
 struct ScopeEnds {
   std::uint64_t scope = 0;
 };
-using HoldingEvent = std::variant<Held, LetGo, Deletes, Answered, ScopeEnds>;
+struct Swept {  // what these deletes would free has gone before
+  std::vector<std::uint64_t> deletes;
+};
+using HoldingEvent = std::variant<Held, LetGo, Deletes, Answered, ScopeEnds, Swept>;
 
 // ---- What is to be done about it.
 struct HoldingActions {
   bool ask_all = false;       // each other rank: answer
+  bool look = false;          // which of those that wait have nothing left to free
   std::vector<Delete> frees;  // nobody holds what these free
 };
 
@@ -75,6 +86,9 @@ struct Holding {
   std::uint64_t number = 0;             // of the last delete that has had to wait
   std::vector<Delete> told, asked_for;  // since the last round began; in it
   std::int32_t answers = 0;             // still missing in this round
+  std::size_t look_at = kLeastToLook;   // when so many wait: twice what the last look has left
+  static constexpr std::size_t kLeastToLook = 1024;
+  static constexpr std::int64_t kMostWaitedFor = 16;  // by a delete of a swept name
 };
 void step(Holding&, const HoldingEvent&, std::int32_t ranks, HoldingActions&);
 

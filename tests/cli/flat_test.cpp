@@ -65,6 +65,9 @@ sub split(int d, name a, name o) {
 }
 sub move(name a, name b) step(a, a, b);
 sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
+sub drops(name a, name b) step(a, a, b) @ { delete a; };
+sub drops_row(name a, name b) for i = 0..9 step(a[i], a[i], b[i]) @ { delete a[i]; };
+sub drops_after(name a, name b) { df c; step(a, a, c) --> (a); step(c, c, b); }
 )fa";
 
 constexpr Steps kShapes[] = {
@@ -133,6 +136,28 @@ constexpr Steps kShapes[] = {
      "show(x[w]);"},
     {"two names in turn", 1000,
      "row(9, x, p); for t = 1..n { smooth(x[t - 1], y[t], p); smooth(y[t], x[t], p); } show(x[n][0]);"},
+    // A delete may wait for loops of the caller until the end: what it leaves is swept.
+    {"a delete in a sub, and who looks on", 8000,
+     "init(1, x[0]); for t = 1..n drops(x[t - 1], x[t]) @ { locator_cyclic: 0; }; for t = 0..n - 1 norm(x[t], p[t]);\n"
+     "show(x[n]);"},
+    {"a delete in a sub, and who reads the first", 8000,
+     "init(1, x[0]); for t = 1..n drops(x[t - 1], x[t]) @ { locator_cyclic: 0; }; for t = 0..3 norm(x[t], p[t]);\n"
+     "show(x[n]);"},
+    {"deletes of rows in a sub, and who looks on", 1000,
+     "for i = 0..9 init(i, x[0][i]); for t = 1..n drops_row(x[t - 1], x[t]) @ { locator_cyclic: 0; };\n"
+     "for t = 0..n - 1 for i = 0..9 norm(x[t][i], p[t][i]); show(x[n][0]);"},
+    {"a delete in a sub in a while, and who looks on", 8000,
+     "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
+     "  drops(x[t], x[t + 1]) @ { locator_cyclic: 0; }; norm(x[t + 1], k[t + 1]); }\n"
+     "for t = 0..n - 1 norm(x[t], p[t]); show(x[w]);"},
+    {"deletes of two names in two subs, and who looks on", 4000,
+     "init(1, x[0]); for t = 1..n { drops(x[t - 1], y[t]) @ { locator_cyclic: 0; };\n"
+     "  drops_after(y[t], x[t]) @ { locator_cyclic: 0; }; }\n"
+     "for t = 1..n - 1 { norm(x[t], p[t]); norm(y[t], k[t]); } show(x[n]);"},
+    {"a delete of what is counted by who does not read it", 8000,
+     "init(1, x[0]); for t = 1..n {\n"
+     "  step(x[t - 1], x[t - 1], x[t]); step(x[t - 1], x[t], p[t]); norm(p[t], k[t]) --> (x[t - 1]); }\n"
+     "for t = n..n norm(x[t], y[t]); show(x[n]);"},
 };
 
 // On several ranks: what is counted, so that what is made ahead is all that could grow.
@@ -176,6 +201,9 @@ constexpr Steps kSwept[] = {
      "    step(f[j][(i + 5) % 6], f[j][(i + 1) % 6], f[j + 1][i]) @ { locator_cyclic: i; };\n"
      "  for i = 0..5 step(f[k][i], f[k][i], x[t + 1][i]) @ { locator_cyclic: i; }; }\n"
      "for i = 0..5 show(x[n][i]);"},
+    {"a delete in a sub, and who looks on", 30000,
+     "init(1, x[0]); for t = 1..n drops(x[t - 1], x[t]) @ { locator_cyclic: t; };\n"
+     "for t = 0..n - 1 norm(x[t], p[t]) @ { locator_cyclic: t / 2; }; show(x[n]);"},
 };
 
 constexpr double kMostMb = 4;

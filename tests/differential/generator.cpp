@@ -66,6 +66,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault, int swept) {
   shape("turning", 5, &Writer::turns);
   shape("triangular", 7, &Writer::triangles);
   shape("celled", 9, &Writer::cells);
+  shape("dropping", 4, &Writer::dropped);
   for (int k = 0; k < swept; ++k) {
     shape("swept" + std::to_string(k), 11 + 2 * static_cast<std::uint64_t>(k), &Writer::sweeps, 75);
   }

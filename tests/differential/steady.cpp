@@ -123,10 +123,15 @@ class Steady {
                           at(plus("t", -r_.between(0, far_)), "0") + ", y[t])" + advice() + ";\n");
           break;
         case 2: {
-          if (z_goes_ || !known_) break;
+          if (z_goes_) break;
           z_goes_ = true;
           const std::string read = "z[" + plus("t", -far_) + "]";
-          parts.push_back("mix(" + read + ", t, z[t]) @ { delete " + read + "; };\n");
+          if (r_.chance(40)) {
+            parts.push_back("mix(" + read + ", t, z[t]) @ { delete " + read + "; };\n");
+          } else {  // by a sub that is a call
+            subs_ += "sub drops(name a, int t, name b) mix(a, t, b) @ { delete a; };\n";
+            parts.push_back("drops(" + read + ", t, z[t]) @ { locator_cyclic: 0; };\n");
+          }
           break;
         }
         case 3:  // as a sub that is not inlined, with loops of its own
@@ -193,6 +198,12 @@ class Steady {
     }
     if (y_goes_ && r_.chance(70)) parts.push_back("show(\"y\", y[" + last + "]);\n");
     if (z_goes_ && r_.chance(70)) parts.push_back("show(\"z\", z[last]);\n");
+    if (z_goes_ && r_.chance(60)) {  // in a loop, for which deletes wait
+      const bool all = known_ && r_.chance(50), first = r_.chance(50);
+      parts.push_back("if 1 " +
+                      braces("df seen;\n" + loop("t", all || first ? "0" : "last", all || !first ? "last" : "3") +
+                             "mix(z[t], 1, seen[t]);\n"));
+    }
   }
 
   Random r_;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <functional>
@@ -37,6 +38,7 @@ struct Story {
   std::vector<LoopOf> loops;
   std::vector<DeleteOf> deletes;
   std::string order = "llllddd";
+  bool swept = false;  // what a delete that waits would free may be gone before, at any time
 };
 struct BrokenHolding {
   std::string name;
@@ -88,6 +90,9 @@ class HoldingWorld {
     for (std::size_t l = 0; l < loops_.size(); ++l) {
       if (loops_[l] == At::running || loops_[l] == At::has_made) all.emplace_back([l](HoldingWorld& w) { w.run(l); });
       if (inner_[l] == At::running) all.emplace_back([l](HoldingWorld& w) { w.run_inner(l); });
+    }
+    for (const auto& [number, w] : home_.waiting) {
+      if (w.of.swept) all.emplace_back([number = number](HoldingWorld& h) { h.sweep(number); });
     }
     for (std::size_t d = 0; d < deletes_.size(); ++d) {
       if (deletes_[d] == At::running) all.emplace_back([d](HoldingWorld& w) { w.run_delete(d); });
@@ -194,6 +199,7 @@ class HoldingWorld {
         return happens(Deletes{{.scope = kScope,
                                 .parts = story_->deletes[n].parts,
                                 .all = story_->deletes[n].all,
+                                .swept = story_->swept,
                                 .block = static_cast<std::uint32_t>(n)}});
       default:
         return happens(Answered{});
@@ -214,6 +220,12 @@ class HoldingWorld {
     for (const Id& id : gone_) {
       if (id == what || id == kWhole) wrong_ = "a reader comes too late";
     }
+  }
+
+  // Nobody was left to read it.
+  void sweep(std::uint64_t number) {
+    ++freed_[home_.waiting.at(number).of.block];
+    happens(Swept{{number}});
   }
 
   void run(std::size_t l) {
@@ -305,6 +317,13 @@ std::vector<Story> stories() {
        1,
        {{kFirst, kFirst, 1}, {kSecond, kSecond, 0, true}},
        {{{kWhole}, true, 1}}},
+      {"loops and two deletes, which may have nothing left to free",
+       2,
+       1,
+       {{kFirst, kWhole, 0, true}, {kSecond, kSecond, 1}},
+       {{{kWhole, kFirst}, false, 1}, {{kWhole, kSecond}, true, 0}},
+       "llldd",
+       true},
   };
 }
 
@@ -369,6 +388,10 @@ std::vector<BrokenHolding> broken() {
          real(h, e, ranks, a);
          if (again) h.scopes[held->what.scope].erase(held->what.id);
        }},
+      {"a delete that has nothing left to free waits on",
+       [real](Holding& h, const HoldingEvent& e, std::int32_t ranks, HoldingActions& a) {
+         if (!std::holds_alternative<Swept>(e)) real(h, e, ranks, a);
+       }},
       {"a delete that has waited is forgotten",
        [real](Holding& h, const HoldingEvent& e, std::int32_t ranks, HoldingActions& a) {
          real(h, e, ranks, a);
@@ -404,6 +427,56 @@ TEST_P(BrokenHoldingMachine, IsFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocol, BrokenHoldingMachine, testing::ValuesIn(broken()), story_number);
+
+// Of what is swept. Each of many deletes would wait for each of many loops.
+TEST(Holding, ADeleteThatWouldWaitForManyLoopsIsForgotten) {
+  for (const bool swept : {true, false}) {
+    Holding h;
+    HoldingActions actions;
+    const auto deletes = [&] { step(h, Deletes{{kScope, {kWhole}, true, swept}}, 1, actions); };
+    for (std::uint64_t loop = 0; loop < Holding::kMostWaitedFor; ++loop)
+      step(h, Held{{kScope, {2, loop}}, {3, loop}}, 1, actions);
+    deletes();
+    EXPECT_EQ(h.waiting.size(), 1U);
+    step(h, Held{{kScope, kWhole}, {3, 99}}, 1, actions);
+    deletes();
+    EXPECT_EQ(h.waiting.size(), swept ? 1U : 2U);
+    EXPECT_TRUE(actions.frees.empty());
+    step(h, LetGo{{kScope, kWhole}, {3, 99}}, 1, actions);
+    for (std::uint64_t loop = 0; loop < Holding::kMostWaitedFor; ++loop)
+      step(h, LetGo{{kScope, {2, loop}}, {3, loop}}, 1, actions);
+    EXPECT_EQ(actions.frees.size(), swept ? 1U : 2U);
+    EXPECT_TRUE(h.scopes.empty());
+  }
+}
+
+// A loop that ends with the program holds a name, whose elements are swept meanwhile.
+TEST(Holding, DeletesThatHaveNothingLeftToFreeDoNotPileUp) {
+  Holding h;
+  HoldingActions actions;
+  const Id loop{3, 3};
+  step(h, Held{{kScope, kWhole}, loop}, 1, actions);
+  std::size_t most = 0, looks = 0;
+  for (std::uint64_t n = 0; n < 100'000; ++n) {
+    actions = {};
+    step(h, Deletes{{.scope = kScope, .parts = {kWhole, {4, n}}, .swept = true}}, 1, actions);
+    EXPECT_TRUE(actions.frees.empty());
+    most = std::max({most, h.waiting.size(), h.scopes[kScope][kWhole][loop].deletes.size()});
+    if (!actions.look) continue;
+    ++looks;
+    Swept swept;
+    for (const auto& [number, w] : h.waiting) {
+      if (w.of.parts.back()[1] + 10 < n) swept.deletes.push_back(number);
+    }
+    step(h, swept, 1, actions);
+  }
+  EXPECT_EQ(most, Holding::kLeastToLook);
+  EXPECT_LT(looks, 110U);
+  actions = {};
+  step(h, LetGo{{kScope, kWhole}, loop}, 1, actions);
+  EXPECT_LT(actions.frees.size(), Holding::kLeastToLook);
+  EXPECT_TRUE(h.waiting.empty());
+}
 
 }  // namespace
 }  // namespace tessera::protocol
