@@ -193,7 +193,8 @@ void Journal::let_others_run() const {
 // All pages are locked before the first is taken, and from then on no value is dropped. One that was dropped before has
 // been read by fragments that were on the pages by then (a fragment lets go of its inputs after that), so these are in
 // this sweep or in earlier ones; each other value that those on the pages have given is in it. Workers go on to note
-// meanwhile: of what one has noted when its page is taken all is in the sweep, what it has given included.
+// meanwhile: of what one has noted when its page is taken all is in the sweep, what it has given included. Who reads a
+// value may be noted before whoever gave it, and be in an earlier sweep, which may be lost: then the value is written.
 Pace::Amount Journal::sweep() {
   for (const auto& page : pages_) {
     const std::lock_guard hold(page->mutex_);
@@ -208,7 +209,11 @@ Pace::Amount Journal::sweep() {
     all.push_back(page->take());
     let_others_run();
   }
-  for (const auto& page : pages_) page->mutex_.unlock();
+  taken_.fetch_add(1, std::memory_order_relaxed);
+  for (const auto& page : pages_) {
+    page->taken();
+    page->mutex_.unlock();
+  }
   Pace::Amount amount;
   std::size_t other = 0;
   for (const Page::Taken& t : all) {

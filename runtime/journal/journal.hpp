@@ -48,6 +48,8 @@ class Journal {
   // have to run again. Else it waits for nothing, or is not even made.
   bool flows() const { return settings_.flows; }
   bool on() const { return on_.load(std::memory_order_relaxed); }
+  // Sweeps of which all is taken.
+  std::uint64_t swept_so_far() const { return taken_.load(std::memory_order_relaxed); }
   // In a simulation: what was printed by now was by this rank.
   void printed_by_now() {
     if (captured_ != nullptr) captured_->printed_by_now();
@@ -85,6 +87,7 @@ class Journal {
   SeriesPlaces places_;                 // as they are written
   HostLinks links_;
   std::uint64_t sweeps_ = 0;
+  std::atomic<std::uint64_t> taken_{0};
   std::uint32_t files_ = 0;
   Pace pace_;
   Clock::time_point began_{}, swept_{};

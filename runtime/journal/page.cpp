@@ -105,21 +105,28 @@ void Page::look_at_all() {
   look(large_);
 }
 
-// What is noted goes where it can be taken from. A value that is dead by now need not.
+// What is noted goes where it can be taken from. A value that is dead by now need not: whoever has read it is in this
+// sweep. But where a sweep has ended since the value was given, they may be in that one.
 void Page::gather(Values which) {
   const std::uint32_t upto = noted_.load(std::memory_order_acquire);
   const bool any_idle = small_.idle + large_.idle > 0;
   for (const Note* n = &notes_[gathered_]; n != &notes_[upto]; ++n) {
-    if (n->group != kNoGroup) ranges_.add(n->key, n->group, n->part, n->index);
+    if (n->group != kNoGroup) {
+      if (n != &notes_[gathered_]) spans_ = false;
+      ranges_.add(n->key, n->group, n->part, n->index);
+    }
     abi::Value* const v = n->value;
     if (v == nullptr) continue;
+    if (spans_ || which == Values::wanted) [[unlikely]]
+      mark_wanted(v);
     if (which == Values::alive && is_dead(v)) {
       abi::release(v);
       continue;
     }
     const bool large = v->size >= kLarge;
-    which == Values::all || (!large && !any_idle) ? keep({n->name, n->key, v}, large) : add({n->name, n->key, v});
+    which != Values::alive || (!large && !any_idle) ? keep({n->name, n->key, v}, large) : add({n->name, n->key, v});
   }
+  if (gathered_ != upto) spans_ = false;
   gathered_ = upto;
   if (which == Values::alive) look_if_many();
   if (ranges_.bytes() > kPageFull) journal_.hurry();
@@ -148,8 +155,16 @@ void Page::forget(std::size_t from) {
   for (; given_.size() > from; given_.pop_back()) abi::release(given_.back().value);
 }
 
+void Page::give(const Output& output, abi::Value* v) {
+  given_.push_back({output, abi::retain(v), journal_.swept_so_far()});
+}
+
 void Page::add_given(const Id& key, std::size_t from) {
-  for (; given_.size() > from; given_.pop_back()) add({given_.back().output.id, key, given_.back().value});
+  for (; given_.size() > from; given_.pop_back()) {
+    const Given& g = given_.back();
+    if (g.sweeps != journal_.swept_so_far()) mark_wanted(g.value);
+    add({g.output.id, key, g.value});
+  }
   look_if_many();
 }
 
@@ -189,6 +204,13 @@ Page::Taken Page::take() {
   look_bytes_ = kFewBytes;
   look_at_large_ = 1;
   return t;
+}
+
+// What was noted while the others were taken may have been read by what was taken with them; and so may what is noted
+// next, which runs by now.
+void Page::taken() {
+  gather(Values::wanted);
+  spans_ = true;
 }
 
 void Page::stand(std::vector<Fresh>& written, Pile& pile) {

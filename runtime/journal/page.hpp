@@ -72,7 +72,7 @@ class alignas(64) Page {
   // A loop begins to make fragments, or one that repeats begins its turns.
   void loop(const Id&);
   // A fragment assigns this, one that runs: there may be others around it.
-  void give(const Output& output, abi::Value* v) { given_.push_back({output, abi::retain(v)}); }
+  void give(const Output& output, abi::Value* v);
   std::size_t given() const { return given_.size(); }
   // Its kernel has returned: what was given since then is its.
   void ran(const Id& key, std::uint32_t group, std::size_t from);
@@ -155,7 +155,7 @@ class alignas(64) Page {
   };
   void look(Pile&);
   void look_at_all();
-  enum class Values : bool { all, alive };
+  enum class Values : std::uint8_t { all, alive, wanted };
   void gather(Values);
   // What a sweep takes from it.
   struct Taken {
@@ -166,6 +166,7 @@ class alignas(64) Page {
     bool lost = false;
   };
   Taken take();
+  void taken();  // all pages are: a sweep ends here
   void stand(std::vector<Fresh>& written, Pile&);
   void gather_notes();  // by its worker: there is room again
 
@@ -188,6 +189,7 @@ class alignas(64) Page {
 
   PageMutex mutex_;
   std::uint32_t gathered_ = 0;  // notes
+  bool spans_ = false;          // the next one may have given values before the last sweep ended
   std::vector<std::byte> rows_;
   std::vector<std::vector<std::byte>> full_;
   Ranges ranges_;
@@ -202,6 +204,7 @@ class alignas(64) Page {
   struct Given {
     Output output;
     abi::Value* value;  // owned
+    std::uint64_t sweeps;  // that had ended by then
   };
   std::vector<Given> given_;
   std::vector<Output> outputs_given_;
