@@ -103,6 +103,10 @@ Doing::Doing(Surroundings& rank, Worker& w, Cf* c)
   }
   if (kernel_) {
     key_ = key_of(c);
+    page_.begins();
+    for (unsigned k = 0; k < inputs; ++k) {
+      if (const abi::Value* v = abi::input(c, *c->block, k)) page_.reads(v);
+    }
     if (repeats(c)) page_.loop(c->id);
     if (all_is_written(w, key_, group_)) names_.emplace(c);
     return;

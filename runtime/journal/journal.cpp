@@ -133,9 +133,9 @@ void Journal::hurry() {
 Pace::Amount Journal::amount() {
   Pace::Amount all;
   for (const auto& page : pages_) {
+    all.bytes += page->bytes_kept();
     const std::lock_guard hold(page->mutex_);
-    all.bytes += page->small_.bytes + page->large_.bytes + page->full_.size() * kFrame + page->rows_.size() +
-                 page->ranges_.bytes();
+    all.bytes += page->full_.size() * kFrame + page->rows_.size() + page->ranges_.bytes();
     all.values += page->small_.fresh.size() + page->large_.fresh.size();
   }
   return all;

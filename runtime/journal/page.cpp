@@ -54,6 +54,7 @@ void Page::add_rows(std::size_t more) {
 void Page::keep(const Fresh& p, bool large) {
   Pile& pile = large ? large_ : small_;
   pile.bytes += bytes_of(p);
+  if (large) large_at_.emplace(p.value, pile.fresh.size());
   pile.fresh.push_back(p);
 }
 
@@ -66,7 +67,7 @@ void Page::look_if_many() {
 }
 
 void Page::add(Fresh p) {
-  const bool large = p.value->size >= kLarge;
+  const bool large = is_large(p.value);
   if (large && large_.fresh.size() + large_.standing.size() >= look_at_large_) {
     look(large_);
     const std::size_t left = large_.fresh.size() + large_.standing.size();
@@ -79,18 +80,57 @@ void Page::add(Fresh p) {
   keep(p, large);
 }
 
+void Page::remove_large(std::size_t at) {
+  std::vector<Fresh>& all = large_.fresh;
+  const auto moves = [this](const abi::Value* v, std::size_t from, std::size_t to) {
+    const auto found = large_at_.find(v);
+    if (found == large_at_.end() || found->second != from) return;
+    from == to ? void(large_at_.erase(found)) : void(found->second = to);
+  };
+  moves(all[at].value, at, at);
+  abi::release(all[at].value);
+  if (at + 1 != all.size()) moves(all.back().value, all.size() - 1, at);
+  all[at] = all.back();
+  all.pop_back();
+}
+
+void Page::begins() {
+  if (large_read_.empty()) return;
+  const std::lock_guard hold(mutex_);
+  for (const abi::Value* v : large_read_) {
+    const auto found = large_at_.find(v);
+    if (found == large_at_.end() || !is_dead(large_.fresh[found->second].value)) continue;
+    large_.bytes -= bytes_of(large_.fresh[found->second]);
+    remove_large(found->second);
+  }
+  large_read_.clear();
+}
+
+std::uint64_t Page::bytes_kept() {
+  const std::lock_guard hold(mutex_);
+  return small_.bytes + large_.bytes;
+}
+
 // Whoever has read a value lets go of it when he is on his page, so with the next sweep, or before.
 void Page::look(Pile& pile) {
   pile.bytes = pile.idle = 0;
-  std::erase_if(pile.fresh, [&](const Fresh& p) {
-    if (is_dead(p.value)) {
-      abi::release(p.value);
-      return true;
-    }
+  const auto stays = [&](const Fresh& p) {
+    if (is_dead(p.value)) return false;
     pile.bytes += bytes_of(p);
     if (is_idle(p.value)) pile.idle += bytes_of(p);
-    return false;
-  });
+    return true;
+  };
+  if (&pile == &large_) {
+    for (std::size_t k = pile.fresh.size(); k-- > 0;) {
+      if (!stays(pile.fresh[k])) remove_large(k);
+    }
+  } else {
+    std::erase_if(pile.fresh, [&](const Fresh& p) {
+      const bool goes = !stays(p);
+      if (goes) abi::release(p.value);
+      return goes;
+    });
+  }
   std::erase_if(pile.standing, [&](const Standing& s) {
     if (!is_idle(s.value)) return false;
     if (!is_wanted(s.value)) gone_.push_back(s.id);
@@ -123,7 +163,7 @@ void Page::gather(Values which) {
       abi::release(v);
       continue;
     }
-    const bool large = v->size >= kLarge;
+    const bool large = is_large(v);
     which != Values::alive || (!large && !any_idle) ? keep({n->name, n->key, v}, large) : add({n->name, n->key, v});
   }
   if (gathered_ != upto) spans_ = false;
@@ -140,6 +180,7 @@ void Page::gather_notes() {
   noted_blocks_ = {};
   if (journal_.on()) return;
   ranges_.clear();
+  large_at_.clear();
   for (Pile* pile : {&small_, &large_}) {
     release_all(pile->fresh);
     pile->bytes = 0;
@@ -197,6 +238,7 @@ Page::Taken Page::take() {
   gone_.clear();
   t.small.swap(small_.fresh);
   t.large.swap(large_.fresh);
+  large_at_.clear();
   for (Pile* pile : {&small_, &large_}) pile->bytes = pile->idle = 0;
   if (!rows_.empty()) t.rows.push_back(std::exchange(rows_, {}));
   std::swap(t.ranges, ranges_);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/fragment/input_names.hpp"
@@ -71,6 +72,13 @@ class alignas(64) Page {
   ~Page();
   // A loop begins to make fragments, or one that repeats begins its turns.
   void loop(const Id&);
+  // A kernel's fragment begins, and its worker has let go of what the one before has read. Large values that nobody
+  // else reads are freed now: so its outputs get memory that is in the processor's cache, as without a journal.
+  void begins();
+  // It reads this, as the last of this worker, perhaps.
+  void reads(const abi::Value* v) {
+    if (is_large(v)) large_read_.push_back(v);
+  }
   // A fragment assigns this, one that runs: there may be others around it.
   void give(const Output& output, abi::Value* v);
   std::size_t given() const { return given_.size(); }
@@ -81,6 +89,7 @@ class alignas(64) Page {
   void forget(std::size_t from);  // what was given since then, unless it is done
   void took_back(const TakenBack&);
   void write_now();
+  std::uint64_t bytes_kept();  // of values that may have to be written
   Journal& journal() const { return journal_; }
   const bool waits;  // what is recalled waits for its inputs (Journal::flows)
   Known::Near near;  // where in what is known the last fragment was
@@ -154,6 +163,8 @@ class alignas(64) Page {
     std::uint64_t bytes = 0, idle = 0;  // of the fresh values, and of those that nobody else holds
   };
   void look(Pile&);
+  void remove_large(std::size_t at);
+  static bool is_large(const abi::Value* v) { return v->size >= (simulation == nullptr ? kLarge : kLargeSimulated); }
   void look_at_all();
   enum class Values : std::uint8_t { all, alive, wanted };
   void gather(Values);
@@ -196,6 +207,7 @@ class alignas(64) Page {
   // Some may be unneeded when there are so many, or so many bytes, in a pile. Memory of a large one that is kept for
   // longer than the program needs it is missed in the processor's cache.
   Pile small_, large_;
+  std::unordered_map<const abi::Value*, std::size_t> large_at_;  // where in large_.fresh; of several names the first
   std::vector<Id> gone_;
   bool lost_ = false;  // the disk was too slow: the next sweep is not whole
   std::size_t look_at_ = kFewPending, look_at_large_ = 1;
@@ -203,15 +215,17 @@ class alignas(64) Page {
   // Its worker's:
   struct Given {
     Output output;
-    abi::Value* value;  // owned
+    abi::Value* value;     // owned
     std::uint64_t sweeps;  // that had ended by then
   };
+  std::vector<const abi::Value*> large_read_;  // by the last one that began; some may be gone
   std::vector<Given> given_;
   std::vector<Output> outputs_given_;
   std::vector<Id> reads_;
   Id last_loop_;
   static constexpr std::size_t kFewPending = 1024;
   static constexpr std::uint64_t kFewBytes = std::uint64_t{256} << 10, kLarge = std::uint64_t{32} << 10;
+  static constexpr std::uint64_t kLargeSimulated = 8;
 };
 
 }  // namespace tessera::runtime::journal
