@@ -101,8 +101,9 @@ class DataFragments {
 
   // A fragment goes to another rank before its inputs are gathered: small values of names that are at home here
   // go along. Of names that nobody has assigned yet it returns the inputs as a set; when the
-  // shipment is on its way, on(to, Request) puts that rank down for each of `names`.
+  // shipment is on its way, give_promised puts that rank down for each of `names`.
   std::uint64_t see_off(const abi::Cf*, Rank to, Ship&, std::vector<abi::Name>& names);
+  void give_promised(Rank to, const abi::Name&);
   // One that has just come here goes on: so do values of swept names that came with it.
   void take_on(const abi::Cf*, Ship&);
   // A fragment that holds the value goes to another rank: the value goes along if `to` may lack it. True: another

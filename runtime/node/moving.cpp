@@ -95,7 +95,7 @@ void Node::depart(Worker& w) {
   for (Worker::Boarding& b : w.boarding) {
     comm.send(b.to, std::move(b.ship));
     // Not before: a value given now must not come there before the fragments.
-    for (const abi::Name& n : b.promised) data.on(b.to, Request{n});
+    for (const abi::Name& n : b.promised) data.give_promised(b.to, n);
   }
   w.boarding.clear();
   w.sent = true;

@@ -167,6 +167,8 @@ void step(Entry& e, const Assigned& m, const View& v, Actions& a) {
 
 void step(Entry& e, const SeenOff& m, const View& v, Actions& a) {
   if (e.state == State::none || e.state == State::unassigned) {
+    // The Request for it is made when the fragment has left, and may by then have had it another way, and have ended.
+    if (v.sweeps) begin(e, v);
     a.travels = Travels::promised;
   } else if (e.state == State::here && v.small()) {
     may_leave(e, v, a);
@@ -212,8 +214,8 @@ void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
 void step(Entry& e, const Request& m, const View& v, Actions& a) {
   // Asked for by a fragment that has got it another way since, and ended with its scope.
   if (!v.scope_lives) return;
-  if (m.fetched && v.sweeps && e.state == State::none) return;  // nobody could read it any more
-  if (m.from == v.self) {                                       // this rank has asked a keeper that has left
+  if (m.known && v.sweeps && e.state == State::none) return;  // nobody could read it any more
+  if (m.from == v.self) {                                     // this rank has asked a keeper that has left
     if (e.state == State::fetched) e.state = State::kept;
     return step(e, WantedByAll{}, v, a);
   }

@@ -77,7 +77,7 @@ struct End {};    // home: its scope has ended
 struct Request {
   Rank from;
   bool lost = false;
-  bool fetched = false;  // the home has had it fetched for `from`, so it had been assigned
+  bool known = false;  // the home has had an entry since this was on its way: if it has none now, the value was freed
 };
 struct Publish {
   Rank from;

@@ -336,10 +336,10 @@ INSTANTIATE_TEST_SUITE_P(
 // A rank that has left could not pass a value on, and says so when nobody waits for it any more, and it has been freed.
 TEST(Swept, WhatHasBeenFetchedAndFreedIsNotRemembered) {
   View v{.self = Rank{0}, .home = Rank{0}, .sweeps = true};
-  const auto asked = [&](bool fetched) {
+  const auto asked = [&](bool known) {
     Entry e;
     Actions a;
-    step(e, Request{Rank{2}, true, fetched}, v, a);
+    step(e, Request{Rank{2}, true, known}, v, a);
     return e.state;
   };
   EXPECT_EQ(asked(true), State::none);

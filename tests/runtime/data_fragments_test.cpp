@@ -261,6 +261,27 @@ TEST(DataFragments, WhatASweepKeepsIsFreedWhenItsScopeHasEndedMeanwhile) {
   EXPECT_EQ(a.entries(), 0u);
 }
 
+// A fragment leaves before its input is assigned. It gets the value another way and ends, and a sweep frees the value, all
+// before the home has put down that it promised it (a run by threads under ThreadSanitizer: an entry stayed to the end).
+TEST(DataFragments, WhatWasPromisedAndFreedSinceIsNotRemembered) {
+  Parts all(2);
+  Part& home = all.home();
+  Horizons horizons(0, [] {});
+  home.data.horizons = &horizons;
+  abi::Name x = all.name(1);
+  x.scope |= abi::kUsesKnown | abi::kSwept;
+  abi::Cf* c = allocate_cf(kReader, nullptr, {9, 9});
+  abi::frame_name(c, 0) = x;
+  Ship ship;
+  std::vector<abi::Name> promised;
+  EXPECT_EQ(home.data.see_off(c, Rank{1}, ship, promised), 1u);
+  free_cf(c);
+  home.assigns(x, 5);
+  EXPECT_EQ(home.data.free_dead({{1, {x.id, {}, 4}}}), 1u);
+  for (const abi::Name& n : promised) home.data.give_promised(Rank{1}, n);
+  EXPECT_EQ(home.entries(), 0u);
+}
+
 // Word of a name that comes when its scope has ended is for nobody; who has a copy is told to drop it.
 TEST(DataFragments, OfAScopeThatHasEndedNothingIsRemembered) {
   Parts all(3);
