@@ -301,12 +301,11 @@ std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) 
   if (plan.steady != 0) return steady_runs(seed, plan.steady_ranks);
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);
-  if (plan.alone > 0) {
-    std::erase_if(all, [](const Configuration& c) { return c.options.ranks > 1; });
-    const std::size_t once = all.size();
-    for (std::size_t k = 1; k < plan.alone; ++k) {
-      for (std::size_t i = 0; i < once; ++i) all.push_back(all[i]);
-    }
+  if (plan.alone > 0) std::erase_if(all, [](const Configuration& c) { return c.options.ranks > 1; });
+  std::erase_if(all, [&](const Configuration& c) { return c.name.find(plan.like) == std::string::npos; });
+  const std::size_t once = all.size();
+  for (std::size_t k = 1; k < std::max(plan.alone, plan.times); ++k) {
+    for (std::size_t i = 0; i < once; ++i) all.push_back(all[i]);
   }
   for (std::size_t run = plan.first; run < plan.first + plan.whole; ++run)
     all.push_back(plan.crash ? crashing_run(seed, run) : whole_run(seed, run));

@@ -32,6 +32,8 @@ std::vector<Configuration> configurations(std::uint64_t seed);
 struct Plan {
   bool threads = true;
   std::size_t alone = 0;  // so many times only those with one rank
+  std::string like;       // only those whose options have this in them ...
+  std::size_t times = 1;  // ... so many times
   std::size_t whole = 0;
   std::size_t first = 0;   // number of the first one
   std::size_t broken = 0;  // not 0: with this one of the broken machines (tests/protocol/broken.hpp)

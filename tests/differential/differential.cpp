@@ -48,6 +48,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--crash", plan.crash, "... in each of which a rank crashes");
   app.add_option("--alone", plan.alone, "of runs by real threads only those of one rank, so many times");
+  app.add_option("--like", plan.like, "of runs by real threads only those whose options have this in them")
+      ->type_name("OPTIONS");
+  app.add_option("--times", plan.times, "... so many times");
   app.add_flag("--recover", plan.recover, "... each of which dies, and goes on from its journal");
   app.add_option("--steady", plan.steady,
                  "instead: programs whose memory may not grow from so many steps to four times as many");
