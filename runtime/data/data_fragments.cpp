@@ -278,6 +278,13 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   return o.waiters;
 }
 
+[[gnu::noinline]] void DataFragments::tell_copies(DfEntry* e, std::map<Rank, Drop>& drops) const {
+  if (e->others == nullptr) return;
+  protocol::Actions a;
+  step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
+  for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, e->id);
+}
+
 [[gnu::always_inline]] inline void DataFragments::free_at_end(DfEntry* e, std::map<Rank, Drop>& drops) {
   {
     Shard& shard = table_.shard(e->id);
@@ -285,9 +292,7 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
     shard.remove(e->id);
   }
   if (e->others != nullptr) {
-    protocol::Actions a;
-    step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
-    for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, e->id);
+    tell_copies(e, drops);
     if (e->others->limit >= 0) note_unread(e);
   }
   free_entry(e);

@@ -184,6 +184,7 @@ class DataFragments {
   bool leaves_scope(DfEntry*);
   void free_at_end(DfEntry*, std::map<Rank, Drop>&);
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
+  void tell_copies(DfEntry*, std::map<Rank, Drop>&) const;
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
   bool free_dead(const abi::Id&, bool ended, std::map<Rank, Drop>&);

@@ -79,25 +79,25 @@ bool DataFragments::free_dead(const abi::Id& id, bool ended, std::map<Rank, Drop
     if (!leaves_scope(e)) return true;
     shard.remove(id);
   }
-  if (e->others != nullptr) {
-    protocol::Actions a;
-    step(*e, protocol::End{}, protocol::View{.self = facts_.self, .home = facts_.self}, a);
-    for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, id);
-  }
+  tell_copies(e, drops);
   free_entry(e);
   return true;
 }
 
 void DataFragments::forget_passed(const std::vector<abi::Name>& names) {
+  std::map<Rank, Drop> drops;
   for (const abi::Name& n : names) {
     if (!is_home(n)) continue;
     Shard& shard = table_.shard(n.id);
     const std::lock_guard hold(shard.mutex);
     DfEntry* const e = shard.find(n.id);
     if (e == nullptr || e->assigned_by != 0 || e->value == nullptr || e->waiters != 0) continue;
-    if (e->others != nullptr && (!e->others->asking.empty() || !e->others->copies.empty())) continue;
-    if (leaves_scope(e)) free_entry(shard.remove(n.id));
+    if ((e->others != nullptr && !e->others->asking.empty()) || !leaves_scope(e)) continue;
+    // Another fragment that reads it may have left meanwhile, and has it with it.
+    tell_copies(e, drops);
+    free_entry(shard.remove(n.id));
   }
+  for (auto& [rank, drop] : drops) comm_.send(rank, drop);
 }
 
 }  // namespace tessera::runtime

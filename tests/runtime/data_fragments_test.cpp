@@ -261,8 +261,9 @@ TEST(DataFragments, WhatASweepKeepsIsFreedWhenItsScopeHasEndedMeanwhile) {
   EXPECT_EQ(a.entries(), 0u);
 }
 
-// A fragment leaves before its input is assigned. It gets the value another way and ends, and a sweep frees the value, all
-// before the home has put down that it promised it (a run by threads under ThreadSanitizer: an entry stayed to the end).
+// A fragment leaves before its input is assigned. It gets the value another way and ends, and a sweep frees the value,
+// all before the home has put down that it promised it (a run by threads under ThreadSanitizer: an entry stayed to the
+// end).
 TEST(DataFragments, WhatWasPromisedAndFreedSinceIsNotRemembered) {
   Parts all(2);
   Part& home = all.home();
@@ -279,6 +280,24 @@ TEST(DataFragments, WhatWasPromisedAndFreedSinceIsNotRemembered) {
   home.assigns(x, 5);
   EXPECT_EQ(home.data.free_dead({{1, {x.id, {}, 4}}}), 1u);
   for (const abi::Name& n : promised) home.data.give_promised(Rank{1}, n);
+  EXPECT_EQ(home.entries(), 0u);
+}
+
+// A fragment comes home with a value that a sweep has freed there, and before it has taken it, another one that has it
+// leaves (a run by threads under ThreadSanitizer, one in five of seed 7: an entry, and its value, stayed to the end).
+TEST(DataFragments, WhatPassesHomeIsForgottenThoughAnotherOfItsReadersHasLeft) {
+  Parts all(2);
+  Part& home = all.home();
+  Horizons horizons(0, [] {});
+  home.data.horizons = &horizons;
+  abi::Name x = all.name(1);
+  x.scope |= abi::kUsesKnown | abi::kSwept;
+  const ValueRef v(abi::value_int(5));
+  home.data.take_copy(Rank{1}, {x, {v}, false});
+  Ship ship;
+  EXPECT_TRUE(home.data.go_along(x, v.get(), Rank{1}, ship, true) || !ship.inputs.empty());
+  home.comm().send(Rank{1}, ship);
+  home.data.forget_passed({x});
   EXPECT_EQ(home.entries(), 0u);
 }
 
