@@ -111,7 +111,7 @@ TEST_F(Journal, WhatASignalEndsEndsWithALine) {
       // Beside other tests the signal may come when all is out (CI, once).
       const bool all_out = std::count(out.begin(), out.end(), '\n') >= kLines;
       if (attempt == 0) {
-        EXPECT_TRUE(ended(killed, all_out && killed.code == 0 ? 0 : signal == "TERM" ? 75 : 130));
+        EXPECT_TRUE(ended(killed, all_out && killed.exit_code == 0 ? 0 : signal == "TERM" ? 75 : 130));
       }
       EXPECT_EQ(out.back(), '\n') << out.substr(out.size() - 50);
     }
