@@ -23,7 +23,10 @@ class Counting {
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
-      if (of_name.dimensions.empty()) continue;
+      // Of those nobody knows when a `delete` comes, which is a mistake where a reader comes later.
+      const bool deleted = std::any_of(of_name.by_others.begin(), of_name.by_others.end(),
+                                       [&n = of_name](std::size_t d) { return has(n.dimensions, d); });
+      if (of_name.dimensions.empty() || deleted) continue;
       if (of_name.known() && solve(of_name)) {
         finish(variable, of_name);
       } else {
@@ -43,7 +46,7 @@ class Counting {
       if (why == nullptr) why = because, at = where;
     }
     std::vector<std::vector<NameUse>*> deletes;  // lists that have it
-    bool by_others = false;                      // of who does not read it
+    std::vector<std::size_t> by_others;          // the numbers of indices in those of who does not read it
     std::vector<ReadAt> reads;
     std::vector<Uses::Reader> readers;  // the same, solved
     std::vector<AssignedAt> assigned;
@@ -70,7 +73,7 @@ class Counting {
       const auto it = names_.find(n.base);
       if (it == names_.end()) continue;
       it->second.deletes.push_back(&list);
-      it->second.by_others = it->second.by_others || !by_reader(n);
+      if (!by_reader(n)) it->second.by_others.push_back(n.indices.size());
     }
   }
   void deleted(std::vector<NameUse>& list) {
@@ -262,8 +265,8 @@ class Counting {
       about = about || is;
       return !is;
     });
-    const bool deleted = about && !n.by_others && read_once_each(n);
-    // It goes with the last of them: a `delete` that comes sooner is too early, and one that comes later keeps it.
+    const bool deleted = about && read_once_each(n);
+    // It goes with the last of them: a `delete` that comes sooner would be too early.
     if (!deleted) erase([](const NameUse&) { return true; });
     for (const std::size_t d : n.dimensions) {
       Uses u;

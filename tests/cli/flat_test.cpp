@@ -154,7 +154,7 @@ constexpr Steps kShapes[] = {
      "init(1, x[0]); for t = 1..n { drops(x[t - 1], y[t]) @ { locator_cyclic: 0; };\n"
      "  drops_after(y[t], x[t]) @ { locator_cyclic: 0; }; }\n"
      "for t = 1..n - 1 { norm(x[t], p[t]); norm(y[t], k[t]); } show(x[n]);"},
-    {"a delete of what is counted by who does not read it", 8000,
+    {"a delete by who does not read it", 8000,
      "init(1, x[0]); for t = 1..n {\n"
      "  step(x[t - 1], x[t - 1], x[t]); step(x[t - 1], x[t], p[t]); norm(p[t], k[t]) --> (x[t - 1]); }\n"
      "for t = n..n norm(x[t], y[t]); show(x[n]);"},
