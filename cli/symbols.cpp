@@ -119,7 +119,7 @@ std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
 std::string full_name(const std::string& symbol) {
   int status = 0;
   char* text = ::abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  const std::string name = symbol.rfind("_Z", 0) != 0 || text == nullptr ? symbol : text;
+  std::string name = symbol.rfind("_Z", 0) != 0 || text == nullptr ? symbol : text;
   std::free(text);
   return name;
 }

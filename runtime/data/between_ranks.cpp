@@ -62,9 +62,7 @@ bool DataFragments::go_along(const abi::Name& n, abi::Value* held, Rank to, Ship
 
 void DataFragments::on(Rank from, Request&& m) { happens_here(m.name, protocol::Request{from, m.lost}); }
 void DataFragments::on(Rank, Refetch&& m) { happens_here(m.name, protocol::Request{m.to, true, true}); }
-void DataFragments::give_promised(Rank to, const abi::Name& n) {
-  happens_here(n, protocol::Request{to, false, true});
-}
+void DataFragments::give_promised(Rank to, const abi::Name& n) { happens_here(n, protocol::Request{to, false, true}); }
 
 void DataFragments::on(Rank from, Publish&& m) {
   std::uint64_t waiters = 0;
