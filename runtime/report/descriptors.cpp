@@ -83,9 +83,8 @@ void check_closing(unsigned first, unsigned last) {
     }
     if (fd == STDOUT_FILENO) {
       end_for(
-          "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is "
-          "opened "
-          "next; dup2() gives stdout another file [T414]");
+          "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is opened"
+          " next; dup2() gives stdout another file [T414]");
     }
     end_for("closes file descriptor " + std::to_string(fd) +
             ", which it has not opened: the run needs it; close only what you have opened [T414]");
