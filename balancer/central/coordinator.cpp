@@ -338,7 +338,9 @@ std::int64_t Coordinator::line(Rank from, Rank to) const {
 }
 
 std::int64_t Coordinator::window_left(Time now, Rank from, Rank to) const {
-  const double per_ns = links_.between(from, to).bandwidth / static_cast<double>(kSecond);
+  const Link& link = links_.between(from, to);
+  if (!link.measured) return kSmallBytes - view_.bytes_under_way(from);
+  const double per_ns = link.bandwidth / static_cast<double>(kSecond);
   const auto taken = lines_.find(line(from, to));
   const Time busy = taken == lines_.end() ? 0 : std::max<Time>(0, taken->second.out_until - now);
   const auto bytes = [&](Time t) { return static_cast<std::int64_t>(std::min(per_ns * static_cast<double>(t), 1e18)); };

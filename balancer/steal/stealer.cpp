@@ -41,6 +41,7 @@ class Stealer : public Policy {
         ready_(setup.groups.size()),
         growth_(workers_),
         links_(Hosts(setup.hosts)),
+        powers_(setup.powers),
         random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))) {
     for (std::size_t g = 0; g < setup.groups.size(); ++g) {
       never_moved_[g] = setup.groups[g].never_moved;
@@ -250,6 +251,14 @@ class Stealer : public Policy {
     }
     return next;
   }
+  // Beside this rank: weights are those that it has measured.
+  double power(Rank r) const {
+    const auto of = [this](Rank x) {
+      const auto i = static_cast<std::size_t>(index(x));
+      return i < powers_.size() && powers_[i] > 0 ? powers_[i] : 1.0;
+    };
+    return of(r) / of(self_);
+  }
   bool present(Rank r) const { return !away_.contains(r); }
   std::int64_t remembered() const { return std::ssize(known_at_); }
   void remembered_at(Rank r, Known how) { how == Known::no ? void(known_at_.erase(r)) : void(known_at_[r] = how); }
@@ -272,7 +281,7 @@ class Stealer : public Policy {
     const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : on_this_host()));
     const Time running = idle_ ? 0 : weights_.fallback() / 2;  // half of it is left, as far as one can tell
     Computing own{static_cast<double>(running) + static_cast<double>(ready_.load(weights_)) / threads, threads};
-    Computing other{0, 1};
+    Computing other{0, power(thief)};
     const bool priced = priced_ && !growth_.grows();
     // A thief that another serves needs enough until then: not half, but as much as each rank would have of all.
     const std::int64_t sharers = patience_ > 0 && !growth_.grows() ? ranks_ : 2;
@@ -306,6 +315,7 @@ class Stealer : public Policy {
         const Time left = max_transfer_ - wire_time(link, bytes);
         count = std::min(count, std::max<Time>(parts.empty() ? 1 : 0, left / wire_time(link, each)));
       }
+      if (!link.measured && each > 0) count = std::min(count, std::max<std::int64_t>(0, kSmallBytes - bytes) / each);
       if (count <= 0) return;
       parts.push_back({group, count});
       weight += count * weights_.weight(group);
@@ -443,6 +453,7 @@ class Stealer : public Policy {
   ReadyView ready_;
   Growth growth_;
   Links links_;
+  std::vector<double> powers_;
   Random random_;
   std::vector<Moments> produced_;   // by group: bytes, by one fragment
   std::vector<Rank> mates_;         // ranks of this host, itself too, where hosts are known

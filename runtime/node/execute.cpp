@@ -15,7 +15,6 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
-#include "runtime/node/observing.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/start/agreement.hpp"
@@ -352,7 +351,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (may_run_now && in_place(w, c)) return execute(w, c);
   if (!retained.empty()) {
     if (const Rank to = settled(c); to != self()) {
-      observing->moves.followed[c->block->group].fetch_add(1, std::memory_order_relaxed);
+      follow_by_group[c->block->group].fetch_add(1, std::memory_order_relaxed);
       return place(w, c, to);
     }
   }

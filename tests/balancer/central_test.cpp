@@ -82,6 +82,14 @@ TEST(Coordinator, NothingLargeMovesOverALinkThatIsNotMeasured) {
   }
 }
 
+// Each is small, all together are not.
+TEST(Coordinator, NorDoesMuchThatIsSmall) {
+  Script s("central", setup(2, 3, 1));
+  const auto ordered = sent<Order>(s.at(0, from(0, report({{Group{0}, 100, 100'000}}, {done(0, 3, 10 * kMs)}))));
+  ASSERT_EQ(ordered.size(), 1u);
+  EXPECT_EQ(ordered[0].second.fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
+}
+
 // It ran first where it was sent to be measured. Its rank has seen none of it end, and reports only inputs.
 TEST(Coordinator, WhatOneMadeElsewhereTheOthersWillMake) {
   for (const std::int64_t made : {1'000, 10'000'000}) {

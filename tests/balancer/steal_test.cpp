@@ -324,5 +324,29 @@ TEST(None, DoesNothing) {
   EXPECT_TRUE(s.at(0, from(1, StealRequest{1, true})).empty());
 }
 
+// A line that nobody has measured may be slow: what goes over it altogether is as little as one may be.
+TEST(Steal, OverALineThatIsNotMeasuredLittleGoes) {
+  Script s("steal", setup(0, 2, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 100, 100 * 1000}}, {done(0, 1, 20 * kMs)}});
+  const auto shipped = all<Ship>(s.at(kMs, from(1, StealRequest{1, true, 0})));
+  ASSERT_EQ(shipped.size(), 1u);
+  EXPECT_EQ(shipped[0].fragments, (std::vector<GroupCount>{{Group{0}, 4}}));
+}
+
+// Ten of 10 ms are worth moving to a rank as fast as this one; on one that takes 40 times as long they would be back
+// after this one is done with all.
+TEST(Steal, ToASlowRankGoesWhatItHasDoneInTime) {
+  for (const double power : {1.0, 0.025}) {
+    auto of = setup(0, 2, 1);
+    of.powers = {1, power};
+    Script s("steal", of);
+    s.at(0, LinkMeasured{Rank{1}, kMs / 10, 1e9});
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 20, 0}}, {done(0, 5, 10 * kMs)}});
+    EXPECT_EQ(all<Ship>(s.at(kMs, from(1, StealRequest{1, true, 0}))).size(), power == 1 ? 1u : 0u) << power;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::balancer
