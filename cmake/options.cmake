@@ -14,7 +14,9 @@ endif()
 # GCC looks for garbage whenever its memory has grown by half, 5 to 9 % of its time. A unit takes up to 2 GB without that.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MB
-  if(memory GREATER 7000)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR needed "2000 * ${cores} + 2000")
+  if(memory GREATER needed)
     target_compile_options(tessera_options INTERFACE --param=ggc-min-heapsize=1500000)
   endif()
 endif()

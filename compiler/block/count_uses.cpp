@@ -23,8 +23,7 @@ class Counting {
   void run() {
     for (auto& sub : program_.subs) chain(*sub, nullptr);
     for (auto& [variable, of_name] : names_) {
-      // Of those nobody knows when a `delete` comes, which is a mistake where a reader comes later.
-      const bool deleted = std::any_of(of_name.by_others.begin(), of_name.by_others.end(),
+      const bool deleted = std::any_of(of_name.deleted.begin(), of_name.deleted.end(),
                                        [&n = of_name](std::size_t d) { return has(n.dimensions, d); });
       if (of_name.dimensions.empty() || deleted) continue;
       if (of_name.known() && solve(of_name)) {
@@ -45,8 +44,8 @@ class Counting {
     void unknown(const char* because, Extent where) {
       if (why == nullptr) why = because, at = where;
     }
-    std::vector<std::vector<NameUse>*> deletes;  // lists that have it
-    std::vector<std::size_t> by_others;          // the numbers of indices in those of who does not read it
+    std::vector<Block*> deleters;
+    std::vector<std::size_t> deleted;  // the numbers of indices in a `delete` of who does not read
     std::vector<ReadAt> reads;
     std::vector<Uses::Reader> readers;  // the same, solved
     std::vector<AssignedAt> assigned;
@@ -67,20 +66,15 @@ class Counting {
     for (const NameUse& n : list) unknown(n, why);
   }
 
-  template <class ByReader>
-  void deleted(std::vector<NameUse>& list, const ByReader& by_reader) {
-    for (const NameUse& n : list) {
-      const auto it = names_.find(n.base);
-      if (it == names_.end()) continue;
-      it->second.deletes.push_back(&list);
-      if (!by_reader(n)) it->second.by_others.push_back(n.indices.size());
-    }
+  // A `delete` counts only where it is about what is assigned: x[i] is not x[i][0].
+  void deleted(const NameUse& n) {
+    if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleted.push_back(n.indices.size());
   }
-  void deleted(std::vector<NameUse>& list) {
-    deleted(list, [](const NameUse&) { return false; });
+  void deleted(const std::vector<NameUse>& list) {
+    for (const NameUse& n : list) deleted(n);
   }
 
-  void body(Body& b) {
+  void body(const Body& b) {
     for (const Declared& d : b.names) {
       OfName& n = names_[d.variable];
       n.depth = path_.size();
@@ -90,8 +84,8 @@ class Counting {
         n.unknown("two statements, or iterations, might assign the same of it", d.variable->at);
     }
     deleted(b.deletes);
-    for (Step& step : b.steps) {
-      if (auto* spawn = std::get_if<Spawn>(&step)) {
+    for (const Step& step : b.steps) {
+      if (const auto* spawn = std::get_if<Spawn>(&step)) {
         for (const semantics::Argument& a : spawn->arguments) {
           if (a.type == semantics::ParameterType::name)
             unknown(a.name, "here it is passed to a sub that calls itself, is large, or takes advice");
@@ -101,7 +95,7 @@ class Counting {
         if (spawn->owned != nullptr) chain(*spawn->owned, spawn);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         unknown(count->name, "");
-      } else if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+      } else if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
         Around condition;
         condition.condition = (*when)->condition;
         if (condition.condition != nullptr) {
@@ -114,7 +108,7 @@ class Counting {
     for (const Declared& d : b.names) names_[d.variable].declared = false;
   }
 
-  void inside(Around around, Body& b) {
+  void inside(Around around, const Body& b) {
     path_.push_back(std::move(around));
     body(b);
     path_.pop_back();
@@ -179,9 +173,12 @@ class Counting {
     unknown(b.out, "`out` assigns it");
     unknown(b.done, "`>>` assigns it");
     // Who reads what he deletes comes after its assignment: if nothing is left to delete, all have read it (finish).
-    deleted(b.deletes, [&b](const NameUse& n) {
-      return std::any_of(b.inputs.begin(), b.inputs.end(), [&](const Input& in) { return same(in.name, n); });
-    });
+    for (const NameUse& n : b.deletes) {
+      const bool reads =
+          std::any_of(b.inputs.begin(), b.inputs.end(), [&](const Input& in) { return same(in.name, n); });
+      if (!reads) deleted(n);
+      if (const auto it = names_.find(n.base); it != names_.end()) it->second.deleters.push_back(&b);
+    }
   }
 
   void read(const Chain& c, std::size_t at, std::size_t input) {
@@ -247,27 +244,23 @@ class Counting {
     const bool grows = std::any_of(n.assigned.begin(), n.assigned.end(), [&](const AssignedAt& a) {
       return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(), makes_many);
     });
-    if (!grows || n.why == nullptr || *n.why == 0 || !n.deletes.empty()) return;
+    if (!grows || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
     program_.long_lived.push_back({variable, n.why, n.at});
   }
 
   void finish(const Variable* variable, OfName& n) {
     std::sort(n.dimensions.begin(), n.dimensions.end());
     auto& list = program_.uses[variable];
-    const auto erase = [&](const auto& which) {
-      for (std::vector<NameUse>* list : n.deletes)
-        std::erase_if(*list, [&](const NameUse& x) { return x.base == variable && which(x); });
-    };
-    // A `delete` counts only where it is about what is assigned: x[i] is not x[i][0].
-    bool about = false;
-    erase([&](const NameUse& x) {
-      const bool is = has(n.dimensions, x.indices.size());
-      about = about || is;
-      return !is;
+    std::erase_if(n.deleters, [&](Block* b) {
+      return std::erase_if(b->deletes, [&](const NameUse& x) {
+               return x.base == variable && !has(n.dimensions, x.indices.size());
+             }) != 0;
     });
-    const bool deleted = about && read_once_each(n);
+    const bool deleted = !n.deleters.empty() && read_once_each(n);
     // It goes with the last of them: a `delete` that comes sooner would be too early.
-    if (!deleted) erase([](const NameUse&) { return true; });
+    for (Block* b : n.deleters) {
+      if (!deleted) std::erase_if(b->deletes, [variable](const NameUse& x) { return x.base == variable; });
+    }
     for (const std::size_t d : n.dimensions) {
       Uses u;
       u.dimensions = d;

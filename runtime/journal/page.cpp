@@ -94,8 +94,7 @@ void Page::remove_large(std::size_t at) {
   all.pop_back();
 }
 
-void Page::begins() {
-  if (large_read_.empty()) return;
+void Page::drop_read() {
   const std::lock_guard hold(mutex_);
   for (const abi::Value* v : large_read_) {
     const auto found = large_at_.find(v);

@@ -74,7 +74,9 @@ class alignas(64) Page {
   void loop(const Id&);
   // A kernel's fragment begins, and its worker has let go of what the one before has read. Large values that nobody
   // else reads are freed now: so its outputs get memory that is in the processor's cache, as without a journal.
-  void begins();
+  void begins() {
+    if (!large_read_.empty()) drop_read();
+  }
   // It reads this, as the last of this worker, perhaps.
   void reads(const abi::Value* v) {
     if (is_large(v)) large_read_.push_back(v);
@@ -163,8 +165,9 @@ class alignas(64) Page {
     std::uint64_t bytes = 0, idle = 0;  // of the fresh values, and of those that nobody else holds
   };
   void look(Pile&);
+  void drop_read();
   void remove_large(std::size_t at);
-  static bool is_large(const abi::Value* v) { return v->size >= (simulation == nullptr ? kLarge : kLargeSimulated); }
+  bool is_large(const abi::Value* v) const { return v->size >= large_from_; }
   void look_at_all();
   enum class Values : std::uint8_t { all, alive, wanted };
   void gather(Values);
@@ -218,6 +221,8 @@ class alignas(64) Page {
     abi::Value* value;     // owned
     std::uint64_t sweeps;  // that had ended by then
   };
+  // Small journals of a simulation should come this way, too.
+  const std::uint64_t large_from_ = simulation == nullptr ? kLarge : kLargeSimulated;
   std::vector<const abi::Value*> large_read_;  // by the last one that began; some may be gone
   std::vector<Given> given_;
   std::vector<Output> outputs_given_;

@@ -1,20 +1,4 @@
-// The communication role: one thread at a time moves the transport on and handles what arrives.
-//
-// While the workers are busy it is the communication thread. When it sees an idle worker and no
-// traffic it gives the role up and wakes that worker, which then drives communication itself and
-// runs brief fragments without giving it back: a message that makes one ready, and the message that
-// its result causes, wake nobody. Longer work makes the worker pass the baton: it lets go of the role,
-// wakes the communication thread, and runs the work.
-//
-// Nobody may be left to believe that somebody else drives. Who takes the role: the communication
-// thread after each pass_baton(), and a worker that finds nothing to do and the role free. Who lets go:
-//   worker, in drive():  always passes the baton.
-//   communication thread, while it sleeps: so a worker that has become idle takes the role, and sends what it has made
-//     itself, without anybody being woken for that. Whoever passes the baton wakes it wherever it sleeps.
-//   communication thread, giving up to an idle worker: it lets go, then looks whether a worker is
-//     still idle, and takes the role back if not. A worker that stops being idle looks afterwards
-//     whether the role is held, and passes the baton if not (worker_loop). Both orders are sequentially
-//     consistent: one of the two sees the other. A worker that stays idle comes to try_lock the role.
+// What the thread that has the communication role does (role.hpp).
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
@@ -26,15 +10,10 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/node/sweeping.hpp"
-#include "runtime/node/watch.hpp"
-#include "runtime/report/progress.hpp"
-#include "runtime/report/running.hpp"
-#include "runtime/report/status_board.hpp"
-#include "runtime/report/totals.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/rank_events.hpp"
-#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/transport/flush_output.hpp"
 
 namespace tessera::runtime {
@@ -75,12 +54,6 @@ void Node::wake_worker() {
   }
 }
 
-void Node::pass_baton() {
-  baton_.store(1);
-  notify_one(baton_);
-  if (asleep_.load()) transport.wake();
-}
-
 void Node::handle(Rank from, Message&& m) {
   const bool counts = counts_for_termination(m);
   std::visit(
@@ -102,17 +75,8 @@ void Node::handle(Rank from, Message&& m) {
           links->on(from, std::move(x));
         } else if constexpr (std::is_same_v<T, LinkAnswer>) {
           links->on(from, x);
-        } else if constexpr (std::is_same_v<T, Beat>) {
-          if (watch != nullptr && !end->stopped()) watch->on(from, std::move(x));
-        } else if constexpr (requires { events->on(from, x); }) {
-          if (events != nullptr && !end->stopped()) events->on(from, x);
-        } else if constexpr (std::is_same_v<T, TracePart>) {
-          trace_parts.emplace_back(from, std::move(x));
-        } else if constexpr (std::is_same_v<T, Totals>) {
-          totals->take(from, std::move(x));
-          if (status != nullptr) status->came(from);
-        } else if constexpr (std::is_same_v<T, AskTotals>) {
-          if (!end->stopped()) comm.send(from, own_totals(false, x));
+        } else if constexpr (requires { observing->on(from, std::move(x)); }) {
+          observing->on(from, std::move(x));
         } else if constexpr (requires { membership->on(from, std::move(x)); }) {
           membership->on(from, std::move(x));
         } else if constexpr (requires { end->on(from, std::move(x)); }) {
@@ -129,16 +93,12 @@ void Node::handle(Rank from, Message&& m) {
   comm.received(counts);
 }
 
-// What a worker asks for it asks in the middle of what it runs: so it is known who held the question up.
 void Node::asked(Worker& w, const abi::Name& n, const Cf* by, bool request, std::uint64_t began) {
-  if (w.trace != nullptr) {
-    w.trace->asked(n.id, request, began);
-  } else if (events != nullptr) {
-    events->asked(n.id, by, request, began);
-  }
+  observing->asked(w, n, by, request, began);
 }
 
 void Node::receive(Rank from, Parcel&& p) {
+  RankEvents* const events = observing->events();
   if (events == nullptr) return handle(from, decode(std::move(p)));
   std::size_t bytes = p.bytes.size();
   for (const ValueRef& v : p.values) bytes += v.get()->size;
@@ -165,13 +125,9 @@ bool Node::turn(bool busy) {
     if (!crew.outside->boarding.empty()) depart(*crew.outside);
     end->turn(now);
     links->turn(now);
-    if (outside_load != nullptr) outside_load->turn(now);
-    running->turn(now);
+    if (outside_load_ != nullptr) outside_load_->turn(now);
     look_at_workers(now);
-    progress->turn(now);
-    if (status != nullptr) status->turn(now);
-    if (watch != nullptr) watch->turn(now);
-    if (events != nullptr) events->turn(now);
+    observing->turn(now);
     data.trim_copies(now);
     data.untold.tell(comm, now);
     return moved;
@@ -194,14 +150,10 @@ void Node::look_at_workers(Clock::time_point now) {
 }
 
 Clock::time_point Node::next_turn(Clock::time_point now, Clock::time_point until) {
-  until =
-      std::min({until, end->next(now), progress->next(now), running->next(), links->next(now), membership->next(now)});
-  if (status != nullptr) until = std::min(until, status->next(now));
-  if (watch != nullptr) until = std::min(until, watch->next());
-  if (events != nullptr) until = std::min(until, events->next());
+  until = observing->next(now, std::min({until, end->next(now), links->next(now), membership->next(now)}));
   if (!crew.workers.empty()) until = std::min(until, next_look_);
   if (policy != nullptr) until = std::min(until, policy->next(now));
-  if (outside_load != nullptr) until = std::min(until, outside_load->next(now));
+  if (outside_load_ != nullptr) until = std::min(until, outside_load_->next(now));
   return std::min(until, data.untold.next(until));
 }
 
@@ -215,11 +167,7 @@ bool Node::sleep_without_role() {
   const auto now = Clock::now();
   const auto until = next_turn(now, Clock::time_point::max());
   if (until <= now) return true;
-  asleep_.store(true);
-  role_.unlock();
-  transport.wait(until);
-  asleep_.store(false);
-  return role_.try_lock();
+  return role_.sleep_without(transport, until);
 }
 
 // Short enough to keep the role meanwhile: only making other fragments (many by a loop, unless it is to look at the
@@ -230,11 +178,10 @@ bool Node::brief(const Worker& w, const Work& work) const {
   if (work.cf->block->kind == abi::Kind::range) return looks_ahead_;
   if (work.cf->block->kind != abi::Kind::atomic) return true;
   const std::uint32_t group = work.cf->block->group;
-  return share_.spare_core ? w.stats.tiny(group) : w.stats.brief(group);
+  return share.spare_core ? w.stats.tiny(group) : w.stats.brief(group);
 }
 
 bool Node::drive(Worker& w, Work& work) {
-  role_held_.store(true);
   driver_idle_.store(true);
   w.drives = true;
   if (policy != nullptr) policy->changed();  // it is to hear that this rank may be idle
@@ -277,37 +224,29 @@ bool Node::drive(Worker& w, Work& work) {
   if (idle) crew.sleepers.cancel();
   w.drives = false;
   driver_idle_.store(false);
-  role_held_.store(false);
-  role_.unlock();
-  pass_baton();
+  role_.let_go();
+  role_.pass_baton(transport);
   return found;
 }
 
 void Node::communication_loop() {
   while (!end->stopped()) {
-    wait_while(baton_, 0u);
-    baton_.store(0);
-    if (!role_.try_lock()) continue;  // whoever holds it passes the baton when letting go
-    role_held_.store(true);
+    role_.await_baton();
+    if (!role_.try_take()) continue;  // whoever holds it passes the baton when letting go
     bool mine = true;
     while (mine) {
       const bool moved = turn(false);
       if (end->stopped()) break;
       if (moved) continue;
       if (crew.sleepers.any() && !failed.load()) {
-        role_held_.store(false);
-        role_.unlock();
+        role_.let_go();
         crew.sleepers.wake_one();
-        mine = crew.sleepers.count() == 0 && role_.try_lock();
-        if (mine) role_held_.store(true);
+        mine = crew.sleepers.count() == 0 && role_.try_take();
         continue;
       }
       mine = sleep_without_role();
     }
-    if (mine) {
-      role_held_.store(false);
-      role_.unlock();
-    }
+    if (mine) role_.let_go();
   }
 }
 

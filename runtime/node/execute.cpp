@@ -15,6 +15,7 @@
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/input_sums.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
 #include "runtime/start/agreement.hpp"
@@ -351,7 +352,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (may_run_now && in_place(w, c)) return execute(w, c);
   if (!retained.empty()) {
     if (const Rank to = settled(c); to != self()) {
-      follow_by_group[c->block->group].fetch_add(1, std::memory_order_relaxed);
+      observing->moves.followed[c->block->group].fetch_add(1, std::memory_order_relaxed);
       return place(w, c, to);
     }
   }

@@ -8,18 +8,13 @@
 #include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/node/results.hpp"
-#include "runtime/node/watch.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/progress.hpp"
-#include "runtime/report/running.hpp"
 #include "runtime/report/summary.hpp"
-#include "runtime/report/totals.hpp"
-#include "runtime/report/trace_report.hpp"
 #include "runtime/report/unread.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/start/caller.hpp"
-#include "runtime/trace/rank_events.hpp"
 #include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
 #include "runtime/transport/process_environment.hpp"
@@ -89,32 +84,23 @@ int Node::finish(int exit_code) {
   if (journal != nullptr && !signalled) journal->stop(exit_code != 0 || simulation != nullptr);
   // Only now: a worker may have held the communication role, and been in the middle of a turn.
   membership->stop_listening();
-  progress->clear();
-  Totals own = own_totals(all_left);
+  observing->clear_line();
+  Totals own = observing->own(all_left);
   if (!all_left) {
     own.final = true;
     weigh_running(facts.program, own);
     own.held = held->most();
     std::erase_if(own.groups, [](const GroupTotals& g) { return g.count == 0; });
   }
-  running.reset();
-  if (facts.first()) {
-    totals->take(Rank{0}, std::move(own));
-  } else {
-    comm.send(Rank{0}, own);
-  }
-  if ((exit_code == 0 || signalled) && !facts.options.record.empty()) {
-    send_trace(crew, *events, exit_code == 0, [this](TracePart part) {
-      facts.first() ? void(trace_parts.emplace_back(Rank{0}, std::move(part))) : comm.send(Rank{0}, part);
-    });
-  }
+  observing->give(std::move(own));
+  if ((exit_code == 0 || signalled) && !facts.options.record.empty()) observing->give_trace(exit_code == 0);
   // A failed run must not wait for a kernel that never returns, on whichever rank it is; and none for a rank that has
   // died or stands still just before the end, if it may not be silent for ever. Rank 0 is the first to say so.
   Clock::duration patience = 3 * kGrace;
   if (exit_code == 0) patience = std::chrono::seconds(facts.options.silence_limit + (facts.first() ? 0 : 1));
   std::atomic<bool> passed{false};
   Thread guard;
-  if (exit_code != 0 || (facts.options.silence_limit > 0 && watch != nullptr)) {
+  if (exit_code != 0 || (facts.options.silence_limit > 0 && observing->watches())) {
     guard = Thread([&] {
       const auto deadline = Clock::now() + patience;
       while (!passed.load() && Clock::now() < deadline) {
@@ -122,7 +108,7 @@ int Node::finish(int exit_code) {
       }
       if (passed.load()) return;
       if (exit_code == 0) {
-        std::vector<Rank> missing = facts.first() ? totals->missing() : std::vector{Rank{0}};
+        std::vector<Rank> missing = facts.first() ? observing->totals().missing() : std::vector{Rank{0}};
         std::fprintf(stderr,
                      "tessera: error: the program has come to its end, but %s %s silent since then: the run ends "
                      "(--silence-limit %ld)\n",
@@ -146,11 +132,11 @@ int Node::finish(int exit_code) {
   int code = exit_code;
   if (facts.first() && (exit_code == 0 || signalled)) {
     if (!facts.options.quiet && exit_code == 0) {
-      std::fputs(unread_report(facts.program, totals->by_rank()).c_str(), stderr);
+      std::fputs(unread_report(facts.program, observing->totals().by_rank()).c_str(), stderr);
     }
     if (exit_code == 0 && tell_over != nullptr) tell_over();
-    const std::vector<Totals> ranks = recalled_once(totals->by_rank(), journal.get());
-    const int wrote = write_results({facts, elapsed, ranks, *links, events.get(), trace_parts, signalled});
+    const std::vector<Totals> ranks = recalled_once(observing->totals().by_rank(), journal.get());
+    const int wrote = write_results(observing->over(ranks, *links, signalled));
     if (exit_code == 0) code = wrote;
   }
   if (signalled) {

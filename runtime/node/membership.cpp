@@ -11,6 +11,7 @@
 #include "runtime/control/control_point.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/report/status_board.hpp"
 #include "runtime/start/agreement.hpp"
 
@@ -173,7 +174,7 @@ void Membership::turn(Clock::time_point now) {
   if (control_ != nullptr) {
     for (const ControlPoint::Request& r : control_->take()) {
       if (r.verb == ControlPoint::Verb::status || r.verb == ControlPoint::Verb::waits) {
-        node_.status->ask(r.verb == ControlPoint::Verb::waits, [this, r](const std::string& text) {
+        node_.observing->status()->ask(r.verb == ControlPoint::Verb::waits, [this, r](const std::string& text) {
           if (control_ != nullptr) control_->answer(r.connection, true, text, true);
         });
         continue;

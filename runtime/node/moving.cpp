@@ -9,6 +9,7 @@
 #include "runtime/fragment/input_names.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/node.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/node/sweeping.hpp"
 #include "runtime/trace/rank_events.hpp"
 #include "runtime/words/program_error.hpp"
@@ -143,7 +144,7 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
     }
     if (left != count) {
       moved.push_back({group, count - left});
-      moved_by_group[balancer::index(group)] += count - left;
+      observing->moves.by_group[balancer::index(group)] += count - left;
     }
   }
   bytes = 0;
@@ -156,8 +157,9 @@ std::vector<balancer::GroupCount> Node::ship(Rank to, const std::vector<balancer
       board(*this, ship, c, to, true);
     }
     for (const PackedInput& i : ship.inputs) bytes += static_cast<std::int64_t>(i.value.value.get()->size);
-    ++shipments_out;
-    for (const balancer::GroupCount& g : counts_of(facts.program, ship)) moved_out += g.count;  // as who gets it counts
+    ++observing->moves.shipments;
+    for (const balancer::GroupCount& g : counts_of(facts.program, ship))
+      observing->moves.out += g.count;  // as who gets it counts
     comm.send(to, std::move(ship));
   }
   for (Cf* range : exhausted) {
@@ -197,7 +199,7 @@ void Node::on_ship(Rank from, Ship&& m) {
   std::vector<balancer::GroupCount> groups;
   if (m.by_policy) {
     groups = counts_of(facts.program, m);
-    for (const balancer::GroupCount& g : groups) moved_in += g.count;  // a part of a loop is many
+    for (const balancer::GroupCount& g : groups) observing->moves.in += g.count;  // a part of a loop is many
   }
   Scopes::Debts owed;
   // The fragments first take their place in their scopes: the inputs' names live under those.
@@ -208,7 +210,7 @@ void Node::on_ship(Rank from, Ship&& m) {
     Cf* c = unpack(facts.program, std::move(p), scopes.arrive(p.scope, from, owed));
     c->flags |= kEnrolled | kPlaced;
     if ((c->block->flags & abi::kHolds) != 0) hold_hulls(c);
-    if (events != nullptr) events->arrived(*c, from, m.by_policy);
+    if (RankEvents* const events = observing->events()) events->arrived(*c, from, m.by_policy);
     if (m.by_policy && c->block->series != nullptr && members.place(c->block->locator(c)) == self()) {
       retained.put(c->block->series(c), std::nullopt);
     }

@@ -24,24 +24,14 @@
 #include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/moving.hpp"
-#include "runtime/node/results.hpp"
+#include "runtime/node/observing.hpp"
 #include "runtime/node/stuck.hpp"
 #include "runtime/node/sweeping.hpp"
-#include "runtime/node/watch.hpp"
 #include "runtime/report/crash.hpp"
 #include "runtime/report/descriptors.hpp"
 #include "runtime/report/forks.hpp"
-#include "runtime/report/progress.hpp"
-#include "runtime/report/running.hpp"
-#include "runtime/report/status_board.hpp"
-#include "runtime/report/summary.hpp"
-#include "runtime/report/totals.hpp"
-#include "runtime/report/trace_report.hpp"
-#include "runtime/report/unread.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/start/caller.hpp"
-#include "runtime/trace/rank_events.hpp"
-#include "runtime/trace/trace_buffer.hpp"
 #include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
 
@@ -63,21 +53,6 @@ cores::Share share_of(const RunFacts& facts, const Members& members, const Trans
   std::vector<cores::HostRank> host;
   for (const OnHost& r : transport.host()) host.push_back({r.allowed, balancer::index(r.rank) < members.placed()});
   return cores::share_host(host, static_cast<std::size_t>(transport.host_rank()), facts.options.threads);
-}
-
-// With less nothing may be left of a run: a rank that writes much would have given up all that others still have.
-constexpr std::size_t kLeastRoom = std::size_t{2} << 20;
-
-// Of --record-limit-mb, what this rank may need of it: all have the same part of one half, and rank 0 gives the other
-// to those that fill theirs.
-std::size_t all_room(const RunFacts& facts) { return static_cast<std::size_t>(facts.options.record_limit_mb) << 20; }
-std::size_t room_to_record(const RunFacts& facts) {
-  if (facts.ranks == 1) return std::max(kLeastRoom, all_room(facts));
-  return std::max(kLeastRoom, all_room(facts) / 2 / static_cast<std::size_t>(facts.ranks));
-}
-std::size_t room_to_give(const RunFacts& facts) {
-  const std::size_t all = all_room(facts), gone = room_to_record(facts) * static_cast<std::size_t>(facts.ranks);
-  return facts.first() && gone < all ? all - gone : 0;
 }
 
 // Whether anything in it is the same in each step of an iteration.
@@ -105,27 +80,23 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       scopes(transport_.rank()),
       data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
-      share_(share_of(facts, members, transport_)),
-      crew(*this, facts, facts.executes() ? share_.threads : 0, program_.block_count,
+      share(share_of(facts, members, transport_)),
+      crew(*this, facts, facts.executes() ? share.threads : 0, program_.block_count,
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
-      moved_by_group(program_.block_count),
-      follow_by_group(program_.block_count),
       several_(facts.ranks > 1),
-      looks_on_(share_.threads > 1 && share_.core_for_each),
-      bounded_(several_ || share_.threads > 1),
-      looks_ahead_(bounded_ && share_.core_for_each),
+      looks_on_(share.threads > 1 && share.core_for_each),
+      bounded_(several_ || share.threads > 1),
+      looks_ahead_(bounded_ && share.core_for_each),
       visible_(several_ ? balancer::kVisible : 0),
       unfolds_(several_ ? most_ahead : std::min(Lead::kAhead, most_ahead)) {
   set_placed_ranks(members.placed());
-  if (!facts.options.record.empty())
-    record_room_ = std::make_shared<RecordRoom>(room_to_record(facts), crew.workers.size() + 1);
   for (auto& w : crew.workers) {
     w->lead = Lead(looks_ahead_ ? Lead::kAhead : most_ahead);
     w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
-    if (record_room_ == nullptr) continue;
-    traces_.push_back(std::make_unique<TraceBuffer>(facts.program, members.placed(), record_room_));
-    w->trace = traces_.back().get();
   }
+  observing = std::make_unique<Observing>(
+      Observing::Parts{facts, members, comm, transport, crew, data, *held}, [this](Totals& t) { tell_of_rank(t); },
+      [this] { return end->stopped(); });
   end = std::make_unique<EndOfRun>(facts, comm, crew, transport, failed,
                                    [this] { return WaitingHere(facts.program, facts.ranks, data, scopes); });
   evacuation = std::make_unique<Evacuation>(*this);
@@ -162,6 +133,14 @@ void Node::keep_journal(std::unique_ptr<journal::Journal> j) {
 Node::Presence Node::presence() {
   const bool swept = evacuation->swept();
   return {evacuation->ever(), swept, swept ? evacuation->next_target() : protocol::kNobody};
+}
+
+void Node::tell_of_rank(Totals& t) {
+  t.here = evacuation->seconds_here();
+  t.partly = evacuation->ever();
+  t.left = evacuation->moved();
+  if (policy == nullptr) return;
+  for (const auto& [why, times] : policy->decisions()) t.decisions.push_back(fmt::format("{}|{}", why, times));
 }
 
 void Node::fail(const std::string& text, int exit_code) {
@@ -234,7 +213,7 @@ bool Node::work_in_sight(const Worker& w) const {
 // Only while each worker of the host has a core, and never instead of moving messages.
 bool Node::look_on(const Worker& w) const {
   if (!looks_on_ || w.sent || evacuation->parked()) return false;
-  if (ranks() > 1 && !role_held_.load(std::memory_order_relaxed)) return false;
+  if (ranks() > 1 && !role_.held(std::memory_order_relaxed)) return false;
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {
     for (const auto& other : crew.workers) {
@@ -298,7 +277,7 @@ void Node::worker_loop(Worker& w) {
         was_idle = true;
         continue;
       }
-      if (role_.try_lock()) {
+      if (role_.try_take()) {
         if (!drive(w, work)) {
           if (end->stopped())
             break;  // there is nothing left to drive, and taking the role again would keep others from it
@@ -315,7 +294,7 @@ void Node::worker_loop(Worker& w) {
       }
     }
     // Whoever held the role may have counted on us to take it over.
-    if (was_idle && !role_held_.load()) pass_baton();
+    if (was_idle && !role_.held()) role_.pass_baton(transport);
     was_idle = false;
     if (w.sent) wake_sender(w);
     const std::uint64_t from = work.stolen && looks_on_ ? ticks() : 0;
@@ -325,7 +304,7 @@ void Node::worker_loop(Worker& w) {
   w.stats.pause();
   if (!failed.load()) await_children();  // those that this thread forked end with it
   left_.fetch_add(1);
-  pass_baton();
+  role_.pass_baton(transport);
 }
 
 void Node::start_main() {
@@ -344,14 +323,10 @@ int Node::run() {
   mark_own_thread();
   give_back_at_exit();
   const auto started = Clock::now();
-  totals = std::make_unique<TotalsOfAll>(ranks());
+  observing->prepare();
   links = std::make_unique<LinkMeter>(comm, self(), [this](Rank peer, balancer::Time l, double b) {
     if (policy != nullptr) policy->measured(peer, l, b);
   });
-  if (record_room_ != nullptr) {
-    events = std::make_unique<RankEvents>(comm, *held, facts.first(), facts.first() || transport.shares_memory(Rank{0}),
-                                          record_room_, room_to_give(facts));
-  }
   // A recording is made of `none` as well: it shows what would have been told.
   if (facts.balancing || !facts.options.record_policy.empty()) {
     balancer::Setup setup;
@@ -364,7 +339,7 @@ int Node::run() {
     setup.groups = facts.infos;
     setup.settings = facts.settings;
     policy = std::make_unique<PolicyHost>(
-        PolicyHost::Parts{facts, comm, transport, members, crew, events.get(),
+        PolicyHost::Parts{facts, comm, transport, members, crew, observing->events(),
                           [this](Rank to, const auto& wanted, std::uint64_t ticket, std::int64_t& bytes) {
                             return ship(to, wanted, ticket, bytes);
                           },
@@ -385,7 +360,7 @@ int Node::run() {
     recall_balance(*this);
   }
   if (policy != nullptr && crew.size() > 0 && simulation == nullptr) {
-    outside_load = std::make_unique<OutsideLoad>(
+    outside_load_ = std::make_unique<OutsideLoad>(
         static_cast<std::int32_t>(crew.workers.size()),
         [this] {
           std::vector<std::int32_t> tids;
@@ -394,16 +369,8 @@ int Node::run() {
         },
         [this](double tasks) { policy->outside_load(tasks); });
   }
-  const auto own = [this] { return own_totals(false); };
-  progress = std::make_unique<Progress>(facts, comm, *totals, own);
-  if (!facts.hosts.empty() || simulation != nullptr) watch = std::make_unique<Watch>(facts, comm, transport, started);
-  running = std::make_unique<RunningNow>(facts, crew);
-  // One rank of a caller's process may be over sooner than somebody asks, and be one of many.
-  if (facts.first() && simulation == nullptr && (ranks() > 1 || facts.options.caller == nullptr)) {
-    status = std::make_unique<StatusBoard>(facts, members, comm, *totals,
-                                           [this](const AskTotals& asked) { return own_totals(false, asked); });
-    membership->listen();
-  }
+  observing->begin(started);
+  if (observing->status() != nullptr) membership->listen();
   if (journal != nullptr) journal->start();
   // No kernel has run yet, in this process.
   if (facts.options.caller == nullptr && simulation == nullptr) guard_new_descriptors();
@@ -412,12 +379,11 @@ int Node::run() {
   for (auto& w : crew.workers) {
     w->thread = Thread([this, p = w.get()] {
       worker_loop(*p);
-      worker_cpu_ns_ += thread_cpu_ns();
-      worker_no_core_ns_ += thread_no_core_ns();
+      observing->worker_ended();
     });
   }
   communication_loop();
-  elapsed = std::chrono::duration<double>(Clock::now() - started).count();
+  observing->ended(started);
   return finish(end->exit_code());
 }
 

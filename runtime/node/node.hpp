@@ -5,7 +5,7 @@
 // transport on, handles arriving messages, drives the policy and the end of the run; comments call
 // it the communication thread. It is a thread of its own while the workers are busy, and an idle
 // worker otherwise, so that a message that makes a short fragment ready is answered without waking
-// anybody (node/communication.cpp).
+// anybody (node/role.hpp).
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,7 @@
 #include "runtime/data/scopes.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/node/retained.hpp"
+#include "runtime/node/role.hpp"
 #include "runtime/start/facts.hpp"
 #include "runtime/start/members.hpp"
 #include "runtime/threads/threads.hpp"
@@ -33,17 +34,10 @@ class EndOfRun;
 class Evacuation;
 class Horizons;
 class Membership;
+class Observing;
 class Sweeping;
 class LinkMeter;
 class OutsideLoad;
-class TotalsOfAll;
-class Progress;
-class StatusBoard;
-class Watch;
-class RunningNow;
-class RankEvents;
-class RecordRoom;
-class TraceBuffer;
 namespace journal {
 class Journal;
 }  // namespace journal
@@ -68,25 +62,60 @@ class Node final : public Surroundings {
 
   // ---- fragments (node/execute.cpp); worker threads
   void submit(Worker&, Cf*);  // new fragment: place it, gather its inputs, run or queue it
-  // The same without asking its locator; of DataFragments::gather.
+  void ready(Worker&, Cf*, bool may_run_now);
+  void enroll(Cf*) final;
+  void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
+  // Fragments move (node/moving.cpp): one, by its locator; it leaves with depart(). `brought`: it has come here, and
+  // what came with it goes on.
+  void place(Worker&, Cf*, Rank to, bool brought = false);
+  static void let_go(Cf*);  // of what it may still read of swept names (fragment/horizon.hpp; node/hulls.cpp)
+
+  void fail(const std::string& text, int exit_code) final;  // any thread, first one wins
+  void wake_communication();
+
+  std::int32_t ranks() const { return facts.ranks; }
+  Rank self() const { return scopes.self(); }
+
+  // The rooms, from below.
+  RunFacts facts;
+  Transport& transport;
+  Members members;  // which of these take part
+  Communicator comm;
+  std::unique_ptr<Horizons> horizons;  // of several ranks
+  Scopes scopes;
+  DataFragments data;
+  Holds holds;
+  const std::shared_ptr<Held> held = std::make_shared<Held>();
+  const cores::Share share;  // of the host's cores
+  Crew crew;
+  Retained retained;  // series that belong here and run elsewhere
+  std::unique_ptr<PolicyHost> policy;
+  std::unique_ptr<LinkMeter> links;
+  std::unique_ptr<Observing> observing;
+  std::unique_ptr<EndOfRun> end;
+  std::unique_ptr<Evacuation> evacuation;
+  std::unique_ptr<Sweeping> sweeping;  // of several ranks
+  std::unique_ptr<Membership> membership;
+  std::unique_ptr<journal::Journal> journal;
+  // Set before run().
+  std::vector<std::pair<Rank, Parcel>> early;  // came before this rank knew that the run begins
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> failed{false};
+
+ private:
+  // ---- fragments (node/execute.cpp); worker threads
+  // Without asking its locator; of DataFragments::gather.
   void start(Worker&, Cf*, std::uint64_t promised = 0);
   void start_here(Worker&, Cf*, std::uint64_t promised);  // one that has come from another rank
-  void ready(Worker&, Cf*, bool may_run_now);
-  void execute(Worker&, Cf*);  // a ready fragment, to its end or until it waits again
+  void execute(Worker&, Cf*);                             // a ready fragment, to its end or until it waits again
   void run_chunk(Worker&, const Work&);
-  // ---- waiting fragments become ready; any thread
+  // Waiting fragments become ready; any thread.
   void arrived(Worker&, Cf*) final;
-  void enroll(Cf*) final;
   void asked(Worker&, const abi::Name&, const Cf* by, bool request, std::uint64_t began) final;
-  void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
-  // ---- what fragments may still read of swept names (fragment/horizon.hpp; node/hulls.cpp)
-  void hold_hulls(Cf*);                           // as it is now
+  Presence presence() final;
+  void hold_hulls(Cf*);                           // what it may still read, as it is now
   void hold_next(Cf*, const abi::Block& before);  // the same, when it has moved on
-  static void let_go(Cf*);
-
   // ---- moving fragments (node/moving.cpp)
-  // One fragment, by its locator: it leaves with depart(). `brought`: it has come here, and what came with it goes on.
-  void place(Worker&, Cf*, Rank to, bool brought = false);
   void depart(Worker&);
   bool spread(Worker&, Cf* range);  // every rank is to run it; false: not this one
   // Balancer: takes what there is of these and ships it; returns what really went.
@@ -97,61 +126,14 @@ class Node final : public Surroundings {
   void resettle(const Cf*, Rank to);
   Rank settled(const Cf*) const;
   bool too_light_to_settle(std::uint32_t group) const;
-
   // ---- failure; any thread, first one wins
-  void fail(const std::string& text, int exit_code) final;
   void fail_in(const Cf*, abi::Pos, const std::string& text) final;
   void fail_in(const Cf*, abi::Pos, const std::string& text, int exit_code);
   [[gnu::cold]] void fail_by_exception(const Cf*) final;
 
-  void wake_communication();
-  void wake_worker();  // after a push: somebody idle, if anybody is
-  Totals own_totals(bool final, const AskTotals& asked = {});
-  Presence presence() final;
-
-  std::int32_t ranks() const { return facts.ranks; }
-  Rank self() const { return scopes.self(); }
-
-  RunFacts facts;
-  Transport& transport;
-  Members members;    // which of these take part
-  Retained retained;  // series that belong here and run elsewhere
-
-  Communicator comm;
-  std::unique_ptr<Horizons> horizons;  // of several ranks
-  Scopes scopes;
-  DataFragments data;
-  Holds holds;
-  const std::shared_ptr<Held> held = std::make_shared<Held>();
-  const cores::Share share_;
-  Crew crew;
-  std::unique_ptr<PolicyHost> policy;
-  std::unique_ptr<EndOfRun> end;
-  std::unique_ptr<Evacuation> evacuation;
-  std::unique_ptr<Sweeping> sweeping;  // of several ranks
-  std::unique_ptr<Membership> membership;
-  std::unique_ptr<LinkMeter> links;
-  std::unique_ptr<OutsideLoad> outside_load;  // where there is a policy
-  std::unique_ptr<TotalsOfAll> totals;
-  std::unique_ptr<Progress> progress;
-  std::unique_ptr<StatusBoard> status;  // rank 0
-  std::unique_ptr<RunningNow> running;
-  std::unique_ptr<Watch> watch;        // of several processes
-  std::unique_ptr<RankEvents> events;  // --record
-  std::unique_ptr<journal::Journal> journal;
-  // Set before run().
-  std::vector<std::pair<Rank, Parcel>> early;           // came before this rank knew that the run begins
-  std::vector<std::pair<Rank, TracePart>> trace_parts;  // rank 0, after a run with --record
-  double elapsed = 0;                                   // s, of the finished run
-  std::atomic<bool> stopping{false};
-  std::atomic<bool> failed{false};
-  std::atomic<std::int64_t> moved_in{0}, moved_out{0}, shipments_out{0};
-  std::vector<std::int64_t> moved_by_group;                // communication thread
-  std::vector<std::atomic<std::int64_t>> follow_by_group;  // ran where the policy had moved those before them (settled)
-
- private:
-  friend class EndOfRun;
-  Rank place_of(Cf*) const;  // by its locator; who has none is freed
+  void wake_worker();          // after a push: somebody idle, if anybody is
+  void tell_of_rank(Totals&);  // what is observed of the rank itself
+  Rank place_of(Cf*) const;    // by its locator; who has none is freed
   [[gnu::cold]] static void abandon(Cf*, const abi::Block& reached);
   void start_main();
   void worker_loop(Worker&);
@@ -161,7 +143,7 @@ class Node final : public Surroundings {
   void run_work(Worker&, const Work&);
   void run_and_keep(Worker&, const Work&);
   void wake_sender(Worker&);
-  // The communication role (node/communication.cpp).
+  // The communication role (node/communication.cpp, node/role.hpp).
   bool turn(bool busy);  // one round of all that communication does, or what is due if there is work; role held
   Clock::time_point next_turn(Clock::time_point now, Clock::time_point until);  // when one is due, though nothing comes
   void wait_for_traffic(bool idle, Clock::time_point latest = Clock::time_point::max());
@@ -169,7 +151,6 @@ class Node final : public Surroundings {
   void look_at_workers(Clock::time_point now);
   bool drive(Worker&, Work&);  // by an idle worker: until there is work worth leaving for
   void communication_loop();
-  void pass_baton();
   bool brief(const Worker&, const Work&) const;
   void handle(Rank from, Message&&);
   void receive(Rank from, Parcel&&);  // the same of a message as it comes, and it is recorded
@@ -184,26 +165,20 @@ class Node final : public Surroundings {
   int finish(int exit_code);
   bool all_workers_left() const;
 
+  std::unique_ptr<OutsideLoad> outside_load_;  // where there is a policy
   // Each fragment reads these; what is written meanwhile is on other lines.
-  const bool several_;                  // ranks
-  const bool looks_on_;                 // there is a core for each worker of this host
-  const bool bounded_;                  // there are several workers, of one rank or several: Lead
-  const bool looks_ahead_;              // ... and a core for each worker of this host: it begins early
-  const std::int64_t visible_;          // fragments to have ready before running any, per worker
-  const std::int64_t unfolds_;          // with so many waiting, `while`s and recursions go behind the loops
-  alignas(kLine) SpinMutex role_;       // held by who drives communication
-  std::atomic<bool> role_held_{false};  // or the communication thread sleeps, and will take it for what comes
-  std::atomic<bool> asleep_{false};     // it does, in the transport
-  std::uint64_t next_chores_ = 0;       // ticks; role held
-  Clock::time_point next_look_{};       // likewise
+  const bool several_;          // ranks
+  const bool looks_on_;         // there is a core for each worker of this host
+  const bool bounded_;          // there are several workers, of one rank or several: Lead
+  const bool looks_ahead_;      // ... and a core for each worker of this host: it begins early
+  const std::int64_t visible_;  // fragments to have ready before running any, per worker
+  const std::int64_t unfolds_;  // with so many waiting, `while`s and recursions go behind the loops
+  Role role_;
+  std::uint64_t next_chores_ = 0;  // ticks; role held
+  Clock::time_point next_look_{};  // likewise
   Clock::duration look_every_ = std::chrono::milliseconds(1);
-  std::atomic<bool> driver_idle_{false};              // the driver is an idle worker: wake it by the transport
-  std::atomic<std::uint32_t> baton_{1};               // 1: the communication thread is to take the role
-  std::atomic<std::int32_t> left_{0};                 // workers whose loop has ended
-  std::shared_ptr<RecordRoom> record_room_;           // --record
-  std::vector<std::unique_ptr<TraceBuffer>> traces_;  // by worker
-  std::atomic<std::int64_t> worker_cpu_ns_{0};        // of workers that have ended
-  std::atomic<std::int64_t> worker_no_core_ns_{0};    // ... in which they could have run and had no core
+  std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
+  std::atomic<std::int32_t> left_{0};     // workers whose loop has ended
 };
 
 }  // namespace tessera::runtime

@@ -83,9 +83,8 @@ void check_closing(unsigned first, unsigned last) {
     }
     if (fd == STDOUT_FILENO) {
       end_for(
-          "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is "
-          "opened "
-          "next; dup2() gives stdout another file [T414]");
+          "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is opened"
+          " next; dup2() gives stdout another file [T414]");
     }
     end_for("closes file descriptor " + std::to_string(fd) +
             ", which it has not opened: the run needs it; close only what you have opened [T414]");
@@ -153,8 +152,13 @@ int close_range(unsigned first, unsigned last, int flags) noexcept {
 }
 int fclose(std::FILE* file) {
   static const auto next = reinterpret_cast<tessera::runtime::Fclose>(dlsym(RTLD_NEXT, "fclose"));
-  if (file == stdout && tessera::runtime::of_kernel())
-    tessera::runtime::end_for("closes stdout: nothing could be printed from then on; fflush() has it written [T414]");
+  if (file != nullptr && tessera::runtime::of_kernel()) {
+    if (file == stdout)
+      tessera::runtime::end_for("closes stdout: nothing could be printed from then on; fflush() has it written [T414]");
+    if (file == stderr)
+      tessera::runtime::end_for(
+          "closes stderr: what goes wrong could not be told from then on; freopen() gives it another file [T414]");
+  }
   return next(file);
 }
 void closefrom(int first) noexcept {
