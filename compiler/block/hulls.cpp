@@ -122,22 +122,23 @@ Hulls::Hulls(const Program& program, const Names& names, const Names& writes, co
     }
     if (reached.count(sub.get()) != 0) recursive_.insert(sub.get());
   }
-  for (const auto& sub : program.subs) find_ends(*sub->last().body);
+  for (const auto& sub : program.subs) find_ends(*sub->last().body, *sub->last().body);
   for (const auto& sub : program.subs) find_uses(*sub);
   pass_assigned();
   summarise();
 }
 
-void Hulls::find_ends(const Body& b) {
-  for (const Declared& d : b.names) declared_in_[d.variable] = &b;
+// `once`: the outermost body in which this one is made once, on no condition.
+void Hulls::find_ends(const Body& b, const Body& once) {
+  for (const Declared& d : b.names) declared_in_[d.variable] = &once;
   for (const Step& step : b.steps) {
-    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) find_ends((*when)->body);
+    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) find_ends((*when)->body, (*when)->body);
     const auto* spawn = std::get_if<Spawn>(&step);
     if (spawn == nullptr || spawn->owned == nullptr) continue;
     const Block& last = spawn->owned->last();
-    if (last.kind == Kind::loop && last.out[0].indices.empty()) ends_[last.out[0].base] = {spawn->owned.get(), &b};
+    if (last.kind == Kind::loop && last.out[0].indices.empty()) ends_[last.out[0].base] = {spawn->owned.get(), &once};
     for (const auto& block : spawn->owned->blocks) {
-      if (block->body) find_ends(*block->body);
+      if (block->body) find_ends(*block->body, last.kind == Kind::eval ? once : *block->body);
     }
   }
 }
@@ -339,6 +340,12 @@ void Hulls::chain(const Chain& c, const Spawn* spawn, Boxes& out) {
     known_[last.counter] = {end(spawn->arguments[0].value, false), nullptr};
   }
   for (const auto& b : c.blocks) block(*b, true, out);
+  for (const auto& [base, boxes] : after(c)) {
+    for (Box box : boxes) {
+      for (Side& s : box) s.first = end(s.first, false);
+      add(base, std::move(box), out);
+    }
+  }
 }
 
 void Hulls::block(const Block& b, bool inputs, Boxes& out) {

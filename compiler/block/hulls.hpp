@@ -59,7 +59,7 @@ class Hulls {
     std::int64_t plus = 0;
   };
 
-  void find_ends(const Body& b);
+  void find_ends(const Body& b, const Body& once);
   void find_uses(const Chain& c);
   void uses_in(const Step& step);
   std::size_t prefix_of(const Variable* base) const;

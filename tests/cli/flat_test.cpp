@@ -119,6 +119,10 @@ constexpr Steps kShapes[] = {
      "while k > 0 && t < n, t = 0 .. out w for i = 0..9 step(x[t][i], x[t][9 - i], x[t + 1][i]); show(x[w][0]);"},
     {"a chain in a while on a value from outside", 8000,
      "init(0, x[0]); number(1, k); while k > 0 && t < n, t = 0 .. out w step(x[t], x[t], x[t + 1]); show(x[w]);"},
+    {"a while that begins at what is read", 8000,
+     "number(3, p); init(0, x[3]); number(1, k[3]); while k[t] > 0 && t < n, t = p .. out w {\n"
+     "  step(x[t], x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
+     "show(x[w]);"},
     {"levels that hand their own names on", 500, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
     {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
     {"a while on what says that a sub has ended", 20000,

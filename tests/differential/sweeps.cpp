@@ -127,9 +127,11 @@ class Writer::Cells {
         const std::string body = cells + step(x_, l_, t_, i_);
         const std::string more =
             r_.chance(40) ? cells + look("turn", at(x_, plus(t_, -r_.between(0, far_)), column(i_, l_))) : "";
+        const std::string first =
+            std::to_string(far_) + (r_.chance(40) ? " + " + l_ + "[0] % 1" : "");  // read, or known
         return "while " + t_ + " <= " + std::to_string(steps_) + " && " + at(x_, plus(t_, -1), "0") + " % " +
-               std::to_string(r_.between(5, 40)) + " != 1, " + t_ + " = " + std::to_string(far_) + " .. out " + out_ +
-               " " + w_.braces(body + more);
+               std::to_string(r_.between(5, 40)) + " != 1, " + t_ + " = " + first + " .. out " + out_ + " " +
+               w_.braces(body + more);
       }
     }
   }
