@@ -73,6 +73,7 @@ Observing::~Observing() = default;
 // The recording comes first: policies are recorded, too.
 void Observing::prepare() {
   const RunFacts& facts = of_.facts;
+  cpu_before_ = cpu_seconds();
   totals_ = std::make_unique<TotalsOfAll>(facts.ranks);
   if (room_ == nullptr) return;
   events_ =
@@ -201,7 +202,9 @@ Totals Observing::own(bool final, const AskTotals& asked) {
   t.peak_memory_kb = peak_kb();
   // Of a rank that shares its process with others the process tells nothing; its threads do, once they have ended.
   const bool alone = facts.ranks == 1 || !facts.hosts.empty();
-  t.cpu = alone ? cpu_seconds() : final ? 1e-9 * static_cast<double>(worker_cpu_ns_.load() + thread_cpu_ns()) : 0;
+  t.cpu = alone   ? cpu_seconds() - cpu_before_
+          : final ? 1e-9 * static_cast<double>(worker_cpu_ns_.load() + thread_cpu_ns())
+                  : 0;
   t.no_core = 1e-9 * static_cast<double>(worker_no_core_ns_.load());
   complete_(t);
   if (final) {

@@ -103,6 +103,7 @@ class Observing {
   std::vector<std::unique_ptr<TraceBuffer>> traces_;  // by worker
   std::unique_ptr<RankEvents> events_;
   std::vector<std::pair<Rank, TracePart>> trace_parts_;  // rank 0
+  double cpu_before_ = 0;                                // s, of this process: it may have compiled the program
   double elapsed_ = 0;                                   // s, of the finished run
   std::atomic<std::int64_t> worker_cpu_ns_{0};           // of workers that have ended
   std::atomic<std::int64_t> worker_no_core_ns_{0};       // ... in which they could have run and had no core

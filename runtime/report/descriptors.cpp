@@ -53,29 +53,16 @@ Set open_now() {
   return found;
 }
 
-// A loop over all numbers has closed stderr by the time it comes to what the run needs, and that is yet to be told.
-constexpr int kAboveSuch = 512;  // such a loop comes later to it, and as a rule a process may have 1,024
-std::atomic<int> kept_stderr{-1};
-
-void keep_stderr() {
-  if (kept_stderr.load() < 0) kept_stderr.store(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kAboveSuch));
-}
-void put_stderr_back() {
-  if (kept_stderr.load() >= 0 && fcntl(STDERR_FILENO, F_GETFD) < 0) dup3(kept_stderr.load(), STDERR_FILENO, 0);
-}
-
 // MPI and the run close what they like in threads of their own.
 bool of_kernel() { return (in_fragment() || thread_starter() != nullptr) && program_running() != nullptr; }
 
 [[noreturn]] void end_for(const std::string& what) {
-  put_stderr_back();
   end_saying("the kernel " + what, "tessera: error: a thread that a kernel has started " + what, kExitProgram);
 }
 
 void check_closing(unsigned first, unsigned last) {
   if (!of_kernel()) return;
   for (unsigned fd = first; fd <= last && fd < kMostGuarded; ++fd) {
-    if (fd == STDERR_FILENO) keep_stderr();
     struct stat now {};
     if (!guarded[fd].on.load(std::memory_order_acquire) || fstat(static_cast<int>(fd), &now) != 0 ||
         !guarded[fd].is(now)) {
@@ -86,14 +73,20 @@ void check_closing(unsigned first, unsigned last) {
           "closes file descriptor 1, which is stdout: what the program prints would be lost, or get into what is opened"
           " next; dup2() gives stdout another file [T414]");
     }
+    if (fd == STDERR_FILENO) {
+      end_for(
+          "closes file descriptor 2, which is stderr: what goes wrong could not be told from then on; dup2() gives it"
+          " another file [T414]");
+    }
     end_for("closes file descriptor " + std::to_string(fd) +
             ", which it has not opened: the run needs it; close only what you have opened [T414]");
   }
 }
 
-// dup2() onto stdout closes it, too, but gives it another file at once, which is the kernel's to close.
+// dup2() onto stdout or stderr closes it, too, but gives it another file at once, which is the kernel's to close.
 void check_replacing(int to) {
-  if (to >= 0 && to != STDOUT_FILENO) check_closing(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  if (to >= 0 && to != STDOUT_FILENO && to != STDERR_FILENO)
+    check_closing(static_cast<unsigned>(to), static_cast<unsigned>(to));
 }
 
 using Fclose = int (*)(std::FILE*);
@@ -109,6 +102,7 @@ namespace {
 void guard_all_new() noexcept {
   Set added = open_now() & ~open_before;
   added.set(STDOUT_FILENO);
+  added.set(STDERR_FILENO);
   for (unsigned fd = 0; fd < kMostGuarded; ++fd) {
     struct stat now {};
     if (!added[fd] || fstat(static_cast<int>(fd), &now) != 0) continue;

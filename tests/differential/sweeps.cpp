@@ -30,6 +30,7 @@ class Writer::Cells {
     w_.cost_ += w_.weight_ * (steps_ + 2) * n_ * 8;
     const int way = r_.below(7);
     parts.push_back(steps(way));
+    if (!after_turns_.empty()) parts.push_back(after_turns_);
     const bool turns = way == 6;
     const std::string last = turns ? out_ + " - 1" : std::to_string(steps_);
     if (r_.chance(80)) parts.push_back(loop(i_, 0, n_ - 1) + look("last", at(x_, last, column(i_, l_))));
@@ -124,7 +125,13 @@ class Writer::Cells {
       case 5:
         return recursive();
       default: {
-        const std::string body = cells + step(x_, l_, t_, i_);
+        std::string body = cells + step(x_, l_, t_, i_);
+        if (r_.chance(40)) {  // what only who knows the last turn reads
+          const std::string at_turn = p_ + "[" + t_ + "]";
+          body += "mix(" + t_ + ", 1, " + at_turn + ");\n";
+          after_turns_ = loop(t_, 0, far_ - 1) + "mix(" + t_ + ", 2, " + at_turn + ");\n" +
+                         look("only", p_ + "[" + plus(out_, -1) + "]");
+        }
         const std::string more =
             r_.chance(40) ? cells + look("turn", at(x_, plus(t_, -r_.between(0, far_)), column(i_, l_))) : "";
         const std::string first =
@@ -218,7 +225,7 @@ class Writer::Cells {
   Random& r_;
   Visible inner_;
   std::vector<Protected> kept_;
-  std::string x_, y_, l_, out_, p_, d_, t_, i_, j_;
+  std::string x_, y_, l_, out_, p_, d_, t_, i_, j_, after_turns_;
   const int n_ = r_.between(1, 4), far_ = r_.between(1, 3), steps_ = far_ + r_.between(1, 12);
   const bool down_ = r_.chance(25), time_last_ = r_.chance(25);
   bool y_taken_ = false;
