@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kEnding = ".tsj";
 constexpr const char* kLock = "lock";        // held by rank 0
 constexpr const char* kWriting = "writing";  // ... by the others, together
-constexpr auto kPatience = std::chrono::seconds(3), kPatienceWithRanks = std::chrono::seconds(15);
+constexpr auto kPatience = std::chrono::seconds(8);
 constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
 std::string words_of(const std::vector<std::string>& words) {
@@ -115,16 +115,15 @@ Folder::Folder(fs::path path, const Origin& origin, Finished finished, std::func
   }
 }
 
-// The ranks of a run whose `tessera` was killed live on, and write, until mpirun has found that out: 3 to 4 s. Of a run
-// that has its `tessera` nobody knows when it ends.
+// The ranks of a run whose `tessera` was killed live on, and write, until mpirun has found that out: 3 to 4 s.
 bool Folder::take(const std::function<void()>& waits) {
   const int writing = open((path_ / kWriting).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  const auto began = Clock::now();
+  const auto until = Clock::now() + kPatience;
   // A file system without locks is taken as it is.
   const auto held = [](int file, int how) { return flock(file, how | LOCK_NB) != 0 && errno == EWOULDBLOCK; };
   bool mine = !held(lock_, LOCK_EX), told = false;
   while (!mine || held(writing, LOCK_EX)) {
-    if (Clock::now() - began >= (mine ? kPatienceWithRanks : kPatience)) break;
+    if (Clock::now() >= until) break;
     if (!std::exchange(told, true) && waits) waits();
     sleep_for(kBetweenTries);
     mine = mine || !held(lock_, LOCK_EX);

@@ -58,8 +58,8 @@ std::size_t room_to_give(const RunFacts& facts) {
 
 }  // namespace
 
-Observing::Observing(const Parts& of, std::function<void(Totals&)> complete, std::function<bool()> over)
-    : moves(of.facts.program.block_count), of_(of), complete_(std::move(complete)), over_(std::move(over)) {
+Observing::Observing(const Parts& of, std::function<void(Totals&)> complete, std::function<bool()> stopped)
+    : moves(of.facts.program.block_count), of_(of), complete_(std::move(complete)), stopped_(std::move(stopped)) {
   if (of_.facts.options.record.empty()) return;
   room_ = std::make_shared<RecordRoom>(room_to_record(of_.facts), of_.crew.workers.size() + 1);
   for (auto& w : of_.crew.workers) {
@@ -115,10 +115,10 @@ void Observing::on(Rank from, Totals&& t) {
   if (status_ != nullptr) status_->came(from);
 }
 void Observing::on(Rank from, const AskTotals& asked) {
-  if (!over_()) of_.comm.send(from, own(false, asked));
+  if (!stopped_()) of_.comm.send(from, own(false, asked));
 }
 void Observing::on(Rank from, Beat&& b) {
-  if (watch_ != nullptr && !over_()) watch_->on(from, std::move(b));
+  if (watch_ != nullptr && !stopped_()) watch_->on(from, std::move(b));
 }
 void Observing::on(Rank from, TracePart&& part) { trace_parts_.emplace_back(from, std::move(part)); }
 

@@ -50,9 +50,9 @@ class Observing {
     DataFragments& data;
     const Held& held;
   };
-  // `complete`: adds what only the rank knows of itself. `over`: the rank has heard that the run ends; nobody is
+  // `complete`: adds what only the rank knows of itself. `stopped`: the rank has heard that the run ends; nobody is
   // answered from then on.
-  Observing(const Parts&, std::function<void(Totals&)> complete, std::function<bool()> over);
+  Observing(const Parts&, std::function<void(Totals&)> complete, std::function<bool()> stopped);
   ~Observing();
 
   void prepare();                         // before the policy
@@ -68,7 +68,7 @@ class Observing {
   template <class M>
   requires requires(RankEvents& e, const M& m) { e.on(Rank{}, m); }
   void on(Rank from, const M& m) {
-    if (events_ != nullptr && !over_()) events_->on(from, m);
+    if (events_ != nullptr && !stopped_()) events_->on(from, m);
   }
 
   // A worker has ended, this thread: what its processor did for it.
@@ -93,7 +93,7 @@ class Observing {
  private:
   const Parts of_;
   const std::function<void(Totals&)> complete_;
-  const std::function<bool()> over_;
+  const std::function<bool()> stopped_;
   std::unique_ptr<TotalsOfAll> totals_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<StatusBoard> status_;  // rank 0

@@ -1,7 +1,9 @@
 // A journal's folder, its ranges, and how often it is written.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "balancer/random.hpp"
@@ -111,6 +113,19 @@ TEST_F(JournalFiles, TheFolderIsWaitedForAWhile) {
     EXPECT_EQ(waited, 1);
     EXPECT_EQ(token_of(folder_), mine.token);
   }
+}
+
+// mpirun ends the ranks of a run whose `tessera` was killed after 3 to 4 s: 2 of 71 runs that came at once were
+// refused.
+TEST_F(JournalFiles, TheFolderIsWaitedForUntilMpirunHasEndedItsRanks) {
+  const Origin origin = header().origin;
+  auto before = std::make_unique<Folder>(folder_, origin);
+  std::thread mpirun([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    before.reset();
+  });
+  EXPECT_EQ(Folder(folder_, origin).wrong, "");
+  mpirun.join();
 }
 
 TEST_F(JournalFiles, OfAnotherProgramIsRefusedAndUntouched) {
