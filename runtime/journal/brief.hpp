@@ -1,10 +1,9 @@
-// Brief, Alone: a fragment of a few microseconds that runs, as the journal sees it: only that it has returned is
-// written down of it, and what it has assigned. Doing is for all others.
+// Brief: a fragment of a few microseconds that runs, as the journal sees it: only that it has returned is written down
+// of it, and what it has assigned. Doing is for all others.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "runtime/journal/doing.hpp"
@@ -30,108 +29,93 @@ inline bool all_is_written(const Worker& w, const Id& key, std::uint32_t group) 
 
 class Brief {
  public:
-  // Of this fragment, which is about to run.
-  static bool suits(const Worker& w, const abi::Cf* c) {
-    const abi::Block& b = *c->block;
-    return b.kind == abi::Kind::atomic && !abi::recalled(c) && b.output_count <= Page::kMostOutputs && !w.page->waits &&
-           w.page->brief == nullptr && w.page->alone == nullptr && !all_is_written(w, key_of(c), b.group);
-  }
-
-  Brief(Surroundings& rank, Worker& w, abi::Cf* c)
-      : rank_(rank), worker_(w), page_(*w.page), cf_(c), outer_(std::exchange(w.doing, nullptr)) {
-    std::uint32_t part = 0;
-    if (repeats(c)) [[unlikely]] {
-      page_.loop(c->id);
-    } else if (page_.part.depth == w.depth) {
-      part = page_.part.number;
-    }
-    page_.begin_note(key_of(c), c->block->group, part);
-    page_.brief = this;
-  }
-  ~Brief() {
-    if (doing_) [[unlikely]]
-      doing_.reset();
-    worker_.doing = outer_;
-    page_.brief = nullptr;
-    if (!done_) [[unlikely]]
-      page_.forget_note();
-    if (simulation != nullptr) [[unlikely]]
-      page_.journal().printed_by_now();
-  }
-  Brief(const Brief&) = delete;
-  Brief& operator=(const Brief&) = delete;
-
-  // Its kernel, which has assigned nothing yet, asks for more.
-  void durable() {
-    doing_.emplace(rank_, worker_, cf_);
-    doing_->durable();
-  }
-  // It has come to its end.
-  void done() {
-    done_ = true;
-    if (doing_) [[unlikely]]
-      return doing_->done();
-    if (simulation != nullptr) [[unlikely]]
-      page_.journal().printed_by_now();
-    page_.end_note();
-  }
-
- private:
-  Surroundings& rank_;
-  Worker& worker_;
-  Page& page_;
-  abi::Cf* const cf_;
-  Doing* const outer_;
-  std::optional<Doing> doing_;
-  bool done_ = false;
-};
-
-// The same at less cost, where nobody else asks what the fragments of this worker do.
-class Alone {
- public:
   // This one, as another of its block was found to a moment ago.
-  static bool suits(const Worker& w, const abi::Cf* c) {
-    return w.page->notes(c->block) && w.page->alone == nullptr && w.page->brief == nullptr && w.doing == nullptr &&
-           !abi::recalled(c);
+  static bool suits_again(const Worker& w, const abi::Cf* c) {
+    return w.page->last_like(c->block).block == c->block && !w.page->noting && w.doing == nullptr && !abi::recalled(c);
   }
-  // It was found to be one of those that are noted.
-  static void suited(Surroundings& rank, const Worker& w, const abi::Cf* c) {
-    if (w.trace != nullptr || w.series != nullptr || w.inputs != nullptr || repeats(c)) return;
-    if (simulation != nullptr && c->block->group % 2 == 0) return;  // there are to be others, too
-    w.page->rank = &rank;
-    w.page->now_notes(c->block);
-  }
-
-  static abi::Next run(Worker& w, abi::Cf* c) {
+  static abi::Next run_again(Worker& w, abi::Cf* c) {
     Page& page = *w.page;
-    const abi::Block& block = *c->block;
-    page.begin_note(c->id, block.group, page.part.depth == w.depth ? page.part.number : 0);
-    page.alone = c;
+    const Page::Like& like = page.last_like(c->block);
+    page.begin_note(c->id);
+    page.noting = page.alone = true;
     abi::Next next;
     try {
-      next = block.run(&w, c);
+      next = c->block->run(&w, c);
     } catch (...) {
-      page.durable.reset();
-      page.alone = nullptr;
-      page.forget_note();
-      if (simulation != nullptr) page.journal().printed_by_now();
+      fails(w, nullptr);
       throw;
     }
-    page.alone = nullptr;
-    if (simulation != nullptr) [[unlikely]]
-      page.journal().printed_by_now();
-    if (w.doing != nullptr) [[unlikely]] {
-      page.durable->done();
-      page.durable.reset();
-    } else {
-      page.end_note();
+    if (page.durable != nullptr || simulation != nullptr) [[unlikely]]
+      if (ends_otherwise(w, nullptr)) return next;
+    page.noting = page.alone = false;
+    page.end_note(like, w.depth);
+    return next;
+  }
+  // This fragment, which is about to run.
+  static bool suits(const Worker& w, const abi::Cf* c) {
+    return c->block->kind == abi::Kind::atomic && !abi::recalled(c) && !w.page->waits && !w.page->off() &&
+           !w.page->noting && !all_is_written(w, key_of(c), c->block->group);
+  }
+  // It is, and nobody but the journal asks what it does: so others of its block are for a while.
+  static void suited(const Worker& w, const abi::Cf* c) {
+    if (w.trace != nullptr || w.series != nullptr || w.inputs != nullptr || repeats(c)) return;
+    if (simulation != nullptr && c->block->group % 2 == 0) return;  // there are to be others, too
+    w.page->now_notes(c->block);
+  }
+  // `runs` has its code run; it may throw.
+  template <class F>
+  static abi::Next run(Worker& w, abi::Cf* c, F runs) {
+    Page& page = *w.page;
+    Doing* const outer = std::exchange(w.doing, nullptr);
+    std::uint32_t part = 0;
+    if (repeats(c)) {
+      page.loop(c->id);
+    } else if (page.part.depth == w.depth) {
+      part = page.part.number;
     }
+    const Id key = key_of(c);
+    const std::uint32_t group = c->block->group;
+    page.begin_note(key);
+    page.noting = true;
+    abi::Next next;
+    try {
+      next = runs();
+    } catch (...) {
+      fails(w, outer);
+      throw;
+    }
+    if (ends_otherwise(w, outer)) return next;
+    page.noting = false;
+    page.end_note(group, part);
     return next;
   }
   // Its kernel, which has assigned nothing yet, asks for more.
   static void durable(Worker& w) {
-    w.page->durable = std::make_unique<Doing>(*w.page->rank, w, w.page->alone);
+    w.page->alone = false;
+    w.page->durable = std::make_unique<Doing>(w.node, w, w.current);
     w.page->durable->durable();
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] static void fails(Worker& w, Doing* outer) {
+    w.page->durable.reset();
+    w.doing = outer;
+    w.page->noting = w.page->alone = false;
+    if (simulation != nullptr) w.page->journal().printed_by_now();
+    w.page->forget_note();
+  }
+  // True: of this one more is written down.
+  [[gnu::noinline]] static bool ends_otherwise(Worker& w, Doing* outer) {
+    Page& page = *w.page;
+    const bool more = page.durable != nullptr;
+    if (more) {
+      page.durable->done();
+      page.durable.reset();
+    }
+    w.doing = outer;
+    if (simulation != nullptr) page.journal().printed_by_now();
+    if (more) page.noting = page.alone = false;
+    return more;
   }
 };
 

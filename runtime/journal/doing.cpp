@@ -103,10 +103,6 @@ Doing::Doing(Surroundings& rank, Worker& w, Cf* c)
   }
   if (kernel_) {
     key_ = key_of(c);
-    page_.begins();
-    for (unsigned k = 0; k < inputs; ++k) {
-      if (const abi::Value* v = abi::input(c, *c->block, k)) page_.reads(v);
-    }
     if (repeats(c)) page_.loop(c->id);
     if (all_is_written(w, key_, group_)) names_.emplace(c);
     return;
@@ -149,6 +145,5 @@ extern "C" void tessera_durable() {
   if (w == nullptr) throw std::logic_error("tessera::durable() was called in a thread that the kernel has started");
   if (w->doing != nullptr) return w->doing->durable();
   if (w->page == nullptr) return;
-  if (w->page->alone != nullptr) return tessera::runtime::journal::Alone::durable(*w);
-  if (w->page->brief != nullptr) w->page->brief->durable();
+  if (w->page->noting) tessera::runtime::journal::Brief::durable(*w);
 }

@@ -132,11 +132,11 @@ void Journal::hurry() {
 // What the next sweep would have to write at most.
 Pace::Amount Journal::amount() {
   Pace::Amount all;
+  const Gate::Closed closed;
   for (const auto& page : pages_) {
-    all.bytes += page->bytes_kept();
-    const std::lock_guard hold(page->mutex_);
-    all.bytes += page->full_.size() * kFrame + page->rows_.size() + page->ranges_.bytes();
-    all.values += page->small_.fresh.size() + page->large_.fresh.size();
+    const Pace::Amount more = page->amount();
+    all.bytes += more.bytes;
+    all.values += more.values;
   }
   return all;
 }
@@ -190,58 +190,42 @@ void Journal::let_others_run() const {
   if (simulation != nullptr) simulation->wait(this, Clock::now() + std::chrono::microseconds(1 << sweeps_ % 8));
 }
 
-// All pages are locked before the first is taken, and from then on no value is dropped. One that was dropped before has
-// been read by fragments that were on the pages by then (a fragment lets go of its inputs after that), so these are in
-// this sweep or in earlier ones; each other value that those on the pages have given is in it. Workers go on to note
-// meanwhile: of what one has noted when its page is taken all is in the sweep, what it has given included. Who reads a
-// value may be noted before whoever gave it, and be in an earlier sweep, which may be lost: then the value is written.
+// While the gate is closed all pages are taken: in one moment, as others see it. A value that is gone has been read by
+// fragments that were on the pages by then (a fragment lets go of its inputs after that), so these are in this sweep or
+// in earlier ones; each other value that those on the pages have given is in it. What those have assigned that have not
+// returned may have been read by some that are taken; these may be in an earlier sweep than who assigned it, which may
+// be lost: so it is written in any case. While it is written all go on; and who lets go of a value leaves it.
 Pace::Amount Journal::sweep() {
-  for (const auto& page : pages_) {
-    const std::lock_guard hold(page->mutex_);
-    page->gather(Page::Values::alive);
-    page->look_at_all();
-  }
   let_others_run();
   std::vector<Page::Taken> all;
   all.reserve(pages_.size());
-  for (const auto& page : pages_) page->mutex_.lock();
-  for (const auto& page : pages_) {
-    all.push_back(page->take());
-    let_others_run();
+  {
+    const Gate::Closed closed;
+    for (const auto& page : pages_) all.push_back(page->take());
+    taken_.fetch_add(1, std::memory_order_relaxed);
   }
-  taken_.fetch_add(1, std::memory_order_relaxed);
-  for (const auto& page : pages_) {
-    page->taken();
-    page->mutex_.unlock();
-  }
+  let_others_run();
   Pace::Amount amount;
   std::size_t other = 0;
   for (const Page::Taken& t : all) {
-    amount.values += t.small.size() + t.large.size();
-    for (const auto* list : {&t.small, &t.large}) {
-      for (const Fresh& p : *list) amount.bytes += bytes_of(p);
-    }
+    amount.values += t.slots.size();
+    for (const Slot* s : t.slots) amount.bytes += sizeof(Slot) + s->value.load(std::memory_order_relaxed)->size;
     for (const auto& r : t.rows) amount.bytes += r.size();
     amount.bytes += t.ranges.bytes() + t.gone.size() * sizeof(Id);
     other += t.rows.size() + t.gone.size() + (t.ranges.empty() ? 0 : 1);
   }
   if (amount.values + other > 0 || (captured_ != nullptr && captured_->size() > kPageFull)) write(all);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    if (!on()) {
-      release_all(all[k].small);
-      release_all(all[k].large);
-      continue;
-    }
-    pages_[k]->stand(all[k].small, pages_[k]->small_);
-    pages_[k]->stand(all[k].large, pages_[k]->large_);
-  }
+  let_others_run();
+  const Gate::Closed closed;
+  for (std::size_t k = 0; k < all.size(); ++k) on() ? pages_[k]->written(all[k]) : pages_[k]->stop();
   return amount;
 }
 
 void Journal::write(const Page::Taken& t) {
   RowWriter rows(*file_);
-  for (const auto* list : {&t.small, &t.large}) {
-    for (const Fresh& p : *list) rows.put(ValueOf{p.id, p.maker, p.value->type, payload_of(p.value), 0});
+  for (const Slot* s : t.slots) {
+    const abi::Value* const v = s->value.load(std::memory_order_relaxed);
+    rows.put(ValueOf{s->name, s->maker, v->type, payload_of(v), 0});
   }
   for (const Range& r : t.ranges.ranges()) rows.put(r);
   constexpr std::size_t kAtOnce = 1024;
@@ -285,7 +269,7 @@ void Journal::write_learned() {
   rows.flush();
 }
 
-void Journal::write(std::vector<Page::Taken>& all) try {
+void Journal::write(const std::vector<Page::Taken>& all) try {
   if (file_ == nullptr || file_->size() > kFileSize) {
     file_ = std::make_unique<File>(
         file_name(settings_.folder, settings_.header.attempt, settings_.header.rank, files_++), settings_.header);

@@ -68,7 +68,7 @@ class Journal {
   Pace::Amount sweep();  // how much it was
   void let_others_run() const;
   Pace::Amount amount();
-  void write(std::vector<Page::Taken>&);
+  void write(const std::vector<Page::Taken>&);
   void write(const Page::Taken&);
   void capture();
   void print_again();

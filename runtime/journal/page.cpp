@@ -1,32 +1,43 @@
 #include "runtime/journal/page.hpp"
 
-#include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "runtime/journal/doing.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/memory/value.hpp"
+#include "runtime/work/worker.hpp"
 
 namespace tessera::runtime::journal {
 namespace {
 
-// Everybody who could read it has done so, and is on a page of this rank.
-bool is_idle(const abi::Value* v) { return __atomic_load_n(&v->refs, __ATOMIC_ACQUIRE) == 1; }
-bool is_dead(const abi::Value* v) { return is_idle(v) && !is_wanted(v); }
+std::uint64_t bytes_of(const abi::Value* v) { return v->size + sizeof(Slot); }
+
+// The thread that has let go of its last reference.
+bool lets_go_here(abi::Value* v) {
+  if (thread_worker == nullptr || thread_worker->page == nullptr) [[unlikely]]
+    return Page::lets_go_elsewhere(v);
+  return Page::lets_go(v, *thread_worker->page);
+}
 
 }  // namespace
 
 Page::Page(Journal& journal)
-    : waits(journal.known() != nullptr && journal.flows()), journal_(journal), ranges_(journal.loops_) {}
+    : goes_on(journal.known() != nullptr),
+      waits(goes_on && journal.flows()),
+      ranges_(journal.loops_),
+      journal_(journal) {
+  runtime::lets_go = lets_go_here;
+  Gate::add(&inside_);
+}
 
 Page::~Page() {
   forget(0);
-  gather(Values::all);
-  for (Pile* pile : {&small_, &large_}) {
-    release_all(pile->fresh);
-    release_all(pile->standing);
+  {
+    const Gate::Closed closed;
+    stop();
+    slots_.leave();
   }
+  Gate::remove(&inside_);
 }
 
 void Page::loop(const Id& id) {
@@ -51,144 +62,83 @@ void Page::add_rows(std::size_t more) {
   rows_.reserve(kFrame);
 }
 
-void Page::keep(const Fresh& p, bool large) {
-  Pile& pile = large ? large_ : small_;
-  pile.bytes += bytes_of(p);
-  if (large) large_at_.emplace(p.value, pile.fresh.size());
-  pile.fresh.push_back(p);
+Slot* Page::next_slot() {
+  if (Slot* const s = slots_.take()) return s;
+  slots_.collect(gone_);
+  if (Slot* const s = slots_.take()) return s;
+  slots_.more();
+  return slots_.take();
+}
+Slot* Page::more_slots() {
+  const Passing here(inside_);
+  return next_slot();
 }
 
-// Looking costs little for each value, since it is done again only when there are so many more.
-void Page::look_if_many() {
-  if (small_.fresh.size() < look_at_ && small_.bytes < look_bytes_) return;
-  look(small_);
-  look_at_ = std::max(kFewPending, 2 * small_.fresh.size());
-  look_bytes_ = small_.bytes + std::max(kFewBytes, small_.bytes / 8);
+void Page::now_notes(const abi::Block* b) {
+  const Passing here(inside_);
+  notes_[b->group % kBlocks] = {b, &ranges_.group(b->group)};
 }
 
-void Page::add(Fresh p) {
-  const bool large = is_large(p.value);
-  if (large && large_.fresh.size() + large_.standing.size() >= look_at_large_) {
-    look(large_);
-    const std::size_t left = large_.fresh.size() + large_.standing.size();
-    look_at_large_ = left + 1 + left / 32;
-  }
-  if (small_.idle + large_.idle > kPageMost) {
-    lost_ = true;
-    return abi::release(p.value);
-  }
-  keep(p, large);
-}
-
-void Page::remove_large(std::size_t at) {
-  std::vector<Fresh>& all = large_.fresh;
-  const auto moves = [this](const abi::Value* v, std::size_t from, std::size_t to) {
-    const auto found = large_at_.find(v);
-    if (found == large_at_.end() || found->second != from) return;
-    from == to ? void(large_at_.erase(found)) : void(found->second = to);
-  };
-  moves(all[at].value, at, at);
-  abi::release(all[at].value);
-  if (at + 1 != all.size()) moves(all.back().value, all.size() - 1, at);
-  all[at] = all.back();
-  all.pop_back();
-}
-
-void Page::drop_read() {
-  const std::lock_guard hold(mutex_);
-  for (const abi::Value* v : large_read_) {
-    const auto found = large_at_.find(v);
-    if (found == large_at_.end() || !is_dead(large_.fresh[found->second].value)) continue;
-    large_.bytes -= bytes_of(large_.fresh[found->second]);
-    remove_large(found->second);
-  }
-  large_read_.clear();
-}
-
-std::uint64_t Page::bytes_kept() {
-  const std::lock_guard hold(mutex_);
-  return small_.bytes + large_.bytes;
-}
-
-// Whoever has read a value lets go of it when he is on his page, so with the next sweep, or before.
-void Page::look(Pile& pile) {
-  pile.bytes = pile.idle = 0;
-  const auto stays = [&](const Fresh& p) {
-    if (is_dead(p.value)) return false;
-    pile.bytes += bytes_of(p);
-    if (is_idle(p.value)) pile.idle += bytes_of(p);
-    return true;
-  };
-  if (&pile == &large_) {
-    for (std::size_t k = pile.fresh.size(); k-- > 0;) {
-      if (!stays(pile.fresh[k])) remove_large(k);
-    }
-  } else {
-    std::erase_if(pile.fresh, [&](const Fresh& p) {
-      const bool goes = !stays(p);
-      if (goes) abi::release(p.value);
-      return goes;
-    });
-  }
-  std::erase_if(pile.standing, [&](const Standing& s) {
-    if (!is_idle(s.value)) return false;
-    if (!is_wanted(s.value)) gone_.push_back(s.id);
-    abi::release(s.value);
-    return true;
-  });
-  if (small_.idle + large_.idle > kPageFull) journal_.hurry();
-}
-
-void Page::look_at_all() {
-  look(small_);
-  look(large_);
-}
-
-// What is noted goes where it can be taken from. A value that is dead by now need not: whoever has read it is in this
-// sweep. But where a sweep has ended since the value was given, they may be in that one.
-void Page::gather(Values which) {
-  const std::uint32_t upto = noted_.load(std::memory_order_acquire);
-  const bool any_idle = small_.idle + large_.idle > 0;
-  for (const Note* n = &notes_[gathered_]; n != &notes_[upto]; ++n) {
-    if (n->group != kNoGroup) {
-      if (n != &notes_[gathered_]) spans_ = false;
-      ranges_.add(n->key, n->group, n->part, n->index);
-    }
-    abi::Value* const v = n->value;
-    if (v == nullptr) continue;
-    if (spans_ || which == Values::wanted) [[unlikely]]
-      mark_wanted(v);
-    if (which == Values::alive && is_dead(v)) {
-      abi::release(v);
-      continue;
-    }
-    const bool large = is_large(v);
-    which != Values::alive || (!large && !any_idle) ? keep({n->name, n->key, v}, large) : add({n->name, n->key, v});
-  }
-  if (gathered_ != upto) spans_ = false;
-  gathered_ = upto;
-  if (which == Values::alive) look_if_many();
+void Page::look() {
+  notes_ = {};
+  if (off()) ranges_.clear();
   if (ranges_.bytes() > kPageFull) journal_.hurry();
 }
 
-void Page::gather_notes() {
-  const std::lock_guard hold(mutex_);
-  gather(Values::alive);
-  gathered_ = 0;
-  noted_.store(0, std::memory_order_relaxed);
-  noted_blocks_ = {};
-  if (journal_.on()) return;
-  ranges_.clear();
-  large_at_.clear();
-  for (Pile* pile : {&small_, &large_}) {
-    release_all(pile->fresh);
-    pile->bytes = 0;
-  }
+void Page::forget_note() {
+  const Gate::Closed closed;
+  slots_.for_each([this](Slot& s) {
+    if (!has_ended(s)) s.set(Slot::kUnneeded);
+  });
+  turn_.fetch_add(1);
 }
 
-void Page::forget_note() {
-  for (const Note* const first = &notes_[noted_.load(std::memory_order_relaxed)]; out_ > first;)
-    abi::release((--out_)->value);
+bool Page::lets_go_and_leave(abi::Value* v, Page& mine) {
+  const bool goes = lets_go_of_slots(v, &mine);
+  Gate::leave(mine.inside_);
+  return goes;
+}
+bool Page::lets_go_elsewhere(abi::Value* v) {
+  const Gate::Alone here;
+  return lets_go_of_slots(v, nullptr);
+}
+
+bool Page::lets_go_of_slots(abi::Value* v, Page* mine) {
+  const bool wanted = is_wanted(v);
+  std::uint32_t keep = 0;
+  for (auto* s = static_cast<Slot*>(v->noted); s != nullptr;) {
+    Slot& one = *std::exchange(s, s->next);
+    if (one.page != nullptr && one.page->keeps(one, v, wanted)) {
+      one.next = Slot::kept();
+      ++keep;
+      continue;
+    }
+    one.value.store(nullptr, std::memory_order_relaxed);
+    const bool gone = one.state() == Slot::kStanding && !wanted;
+    if (one.page == nullptr) {
+      Slots::left(&one);
+    } else if (one.page != mine) {
+      one.page->slots_.put_back(&one, gone);
+    } else {
+      if (gone) mine->gone_.push_back(one.name);
+      mine->slots_.put(&one);
+    }
+  }
+  if (keep == 0) return true;
+  __atomic_fetch_and(&v->pool, static_cast<std::uint8_t>(~abi::kNoted), __ATOMIC_RELAXED);
+  __atomic_store_n(&v->refs, keep, __ATOMIC_RELEASE);
+  return false;
+}
+
+// All who could read it have done so, and are on the pages of this rank, unless it is wanted. Who has assigned it may
+// not be on his; and a sweep may be writing it.
+bool Page::keeps(const Slot& s, const abi::Value* v, bool wanted) {
+  if (s.state() == Slot::kWriting) return true;
+  if (s.state() != Slot::kFresh || (has_ended(s) && !wanted) || off()) return false;
+  const std::uint64_t bytes = kept_.fetch_add(bytes_of(v)) + bytes_of(v);
+  if (bytes > kPageMost) lost_.store(true);
+  if (bytes > kPageFull) journal_.hurry();
+  return bytes <= kPageMost;
 }
 
 void Page::forget(std::size_t from) {
@@ -199,20 +149,27 @@ void Page::give(const Output& output, abi::Value* v) {
   given_.push_back({output, abi::retain(v), journal_.swept_so_far()});
 }
 
+// The references go when the gate has been passed.
 void Page::add_given(const Id& key, std::size_t from) {
-  for (; given_.size() > from; given_.pop_back()) {
-    const Given& g = given_.back();
+  for (std::size_t k = from; k < given_.size(); ++k) {
+    const Given& g = given_[k];
     if (g.sweeps != journal_.swept_so_far()) mark_wanted(g.value);
-    add({g.output.id, key, g.value});
+    Slot* const s = next_slot();
+    s->name = g.output.id;
+    s->maker = key;
+    s->turn = 0;
+    join_others(g.value, s);
+    s->value.store(g.value, std::memory_order_release);
   }
-  look_if_many();
 }
 
 void Page::ran(const Id& key, std::uint32_t group, std::size_t from) {
-  if (!journal_.on()) return forget(from);
-  const std::lock_guard hold(mutex_);
-  ranges_.add(key, group);
-  add_given(key, from);
+  if (journal_.on()) {
+    const Passing here(inside_);
+    ranges_.add(key, group);
+    add_given(key, from);
+  }
+  forget(from);
 }
 
 void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
@@ -224,47 +181,76 @@ void Page::done(const Id& key, const InputNames& reads, std::size_t from) {
   outputs_given_.clear();
   for (std::size_t k = from; k < given_.size(); ++k) outputs_given_.push_back(given_[k].output);
   const Done d{key, reads_, outputs_given_};
-  const std::lock_guard hold(mutex_);
-  add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
-  append(rows_, d);
-  add_given(key, from);
+  {
+    const Passing here(inside_);
+    add_rows(sizeof(Id) * (d.reads.size() + 2 * d.outputs.size() + 2));
+    append(rows_, d);
+    add_given(key, from);
+  }
+  forget(from);
 }
 
+Pace::Amount Page::amount() {
+  Pace::Amount all;
+  const auto add = [&](const Slot& s) {
+    if (s.state() != Slot::kFresh) return;
+    all.bytes += bytes_of(s.value.load(std::memory_order_relaxed));
+    ++all.values;
+  };
+  const std::size_t every = slots_.for_some(add);
+  all.bytes *= every;
+  all.values *= every;
+  all.bytes += full_.size() * kFrame + rows_.size() + ranges_.bytes();
+  return all;
+}
+
+std::uint64_t Page::bytes_kept() {
+  const Gate::Closed closed;
+  return amount().bytes;
+}
+
+// What one has assigned that runs by now may be read by some that are taken with this sweep, and he is not.
 Page::Taken Page::take() {
-  gather(Values::all);
-  Taken t{{}, {}, std::move(full_), std::move(gone_), Ranges(journal_.loops_), std::exchange(lost_, false)};
+  slots_.look_back(gone_);
+  Taken t{{}, std::move(full_), std::move(gone_), ranges_.take(), lost_.exchange(false)};
   full_.clear();
   gone_.clear();
-  t.small.swap(small_.fresh);
-  t.large.swap(large_.fresh);
-  large_at_.clear();
-  for (Pile* pile : {&small_, &large_}) pile->bytes = pile->idle = 0;
+  slots_.for_each([&](Slot& s) {
+    if (s.state() != Slot::kFresh) return;
+    if (!has_ended(s)) return mark_wanted(s.value.load(std::memory_order_relaxed));
+    s.set(Slot::kWriting);
+    t.slots.push_back(&s);
+  });
+  kept_.store(0);
   if (!rows_.empty()) t.rows.push_back(std::exchange(rows_, {}));
-  std::swap(t.ranges, ranges_);
-  look_at_ = kFewPending;
-  look_bytes_ = kFewBytes;
-  look_at_large_ = 1;
   return t;
 }
 
-// What was noted while the others were taken may have been read by what was taken with them; and so may what is noted
-// next, which runs by now.
-void Page::taken() {
-  gather(Values::wanted);
-  spans_ = true;
+void Page::written(const Taken& t) {
+  for (Slot* s : t.slots) {
+    s->set(Slot::kStanding);
+    if (!s->is_kept()) continue;
+    abi::Value* const v = s->value.exchange(nullptr);
+    slots_.put_back(s, !is_wanted(v));
+    abi::release(v);
+  }
 }
 
-void Page::stand(std::vector<Fresh>& written, Pile& pile) {
-  const std::lock_guard hold(mutex_);
-  for (const Fresh& p : written) pile.standing.push_back({p.id, p.value});
-  written.clear();
+void Page::stop() {
+  off_.store(true);
+  slots_.for_each([this](Slot& s) {
+    s.set(Slot::kUnneeded);
+    if (!s.is_kept()) return;
+    abi::release(s.value.exchange(nullptr));
+    slots_.put_back(&s, false);
+  });
 }
 
 void Page::write_now() { journal_.write_now(); }
 
 void Page::took_back(const TakenBack& t) {
   if (!journal_.on()) return;
-  const std::lock_guard hold(mutex_);
+  const Passing here(inside_);
   add_rows(sizeof t);
   append(rows_, t);
 }

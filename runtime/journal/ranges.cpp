@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tessera::runtime::journal {
 namespace {
@@ -45,42 +46,54 @@ Id fragment_of(const Id& loop, std::int64_t index, std::uint32_t statement) {
   return abi::mix(abi::mix(loop, static_cast<std::uint64_t>(index)), statement);
 }
 
-void Ranges::clear() {
-  ranges_.clear();
-  singles_.clear();
+void Ranges::add(const Id& fragment, std::uint32_t group, std::uint32_t part, std::int64_t index) {
+  Group& g = this->group(group);
+  if (part != 0 && g.count(part, index)) return;
+  stop_counting(g);
+  if (!undo(fragment, g, group) || part == 0 || ranges_[g.range_].last != index) return;
+  g.part_ = part;
+  g.next_ = index + 1;
+}
+
+Ranges Ranges::take() {
+  Ranges taken(*loops_);
+  for (Group& g : groups_) stop_counting(g);
+  taken.ranges_ = std::exchange(ranges_, {});
+  taken.singles_ = std::exchange(singles_, {});
   latest_.clear();
-  for (Group& g : groups_) g.range = kNone, g.part = 0;
+  for (Group& g : groups_) g.range_ = kNone;
+  return taken;
 }
 
 // Tried for the first ones, and then ever more rarely.
 bool Ranges::learn(Group& g, const Id& fragment) {
-  if (g.failed >= 8 && !std::has_single_bit(g.failed)) {
-    ++g.failed;
+  if (g.failed_ >= 8 && !std::has_single_bit(g.failed_)) {
+    ++g.failed_;
     return false;
   }
   Id loop;
   for (std::uint32_t s = 0; s < kStatements; ++s) {
     const Sibling sibling = sibling_of(fragment, s);
     if (!loops_->find(sibling.hi, loop) || !is_index(index_in(loop, sibling))) continue;
-    g.statement = s;
+    g.statement_ = s;
     return true;
   }
-  ++g.failed;
+  ++g.failed_;
   return false;
 }
 
 std::uint32_t Ranges::range_of(const Group& g, const Sibling& s) {
-  if (g.range != kNone && ranges_[g.range].loop.hi == s.hi) return g.range;
-  const auto at = latest_.find(key_of(s.hi, g.statement));
+  if (g.range_ != kNone && ranges_[g.range_].loop.hi == s.hi) return g.range_;
+  const auto at = latest_.find(key_of(s.hi, g.statement_));
   const bool its =
-      at != latest_.end() && ranges_[at->second].loop.hi == s.hi && ranges_[at->second].statement == g.statement;
+      at != latest_.end() && ranges_[at->second].loop.hi == s.hi && ranges_[at->second].statement == g.statement_;
   return its ? at->second : kNone;
 }
 
 void Ranges::open(Group& g, const Id& loop, std::int64_t i, std::uint32_t group) {
-  g.range = static_cast<std::uint32_t>(ranges_.size());
-  ranges_.push_back({loop, i, i, g.statement, group});
-  latest_[key_of(loop.hi, g.statement)] = g.range;
+  g.range_ = static_cast<std::uint32_t>(ranges_.size());
+  ranges_.push_back({loop, i, i, g.statement_, group});
+  latest_[key_of(loop.hi, g.statement_)] = g.range_;
 }
 
 bool Ranges::alone(const Id& fragment) {
@@ -88,11 +101,9 @@ bool Ranges::alone(const Id& fragment) {
   return false;
 }
 
-bool Ranges::undo(const Id& fragment, std::uint32_t group) {
-  if (group >= groups_.size()) groups_.resize(group + 1);
-  Group& g = groups_[group];
-  if (g.statement == kNone && !learn(g, fragment)) return alone(fragment);
-  const Sibling s = sibling_of(fragment, g.statement);
+bool Ranges::undo(const Id& fragment, Group& g, std::uint32_t group) {
+  if (g.statement_ == kNone && !learn(g, fragment)) return alone(fragment);
+  const Sibling s = sibling_of(fragment, g.statement_);
   Id loop;
   const std::uint32_t at = range_of(g, s);
   if (at != kNone) {
@@ -103,7 +114,7 @@ bool Ranges::undo(const Id& fragment, std::uint32_t group) {
   const std::int64_t i = index_in(loop, s);
   if (at != kNone) {
     Range& r = ranges_[at];
-    g.range = at;
+    g.range_ = at;
     if (i >= r.first - 1 && i <= r.last + 1) {
       r.first = std::min(r.first, i);
       r.last = std::max(r.last, i);

@@ -3,9 +3,11 @@
 // runs of iterations are written down as one record. Exactly: an id that is in a range has been put there.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -60,44 +62,57 @@ class Loops {
 // Ranges: what one worker has done since it was last emptied.
 class Ranges {
  public:
-  explicit Ranges(const Loops& loops) : loops_(&loops) {}
-  // Of a part of a loop, if it is told: then the iteration with this index has made it, and of this group nothing else.
-  void add(const Id& fragment, std::uint32_t group, std::uint32_t part = 0, std::int64_t index = 0) {
-    if (part != 0 && group < groups_.size()) {
-      Group& g = groups_[group];
-      // It need not be undone: the one before of this part was, and is in this range.
-      if (g.part == part && ranges_[g.range].last + 1 == index) {
-        ranges_[g.range].last = index;
-        return;
-      }
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  // The fragments of a group. Of a part of a loop in which each iteration makes one of them it is only counted on which
+  // are done, while they are done in their order.
+  class Group {
+   public:
+    // The next of that part.
+    bool count(std::uint32_t part, std::int64_t index) {
+      if (part_ != part || next_ != index) return false;
+      ++next_;
+      return true;
     }
-    const bool in_range = undo(fragment, group);
-    Group& g = groups_[group];
-    g.part = in_range && ranges_[g.range].last == index ? part : 0;
-  }
 
-  const std::vector<Range>& ranges() const { return ranges_; }
+   private:
+    friend class Ranges;
+    std::uint32_t part_ = kNone, range_ = kNone;  // the range that had the last of them
+    std::int64_t next_ = 0;                       // all of the part before this one is in that range
+    std::uint32_t statement_ = kNone;             // that of its fragments
+    std::uint32_t failed_ = 0;                    // so many could not be found out
+  };
+
+  explicit Ranges(const Loops& loops) : loops_(&loops) {}
+  // It stays where it is.
+  Group& group(std::uint32_t g) {
+    while (g >= groups_.size()) groups_.emplace_back();
+    return groups_[g];
+  }
+  // Of a part of a loop, if it is told: then the iteration with this index has made it, and of this group nothing else.
+  void add(const Id& fragment, std::uint32_t group, std::uint32_t part = 0, std::int64_t index = 0);
+
+  const std::vector<Range>& ranges() const { return ranges_; }  // of what was taken
   const std::vector<Id>& singles() const { return singles_; }
   bool empty() const { return ranges_.empty() && singles_.empty(); }
   std::size_t bytes() const { return ranges_.size() * sizeof(Range) + singles_.size() * sizeof(Id); }
-  // What it has learned of groups stays.
-  void clear();
+  // All of them. What it has learned of groups stays.
+  Ranges take();
+  void clear() { take(); }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0}, kStatements = 64;
-  struct Group {
-    std::uint32_t statement = kNone, range = kNone;  // that of its fragments; the range that had the last of them
-    std::uint32_t failed = 0;                        // so many could not be found out
-    std::uint32_t part = 0;                          // all of it that is in that range was found there; 0: of none
-  };
-  bool undo(const Id& fragment, std::uint32_t group);  // false: it is in no range
+  static constexpr std::uint32_t kStatements = 64;
+  void stop_counting(Group& g) {
+    if (g.part_ != kNone) ranges_[g.range_].last = std::max(ranges_[g.range_].last, g.next_ - 1);
+    g.part_ = kNone;
+  }
+  bool undo(const Id& fragment, Group&, std::uint32_t group);  // false: it is in no range
   bool learn(Group&, const Id& fragment);
   std::uint32_t range_of(const Group&, const Sibling&);
   void open(Group&, const Id& loop, std::int64_t i, std::uint32_t group);
   bool alone(const Id& fragment);
 
   const Loops* loops_;
-  std::vector<Group> groups_;
+  std::deque<Group> groups_;
   std::vector<Range> ranges_;
   std::vector<Id> singles_;
   std::unordered_map<std::uint64_t, std::uint32_t> latest_;  // of a loop's statement: the last range

@@ -16,8 +16,8 @@
 namespace tessera::abi {
 namespace {
 
-// kSampled and kWanted beside one of the others.
-enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2, kWanted = 4 };
+// kSampled, kWanted (memory/value.hpp) and kNoted (abi.hpp) beside one of the others.
+enum Pool : std::uint8_t { kPooled = 0, kBlock = 1, kSampled = 2 };
 
 bool is_block(const Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kBlock) != 0; }
 
@@ -128,8 +128,15 @@ Value* value_bytes(std::uint64_t size) {
   return v;
 }
 void value_free(Value* v) {
-  if (v->pool == kPooled) return runtime::pool_free(v, sizeof(Value));
-  if ((v->pool & kSampled) != 0) runtime::no_longer_held(v);
+  // A sweep may mark a noted one meanwhile.
+  const std::uint8_t pool = __atomic_load_n(&v->pool, __ATOMIC_RELAXED);
+  if (pool == kPooled) return runtime::pool_free(v, sizeof(Value));
+  if (pool == kNoted) {
+    if (runtime::lets_go(v)) runtime::pool_free(v, sizeof(Value));
+    return;
+  }
+  if ((pool & kNoted) != 0 && !runtime::lets_go(v)) return;
+  if ((pool & kSampled) != 0) runtime::no_longer_held(v);
   if (!is_block(v)) return runtime::pool_free(v, sizeof(Value));
   delete_decoded(large(v)->decoded);
   runtime::block_free(v);
@@ -171,8 +178,7 @@ Overrun overrun_of_block(const abi::Value* v) {
 // A sample (held.hpp) may be a number, which a kernel passes on.
 Overrun overrun_of_marked(const abi::Value* v) { return abi::is_block(v) ? overrun_of_block(v) : Overrun::none; }
 void mark_sampled(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kSampled}, __ATOMIC_RELAXED); }
-void mark_wanted(abi::Value* v) { __atomic_fetch_or(&v->pool, std::uint8_t{abi::kWanted}, __ATOMIC_RELAXED); }
-bool is_wanted(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & abi::kWanted) != 0; }
+void mark_wanted(abi::Value* v) { __atomic_fetch_or(&v->pool, kWanted, __ATOMIC_RELAXED); }
 
 abi::Value* value_to_fill(std::uint64_t size) { return abi::block(abi::Type::bytes, size, 0); }
 

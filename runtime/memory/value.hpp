@@ -13,7 +13,12 @@ void mark_sampled(abi::Value*);
 // a message to another rank, which is marked only where a journal wants to know (comm/messages.hpp); or what the
 // program does depends on it, and that is done anew when a run goes on.
 void mark_wanted(abi::Value*);
-bool is_wanted(const abi::Value*);
+inline constexpr std::uint8_t kWanted = 4;  // in `pool`
+inline bool is_wanted(const abi::Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kWanted) != 0; }
+
+// It is noted by a journal, which is told when its last reference goes: true, it is freed.
+inline void mark_noted(abi::Value* v) { __atomic_fetch_or(&v->pool, abi::kNoted, __ATOMIC_RELAXED); }
+inline bool (*lets_go)(abi::Value*) = nullptr;
 
 // A value of type bytes whose payload is not set yet; abi::value_bytes is zeroed.
 abi::Value* value_to_fill(std::uint64_t size);

@@ -140,7 +140,7 @@ Value* taken(const Cf* c, std::uint32_t output, Df& df) {
   }
   if (w->doing != nullptr) {
     w->doing->output(n.id, v, uses);
-  } else if (w->page != nullptr && w->page->brief != nullptr) {
+  } else if (w->page != nullptr && w->page->noting) {
     w->page->note(n.id, v);
   }
   if (w->trace != nullptr) w->trace->made(n.id, v->size);
@@ -164,7 +164,7 @@ std::string name_and_file(const abi::Program& program, const abi::Block& b, std:
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v, std::int64_t uses = -1) {
   if (w->watched) [[unlikely]] {
-    if (w->page != nullptr && w->page->alone != nullptr && w->doing == nullptr) {
+    if (w->page != nullptr && w->page->alone && w->doing == nullptr) {
       w->page->note(n.id, v);
     } else {
       watch_output(w, n, v, uses);

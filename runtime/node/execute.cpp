@@ -54,10 +54,8 @@ abi::Next run_recorded(Worker& w, Cf* c) { return w.trace == nullptr ? c->block-
 abi::Next run_kept(Worker& w, Cf* c) {
   if (w.page == nullptr) return run_recorded(w, c);
   if (journal::Brief::suits(w, c)) {
-    journal::Alone::suited(w.node, w, c);
-    journal::Brief brief(w.node, w, c);
-    const abi::Next next = run_recorded(w, c);
-    brief.done();
+    journal::Brief::suited(w, c);
+    const abi::Next next = journal::Brief::run(w, c, [&] { return run_recorded(w, c); });
     w.recalled = false;
     return next;
   }
@@ -109,10 +107,10 @@ abi::Next run_in_series(Worker& w, Cf* c, std::uint64_t from) {
 }
 
 [[gnu::noinline]] abi::Next run_watched(Worker& w, Cf* c) {
-  if (w.page == nullptr || !journal::Alone::suits(w, c)) return run_otherwise(w, c);
+  if (w.page == nullptr || !journal::Brief::suits_again(w, c)) return run_otherwise(w, c);
   if (simulation != nullptr) [[unlikely]]
     simulation->runs(c);
-  const abi::Next next = journal::Alone::run(w, c);
+  const abi::Next next = journal::Brief::run_again(w, c);
   w.recalled = false;
   return next;
 }
@@ -287,7 +285,7 @@ void Node::abandon(Cf* c, const abi::Block& reached) {
 void Node::submit(Worker& w, Cf* c) {
   if (c->block->kind != abi::Kind::atomic && w.current != nullptr) join_family(c, w.current);
   if (w.watched) [[unlikely]] {
-    if (w.page != nullptr && w.page->journal().known() != nullptr && skipped(w, c)) return;
+    if (w.page != nullptr && w.page->goes_on && skipped(w, c)) return;
     if (w.trace != nullptr) w.trace->born(*c);
     if (abi::recalled(c)) return give(w, c);
   }

@@ -5,7 +5,7 @@
 
 namespace tessera::runtime {
 
-thread_local Worker* thread_worker = nullptr;
+constinit thread_local Worker* thread_worker = nullptr;
 
 Crew::Crew(Node& node, const RunFacts& facts, std::int32_t threads, std::uint32_t groups, std::int64_t plenty) {
   for (std::int32_t i = 0; i < threads; ++i) {

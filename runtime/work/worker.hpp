@@ -91,6 +91,6 @@ namespace tessera::runtime {
 using abi::Worker;
 
 // The worker this thread is; null on other threads.
-extern thread_local Worker* thread_worker;
+extern constinit thread_local Worker* thread_worker;
 
 }  // namespace tessera::runtime

@@ -1,6 +1,7 @@
 // Pages: what workers note while sweeps take it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -9,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "balancer/random.hpp"
 #include "runtime/journal/journal.hpp"
+#include "runtime/memory/value.hpp"
 #include "tests/runtime/journal_folder.hpp"
 
 namespace tessera::runtime::journal {
@@ -26,29 +29,38 @@ Settings settings_in(const fs::path& folder, const Header& header) {
 }
 
 void note(Page& page, const Id& fragment) {
-  page.begin_note(fragment, 0, 0);
-  page.end_note();
+  page.begin_note(fragment);
+  page.end_note(0, 0);
 }
 void note(Page& page, const Id& fragment, const Id& output, abi::Value* v) {
-  page.begin_note(fragment, 0, 0);
+  page.begin_note(fragment);
   page.note(output, v);
-  page.end_note();
+  page.end_note(0, 0);
+}
+
+thread_local Page* page_of_thread = nullptr;
+// As a run's threads do it.
+bool lets_go_here(abi::Value* v) {
+  return page_of_thread == nullptr ? Page::lets_go_elsewhere(v) : Page::lets_go(v, *page_of_thread);
 }
 
 // What is in the files, sweep by sweep.
 struct Swept {
   std::set<std::pair<std::uint64_t, std::uint64_t>> ran;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> values;  // and how large they are
+  std::set<std::pair<std::uint64_t, std::uint64_t>> gone;
   bool has(const Id& fragment) const { return ran.contains({fragment.lo, fragment.hi}); }
   bool has_value(const Id& name) const { return values.contains({name.lo, name.hi}); }
 };
-Swept read_all(const fs::path& folder, const std::function<void(const Swept&)>& after_sweep) {
+// What is in each sweep by itself: the others may be lost.
+std::vector<Swept> sweeps_in(const fs::path& folder) {
+  std::vector<Swept> each;
   Swept s;
   Sink sink;
   sink.done = [](const Done&) {};
   sink.value = [&](const ValueOf& v) { s.values[{v.id.lo, v.id.hi}] = static_cast<std::int64_t>(v.bytes.size()); };
   sink.taken_back = [](const TakenBack&) {};
-  sink.gone = [](const Gone&) {};
+  sink.gone = [&](const Gone& g) { s.gone.insert({g.id.lo, g.id.hi}); };
   sink.ran = [&](const Ran& r) {
     for (const Id& id : r.keys) s.ran.insert({id.lo, id.hi});
   };
@@ -57,78 +69,18 @@ Swept read_all(const fs::path& folder, const std::function<void(const Swept&)>& 
   sink.has_text = [](const NeedsText&) { return true; };
   sink.learned = [](const Learned&) {};
   sink.begins = [](std::uint64_t) {};
-  sink.whole = [&](std::uint64_t) { after_sweep(s); };
+  sink.whole = [&](std::uint64_t) { each.push_back(std::exchange(s, {})); };
   Header header;
   for (const fs::path& file : files_of(folder)) for_each_record(file, header, sink);
-  return s;
-}
-
-// One thread, and the journal's, which runs where it is waited for; what a test has others do comes between.
-class Steps : public Simulation {
- public:
-  explicit Steps(std::function<void()> others) : others_(std::move(others)) { simulation = this; }
-  ~Steps() override { simulation = nullptr; }
-  Time now() override { return Time(std::chrono::seconds(1)); }
-  int start(std::int32_t, std::function<void()> body) override {
-    body_ = std::move(body);
-    return 0;
-  }
-  void join(int) override { body_(); }
-  void wait(const void*, Time) override { others_(); }
-  void notify(const void*, bool) override {}
-  void runs(const abi::Cf*) override {}
-  bool delivers(std::int32_t, std::int32_t, const Parcel&) override { return true; }
-  std::size_t cores() const override { return 3; }
-
- private:
-  std::function<void()> others_, body_;
-};
-
-// While pages are taken, in each moment between two of them, a value is made and read, by each of three workers for
-// each.
-TEST_F(JournalFiles, WhatIsNotedIsInASweepWithWhatItHasRead) {
-  constexpr std::uint64_t kPages = 3;
-  Journal journal(settings_in(folder_, header()), nullptr, kPages);
-  std::uint64_t made = 0;
-  {
-    const Steps steps([&] {
-      for (std::size_t from = 0; from < kPages; ++from) {
-        for (std::size_t to = 0; to < kPages; ++to, ++made) {
-          abi::Value* v = abi::value_int(static_cast<std::int32_t>(made));
-          note(journal.page(from), key(made), name(made), v);
-          note(journal.page(to), reader(made));
-          abi::release(v);
-        }
-      }
-    });
-    journal.start();
-    journal.stop(true);
-  }
-  EXPECT_EQ(made, kPages * kPages * (kPages + 1));
-  std::uint64_t apart = 0;
-  const Swept all = read_all(folder_, [&](const Swept& s) {
-    for (std::uint64_t k = 0; k < made; ++k) {
-      if (!s.has(key(k)) || s.has(reader(k))) continue;
-      ++apart;
-      EXPECT_TRUE(s.has_value(name(k))) << k << " was read, and of who has read it nobody knows";
-    }
-  });
-  EXPECT_GT(apart, 0u);
-  EXPECT_LT(all.values.size(), made) << "and what both are there of need not be";
-}
-
-// What is in each sweep by itself: the others may be lost.
-std::vector<Swept> sweeps_in(const fs::path& folder) {
-  std::vector<Swept> each;
-  Swept before;
-  read_all(folder, [&](const Swept& s) {
-    Swept only = s;
-    for (const auto& id : before.ran) only.ran.erase(id);
-    for (const auto& [id, bytes] : before.values) only.values.erase(id);
-    each.push_back(only);
-    before = s;
-  });
   return each;
+}
+Swept all_in(const fs::path& folder) {
+  Swept all;
+  for (Swept& s : sweeps_in(folder)) {
+    all.ran.merge(s.ran);
+    all.values.merge(s.values);
+  }
+  return all;
 }
 
 // Whoever has read a value may be noted before who gave it, and a sweep come between.
@@ -142,10 +94,11 @@ TEST_F(JournalFiles, WhoEndsAfterItsReadersGivesAValue) {
     journal.write_now();
   };
   abi::Value* v = abi::value_int(0);
-  makes.begin_note(key(0), 0, 0);
+  const Id first = key(0);
+  makes.begin_note(first);
   makes.note(name(0), v);
   read(0, v);
-  makes.end_note();
+  makes.end_note(0, 0);
   journal.write_now();
   v = abi::value_int(1);
   makes.give({name(1), -1}, v);
@@ -173,39 +126,142 @@ TEST_F(JournalFiles, WhoEndsAfterItsReadersGivesAValue) {
     EXPECT_TRUE(all[4].has(key(k)) && all[4].has(reader(k)) && !all[4].has_value(name(k))) << k;
 }
 
-// The same while pages are taken; what is in the first sweep is lost.
-TEST_F(JournalFiles, ASweepByItselfHasWhatWasReadBefore) {
-  constexpr std::uint64_t kPages = 3;
-  struct Swept1 {};
-  Journal journal(settings_in(folder_, header()), nullptr, kPages);
-  std::uint64_t made = 0, moments = 0;
-  {
-    Steps steps([&] {
-      if (++moments == kPages + 2) throw Swept1();
-      if (moments > kPages + 2) return;
-      for (std::size_t from = 0; from < kPages; ++from) {
-        for (std::size_t to = 0; to < kPages; ++to, ++made) {
-          abi::Value* v = abi::value_int(static_cast<std::int32_t>(made));
-          note(journal.page(from), key(made), name(made), v);
-          note(journal.page(to), reader(made));
-          abi::release(v);
+// It is written down, too, that nobody can read any more what is written; not of what went to another rank.
+TEST_F(JournalFiles, WhatIsWrittenAndReadByAllIsGone) {
+  Journal journal(settings_in(folder_, header()), nullptr, 2);
+  journal.start();
+  lets_go = lets_go_here;
+  enum : std::uint8_t { by_its_worker, by_another, by_a_thread, wanted, still_held, kAll };
+  std::vector<abi::Value*> values;
+  for (std::uint64_t k = 0; k < kAll; ++k) {
+    values.push_back(abi::value_int(static_cast<std::int32_t>(k)));
+    note(journal.page(0), key(k), name(k), values.back());
+  }
+  mark_wanted(values[wanted]);
+  journal.write_now();
+  for (const std::uint64_t k : {by_its_worker, by_another, by_a_thread, wanted}) {
+    page_of_thread = k == by_a_thread ? nullptr : &journal.page(k == by_another ? 1 : 0);
+    note(journal.page(1), reader(k));
+    abi::release(values[k]);
+  }
+  page_of_thread = nullptr;
+  journal.write_now();
+  abi::release(values[still_held]);
+  journal.stop(true);
+  const std::vector<Swept> all = sweeps_in(folder_);
+  ASSERT_EQ(all.size(), 3u);
+  for (std::uint64_t k = 0; k < kAll; ++k) {
+    EXPECT_TRUE(all[0].has_value(name(k))) << k;
+    EXPECT_EQ(all[1].gone.contains({name(k).lo, name(k).hi}), k < wanted) << k;
+    EXPECT_EQ(all[2].gone.contains({name(k).lo, name(k).hi}), k == still_held) << k;
+  }
+}
+
+// One that has assigned something, which others have read, or still hold, and then fails. If its value were in a sweep
+// it would be taken for done.
+TEST_F(JournalFiles, WhoFailsHasGivenNothing) {
+  Journal journal(settings_in(folder_, header()), nullptr, 1);
+  journal.start();
+  Page& page = journal.page(0);
+  std::vector<abi::Value*> values;
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    const Id fragment = key(k);
+    values.push_back(abi::value_int(static_cast<std::int32_t>(k)));
+    page.begin_note(fragment);
+    page.note(name(k), values.back());
+    if (k == 1) journal.write_now();
+    k < 3 ? page.forget_note() : page.end_note(0, 0);
+    if (k == 2) abi::release(std::exchange(values.back(), nullptr));
+  }
+  journal.write_now();
+  for (abi::Value* v : values) {
+    if (v != nullptr) abi::release(v);
+  }
+  journal.stop(true);
+  const Swept all = all_in(folder_);
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(all.has(key(k)), k == 3) << k;
+    EXPECT_EQ(all.has_value(name(k)), k == 3) << k;
+  }
+}
+
+// Workers make values and read each other's while sweeps come as they like: some fragments note what others read before
+// they return. Of each sweep by itself, for the others may be lost: of whom it has it has what he gave, or all who read
+// it.
+TEST_F(JournalFiles, EachSweepByItselfHasAValueOrAllWhoReadIt) {
+  constexpr std::uint64_t kWorkers = 3, kEach = 20000, kReaders = 2;
+  Journal journal(settings_in(folder_, header()), nullptr, kWorkers);
+  lets_go = lets_go_here;
+  journal.start();
+  struct Shared {
+    std::array<std::atomic<abi::Value*>, kReaders> value{};
+  };
+  std::vector<Shared> shared(kWorkers * kEach);
+  std::atomic<std::size_t> ended{0};
+  const auto reads = [&](std::size_t worker, std::uint64_t v, std::uint64_t k) {
+    abi::Value* value = nullptr;
+    while ((value = shared[v].value[k].exchange(nullptr)) == nullptr) std::this_thread::yield();
+    note(journal.page(worker), reader(kReaders * v + k));
+    EXPECT_EQ(value->i, static_cast<std::int32_t>(v));
+    abi::release(value);
+  };
+  const auto works = [&](std::size_t worker) {
+    balancer::Random random(worker);
+    for (std::uint64_t k = 0; k < kEach; ++k) {
+      const std::uint64_t v = worker * kEach + k;
+      abi::Value* const value = abi::value_int(static_cast<std::int32_t>(v));
+      const Id fragment = key(v);
+      const auto passes_on = [&] {
+        for (auto& to : shared[v].value) to.store(abi::retain(value));
+        abi::release(value);
+        if (random.below(50) == 0) std::this_thread::yield();
+      };
+      if (random.below(4) == 0) {
+        journal.page(worker).give({name(v), -1}, value);
+        passes_on();
+        journal.page(worker).ran(fragment, 0, 0);
+      } else {
+        journal.page(worker).begin_note(fragment);
+        journal.page(worker).note(name(v), value);
+        passes_on();
+        journal.page(worker).end_note(0, 0);
+      }
+      // Its own, and the neighbour's.
+      if (k % 8 == 7) {
+        for (std::uint64_t r = k - 7; r <= k; ++r) {
+          reads(worker, worker * kEach + r, 0);
+          reads(worker, (worker + 1) % kWorkers * kEach + r, 1);
         }
       }
+    }
+    ++ended;
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+    threads.emplace_back([&, worker] {
+      page_of_thread = &journal.page(worker);
+      works(worker);
     });
-    journal.start();
-    journal.write_now();
-    EXPECT_THROW(steps.join(0), Swept1);
-    journal.stop(true);
   }
-  const std::vector<Swept> all = sweeps_in(folder_);
-  ASSERT_EQ(all.size(), 2u);
-  std::uint64_t apart = 0;
-  for (std::uint64_t k = 0; k < made; ++k) {
-    if (!all[1].has(key(k)) || all[1].has(reader(k))) continue;
-    ++apart;
-    EXPECT_TRUE(all[1].has_value(name(k))) << k;
+  while (ended.load() < kWorkers) journal.write_now();
+  for (std::thread& t : threads) t.join();
+  journal.stop(true);
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> made_by;
+  for (std::uint64_t v = 0; v < shared.size(); ++v) made_by[{key(v).lo, key(v).hi}] = v;
+  std::uint64_t with_readers = 0, with_value = 0;
+  for (const Swept& s : sweeps_in(folder_)) {
+    for (const auto& id : s.ran) {
+      const auto at = made_by.find(id);
+      if (at == made_by.end()) continue;
+      const std::uint64_t v = at->second;
+      const bool read = s.has(reader(kReaders * v)) && s.has(reader(kReaders * v + 1));
+      EXPECT_TRUE(read || s.has_value(name(v))) << v;
+      ++(s.has_value(name(v)) ? with_value : with_readers);
+    }
   }
-  EXPECT_GT(apart, 0u);
+  EXPECT_EQ(with_readers + with_value, shared.size());
+  EXPECT_GT(with_readers, 0u);
+  EXPECT_GT(with_value, 0u);
 }
 
 // What a fragment was the last to read is freed before the next one makes its outputs: in memory that was used long ago
@@ -224,15 +280,12 @@ TEST_F(JournalFiles, ALargeValueGoesWithItsLastReader) {
   std::vector<abi::Value*> values;
   for (std::uint64_t k = 0; k < kValues; ++k) values.push_back(assigns(k));
   for (std::uint64_t k = 0; k < kValues; ++k) {
-    page.begins();
     EXPECT_LT(page.bytes_kept(), (kValues + 1) * kBytes) << k;
-    page.reads(values[k]);
     abi::release(std::exchange(values[k], assigns(kValues + k)));
   }
-  page.begins();
   EXPECT_LT(page.bytes_kept(), (kValues + 1) * kBytes);
   journal.write_now();
-  const Swept all = read_all(folder_, [](const Swept&) {});
+  const Swept all = all_in(folder_);
   for (std::uint64_t k = 0; k < kValues; ++k)
     EXPECT_TRUE(!all.has_value(name(k)) && all.has_value(name(kValues + k))) << k;
   for (abi::Value* v : values) abi::release(v);
@@ -254,11 +307,12 @@ TEST_F(JournalFiles, AValueThatHasSeveralNamesIsKeptForEach) {
     for (std::uint64_t k = 0; k < kValues; ++k) {
       abi::Value* v = abi::value_bytes(kBytes + k % 7);
       Page& page = journal.page(0);
-      page.begin_note(key(2 * k), 0, 0);
+      const Id fragment = key(2 * k);
+      page.begin_note(fragment);
       page.note(name(3 * k), v);
       given[k].value.store(abi::retain(v), std::memory_order_release);
       page.note(name(3 * k + 1), v);
-      page.end_note();
+      page.end_note(0, 0);
       abi::release(v);
     }
   });
@@ -276,7 +330,7 @@ TEST_F(JournalFiles, AValueThatHasSeveralNamesIsKeptForEach) {
   makes.join();
   passes_on.join();
   journal.stop(true);
-  const Swept all = read_all(folder_, [](const Swept&) {});
+  const Swept all = all_in(folder_);
   EXPECT_EQ(all.ran.size(), 2 * kValues);
   for (std::uint64_t k = 0; k < 3 * kValues; ++k) {
     const Id id = name(k);

@@ -39,13 +39,14 @@ TEST(JournalRanges, RunsOfIterationsAreOneRecord) {
   }
   members.add(fragment_of(unknown, 1, 3), 0);
   members.add(fragment_of(loop, 2000, 3), 0);
-  EXPECT_EQ(members.singles().size(), 1u);
-  ASSERT_EQ(members.ranges().size(), 4u);
+  const Ranges all = members.take();
+  EXPECT_EQ(all.singles().size(), 1u);
+  ASSERT_EQ(all.ranges().size(), 4u);
   for (std::size_t k = 0; k < 3; ++k) {
-    EXPECT_EQ(members.ranges()[k].first, 0);
-    EXPECT_EQ(members.ranges()[k].last, 999);
+    EXPECT_EQ(all.ranges()[k].first, 0);
+    EXPECT_EQ(all.ranges()[k].last, 999);
   }
-  EXPECT_EQ(members.ranges()[3].first, 2000);
+  EXPECT_EQ(all.ranges()[3].first, 2000);
 }
 
 // Of parts of loops ids are not undone: what is in the ranges is what was put there, in whatever order it was.
@@ -79,16 +80,16 @@ TEST(JournalRanges, PartsSaySoWithoutUndoing) {
         }
       }
       if (random.below(5) == 0) {
-        for (const Range& r : members.ranges()) {
+        const Ranges all = members.take();
+        for (const Range& r : all.ranges()) {
           for (std::int64_t k = r.first; k <= r.last; ++k) {
             const Id id = fragment_of(r.loop, k, r.statement);
             found.insert({id.lo, id.hi});
           }
         }
-        for (const Id& id : members.singles()) found.insert({id.lo, id.hi});
-        records += members.ranges().size();
+        for (const Id& id : all.singles()) found.insert({id.lo, id.hi});
+        records += all.ranges().size();
         ASSERT_EQ(found, added) << "round " << round;
-        members.clear();
         added.clear();
         found.clear();
       }

@@ -200,11 +200,11 @@ TEST_F(JournalFiles, AnySubsetOfTheFramesOfSweepsIsEnough) {
         fresh.clear();
         if (!rows.empty()) file.records(rows);
         rows.clear();
-        for (const Range& r : members.ranges()) append(rows, r);
-        if (!members.singles().empty()) append(rows, Ran{members.singles()});
+        const Ranges all = members.take();
+        for (const Range& r : all.ranges()) append(rows, r);
+        if (!all.singles().empty()) append(rows, Ran{all.singles()});
         if (!rows.empty()) file.records(rows);
         rows.clear();
-        members.clear();
         file.end_sweep();
       }
     }

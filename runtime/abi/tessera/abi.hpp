@@ -93,7 +93,12 @@ struct Value {
     double r;
     void* data;
   };
+  void* noted;  // with a journal, if `pool` says so: where it is noted
 };
+
+// In `pool`: it is noted, and may be written down when it is nobody's any more. So it is never changed.
+inline constexpr std::uint8_t kNoted = 8;
+inline bool is_noted(const Value* v) { return (__atomic_load_n(&v->pool, __ATOMIC_RELAXED) & kNoted) != 0; }
 
 Value* value_int(std::int32_t);
 Value* value_long(std::int64_t);

@@ -232,7 +232,7 @@ class DF : public abi::Df {
   // Makes the value this DF's alone, so that writing through a pointer changes nobody else's.
   void own(const char* function) {
     if (value == nullptr) detail::throw_unset(label, function);
-    if (__atomic_load_n(&value->refs, __ATOMIC_ACQUIRE) == 1) return;
+    if (__atomic_load_n(&value->refs, __ATOMIC_ACQUIRE) == 1 && !abi::is_noted(value)) return;
     abi::Value* mine = nullptr;
     switch (value->type) {
       case abi::Type::integer:
