@@ -5,7 +5,7 @@
 # the attempt has written something; a story of which nobody was killed does not count, and is told again with sooner ones. The seed is $SEED; one that has failed can be tried again.
 # EACH_WAY=yes: each program in each way, or in those of WAYS ("0 1 2 3": each rank of four).
 set -u
-tessera=$1 root=$2 rounds=$3
+tessera=$(realpath "$1") root=$(realpath "$2") rounds=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 RANDOM=${SEED:-1}

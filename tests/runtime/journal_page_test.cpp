@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "balancer/random.hpp"
+#include "runtime/abi/tessera.hpp"
 #include "runtime/journal/journal.hpp"
 #include "runtime/memory/value.hpp"
 #include "tests/runtime/journal_folder.hpp"
@@ -154,6 +155,19 @@ TEST_F(JournalFiles, WhatIsWrittenAndReadByAllIsGone) {
     EXPECT_TRUE(all[0].has_value(name(k))) << k;
     EXPECT_EQ(all[1].gone.contains({name(k).lo, name(k).hi}), k < wanted) << k;
     EXPECT_EQ(all[2].gone.contains({name(k).lo, name(k).hi}), k == still_held) << k;
+  }
+}
+
+// A sweep may write what is noted to the end: its last reader, who has the only reference, writes to a copy.
+TEST_F(JournalFiles, WhatIsNotedIsNeverChanged) {
+  Journal journal(settings_in(folder_, header()), nullptr, 1);
+  for (const bool noted : {false, true}) {
+    DF read(7);
+    const abi::Value* const v = read.value;
+    if (noted) note(journal.page(0), key(0), name(0), read.value);
+    *static_cast<std::int32_t*>(read.get_data()) = 8;
+    EXPECT_EQ(read.value != v, noted);
+    EXPECT_EQ(read.value->i, 8);
   }
 }
 
