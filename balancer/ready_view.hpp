@@ -21,8 +21,11 @@ class ReadyView {
     std::int64_t bytes = 0;
     std::int64_t correction = 0;
     std::int64_t count() const { return told + correction > 0 ? told + correction : 0; }
-    // Input bytes of those still here; what came in a shipment brought its inputs along.
-    std::int64_t bytes_now() const { return told <= 0 ? 0 : correction >= 0 ? bytes : bytes / told * count(); }
+    std::int64_t each = 0;  // bytes of one, as told last: what came in a shipment is taken to be like those
+    // Input bytes of those still here.
+    std::int64_t bytes_now() const {
+      return told <= 0 ? each * count() : correction >= 0 ? bytes + each * correction : bytes / told * count();
+    }
   };
 
   explicit ReadyView(std::size_t groups) : entries_(groups) {}
@@ -33,6 +36,7 @@ class ReadyView {
       Entry& entry = at(g.group);
       entry.told = g.ready;
       entry.bytes = g.bytes;
+      if (g.ready > 0) entry.each = g.bytes / g.ready;
     }
     accounted_ = total();
   }

@@ -19,7 +19,8 @@ ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members, 
       body_(groups.size()),
       bytes_(groups.size()),
       produced_(groups.size()),
-      bytes_factor_(groups.size(), 1.0),
+      bytes_factor_(groups.size(), Factor{1, true}),
+      first_factor_(groups.size()),
       workers_(static_cast<std::size_t>(members.count)) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     never_moved_[g] = groups[g].never_moved;
@@ -126,12 +127,49 @@ double ClusterView::Worker::speed() const {
 void ClusterView::ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
                           std::int64_t bytes) {
   UnderWay order{from, to, fragments, bytes, false, !valid(to)};
-  for (const GroupCount& f : fragments) order.factors.push_back(bytes_factor(f.group));
+  for (const GroupCount& f : fragments) order.factors.push_back(factor_of(to, f.group, f.count));
   add(ticket, std::move(order));
 }
 
 double ClusterView::bytes_factor(Group g) const {
-  return index(g) < bytes_factor_.size() ? bytes_factor_[index(g)] : 1;
+  return index(g) < bytes_factor_.size() ? bytes_factor_[index(g)].value : 1;
+}
+
+ClusterView::Factor ClusterView::bytes_factor(Rank to, Group g) const {
+  if (!valid(to) || index(g) >= bytes_factor_.size()) return {bytes_factor(g), true, INT64_MAX};
+  const std::vector<Factor>& there = workers_[at(to)].bytes_factor;
+  return index(g) < there.size() ? there[index(g)] : Factor{};
+}
+
+void ClusterView::Factor::learn(double seen, std::int64_t n) {
+  value = std::clamp(known ? value + (seen - value) / 4 : seen, 0.05, 4.0);
+  known = true;
+  count = n;
+}
+
+void ClusterView::learn(Rank to, std::size_t group, double factor, std::int64_t count) {
+  bytes_factor_[group].learn(factor, count);
+  if (!valid(to)) return;
+  std::vector<Factor>& there = workers_[at(to)].bytes_factor;
+  if (group >= there.size()) there.resize(bytes_factor_.size());
+  if (!there[group].known) first_factor_[group].learn(factor, count);
+  there[group].learn(factor, count);
+}
+
+double ClusterView::factor_of(Rank to, Group g, std::int64_t count) const {
+  const Factor there = bytes_factor(to, g);
+  const double first = index(g) < first_factor_.size() ? first_factor_[index(g)].value : 1;
+  const auto usual = static_cast<double>(std::min(count, there.count)), all = static_cast<double>(count);
+  return (usual * there.value + (all - usual) * std::max(first, there.value)) / all;
+}
+
+std::int64_t ClusterView::usual_count(Rank to, Group g) const { return bytes_factor(to, g).count; }
+
+std::int64_t ClusterView::bytes_to(Rank to, const GroupWork& g, std::int64_t count) const {
+  const double inputs = static_cast<double>(count) * static_cast<double>(g.bytes - g.outputs);
+  return count * g.outputs +
+         static_cast<std::int64_t>(inputs * factor_of(to, g.group, std::max<std::int64_t>(1, count)) /
+                                   bytes_factor(g.group));
 }
 
 void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments,
@@ -179,10 +217,14 @@ void ClusterView::confirmed(const Confirm& c) {
   UnderWay& order = it->second;
   if (!valid(order.from)) return;
   Worker& source = workers_[at(order.from)];
+  const auto went_of = [&c](Group group) {
+    std::int64_t went = 0;
+    for (const GroupCount& f : c.fragments) went += f.group == group ? f.count : 0;
+    return went;
+  };
   std::int64_t asked = 0, moved = 0;
   for (const GroupCount& want : order.fragments) {
-    std::int64_t went = 0;
-    for (const GroupCount& f : c.fragments) went += f.group == want.group ? f.count : 0;
+    const std::int64_t went = went_of(want.group);
     asked += want.count;
     moved += went;
     if (index(want.group) >= source.ready.size()) continue;
@@ -191,7 +233,7 @@ void ClusterView::confirmed(const Confirm& c) {
     ready.bytes = ready.count > 0 ? ready.bytes / ready.count * left : 0;
     ready.count = left;
   }
-  // Values that were at the destination already did not travel: expect the same of the next ones. Bytes
+  // Values that were at the destination already did not travel: expect the same of the next ones to go there. Bytes
   // were planned with the factor of then; orders that were sent meanwhile say the same once more, so
   // this is no correction of the factor of now.
   if (moved > 0 && order.bytes > 0) {
@@ -200,8 +242,7 @@ void ClusterView::confirmed(const Confirm& c) {
     for (std::size_t i = 0; i < order.fragments.size(); ++i) {
       const std::size_t g = index(order.fragments[i].group);
       if (g >= bytes_factor_.size() || i >= order.factors.size()) continue;
-      double& known = bytes_factor_[g];
-      known = std::clamp(known + (order.factors[i] * factor - known) / 4, 0.05, 4.0);
+      learn(order.to, g, order.factors[i] * factor, went_of(order.fragments[i].group));
     }
   }
   order.fragments = c.fragments;

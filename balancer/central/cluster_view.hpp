@@ -62,6 +62,10 @@ class ClusterView {
   // others (a sub, a range) has no inputs to speak of but draws those of its children after it: it
   // counts like its body, or like the mean of all groups with inputs where the body is not known.
   std::int64_t bytes_each(Group, double reported) const;
+  // What so many of a load take along to this rank. What an iteration reads is where it has gone before, and nowhere
+  // else: as many as went there last take what those took, others what the first took to any rank.
+  std::int64_t bytes_to(Rank to, const GroupWork&, std::int64_t count) const;
+  std::int64_t usual_count(Rank to, Group) const;
   bool known(Group g) const { return weights_.known(g); }
   const Weights& weights() const { return weights_; }
 
@@ -71,8 +75,16 @@ class ClusterView {
     std::int64_t bytes = 0;
     std::int64_t settled = 0;  // of count: came here by an order
   };
+  // Bytes that really moved / bytes reported.
+  struct Factor {
+    double value = 1;
+    bool known = false;
+    std::int64_t count = 0;  // that went last
+    void learn(double seen, std::int64_t count);
+  };
   struct Worker {
-    std::vector<Ready> ready;  // as reported, less what was confirmed as shipped since
+    std::vector<Ready> ready;          // as reported, less what was confirmed as shipped since
+    std::vector<Factor> bytes_factor;  // by group: of what comes here
     bool idle = true;
     bool present = true;
     std::int32_t threads = 1;
@@ -94,7 +106,7 @@ class ClusterView {
     std::int64_t bytes = 0;
     bool confirmed = false;
     bool arrived = false;
-    std::vector<double> factors{};  // bytes_factor_ of `fragments` when they were ordered
+    std::vector<double> factors{};  // bytes_factor of `fragments` when they were ordered
   };
 
   using Orders = std::map<std::uint64_t, UnderWay>;
@@ -105,6 +117,9 @@ class ClusterView {
   void set_confirmed(UnderWay&);
   Orders::iterator remove(Orders::iterator);
   double bytes_factor(Group) const;
+  Factor bytes_factor(Rank to, Group) const;
+  double factor_of(Rank to, Group, std::int64_t count) const;
+  void learn(Rank to, std::size_t group, double factor, std::int64_t count);
   double produced(Group) const;
   double learned_bytes(Group) const;
   static void settled(Worker&, const std::vector<GroupCount>&);
@@ -117,7 +132,8 @@ class ClusterView {
   std::vector<std::vector<Group>> body_;  // by group
   std::vector<Moments> bytes_;            // by group: of one fragment, as reported
   std::vector<Moments> produced_;         // by group: by one fragment
-  std::vector<double> bytes_factor_;      // by group: bytes that really moved / bytes reported
+  std::vector<Factor> bytes_factor_;      // by group, wherever to
+  std::vector<Factor> first_factor_;      // by group: of the first order to each rank
   std::vector<Worker> workers_;
   Orders under_way_;
   std::map<std::pair<Rank, Rank>, std::int32_t> unconfirmed_;  // orders, by from and to

@@ -52,15 +52,6 @@ std::vector<Turnover> turnovers_of(const std::vector<Load>& loads, const Plan& p
   return turnovers;
 }
 
-std::int64_t bytes_of(const Load& from, const std::vector<GroupCount>& fragments) {
-  std::int64_t bytes = 0;
-  for (const GroupCount& f : fragments) {
-    const GroupWork* g = from.find(f.group);
-    if (g != nullptr) bytes += f.count * g->bytes;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members members)
@@ -71,6 +62,15 @@ Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members
       view_(setup.groups, members, p.weight_memory, setup.powers),
       links_(Hosts(setup.hosts)),
       ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
+
+std::int64_t Coordinator::bytes_of(const Load& from, Rank to, const std::vector<GroupCount>& fragments) const {
+  std::int64_t bytes = 0;
+  for (const GroupCount& f : fragments) {
+    const GroupWork* g = from.find(f.group);
+    if (g != nullptr) bytes += view_.bytes_to(to, *g, f.count);
+  }
+  return bytes;
+}
 
 void Coordinator::step(Time now, const Event& event, Actions& out) {
   std::visit([&](const auto& e) { handle(now, e, out); }, event);
@@ -306,7 +306,7 @@ bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnove
   const double after = loads[m.to].finish() - turnovers[m.to].goes;
   const double work = work_of(loads[m.from], m);
   const auto transfer =
-      static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], m.fragments)));
+      static_cast<double>(transfer_time(links_.between(from, to), bytes_of(loads[m.from], to, m.fragments)));
   if (!p_.priced && transfer * p_.transfer_margin > work) {
     refuse(now, kCosts, &m, out);
     return false;
@@ -355,12 +355,12 @@ void Coordinator::take_line(Time now, Rank from, const Load& load, Rank to, cons
     if (p_.faithful || g == nullptr || !view_.known(f.group)) continue;
     if (p_.priced) {
       const Link& link = links_.between(from, to);
-      lines_[line(from, to)].take(now, wire_time(link, f.count * (g->bytes - g->outputs)),
+      lines_[line(from, to)].take(now, wire_time(link, view_.bytes_to(to, *g, f.count) - f.count * g->outputs),
                                   wire_time(link, f.count * g->outputs));
       continue;
     }
     if (g->weight > p_.ship_window) continue;
-    lines_[line(from, to)].take(now, wire_time(links_.between(from, to), f.count * g->bytes), 0);
+    lines_[line(from, to)].take(now, wire_time(links_.between(from, to), view_.bytes_to(to, *g, f.count)), 0);
   }
 }
 
@@ -388,6 +388,10 @@ void Coordinator::cut_to_price(Time now, const std::vector<Load>& loads, Plan& p
     const auto taken = lines_.find(number);
     return taken == lines_.end() ? LineUse{} : taken->second.use(now);
   };
+  ways.bytes = [this](std::size_t to, const GroupWork& g, std::int64_t n) {
+    return view_.bytes_to(members_.rank(to), g, n);
+  };
+  ways.usual = [this](std::size_t to, Group g) { return view_.usual_count(members_.rank(to), g); };
   balancer::cut_to_price(loads, ways, plan);
 }
 
@@ -405,7 +409,8 @@ void Coordinator::cut_to_window(Time now, const std::vector<Load>& loads, Plan& 
     std::int64_t at_least = left <= 0 ? 0 : view_.starving(to) ? view_.threads(to) : 1;
     for (GroupCount& f : m.fragments) {
       std::int64_t each = 0;
-      for (const GroupWork& g : loads[m.from].groups) each = g.group == f.group ? g.bytes : each;
+      if (const GroupWork* g = loads[m.from].find(f.group))
+        each = view_.bytes_to(to, *g, f.count) / std::max<std::int64_t>(1, f.count);
       if (each > 0) f.count = std::min(f.count, std::max(at_least, budget / each));
       f.count = std::max<std::int64_t>(f.count, 0);
       at_least = std::max<std::int64_t>(0, at_least - f.count);
@@ -425,7 +430,7 @@ void Coordinator::order(Time now, const std::vector<Load>& loads, const Move& m,
 std::uint64_t Coordinator::order(Time now, Rank from, const Load& load, Rank to,
                                  const std::vector<GroupCount>& fragments, const char* why, Time load_to,
                                  Actions& out) {
-  const std::int64_t bytes = bytes_of(load, fragments);
+  const std::int64_t bytes = bytes_of(load, to, fragments);
   view_.ordered(++ticket_, from, to, fragments, bytes);
   take_line(now, from, load, to, fragments);
   out.push_back(Send{from, Order{ticket_, to, fragments}});

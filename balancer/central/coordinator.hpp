@@ -38,6 +38,7 @@ class Coordinator {
   // never seen to run, is not movable.
   std::vector<Load> loads(Time now) const;
   // What a source may still put on its way out, in bytes (ship_window).
+  std::int64_t bytes_of(const Load& from, Rank to, const std::vector<GroupCount>&) const;
   std::int64_t window_left(Time now, Rank from, Rank to) const;
   // order sends an order for fragments of `load`, the load of `from`; returns its ticket.
   std::uint64_t order(Time now, Rank from, const Load& load, Rank to, const std::vector<GroupCount>& fragments,

@@ -45,11 +45,17 @@ class Pricer {
       const std::int64_t wanted = asked.fragments[k].count, left = wanted - f.count;
       const GroupWork* g = loads_[m.from].find(f.group);
       if (left <= 0 || g == nullptr) continue;
-      const std::int64_t some =
-          g->bytes <= kNoMatter ? left : std::min(left, std::max<std::int64_t>(1, wanted / kTurns));
-      const Lot lot = lot_of(some, g->weight, g->bytes - g->outputs, g->outputs, link, ways_.order);
+      std::int64_t most = left, bytes = g->bytes;
+      if (ways_.bytes) {
+        const std::int64_t usual = ways_.usual(m.to, f.group);
+        const bool like_those = f.count < usual;
+        if (like_those) most = std::min(left, usual - f.count);
+        bytes = like_those ? ways_.bytes(m.to, *g, 1) : ways_.bytes(m.to, *g, usual + 1) - ways_.bytes(m.to, *g, usual);
+      }
+      const std::int64_t some = bytes <= kNoMatter ? most : std::min(most, std::max<std::int64_t>(1, wanted / kTurns));
+      const Lot lot = lot_of(some, g->weight, bytes - g->outputs, g->outputs, link, ways_.order);
       const std::int64_t n =
-          affordable(lot, 0, staying(m.from, lot, g->bytes - g->outputs), ends_[m.to], line(m.from, m.to));
+          affordable(lot, 0, staying(m.from, lot, bytes - g->outputs), ends_[m.to], line(m.from, m.to));
       f.count += n;
       if (n == some) return true;
     }

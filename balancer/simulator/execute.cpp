@@ -67,6 +67,7 @@ void Simulation::start(Node& n, bool planned) {
       r.spot.pop_back();
     } else if (n.here && n.items.count() > 0) {
       r.item = n.items.pop(expand_first_);
+      if (has_data_) program_.runs_here(r.item, n.rank);
     } else {
       continue;
     }

@@ -1,6 +1,7 @@
 #include "balancer/simulator/graph.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "balancer/ready_order.hpp"
@@ -209,9 +210,17 @@ std::int64_t Graph::bytes_here(const Item& item, Rank here) {
     std::uint8_t& copy = copies_.at(i.fragment, here);
     if ((copy & Copies::kBorne) != 0) continue;
     copy |= Copies::kBorne;
-    bytes += i.bytes;
+    const int others = std::clamp(executing_ - 1, 1, 63), have = std::popcount(holders_[i.fragment] & ~bit(here));
+    bytes += i.bytes - i.bytes * std::min(have, others) / others;
   }
   return bytes;
+}
+
+// As in runtime/work/ready_queue.cpp.
+void Graph::runs_here(const Item& item, Rank here) {
+  const Fragment& f = work_.fragments[item.state];
+  if (item.bytes <= f.bytes) return;
+  for (const Input& i : f.inputs) copies_.at(i.fragment, here) &= static_cast<std::uint8_t>(~Copies::kBorne);
 }
 
 std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {

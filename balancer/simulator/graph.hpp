@@ -44,6 +44,7 @@ class Graph final : public Program {
   void settle(std::uint64_t series, Rank to) override { settled_[series] = index(to); }
   bool has_data() const override { return has_data_; }
   std::int64_t bytes_here(const Item&, Rank here) override;
+  void runs_here(const Item&, Rank here) override;
   std::int64_t board(const Item&, Rank from, Rank to, Effects&) override;
   bool landed(Rank here, const Item&, Effects&) override;
   std::int64_t output_bytes(const Item&) const override;

@@ -92,8 +92,10 @@ class Program {
 
   // False: items have no inputs or outputs to speak of, and the following are never called.
   virtual bool has_data() const { return false; }
-  // Bytes of inputs that the item is the first on this rank to need.
+  // Bytes of inputs that the item, which waits from now on, is the first on this rank to need, as far as other ranks lack
+  // them. It runs here: the next one to read these bears them.
   virtual std::int64_t bytes_here(const Item&, Rank here);
+  virtual void runs_here(const Item&, Rank) {}
   // Bytes of inputs that `to` lacks and which now travel along; others may be sent it by other ranks.
   virtual std::int64_t board(const Item&, Rank from, Rank to, Effects&);
   // A shipped item is where it was shipped to. False: some input is not; Effects::ready follows.

@@ -111,6 +111,10 @@ std::string iterate(Draw& d, std::int32_t ranks) {
   w.add("parts", parts);
   add_parts(d, w, parts, ranks);
   if (d.chance(0.4)) w.add("barrier", "false");
+  // By a draw of its own, so that cases are what they were before.
+  Draw more(static_cast<std::uint64_t>(Draw(d).whole(1, 1e9)));
+  if (more.chance(0.4)) w.add("kept", bytes(more.whole(1000, 2e6)));
+  if (more.chance(0.2)) w.add("shared", bytes(more.whole(1000, 1e5)));
   return w.take();
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/sysinfo.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -194,8 +195,13 @@ bool believed_on(const abi::Value* v, balancer::Rank r) {
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & bit(r)) != 0;
 }
 
+constexpr std::uint16_t kRanks = 0x7ffe;  // of `borne`
+int ranks_that_have(const abi::Value* v) {
+  if (!abi::is_block(v))
+    return std::popcount(static_cast<unsigned>(__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks));
+  return std::popcount(__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED));
+}
 bool believed_on_others(const abi::Value* v, balancer::Rank r) {
-  constexpr std::uint16_t kRanks = 0x7ffe;  // of `borne`
   if (!abi::is_block(v)) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks & ~small_bit(r)) != 0;
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & ~bit(r)) != 0;
 }

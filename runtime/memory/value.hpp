@@ -36,6 +36,7 @@ inline Overrun overrun(const abi::Value* v) {
 void believe_on(abi::Value*, balancer::Rank);
 bool believed_on(const abi::Value*, balancer::Rank);
 bool believed_on_others(const abi::Value*, balancer::Rank);
+int ranks_that_have(const abi::Value*);  // so many others
 
 // Who begins to run with this value has that counted by its home (DataFragments::note_uses).
 inline constexpr std::uint16_t kUsesTold = 0x8000;  // in `borne`

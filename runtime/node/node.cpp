@@ -104,7 +104,10 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     sweeping = std::make_unique<Sweeping>(*this);
     horizons = std::make_unique<Horizons>(balancer::index(self()), [this] { sweeping->want(); });
     data.horizons = horizons.get();
-    for (auto& w : crew.workers) w->queue.horizons = horizons.get();
+    for (auto& w : crew.workers) {
+      w->queue.horizons = horizons.get();
+      w->queue.others = std::clamp(ranks() - 1, 1, 63);
+    }
   }
   membership = std::make_unique<Membership>(*this);
   if (members.spare(self())) evacuation->rest();

@@ -20,11 +20,12 @@ std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::fram
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
 
 // What moving this fragment would have to carry of its inputs, in kUnit. A value that several
-// fragments use travels once to each rank; the first of them to be ready here bears it all, so that
-// the mean of a group is what one more of it costs. Kept in `pending`, which a queued fragment has
-// no other use for, so that what is taken off the group's sum is what was added.
+// fragments use travels once to each rank; the first of them to be ready here bears it, so that
+// the mean of a group is what one more of it costs. When that runs here the next one to come does: what
+// each iteration reads has to travel in each, to the ranks that do not have it. Kept in `pending`, which a
+// queued fragment has no other use for, so that what is taken off the group's sum is what was added.
 constexpr std::int64_t kUnit = 64;
-std::uint32_t units_to_move(const Cf* c) {
+std::uint32_t units_to_move(const Cf* c, int others) {
   if ((c->flags & kGathered) == 0) return 0;
   std::uint64_t bytes = 0;
   for (unsigned k = 0; k < c->block->input_count; ++k) {
@@ -32,9 +33,18 @@ std::uint32_t units_to_move(const Cf* c) {
     // Two queues that see it at once may both count it: an estimate.
     if (v == nullptr || (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & 1) != 0) continue;
     __atomic_fetch_or(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
-    bytes += v->size;
+    const auto have = static_cast<std::uint64_t>(std::min(ranks_that_have(v), others));
+    bytes += v->size - v->size / static_cast<std::uint64_t>(others) * have;
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
+}
+
+// It runs here: the next one to read these bears them.
+void bears_no_longer(const Cf* c) {
+  for (unsigned k = 0; k < c->block->input_count; ++k) {
+    abi::Value* v = abi::input(c, *c->block, k);
+    if (v != nullptr) __atomic_fetch_and(&v->borne, static_cast<std::uint16_t>(~1), __ATOMIC_RELAXED);
+  }
 }
 
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
@@ -116,7 +126,7 @@ void ReadyQueue::push(Cf* c, bool behind) {
   list.tail = c;
   ++list.count;
   if (weights_ != nullptr) {
-    c->pending = units_to_move(c);
+    c->pending = units_to_move(c, others);
     list.bytes += c->pending * kUnit;
   }
   add_atomics(1);
@@ -152,7 +162,10 @@ std::uint32_t ReadyQueue::next_group() const {
 
 Cf* ReadyQueue::pop_atomic() {
   if (newest_ == kNone) return nullptr;
-  return pop_front(weights_ == nullptr ? newest_ : next_group());
+  if (weights_ == nullptr) return pop_front(newest_);
+  Cf* c = pop_front(next_group());
+  if (c->pending > 0) bears_no_longer(c);
+  return c;
 }
 
 // Where what is pushed next belongs. A loop from another rank: behind those that came before it, which may be what its

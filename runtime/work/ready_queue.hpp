@@ -52,6 +52,7 @@ class ReadyQueue {
       : groups_(groups), weights_(weights), plenty_(plenty) {}
 
   Horizons* horizons = nullptr;  // of several ranks
+  int others = 1;                // so many ranks may be shipped to, of 63 at most
 
   // `behind`: also what is structured comes after the loops that its body has made before it.
   void push(Cf*, bool behind = false);

@@ -263,6 +263,29 @@ TEST(ClusterView, BytesOfOrdersUnderWayAreLearnedOnce) {
   EXPECT_NEAR(static_cast<double>(view.bytes_each(Group{0}, 1000)), 1100, 2);
 }
 
+// Ten went to rank 1 and found there what they read; one went to rank 2 and did not.
+TEST(ClusterView, WhatFragmentsTakeAlongIsKnownByRank) {
+  ClusterView view({GroupInfo{}}, Members{Rank{0}, 4}, 0);
+  view.report(0, Rank{0}, report({{Group{0}, 100, 100'000}}));
+  view.ordered(1, Rank{0}, Rank{2}, {{Group{0}, 1}}, 1000);
+  view.confirmed({1, Rank{2}, {{Group{0}, 1}}, 1000});
+  for (std::uint64_t ticket = 2; ticket <= 40; ++ticket) {
+    view.ordered(ticket, Rank{0}, Rank{1}, {{Group{0}, 10}}, 10'000);
+    view.confirmed({ticket, Rank{1}, {{Group{0}, 10}}, 500});
+  }
+  view.report(0, Rank{0}, report({{Group{0}, 100, 100'000}}));
+  const std::vector<Load> loads = view.loads(0);
+  const GroupWork* work = loads[0].find(Group{0});
+  ASSERT_NE(work, nullptr);
+  const auto bytes = [&](int to, std::int64_t n) { return static_cast<double>(view.bytes_to(Rank{to}, *work, n)); };
+  const double few = bytes(1, 10);
+  EXPECT_LT(few, 1000);
+  EXPECT_EQ(view.usual_count(Rank{1}, Group{0}), 10);
+  EXPECT_NEAR(bytes(1, 30) - few, 20'000, 6'000) << "more than went there last bring what they read";
+  EXPECT_NEAR(bytes(2, 10), 10'000, 3'000);
+  EXPECT_NEAR(bytes(3, 10), 10'000, 3'000) << "nothing has gone there";
+}
+
 // Known speeds count from the first plan on; measured ones replace them where they leave no doubt.
 TEST(ClusterView, PowersAreSpeedsUntilMeasured) {
   ClusterView view({GroupInfo{}}, Members{Rank{0}, 3}, 0, {2, 1, 1});

@@ -95,6 +95,49 @@ class Products {
   abi::Value* columns_[4];
 };
 
+// Bytes of what each iteration reads again: as long as other ranks lack it, it would have to travel in each.
+TEST(ReadyQueue, WhatIsReadAgainIsBorneAgain) {
+  abi::Block block{};
+  block.layout = "i";
+  block.frame_words = 1;
+  block.capacity = 3;
+  block.input_count = 2;
+  block.kind = abi::Kind::atomic;
+  constexpr std::int64_t kBytes = 64 * 1024, kFragments = 4;
+  const GroupStats weights{1};
+  ReadyQueue q{1, &weights};
+  q.others = 4;
+  abi::Value* const shared = abi::value_bytes(kBytes);
+  abi::Value* own[kFragments];
+  for (abi::Value*& v : own) v = abi::value_bytes(kBytes);
+  const auto iteration = [&] {
+    for (abi::Value* v : own) {
+      Cf* c = allocate_cf(block, nullptr, {});
+      c->words()[1] = reinterpret_cast<std::uint64_t>(abi::retain(shared));
+      c->words()[2] = reinterpret_cast<std::uint64_t>(abi::retain(v));
+      c->flags |= kGathered;
+      q.push(c);
+    }
+    std::vector<std::int64_t> ready(1), bytes(1);
+    q.count(ready, bytes, Making::all);
+    EXPECT_EQ(ready[0], kFragments);
+    Work w;
+    while (q.pop(w, Making::nothing, Making::all, 1)) {
+      release_inputs(w.cf);
+      free_cf(w.cf);
+    }
+    return bytes[0];
+  };
+  EXPECT_EQ(iteration(), (kFragments + 1) * kBytes);
+  EXPECT_EQ(iteration(), (kFragments + 1) * kBytes);
+  believe_on(own[0], balancer::Rank{1});
+  EXPECT_EQ(iteration(), (kFragments + 1) * kBytes - kBytes / 4) << "one of four ranks has it";
+  for (std::int32_t r = 1; r <= 4; ++r) believe_on(shared, balancer::Rank{r});
+  EXPECT_EQ(iteration(), kFragments * kBytes - kBytes / 4) << "all have it";
+  abi::release(shared);
+  for (abi::Value* v : own) abi::release(v);
+}
+
 TEST(ReadyQueue, GivesUpAllItHas) {
   ReadyQueue q(4);
   std::vector<Cf*> pushed = {fragment(0, 1), fragment(1, 2), fragment(0, 3), fragment(2, 4), range(0, 9), range(5, 5)};

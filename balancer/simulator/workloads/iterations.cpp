@@ -46,6 +46,11 @@ constexpr std::string_view kHomes[] = {"blocks", "first", "follow"};
 
 constexpr Parameter kIterate[] = {
     {.name = "parts", .default_value = "64", .help = "parts", .kind = Kind::integer, .min = 1, .max = 1e7},
+    {.name = "kept",
+     .default_value = "0",
+     .help = "bytes that each update of a part reads, made where the part lies before the first one",
+     .kind = Kind::bytes},
+    {.name = "shared", .default_value = "8", .help = "bytes of a barrier, which all updates read", .kind = Kind::bytes},
     {.name = "barrier",
      .default_value = "true",
      .help = "false: a part waits for nothing but its own last update, parts are chains",
@@ -144,13 +149,21 @@ Generated iterate(const SettingsReader& read, const Surroundings& around) {
   const bool with_barrier = read.boolean("barrier");
   Workload w;
   w.groups = {movable_group("update at iterate.fa:9"), movable_group("barrier at iterate.fa:14")};
+  const std::int64_t kept = read.bytes("kept"), shared = read.bytes("shared");
+  std::vector<std::size_t> kept_of;
+  for (std::size_t p = 0; kept > 0 && p < parts.count(); ++p) {
+    kept_of.push_back(w.add({.group = Group{1}, .weight = kBarrier, .output = kept, .home = parts.place(p)}));
+    w.births.push_back({0, parts.place(p), kept_of.back()});
+  }
   std::vector<std::size_t> last(parts.count());
   std::size_t barrier = 0;
   for (std::int64_t t = 0; t < iterations; ++t) {
-    Fragment next{.group = Group{1}, .weight = kBarrier, .output = 8, .home = Rank{0}};
+    Fragment next{.group = Group{1}, .weight = kBarrier, .output = shared, .home = Rank{0}};
     for (std::size_t p = 0; p < parts.count(); ++p) {
-      last[p] = parts.add(w, p, t, t > 0 ? &last[p] : nullptr,
-                          t > 0 && with_barrier ? std::vector<Input>{{barrier, 8}} : std::vector<Input>{});
+      std::vector<Input> inputs;
+      if (t > 0 && with_barrier) inputs.push_back({barrier, shared});
+      if (kept > 0) inputs.push_back({kept_of[p], kept});
+      last[p] = parts.add(w, p, t, t > 0 ? &last[p] : nullptr, std::move(inputs));
       next.inputs.push_back({last[p], 8});
     }
     if (!with_barrier) continue;

@@ -84,7 +84,7 @@ struct Value {
   std::uint32_t refs;  // touched with atomic operations only
   Type type;
   std::uint8_t pool;    // how to free it; the runtime's business
-  std::uint16_t borne;  // lowest bit: the balancer has been told of its size; ranks that have it; highest: kUsesTold
+  std::uint16_t borne;  // lowest bit: a fragment that waits has borne its size; ranks that have it; highest: kUsesTold
                         // (memory/value.hpp)
   std::uint64_t size;   // bytes of payload
   union {
