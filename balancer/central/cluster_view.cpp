@@ -283,6 +283,20 @@ Time ClusterView::weight(Rank r, Group g) const {
   return weights_.weight(g);
 }
 
+double ClusterView::outputs_to_come() const {
+  double sum = 0, most = 0;
+  for (const Moments& m : produced_) most = std::max(most, m.mean);
+  for (const Worker& w : workers_) {
+    for (std::size_t g = 0; g < w.ready.size(); ++g)
+      sum += static_cast<double>(w.ready[g].count) * produced(Group{static_cast<std::uint32_t>(g)});
+    if (!w.idle) sum += w.threads * most;
+  }
+  for (const auto& [ticket, o] : under_way_) {
+    for (const GroupCount& f : o.fragments) sum += static_cast<double>(f.count) * produced(f.group);
+  }
+  return sum;
+}
+
 double ClusterView::produced(Group g) const { return index(g) < produced_.size() ? produced_[index(g)].mean : 0; }
 
 double ClusterView::learned_bytes(Group g) const {

@@ -66,6 +66,8 @@ class ClusterView {
   // else: as many as went there last take what those took, others what the first took to any rank.
   std::int64_t bytes_to(Rank to, const GroupWork&, std::int64_t count) const;
   std::int64_t usual_count(Rank to, Group) const;
+  // What all that is not done yet will produce, in bytes.
+  double outputs_to_come() const;
   bool known(Group g) const { return weights_.known(g); }
   const Weights& weights() const { return weights_; }
 

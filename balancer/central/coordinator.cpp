@@ -384,9 +384,14 @@ void Coordinator::cut_to_price(Time now, const std::vector<Load>& loads, Plan& p
     return links_.between(members_.rank(from), members_.rank(to));
   };
   ways.line = [this](std::size_t from, std::size_t to) { return line(members_.rank(from), members_.rank(to)); };
-  ways.use = [this, now](std::int64_t number) {
+  // Not all that a fragment produces comes back to where it came from. What has been produced is there by now, or goes
+  // nowhere.
+  const double to_come = view_.outputs_to_come() / usual_.bandwidth * static_cast<double>(kSecond);
+  ways.use = [this, now, to_come](std::int64_t number) {
     const auto taken = lines_.find(number);
-    return taken == lines_.end() ? LineUse{} : taken->second.use(now);
+    LineUse use = taken == lines_.end() ? LineUse{} : taken->second.use(now);
+    use.in = std::min(use.in, to_come);
+    return use;
   };
   ways.bytes = [this](std::size_t to, const GroupWork& g, std::int64_t n) {
     return view_.bytes_to(members_.rank(to), g, n);

@@ -181,6 +181,23 @@ TEST(Quality, AutoIsNearTheBestFixedChoice) {
 
 // A quick part of what `bench/run auto` runs: `auto` takes at most a tenth longer than the best of all policies, sums
 // of three seeds.
+// Chains of products, whose results stay where the next one runs: what comes back to rank 0 is little, and the last
+// chains there are given away.
+TEST(Quality, ResultsThatStayDoNotKeepALineBusy) {
+  Options o;
+  o.ranks = 128;
+  o.latency = 20'000;
+  o.bandwidth = 1.25e9;
+  for (const char* policy : {"central", "auto"}) {
+    o.balancer = policy;
+    const std::int32_t executing = executing_ranks(o);
+    const Generated made = generate(*find_workload("matmul"), {{"blocks", "20"}}, Surroundings{executing, 1});
+    const double is = efficiency(*made.graph, simulate(*made.graph, o), executing);
+    std::printf("chains on 128 ranks: %s %.3f of ideal\n", policy, is);
+    EXPECT_GE(is, 0.7) << policy;
+  }
+}
+
 TEST(Quality, AutoIsNearTheBestOfAllPolicies) {
   struct Case {
     const char* workload;
