@@ -92,8 +92,8 @@ class Program {
 
   // False: items have no inputs or outputs to speak of, and the following are never called.
   virtual bool has_data() const { return false; }
-  // Bytes of inputs that the item, which waits from now on, is the first on this rank to need, as far as other ranks lack
-  // them. It runs here: the next one to read these bears them.
+  // Bytes of inputs that the item, which waits from now on, is the first on this rank to need, as far as other ranks
+  // lack them. It runs here: the next one to read these bears them.
   virtual std::int64_t bytes_here(const Item&, Rank here);
   virtual void runs_here(const Item&, Rank) {}
   // Bytes of inputs that `to` lacks and which now travel along; others may be sent it by other ranks.
