@@ -51,7 +51,7 @@ void Slots::leave() {
       s.page = nullptr;
       if (s.value.load() != nullptr) ++row->left;
     }
-    if (row->left != 0) row.release();
+    if (row->left != 0) static_cast<void>(row.release());  // the last value that has a slot in it deletes it (left)
   }
   rows_.clear();
 }
