@@ -319,7 +319,8 @@ TEST_F(Record, KeepsTheEndOfWhatIsTooLong) {
                     {"warning: --record: this is only the last"}));
 }
 
-// One rank of four does it all: it gets what the others do not need. With its quarter a third would be kept.
+// One rank of four does it all: it gets what the others do not need. With its quarter less than half would be kept. (Of
+// 16 MB it got as much, but in 3 of 10 runs on busy cores not in time.)
 TEST_F(Record, RoomGoesToTheRankThatFillsIt) {
   write("one.fa",
         "C++ sub f(int i, int a, name x) ${{ usleep(20); x = a + i; $}}\n"
@@ -328,7 +329,7 @@ TEST_F(Record, RoomGoesToTheRankThatFillsIt) {
         "show(x[12000]); }\n");
   for (const Words& ways : {Words{"-n", "4"}, Words{"--inproc-ranks", "4"}}) {
     Words words = {"run", "-q", "one.fa", "-t", "1", "--balancer", "none", "--record", "o.trace", "--record-limit-mb",
-                   "16"};
+                   "24"};
     words.insert(words.end(), ways.begin(), ways.end());
     const Outcome o = tessera(words);
     EXPECT_TRUE(ended(o, 0));
