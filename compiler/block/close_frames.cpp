@@ -92,11 +92,13 @@ class Closing {
       for (const auto* list : {&b->otherwise, &b->each_turn}) {
         for (const TakenBack& t : *list) uses.add(t);
       }
-      for (const Hull& h : b->hulls) {
-        hidden(h.base, uses);
-        for (const Side& side : h.sides) {
-          uses.add(side.first);
-          uses.add(side.last);
+      for (const auto* list : {&b->hulls, &b->stays, &b->handed}) {
+        for (const Hull& h : *list) {
+          hidden(h.base, uses);
+          for (const Side& side : h.sides) {
+            uses.add(side.first);
+            uses.add(side.last);
+          }
         }
       }
       for (const NameUse* n : b->outputs()) hidden(*n, uses);

@@ -90,22 +90,54 @@ void for_each_callee(const Body& body, const std::function<void(const Chain*)>& 
   }
 }
 
-// `w + 2`, of an input: which, and what is added.
-std::optional<std::pair<std::int64_t, std::int64_t>> input_and(const Expr& e) {
-  if (e.kind == Expr::Kind::input) return std::pair{std::int64_t{e.integer}, std::int64_t{0}};
-  if (e.kind != Expr::Kind::binary || (e.op != Operator::add && e.op != Operator::sub)) return std::nullopt;
-  const auto number = constant_of(*e.kids[1]);
-  auto input = input_and(*e.kids[0]);
-  if (!number || !input) return std::nullopt;
-  input->second += e.op == Operator::add ? *number : -*number;
-  return input;
+// One of these variables that is in it; null: none.
+const Variable* mentioned(const Expr& e, const Hulls::Names& variables) {
+  if (e.variable != nullptr && variables.count(e.variable) != 0) return e.variable;
+  for (const ExprPtr& k : e.kids) {
+    if (const Variable* v = mentioned(*k, variables)) return v;
+  }
+  return nullptr;
+}
+
+bool all_known(const Expr& e, const Hulls::Names& known, const Variable* also) {
+  if (e.variable != nullptr && e.variable != also && known.count(e.variable) == 0) return false;
+  return std::all_of(e.kids.begin(), e.kids.end(), [&](const ExprPtr& k) { return all_known(*k, known, also); });
+}
+
+// As the variable becomes larger: does the bound (1), become smaller (-1), or neither?
+std::optional<int> way(const Expr& e, const Variable* v) {
+  if (e.kind == Expr::Kind::variable) return e.variable == v ? 1 : 0;
+  if (e.kind == Expr::Kind::integer) return 0;
+  if (e.kind != Expr::Kind::binary) return std::nullopt;
+  auto a = way(*e.kids[0], v), b = way(*e.kids[1], v);
+  if (!a || !b) return std::nullopt;
+  const auto left = constant_of(*e.kids[0]), right = constant_of(*e.kids[1]);
+  const auto times = [](int goes, std::int64_t by) { return by > 0 ? goes : by < 0 ? -goes : 0; };
+  switch (e.op) {
+    case Operator::sub:
+      b = -*b;
+      [[fallthrough]];
+    case Operator::add:
+      if (*a != 0 && *b != 0 && *a != *b) return std::nullopt;
+      return *a != 0 ? a : b;
+    case Operator::mul:
+      if (*a == 0 && *b == 0) return 0;
+      if (!left && !right) return std::nullopt;
+      return right ? times(*a, *right) : times(*b, *left);
+    case Operator::div:
+      if (*a == 0 && *b == 0) return 0;
+      if (!right || *right <= 0) return std::nullopt;
+      return a;
+    default:
+      return *a == 0 && *b == 0 ? std::optional(0) : std::nullopt;
+  }
 }
 
 ExprPtr as_bound(const Variable* v, Extent at) { return v == nullptr ? nullptr : semantics::make_variable(v, at); }
 
 }  // namespace
 
-Hulls::Hulls(const Program& program, const Names& names, const Names& writes, const Parameters& parameters)
+Hulls::Hulls(Program& program, const Names& names, const Names& writes, const Parameters& parameters)
     : program_(program), names_(names), writes_(writes), parameters_(parameters) {
   for (const auto& sub : program.subs) {
     for_each_callee(*sub->last().body, [&](const Chain* to) { calls_[sub.get()].insert(to); });
@@ -122,66 +154,67 @@ Hulls::Hulls(const Program& program, const Names& names, const Names& writes, co
     }
     if (reached.count(sub.get()) != 0) recursive_.insert(sub.get());
   }
-  for (const auto& sub : program.subs) find_ends(*sub->last().body, *sub->last().body);
-  for (const auto& sub : program.subs) find_uses(*sub);
-  pass_assigned();
+  for (const auto& sub : program.subs) find_ends(*sub, *sub->last().body, *sub->last().body, {});
+  for (const auto& sub : program.subs) find_inputs(*sub);
   summarise();
+  find_after();
 }
 
-// `once`: the outermost body in which this one is made once, on no condition.
-void Hulls::find_ends(const Body& b, const Body& once) {
-  for (const Declared& d : b.names) declared_in_[d.variable] = &once;
+// `once`: the outermost body in which this one, of a block of `c`, is made once, on no condition. `known`: further out.
+void Hulls::find_ends(const Chain& c, const Body& b, const Body& once, Names known) {
+  known.insert(c.parameters.begin(), c.parameters.end());
+  known.insert(c.temporaries.begin(), c.temporaries.end());
+  if (c.last().counter != nullptr) known.insert(c.last().counter);
+  for (const Declared& d : b.names) declared_in_[d.variable] = {&b, &once};
   for (const Step& step : b.steps) {
-    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) find_ends((*when)->body, (*when)->body);
+    if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) find_ends(c, (*when)->body, (*when)->body, known);
     const auto* spawn = std::get_if<Spawn>(&step);
     if (spawn == nullptr || spawn->owned == nullptr) continue;
     const Block& last = spawn->owned->last();
-    if (last.kind == Kind::loop && last.out[0].indices.empty()) ends_[last.out[0].base] = {spawn->owned.get(), &once};
+    if (last.kind == Kind::loop && last.out[0].indices.empty())
+      ends_[last.out[0].base] = {spawn->owned.get(), &once, known};
     for (const auto& block : spawn->owned->blocks) {
-      if (block->body) find_ends(*block->body, last.kind == Kind::eval ? once : *block->body);
+      if (block->body) find_ends(*spawn->owned, *block->body, last.kind == Kind::eval ? once : *block->body, known);
     }
   }
 }
 
-void Hulls::find_uses(const Chain& c) {
+void Hulls::find_inputs(const Chain& c) {
+  const auto in = [&](const Chain& chain) {
+    for (const auto& b : chain.blocks) {
+      for (std::size_t k = 0; k < b->inputs.size(); ++k) {
+        const NameUse& of = b->inputs[k].name;
+        if (b->inputs[k].when != nullptr || !of.indices.empty() || ends_.count(of.base) == 0) continue;
+        const Variable* v = program_.temporary('i', of.base->name, of.at);
+        inputs_[b.get()][static_cast<std::int64_t>(k)] = v;
+        given_out_[v] = of.base;
+      }
+    }
+  };
+  in(c);
   for (const auto& b : c.blocks) {
-    for (const Set& s : b->sets) {
-      const auto input = input_and(*s.value);
-      if (!input || b->inputs[static_cast<std::size_t>(input->first)].when != nullptr) continue;
-      const NameUse& of = b->inputs[static_cast<std::size_t>(input->first)].name;
-      if (of.indices.empty() && ends_.count(of.base) != 0) values_[s.variable] = {of.base, input->second};
-    }
-    for (const Input& in : b->inputs) read_after(in.name);
-    for (const NameUse* n : b->outputs()) assigned_.insert(n->base);
-    if (!b->body) continue;
-    for (const Step& step : b->body->steps) uses_in(step);
+    if (b->body) for_each_chain(*b->body, in);
   }
 }
 
-void Hulls::uses_in(const Step& step) {
-  if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
-    for (const Step& s : (*when)->body.steps) uses_in(s);
-  }
-  const auto* spawn = std::get_if<Spawn>(&step);
-  if (spawn == nullptr) return;
-  for (const NameUse& n : spawn->done) assigned_.insert(n.base);
-  if (spawn->owned != nullptr) return find_uses(*spawn->owned);
-  for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
-    const semantics::Argument& a = spawn->arguments[k];
-    if (a.type != semantics::ParameterType::name) continue;
-    read_after(a.name);
-    passed_.emplace_back(spawn->chain->parameters[k], a.name.base);
-  }
-}
-
-// What may assign its parameter may assign what it is passed.
-void Hulls::pass_assigned() {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [parameter, name] : passed_) {
-      if (assigned_.count(parameter) != 0) changed = assigned_.insert(name).second || changed;
+// What one `while` holds for others is what they would, as of the end of another, which then holds that, too.
+void Hulls::find_after() {
+  if (inputs_.empty()) return;
+  for (int round = 0; round < kRounds; ++round) {
+    more_after_ = false;
+    const auto all = [&](const Chain& c) {
+      for (std::size_t k = 0; k < c.blocks.size(); ++k) of(c, k);
+    };
+    for (const auto& sub : program_.subs) {
+      all(*sub);
+      for (const auto& b : sub->blocks) {
+        if (b->body) for_each_chain(*b->body, all);
+      }
     }
+    if (!more_after_) return;
   }
+  inputs_.clear();
+  after_.clear();
 }
 
 std::size_t Hulls::prefix_of(const Variable* base) const {
@@ -189,47 +222,65 @@ std::size_t Hulls::prefix_of(const Variable* base) const {
   return it == parameters_.end() ? 0 : it->second.prefix;
 }
 
-void Hulls::read_after(const NameUse& n) {
-  const std::size_t before = prefix_of(n.base);
-  for (std::size_t k = 0; k < n.indices.size() && before + k < kMostIndices; ++k) {
-    const auto at = at_end(n.base, *n.indices[k]);
-    if (!at) continue;
-    auto& least = after_[ends_.at(at->out).loop][n.base];
-    const auto it = least.emplace(before + k, at->plus).first;
-    it->second = std::min(it->second, at->plus);
-  }
+bool Hulls::is_handed(const Variable* base, const Variable* out) const {
+  const auto a = declared_in_.find(base), b = declared_in_.find(out);
+  return a != declared_in_.end() && b != declared_in_.end() && a->second.body == b->second.body;
 }
 
-std::optional<Hulls::AtEnd> Hulls::at_end(const Variable* base, const Expr& index) const {
-  const auto sum = sum_of(index, true);
-  if (names_.count(base) == 0 || !sum || sum->terms.size() != 1 || sum->terms.begin()->second != 1) return std::nullopt;
-  const auto value = values_.find(sum->terms.begin()->first);
-  if (value == values_.end()) return std::nullopt;
-  const auto declared = declared_in_.find(base);
-  if (declared == declared_in_.end() || declared->second != ends_.at(value->second.out).body) return std::nullopt;
-  return AtEnd{value->second.out, value->second.plus + sum->constant};
-}
-
-bool Hulls::is_after(const NameUse& n) const {
-  for (std::size_t k = 0; k < n.indices.size() && prefix_of(n.base) + k < kMostIndices; ++k) {
-    if (at_end(n.base, *n.indices[k])) return true;
-  }
-  return false;
-}
-
-Boxes Hulls::after(const Chain& loop) const {
+Boxes Hulls::after(const Chain& loop, bool handed) const {
   Boxes out;
   const auto it = after_.find(&loop);
   if (it == after_.end()) return out;
-  for (const auto& [base, least] : it->second) {
-    for (const auto& [k, plus] : least) {
-      Box box(kMostIndices);
-      box[k].first = binary(Operator::add, as_bound(loop.last().counter, loop.at),
-                            semantics::make_integer(static_cast<std::int32_t>(plus), loop.at));
-      out[base].push_back(std::move(box));
-    }
+  for (const auto& [base, boxes] : it->second) {
+    if (is_handed(base, loop.last().out[0].base) == handed) out[base] = boxes;
   }
   return out;
+}
+
+// An end that nobody knows yet, of those the box is told by.
+const Variable* Hulls::late_in(const Box& box) const {
+  for (const Side& s : box) {
+    for (const ExprPtr& e : {s.first, s.last}) {
+      if (const Variable* v = e == nullptr ? nullptr : mentioned(*e, late_)) return v;
+    }
+  }
+  return nullptr;
+}
+
+// Is that box what a `while` holds for others? Then who would hold it holds what the `while` gives out.
+bool Hulls::holds_end(const Variable* base, const Box& box, Boxes& out) {
+  const Variable* late = late_in(box);
+  if (late == nullptr) return false;
+  const Variable* given_out = given_out_.at(late);
+  const End& of = ends_.at(given_out);
+  const auto declared = declared_in_.find(base);
+  if (declared == declared_in_.end() || declared->second.once != of.body) return false;
+  const Chain& loop = *of.loop;
+  Known then;
+  then[late].first = then[late].last = as_bound(loop.last().counter, loop.at);
+  Box as_of(kMostIndices);
+  bool told = false;
+  std::swap(known_, then);
+  for (std::size_t k = 0; k < kMostIndices; ++k) {
+    // Only such as becomes smaller with each turn, and is known where the `while` is.
+    const auto side = [&](const ExprPtr& e, bool upper) -> ExprPtr {
+      if (e == nullptr || !all_known(*e, of.known, late)) return nullptr;
+      const auto goes = way(*e, late);
+      if (!goes || *goes == (upper ? 1 : -1)) return nullptr;
+      told = told || *goes != 0;
+      return end(e, upper);
+    };
+    as_of[k] = {side(box[k].first, false), side(box[k].last, true)};
+  }
+  std::swap(known_, then);
+  if (!told) return false;
+  std::vector<Box>& boxes = after_[&loop][base];
+  if (std::none_of(boxes.begin(), boxes.end(), [&](const Box& b) { return within(as_of, b); })) {
+    put(boxes, std::move(as_of));
+    more_after_ = true;
+  }
+  if (is_handed(base, given_out) && out[given_out].empty()) out[given_out].emplace_back(kMostIndices);
+  return true;
 }
 
 void Hulls::order(const Chain* sub, std::set<const Chain*>& seen) {
@@ -300,6 +351,7 @@ bool Hulls::widen(std::vector<Box>& known, const Box& box) {
 Boxes Hulls::whole(const Chain& c) {
   known_.clear();
   inside_.clear();
+  late_.clear();
   Boxes out;
   for (const auto& b : c.blocks) block(*b, true, out);
   return out;
@@ -308,7 +360,7 @@ Boxes Hulls::whole(const Chain& c) {
 Boxes Hulls::of(const Chain& c, std::size_t position) {
   known_.clear();
   inside_.clear();
-  for (const Variable* v : c.temporaries) known_[v] = {};
+  late_.clear();
   const Block& last = c.last();
   const bool again = last.kind == Kind::loop || last.last != nullptr;
   if (last.kind == Kind::range) {
@@ -317,21 +369,40 @@ Boxes Hulls::of(const Chain& c, std::size_t position) {
     const ExprPtr counter = as_bound(last.counter, c.at);
     known_[last.counter] = {counter, last.last == nullptr ? nullptr : as_bound(last.last, c.at)};
   }
+  wait_for(c, again ? 0 : position);
   Boxes later;
   const auto begin = again ? 0 : static_cast<std::ptrdiff_t>(position);
   for (auto b = c.blocks.begin() + begin; b != c.blocks.end(); ++b)
     block(**b, again || b - c.blocks.begin() > static_cast<std::ptrdiff_t>(position), later);
-  for (const auto& [base, boxes] : after(c)) {
-    for (const Box& box : boxes) add(base, box, later);
+  for (const bool handed : {false, true}) {
+    for (const auto& [base, boxes] : after(c, handed)) {
+      for (const Box& box : boxes) add(base, box, later);
+    }
   }
   if (later.empty() && position == 0) return later;
-  for (const Input& in : c.blocks[position]->inputs) read(in.name, later);
+  for (const Input& in : c.blocks[position]->inputs) name(in.name, later);
   return later;
+}
+
+// What is known of what the blocks from this position on will set.
+void Hulls::wait_for(const Chain& c, std::size_t position) {
+  const Block* around = at_;
+  for (const Variable* v : c.temporaries) known_[v] = {};
+  for (std::size_t k = 0; k < position; ++k) {
+    for (const Set& s : c.blocks[k]->sets) known_.erase(s.variable);
+  }
+  for (std::size_t k = position; k < c.blocks.size(); ++k) {
+    at_ = c.blocks[k].get();
+    if (const auto it = inputs_.find(at_); it != inputs_.end()) {
+      for (const auto& [input, v] : it->second) late_.insert(v);
+    }
+    for (const Set& s : at_->sets) known_[s.variable] = {end(s.value, false), end(s.value, true)};
+  }
+  at_ = around;
 }
 
 // A chain that the record makes.
 void Hulls::chain(const Chain& c, const Spawn* spawn, Boxes& out) {
-  for (const Variable* v : c.temporaries) known_[v] = {};
   const Block& last = c.last();
   if (last.kind == Kind::range || last.last != nullptr) {
     known_[last.counter] = {end(spawn->arguments[0].value, false), end(spawn->arguments[1].value, true)};
@@ -339,23 +410,28 @@ void Hulls::chain(const Chain& c, const Spawn* spawn, Boxes& out) {
   } else if (last.kind == Kind::loop) {
     known_[last.counter] = {end(spawn->arguments[0].value, false), nullptr};
   }
+  wait_for(c, 0);
   for (const auto& b : c.blocks) block(*b, true, out);
-  for (const auto& [base, boxes] : after(c)) {
-    for (Box box : boxes) {
-      for (Side& s : box) s.first = end(s.first, false);
-      add(base, std::move(box), out);
+  for (const bool handed : {false, true}) {
+    for (const auto& [base, boxes] : after(c, handed)) {
+      for (Box box : boxes) {
+        for (Side& s : box) s = {end(s.first, false), end(s.last, true)};
+        add(base, std::move(box), out);
+      }
     }
   }
 }
 
 void Hulls::block(const Block& b, bool inputs, Boxes& out) {
   for (const Input& in : b.inputs) {
-    if (inputs) read(in.name, out);
+    if (inputs) name(in.name, out);
   }
   for (const NameUse* n : b.outputs()) {
     if (writes_.count(n->base) != 0) name(*n, out);
   }
+  const Block* around = std::exchange(at_, &b);
   if (b.body) body(*b.body, out);
+  at_ = around;
 }
 
 void Hulls::body(const Body& b, Boxes& out) {
@@ -395,8 +471,6 @@ void Hulls::call(const Spawn& s, Boxes& out) {
     if (a.type != semantics::ParameterType::name || names_.count(a.name.base) == 0) continue;
     const auto it = callee.find(s.chain->parameters[k]);
     if (it == callee.end()) continue;
-    const bool writes = writes_.count(a.name.base) != 0 && assigned_.count(it->first) != 0;
-    if (!writes && is_after(a.name)) continue;
     for (const Box& box : it->second) {
       Box here(kMostIndices);
       std::swap(known_, given);
@@ -408,10 +482,6 @@ void Hulls::call(const Spawn& s, Boxes& out) {
       add(a.name.base, std::move(here), out);
     }
   }
-}
-
-void Hulls::read(const NameUse& n, Boxes& out) {
-  if (!is_after(n)) name(n, out);
 }
 
 void Hulls::name(const NameUse& n, Boxes& out) {
@@ -432,8 +502,16 @@ void Hulls::name(const NameUse& n, Boxes& out) {
 }
 
 void Hulls::add(const Variable* base, Box box, Boxes& out) {
-  if (inside_.count(base) != 0) return;
-  std::vector<Box>& list = out[base];
+  if (inside_.count(base) != 0 || holds_end(base, box, out)) return;
+  for (Side& s : box) {
+    for (ExprPtr* e : {&s.first, &s.last}) {
+      if (*e != nullptr && mentioned(**e, late_) != nullptr) *e = nullptr;
+    }
+  }
+  put(out[base], std::move(box));
+}
+
+void Hulls::put(std::vector<Box>& list, Box box) {
   for (Box& known : list) {
     if (join(known, box)) return;
   }
@@ -445,13 +523,20 @@ void Hulls::add(const Variable* base, Box box, Boxes& out) {
 
 // What an int expression is at least, or at most; null: not known.
 ExprPtr Hulls::end(const ExprPtr& e, bool upper) const {
-  if (e == nullptr || e->type != semantics::Type::integer || e->size > kMostBound) return nullptr;
+  if (e == nullptr || e->size > kMostBound) return nullptr;
+  if (e->type != semantics::Type::integer && e->type != semantics::Type::dynamic) return nullptr;
   switch (e->kind) {
     case Expr::Kind::integer:
       return e;
     case Expr::Kind::variable: {
       const auto it = known_.find(e->variable);
       return it == known_.end() ? e : upper ? it->second.last : it->second.first;
+    }
+    case Expr::Kind::input: {
+      const auto of = inputs_.find(at_);
+      if (of == inputs_.end()) return nullptr;
+      const auto it = of->second.find(e->integer);
+      return it == of->second.end() ? nullptr : semantics::make_variable(it->second, e->at);
     }
     case Expr::Kind::negate: {
       const ExprPtr a = end(e->kids[0], !upper);

@@ -34,14 +34,15 @@ class Hulls {
   using Names = std::set<const Variable*, ById>;
 
   // Of these names and parameters; `writes`: those of which also what may be assigned counts.
-  Hulls(const Program& program, const Names& names, const Names& writes, const Parameters& parameters);
+  Hulls(Program& program, const Names& names, const Names& writes, const Parameters& parameters);
 
   // What a record of the chain that is at block number `position` may still read. Empty: nothing, or, at the first one,
   // no more than that block's own inputs.
   Boxes of(const Chain& chain, std::size_t position);
-  // What others may read of names at indices that this `while` gives out: from its counter on. They are not asked to
-  // hold that themselves, since as long as it goes on they know no index.
-  Boxes after(const Chain& loop) const;
+  // What others may read of names by what this `while` gives out: as much as if it were its counter now. As long as it
+  // goes on they know no index: they hold what is given out instead (a box of it), and it holds this for them. With
+  // `handed`: of names of whose scope it is one, too. Without: of the others, for which nobody holds it.
+  Boxes after(const Chain& loop, bool handed) const;
   bool is_recursive(const Chain* sub) const { return recursive_.count(sub) != 0; }
 
  private:
@@ -52,50 +53,53 @@ class Hulls {
   struct End {
     const Chain* loop;
     const Body* body;
+    Names known;  // where it is
   };
-  // An index that is what a `while` has given out, and `plus`.
-  struct AtEnd {
-    const Variable* out = nullptr;
-    std::int64_t plus = 0;
+  // Where a name is declared; and the outermost body in which that is made once, on no condition.
+  struct Place {
+    const Body* body;
+    const Body* once;
   };
 
-  void find_ends(const Body& b, const Body& once);
-  void find_uses(const Chain& c);
-  void uses_in(const Step& step);
+  void find_ends(const Chain& c, const Body& b, const Body& once, Names known);
+  void find_inputs(const Chain& c);
+  void find_after();
   std::size_t prefix_of(const Variable* base) const;
-  void read_after(const NameUse& n);
-  void pass_assigned();
-  std::optional<AtEnd> at_end(const Variable* base, const semantics::Expr& index) const;
-  bool is_after(const NameUse& n) const;
   void summarise();
   void order(const Chain* sub, std::set<const Chain*>& seen);
   Boxes whole(const Chain& chain);
   bool widen(std::vector<Box>& known, const Box& box);
+  void wait_for(const Chain& c, std::size_t position);
+  bool is_handed(const Variable* base, const Variable* out) const;
+  const Variable* late_in(const Box& box) const;
+  bool holds_end(const Variable* base, const Box& box, Boxes& out);
+  void put(std::vector<Box>& list, Box box);
 
   void chain(const Chain& c, const Spawn* spawn, Boxes& out);
   void block(const Block& b, bool inputs, Boxes& out);
   void body(const Body& b, Boxes& out);
   void call(const Spawn& s, Boxes& out);
-  void read(const NameUse& n, Boxes& out);
   void name(const NameUse& n, Boxes& out);
   void add(const Variable* base, Box box, Boxes& out);
   ExprPtr end(const ExprPtr& e, bool upper) const;
   ExprPtr product(const semantics::Expr& e, bool upper) const;
 
-  const Program& program_;
+  Program& program_;
   const Names &names_, &writes_;
   const Parameters& parameters_;
   Known known_;
   Names inside_;  // declared inside the record
+  Names late_;    // such inputs that the record waits for, or what it will make
   std::map<const Chain*, Boxes> summaries_;
-  std::map<const Variable*, const Body*, ById> declared_in_;
-  std::map<const Variable*, End, ById> ends_;      // by what is given out
-  std::map<const Variable*, AtEnd, ById> values_;  // variables that are such
-  std::map<const Chain*, std::map<const Variable*, std::map<std::size_t, std::int64_t>, ById>>
-      after_;                                                        // least, by index
-  Names assigned_;                                                   // somewhere, also as a parameter
-  std::vector<std::pair<const Variable*, const Variable*>> passed_;  // parameters, and what they are passed
-  std::vector<const Chain*> order_;                                  // callees first
+  std::map<const Variable*, Place, ById> declared_in_;
+  std::map<const Variable*, End, ById> ends_;  // by what is given out
+  // What stands for an input that a `while` has given out; and by what name that is.
+  std::map<const Block*, std::map<std::int64_t, const Variable*>> inputs_;
+  std::map<const Variable*, const Variable*, ById> given_out_;
+  const Block* at_ = nullptr;  // whose inputs are meant
+  std::map<const Chain*, std::map<const Variable*, std::vector<Box>, ById>> after_;
+  bool more_after_ = false;
+  std::vector<const Chain*> order_;  // callees first
   std::map<const Chain*, std::set<const Chain*>> calls_;
   std::set<const Chain*> recursive_;
 };

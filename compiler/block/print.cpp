@@ -135,6 +135,7 @@ class Printer {
     taken_back(b.each_turn, "then", depth);
     hulls("may still read ", b.hulls, depth);
     hulls("then stays ", b.stays, depth);
+    hulls("then is held for who reads that ", b.handed, depth);
     for (const auto& c : b.counts) line(depth, "reads " + show(c.name) + " = " + show(c.count));
     if (!b.out.empty()) line(depth, "out " + show(b.out));
     if (!b.done.empty()) line(depth, "done " + show(b.done));

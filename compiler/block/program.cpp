@@ -43,6 +43,11 @@ const Uses* Program::uses_of(const NameUse& assigned) const {
   return nullptr;
 }
 
+const Swept* Program::swept_of(const Variable* name) const {
+  const auto it = swept.find(name);
+  return it == swept.end() || it->second.keys.empty() ? nullptr : &it->second;
+}
+
 void Uses::add_parameter(const Reader& r, const Variable* v) {
   const bool own = std::any_of(r.around.begin(), r.around.end(), [v](const Around& a) { return a.counter == v; });
   if (!own && std::find(parameters.begin(), parameters.end(), v) == parameters.end()) parameters.push_back(v);

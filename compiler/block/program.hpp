@@ -170,7 +170,9 @@ struct Block {
   // Of a record that is at this block: what it and all that it makes may still read of swept names. None where it is
   // the first one and that is no more than its own inputs. Of a range by its first two parameters: what is left of it.
   std::vector<Hull> hulls;
-  std::vector<Hull> stays;  // loop: what may be read at the index that it gives out
+  // Loop: what may be read by what it gives out. And of that what is held only as long as somebody may still be going
+  // to read what it gives out.
+  std::vector<Hull> stays, handed;
 
   // outputs lists what the block assigns, in the order of its output numbers.
   std::vector<const NameUse*> outputs() const;
@@ -290,10 +292,11 @@ struct Uses {
   static bool is_narrowed(const Reader& r, const Variable* inner, bool first);
 };
 
-// Swept: a name that is not counted, whose fragments are freed when no record is left that may read them.
+// Swept: a name that is not counted, whose fragments are freed when no record is left that may read them. Without keys:
+// what a `while` gives out, of which only that is of interest, that somebody may still read it.
 struct Swept {
   const Variable* horizon = nullptr;   // of letter h
-  std::vector<std::size_t> keys;       // the indices that tell what may still be read: one or two
+  std::vector<std::size_t> keys;       // the indices that tell what may still be read: one or two, or none
   std::size_t prefix = 0;              // of a parameter: so many indices it has already
   std::vector<const Variable*> given;  // by key: the index, where it is among these; else null
 };
@@ -322,6 +325,7 @@ struct Program {
   std::unordered_set<const Variable*> held;
 
   const Uses* uses_of(const NameUse& assigned) const;
+  const Swept* swept_of(const Variable* name) const;  // whose values are; else null
 
   const Variable* temporary(char letter, std::string name, Extent at);
 };

@@ -33,8 +33,10 @@ class Sweeping {
     pass_on();
     if (!names_.empty()) {
       Hulls hulls(program_, names_, writes_, parameters_);
+      for (auto& sub : program_.subs) look_for_loops(*sub, {});
       for (auto& sub : program_.subs) look(hulls, *sub, {});
       choose();
+      for_each_chain(program_, [&](const Chain& c) { follow(hulls, c); });
       if (!program_.swept.empty()) {
         for (auto& sub : program_.subs) tell_subs(*sub);
         for_each_chain(program_, [&](Chain& c) { tell(hulls, c); });
@@ -164,6 +166,32 @@ class Sweeping {
     return out;
   }
 
+  // Of the subs' parameters: what is passed in a loop (`in`), there or further out.
+  void look_for_loops(const Chain& c, bool in) {
+    in = in || c.kind == Kind::range || c.kind == Kind::loop || c.last().last != nullptr;
+    for (const auto& b : c.blocks) {
+      if (b->body) look_for_loops(*b->body, in);
+    }
+  }
+  void look_for_loops(const Body& b, bool in) {
+    for (const Step& step : b.steps) {
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) look_for_loops((*when)->body, in);
+      const auto* spawn = std::get_if<Spawn>(&step);
+      if (spawn == nullptr) continue;
+      if (spawn->owned != nullptr) {
+        look_for_loops(*spawn->owned, in);
+        continue;
+      }
+      bool more = false;
+      for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
+        const semantics::Argument& a = spawn->arguments[k];
+        if (a.type == semantics::ParameterType::name && (in || in_loop_.count(a.name.base) != 0))
+          more = in_loop_.insert(spawn->chain->parameters[k]).second || more;
+      }
+      if (more) look_for_loops(*spawn->chain, in);
+    }
+  }
+
   // `around`: names that a loop further out grows with.
   void look(Hulls& hulls, Chain& c, Names around) {
     const Names counters = moves_on(c, hulls);
@@ -172,7 +200,7 @@ class Sweeping {
       for (const auto& [base, list] : boxes) {
         const bool outermost = around.count(base) == 0;
         around.insert(base);
-        const bool grows = assigns(c, base);
+        const bool grows = assigns(c, base), steps = grows && reads(c, base);
         for (std::size_t k = 0; k < kMostIndices; ++k) {
           const bool moves = std::any_of(list.begin(), list.end(), [&](const Box& b) {
             return mentions(b[k].first, counters) || mentions(b[k].last, counters);
@@ -180,6 +208,7 @@ class Sweeping {
           if (!moves || any_is_all(list)) continue;
           ++scores_[of(base)].by_index[k];
           if (outermost && grows) scores_[of(base)].top.insert(k);
+          if (outermost && steps && in_loop_.count(base) == 0) scores_[of(base)].steps.insert(k);
         }
       }
       look_at_tokens(c, counters, boxes, around);
@@ -251,6 +280,23 @@ class Sweeping {
     }
     return found;
   }
+  // The same of reading.
+  bool reads(Chain& c, const Variable* base) {
+    bool found = false;
+    const auto in = [&](Chain& x) {
+      for (const auto& b : x.blocks) {
+        found = found || std::any_of(b->inputs.begin(), b->inputs.end(), [&](const Input& i) {
+                  return names_.count(i.name.base) != 0 && of(i.name.base) == of(base);
+                });
+        if (b->body) found = found || passes(*b->body, base);
+      }
+    };
+    in(c);
+    for (auto& b : c.blocks) {
+      if (b->body) for_each_chain(*b->body, in);
+    }
+    return found;
+  }
   bool passes(const Body& b, const Variable* base) {
     return std::any_of(b.steps.begin(), b.steps.end(), [&](const Step& step) {
       if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) return passes((*when)->body, base);
@@ -266,13 +312,14 @@ class Sweeping {
     });
   }
 
-  // By class: those by which an outermost loop moves on first.
+  // By class: those first by which an outermost loop moves on, and first of these, where it makes what it reads.
   void choose() {
     std::map<const Variable*, std::vector<std::size_t>, ById> keys;
     for (const auto& [v, score] : scores_) {
       if (score.top.empty()) continue;
       auto& list = keys[v];
       list.assign(score.top.begin(), score.top.end());
+      std::stable_partition(list.begin(), list.end(), [&](std::size_t k) { return score.steps.count(k) != 0; });
       for (const auto& [k, n] : score.by_index) {
         if (score.top.count(k) == 0) list.push_back(k);
       }
@@ -287,6 +334,16 @@ class Sweeping {
       const auto p = parameters_.find(v);
       if (p != parameters_.end()) s.prefix = p->second.prefix;
       for (const std::size_t k : s.keys) s.given.push_back(k < s.prefix ? p->second.given[k] : nullptr);
+    }
+  }
+
+  // Who may still be going to read what a `while` gives out, as long as names are held for that.
+  void follow(const Hulls& hulls, const Chain& c) {
+    if (c.kind != Kind::loop) return;
+    for (const auto& [base, boxes] : hulls.after(c, true)) {
+      const Variable* out = c.last().out[0].base;
+      if (program_.swept.count(base) == 0 || program_.swept.count(out) != 0) continue;
+      program_.swept[out].horizon = program_.temporary('h', out->name, out->at);
     }
   }
 
@@ -321,7 +378,10 @@ class Sweeping {
         }
         b.hulls.insert(b.hulls.end(), list.begin(), list.end());
       }
-      if (b.kind == Kind::loop) stay(hulls.after(c), b);
+      if (b.kind == Kind::loop) {
+        stay(hulls.after(c, false), b, b.stays);
+        stay(hulls.after(c, true), b, b.handed);
+      }
       too_many_ = too_many_ || b.hulls.size() > kMostHulls;
       if (!b.hulls.empty() && c.hold == nullptr) {
         c.hold = program_.temporary('h', "hold", c.at);
@@ -329,14 +389,14 @@ class Sweeping {
       }
     }
   }
-  void stay(const Boxes& after, Block& loop) const {
+  void stay(const Boxes& after, const Block& loop, std::vector<Hull>& list) const {
     for (const auto& [base, boxes] : after) {
       const auto it = program_.swept.find(base);
       if (it == program_.swept.end()) continue;
       for (const Box& box : boxes) {
         Hull h{{base, {}, loop.out[0].at}, {}};
         for (const std::size_t key : it->second.keys) h.sides.push_back(box[key]);
-        loop.stays.push_back(std::move(h));
+        list.push_back(std::move(h));
       }
     }
   }
@@ -348,6 +408,7 @@ class Sweeping {
       for (auto& b : c.blocks) {
         b->hulls.clear();
         b->stays.clear();
+        b->handed.clear();
       }
     });
   }
@@ -369,13 +430,14 @@ class Sweeping {
   };
   struct Score {
     std::map<std::size_t, int> by_index;
-    std::set<std::size_t> top;
+    std::set<std::size_t> top, steps;
   };
   Program& program_;
   Diagnostics& diagnostics_;
   std::map<const Variable*, const Variable*, ById> class_;  // towards the one that stands for all
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
+  Names in_loop_;
   Names late_;  // assigned when all under a call has finished
   Hulls::Parameters parameters_;
   bool too_many_ = false;

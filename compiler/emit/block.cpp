@@ -194,10 +194,15 @@ class Writer {
 
   // Before anybody knows the index.
   std::string stays() const {
-    if (block_.stays.empty()) return "";
-    std::string out = "    Hulls stays;\n";
-    for (const block::Hull& h : block_.stays) out += "    stays.add(" + hull(environment_, h) + ");\n";
-    return out + "    hulls_stay(stays);\n";
+    const auto list = [&](const std::vector<block::Hull>& hulls, const std::string& until) {
+      if (hulls.empty()) return std::string();
+      std::string out = "    {\n      Hulls stays;\n";
+      for (const block::Hull& h : hulls) out += "      stays.add(" + hull(environment_, h) + ");\n";
+      return out + "      hulls_stay(stays, " + until + ");\n    }\n";
+    };
+    if (block_.handed.empty()) return list(block_.stays, "0");
+    return list(block_.stays, "0") +
+           list(block_.handed, environment_[context_.program.swept.at(block_.out[0].base).horizon]);
   }
 
   // Nothing in it can fail: it is only a bound.
@@ -369,7 +374,7 @@ class Writer {
     }
     // Before the outputs: what they set going is to find it gone, on every run. A swept name has to be there first.
     for (const auto& n : block_.deletes) {
-      const bool dropped = is_output(n) && context_.program.swept.count(n.base) != 0;
+      const bool dropped = is_output(n) && context_.program.swept_of(n.base) != nullptr;
       (dropped ? after : out) += deleting(context_, expr_, n, "hint_delete", "w, c", "  ");
     }
     out += after;
@@ -391,7 +396,7 @@ class Writer {
 
   std::string assign(const semantics::NameUse& to, std::size_t output, const std::string& df) const {
     const std::string start = "(w, c, " + std::to_string(output) + ", " + expr_.name(to) + ", " + df;
-    if (context_.program.swept.count(to.base) != 0)
+    if (context_.program.swept_of(to.base) != nullptr)
       return "  assign_swept" + start + spot(context_, expr_, environment_, to) + ");\n";
     const block::Uses* uses = context_.program.uses_of(to);
     if (uses == nullptr) return "  assign" + start + ");\n";

@@ -27,11 +27,11 @@ std::string index_at(const ExpressionWriter& expr, const Environment& environmen
 
 std::string spot(const Context& context, const ExpressionWriter& expr, const Environment& environment,
                  const semantics::NameUse& name) {
-  const auto it = context.program.swept.find(name.base);
-  if (it == context.program.swept.end()) return "";
-  std::string out = ", Spot{" + environment[it->second.horizon] + ", {";
-  for (std::size_t k = 0; k < it->second.keys.size(); ++k)
-    out += (k == 0 ? "" : ", ") + index_at(expr, environment, it->second, name, k);
+  const block::Swept* swept = context.program.swept_of(name.base);
+  if (swept == nullptr) return "";
+  std::string out = ", Spot{" + environment[swept->horizon] + ", {";
+  for (std::size_t k = 0; k < swept->keys.size(); ++k)
+    out += (k == 0 ? "" : ", ") + index_at(expr, environment, *swept, name, k);
   return out + "}}";
 }
 
@@ -70,11 +70,14 @@ void BodyWriter::statements(const block::Body& body, const std::string& id, cons
       const std::string name = "scope_name(" + scope + ", " + std::to_string(d.ordinal) + ")";
       if (const auto swept = context_.program.swept.find(d.variable); swept != context_.program.swept.end()) {
         const std::string number = std::to_string(depth_) + "_" + std::to_string(d.ordinal);
-        out_ += indent + "const std::int64_t h" + number + " = horizon_open(w, " + scope + ");\n" + indent +
-                "[[maybe_unused]] const Name x" + number + " = horizon_name(h" + number + ", " + name + ");\n";
-        environment_.set(d.variable, "x" + number);
+        out_ += indent + "const std::int64_t h" + number + " = horizon_open(w, " + scope + ");\n";
         environment_.set(swept->second.horizon, "h" + number);
-        continue;
+        if (!swept->second.keys.empty()) {
+          out_ +=
+              indent + "[[maybe_unused]] const Name x" + number + " = horizon_name(h" + number + ", " + name + ");\n";
+          environment_.set(d.variable, "x" + number);
+          continue;
+        }
       }
       const bool known = context_.program.uses.count(d.variable) != 0;
       environment_.set(d.variable, known ? "uses_known(" + name + ")" : name);

@@ -189,9 +189,10 @@ struct SweepTold {  // all -> a home: what may still be read
 struct SweepHeard {  // a home -> 0: all have told
   static constexpr bool counts = false;
 };
-struct HullsStay {  // a rank -> home: these may be read as long as their names live. As in SweepTold
+struct HullsStay {  // a rank -> home: these may be read as long as somebody holds the name with this horizon, or 0
   static constexpr bool counts = false;
-  std::vector<std::int64_t> boxes;
+  std::int64_t until = 0;
+  std::vector<std::int64_t> boxes;  // as in SweepTold
 };
 
 // ---- balancing

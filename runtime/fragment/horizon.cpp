@@ -23,6 +23,11 @@ void set_hull(HeldHull& h, const abi::Hull& hull) {
   std::copy_n(hull.last, 2, h.last);
 }
 
+bool is_narrow(const HeldHull& h) {
+  constexpr std::int64_t kFew = 64;
+  return h.first[0] != abi::kLeast && h.last[0] != abi::kMost && h.last[0] - h.first[0] < kFew;
+}
+
 Horizon::Box box_of(const HeldHull& h) { return {{h.first[0], h.first[1]}, {h.last[0], h.last[1]}}; }
 
 bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
@@ -91,13 +96,22 @@ HeldHull* Horizon::hold_instead(HeldHull* before, const abi::Hulls& hulls, Horiz
   return before;
 }
 
-// Not where they are before each other by different names.
+bool Horizon::reads_few(const HeldHull* all) {
+  for (const HeldHull* h = all; h != nullptr; h = h->also) {
+    if (!is_narrow(*h)) return false;
+  }
+  return true;
+}
+
+// Not where they are before each other by different names. Who reads on and on is not behind who reads a few rows: what
+// a step makes beside the way to the next one would be left, where that reads back further.
 bool Horizon::is_behind(const HeldHull* one, const HeldHull* other) {
   bool behind = false;
   for (const HeldHull* a = one; a != nullptr; a = a->also) {
     const int goes = a->of->goes_.load(std::memory_order_relaxed);
     for (const HeldHull* b = other; b != nullptr; b = b->also) {
       if (a->of != b->of || goes == 0) continue;
+      if (is_narrow(*b) && !is_narrow(*a)) return false;
       if (goes > 0 ? a->first[0] > b->first[0] : a->last[0] < b->last[0]) return false;
       behind = behind || (goes > 0 ? a->first[0] < b->first[0] : a->last[0] > b->last[0]);
     }
@@ -109,6 +123,7 @@ void Horizon::release(HeldHull* h) {
   while (h != nullptr) {
     Horizon& horizon = *h->of;
     bool left = false;
+    HeldHull* handed = nullptr;
     {
       const std::lock_guard lock(horizon.mutex_);
       Held& place = horizon.held_[h->at];
@@ -117,10 +132,39 @@ void Horizon::release(HeldHull* h) {
       horizon.held_.pop_back();
       // Of several ranks nobody knows here who else holds it; and one of another home may go as soon as it is let go.
       left = horizon.held_.empty() && horizon.all_ == nullptr;
-      if (left) horizon.left_.store(true, std::memory_order_relaxed);
+      if (left) {
+        horizon.left_.store(true, std::memory_order_relaxed);
+        handed = std::exchange(horizon.handed_, nullptr);
+      }
     }
     if (left) horizon.leave_all();
+    if (handed != nullptr) release(handed);
     pool_free(std::exchange(h, h->also), sizeof(HeldHull));
+  }
+}
+
+void Horizon::hand(HeldHull* hulls) {
+  if (hulls == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!left_.load(std::memory_order_relaxed)) {
+      HeldHull** last = &hulls;
+      while (*last != nullptr) last = &(*last)->also;
+      *last = std::exchange(handed_, hulls);
+      return;
+    }
+  }
+  release(hulls);
+}
+
+// It goes, and takes along what is held of it.
+void Horizon::forget(const Horizon& other) {
+  for (HeldHull** h = &handed_; *h != nullptr;) {
+    if ((*h)->of == &other) {
+      *h = (*h)->also;
+    } else {
+      h = &(*h)->also;
+    }
   }
 }
 

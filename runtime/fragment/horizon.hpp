@@ -8,6 +8,10 @@
 // made as pay for the last look, at all hulls and values. And with the last holder all of it goes:
 // names of which there are few values, but one in each level of a recursion, would not double for long.
 //
+// What a `while` gives out may be an index by which others will read a name. They hold the horizon of what is given
+// out, the `while` holds for them what they may read, and hands that to this horizon when it ends: then it goes with
+// the last of them.
+//
 // Of several ranks see fragment/horizons.hpp.
 #pragma once
 
@@ -73,8 +77,13 @@ class alignas(64) Horizon {
   static void release(HeldHull*);
   // Appends what releases by this thread have left without a holder: it is for the caller to free.
   static void take_left(std::vector<abi::Id>& dead);
+  // A few rows of each name; for who owns it.
+  static bool reads_few(const HeldHull*);
   // Does the first hold older values of a name than the second? As far as it can be seen; for who owns both.
   static bool is_behind(const HeldHull*, const HeldHull*);
+
+  // The hulls of one holder, of names of the same scope, are held as long as somebody holds this.
+  void hand(HeldHull*);
 
   // What the body that declares the name holds, until it has created all that is in it: everything.
   void open(Horizons* all = nullptr);
@@ -136,10 +145,13 @@ class alignas(64) Horizon {
   void leave_all();
   void add(HeldHull*);
   void note_way(const HeldHull&);
+  void forget(const Horizon& other);
 
   SpinMutex mutex_;
   std::vector<Held> held_;  // side by side: there may be as many as there are records
   HeldHull* open_ = nullptr;
+  HeldHull* handed_ = nullptr;     // of several ranks: with the lock of all
+  bool is_handed_ = false;         // others have some of this; of several ranks
   std::atomic<bool> left_{false};  // there is no holder any more, and will be none
   std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)
   const std::int64_t handle_ = 0;

@@ -49,6 +49,9 @@ void Horizons::forget(const Horizon& h) {
   const auto it = all_.find(h.handle());
   if (it == all_.end() || it->second != &h) return;
   all_.erase(it);
+  if (h.is_handed_) {
+    for (const auto& [handle, other] : all_) other->forget(h);
+  }
   std::size_t values = 0, bytes = 0;
   for (const Horizon::Part& p : h.parts_) values += p.values.size(), bytes += p.bytes;
   values_.fetch_sub(std::min(values, values_.load()));
@@ -81,13 +84,22 @@ void Horizons::hold(HeldHull* h, const abi::Hull& hull) {
   for (Horizon* other : unheld) delete other;
 }
 
-void Horizons::stay(const abi::Hull& hull) {
+void Horizons::stay(const abi::Hull& hull, std::int64_t until) {
+  const std::lock_guard lock(mutex_);
+  const auto of = all_.find(hull.horizon);
+  if (of == all_.end()) return;  // its scope has ended
   HeldHull* const h = Horizon::make_held(hull);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto it = all_.find(hull.horizon); it != all_.end()) return it->second->add(h);
+  of->second->add(h);
+  if (const auto guard = all_.find(until); guard != all_.end()) {
+    of->second->is_handed_ = true;
+    h->also = std::exchange(guard->second->handed_, h);
   }
-  pool_free(h, sizeof(HeldHull));  // its scope has ended
+}
+
+// By all ranks, that of its home as it is now.
+bool Horizons::is_left(Horizon& h, const std::vector<Horizon::Box>& told) {
+  const std::lock_guard lock(h.mutex_);
+  return told.empty() && h.held_.empty();
 }
 
 bool Horizons::note(std::int64_t handle, std::size_t part, const Horizon::Value& v) {
@@ -125,6 +137,11 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::
   const std::lock_guard lock(mutex_);
   asked_.store(false);
   std::size_t values = 0, bytes = 0, looked_at = awaited.size();
+  for (const auto& [handle, h] : all_) {
+    const auto told = around.find(handle);
+    if (h->handed_ == nullptr || told == around.end() || !is_left(*h, told->second)) continue;
+    Horizon::release(std::exchange(h->handed_, nullptr));
+  }
   for (const auto& [handle, h] : all_) {
     if (home_of(handle) != self_) continue;
     if (const auto told = around.find(handle); told != around.end()) {

@@ -37,7 +37,8 @@ class Horizons {
   void close(std::int64_t handle);
   void forget(const Horizon&);  // its scope has ended
   void hold(HeldHull*, const abi::Hull&);
-  void stay(const abi::Hull&);  // of a name at home here, as long as it lives
+  // Of a name at home here, as long as somebody holds that of `until`, of the same scope; 0: as long as it lives.
+  void stay(const abi::Hull&, std::int64_t until);
   // There is a value, where its scope lives; false: it has ended. A sweep is asked for when there are twice as many as
   // the last one left.
   bool note(std::int64_t handle, std::size_t part, const Horizon::Value&);
@@ -56,6 +57,7 @@ class Horizons {
 
  private:
   Horizon& at(std::int64_t handle);
+  static bool is_left(Horizon&, const std::vector<Horizon::Box>& told);
 
   const std::int32_t self_;
   const std::function<void()> want_;

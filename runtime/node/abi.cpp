@@ -226,9 +226,11 @@ void horizon_close(Worker* w, std::int64_t horizon) {
   w->node.data.free_left(*w);
 }
 
-void hulls_stay(const Hulls& hulls) {
+void hulls_stay(const Hulls& hulls, std::int64_t until) {
   runtime::Node& node = runtime::thread_worker->node;
-  node.horizons == nullptr ? void(runtime::Horizon::hold(hulls, nullptr)) : node.sweeping->stay(hulls);
+  if (node.horizons != nullptr) return node.sweeping->stay(hulls, until);
+  runtime::HeldHull* const held = runtime::Horizon::hold(hulls, nullptr);
+  if (until != 0) runtime::Horizon::of(until).hand(held);
 }
 
 void take_back(Worker* w, const Name& n) {

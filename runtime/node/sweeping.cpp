@@ -97,14 +97,15 @@ void Sweeping::add(const PackedCf& p) {
   free_cf(c);
 }
 
-void Sweeping::stay(const abi::Hulls& hulls) {
+void Sweeping::stay(const abi::Hulls& hulls, std::int64_t until) {
   std::map<Rank, HullsStay> told;
   for (std::uint32_t k = 0; k < hulls.count; ++k) {
     const abi::Hull& h = hulls.at[k];
     const Rank home{Horizons::home_of(h.horizon)};
     if (home == node_.self()) {
-      node_.data.horizons->stay(h);
+      node_.data.horizons->stay(h, until);
     } else {
+      told[home].until = until;
       put(told[home].boxes, h.horizon, h.first, h.last);
     }
   }
@@ -114,7 +115,7 @@ void Sweeping::stay(const abi::Hulls& hulls) {
 
 void Sweeping::on(Rank, HullsStay&& m) {
   for_each_box(m.boxes, [&](std::int64_t horizon, const Horizon::Box& b) {
-    node_.data.horizons->stay({horizon, {b.first[0], b.first[1]}, {b.last[0], b.last[1]}});
+    node_.data.horizons->stay({horizon, {b.first[0], b.first[1]}, {b.last[0], b.last[1]}}, m.until);
   });
 }
 

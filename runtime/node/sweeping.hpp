@@ -26,7 +26,7 @@ class Sweeping {
   // One has come, and is not looked at yet.
   void came(const Ship&);
   // Who makes these holds them as long as their names live; any thread.
-  void stay(const abi::Hulls&);
+  void stay(const abi::Hulls&, std::int64_t until);
   void turn();
 
   void on(Rank from, SweepWanted&&);

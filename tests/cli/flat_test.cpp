@@ -123,6 +123,25 @@ constexpr Steps kShapes[] = {
      "number(3, p); init(0, x[3]); number(1, k[3]); while k[t] > 0 && t < n, t = p .. out w {\n"
      "  step(x[t], x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
      "show(x[w]);"},
+    {"one while behind another", 8000,
+     "init(0, x[0]); number(1, k[0]); while k[t] > 0 && t < n/2, t = 0 .. out w {\n"
+     "  step(x[t], x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
+     "while k[t] > 0 && t < n, t = w .. out v { step(x[t], x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
+     "show(x[v]);"},
+    {"a while over a mesh, and a loop behind it", 1000,
+     "row(9, x, p); number(1, k[0]);\n"
+     "while k[t] > 0 && t < n/2, t = 0 .. out w {\n"
+     "  for i = 0..9 step(x[t][p[i]], x[t][i], x[t + 1][i]); norm(x[t + 1][0], k[t + 1]); }\n"
+     "for t = w .. n - 1 for i = 0..9 step(x[t][p[i]], x[t][i], x[t + 1][i]); show(x[n][0]);"},
+    {"three whiles over a mesh, backwards", 1000,
+     "for i = 0..9 { init(i, x[n][i]); number((i + 3) % 10, p[i]); } number(1, k[0]);\n"
+     "while k[t] > 0 && t < n/3, t = 0 .. out w {\n"
+     "  for i = 0..9 step(x[n - t][p[i]], x[n - t][i], x[n - t - 1][i]); norm(x[n - t - 1][0], k[t + 1]); }\n"
+     "while k[t] > 0 && t < n/3*2, t = w .. out v {\n"
+     "  for i = 0..9 step(x[n - t][p[i]], x[n - t][i], x[n - t - 1][i]); norm(x[n - t - 1][0], k[t + 1]); }\n"
+     "while k[t] > 0 && t < n, t = v .. out u {\n"
+     "  for i = 0..9 step(x[n - t][p[i]], x[n - t][i], x[n - t - 1][i]); norm(x[n - t - 1][0], k[t + 1]); }\n"
+     "show(x[n - u][0]);"},
     {"levels that hand their own names on", 500, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
     {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
     {"a while on what says that a sub has ended", 20000,
@@ -234,7 +253,7 @@ class Flat : public Command {
     std::string program = kSubs;
     program += "sub main(int which, int n) {\n";
     for (std::size_t k = 0; k < N; ++k) {
-      program += "if which == " + std::to_string(k) + " { df x, y, p, k, w;\n" + shapes[k].body + " }\n";
+      program += "if which == " + std::to_string(k) + " { df x, y, p, k, w, v, u;\n" + shapes[k].body + " }\n";
     }
     program += "}\n";
     write("p.fa", program);

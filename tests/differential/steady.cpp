@@ -27,7 +27,7 @@ class Steady {
         loop("t", "0", std::to_string(far_ - 1)) + braces("mix(t, 1, y[t]);\nmix(t, 2, z[t]);\n"), steps()};
     at_the_end(parts);
     r_.shuffle(parts);
-    std::string main = std::string("df x, y, z, l, out_w, go;\n");
+    std::string main = std::string("df x, y, z, l, half, more, out_w, go;\n");
     for (const std::string& part : parts) main += part;
     return reference::kernels_text() + subs_ + "sub main(int steps) " +
            braces("if 1 " + braces("let last = steps + " + std::to_string(far_ - 1) + " " + braces(main)));
@@ -180,8 +180,17 @@ class Steady {
         const std::string on = r_.chance(50) ? r_.one_of(kKnown) : at("t - 1", "0") + " >= 0";
         const std::string limit = "t <= last";
         turns_ = true;
-        return "while " + (r_.chance(50) ? on + " && " + limit : limit + " && " + on) + ", t = " + first +
-               " .. out out_w " + body();
+        const std::string each = body();
+        const auto turn = [&](const std::string& from, const std::string& limit, const std::string& out) {
+          return "while " + (r_.chance(50) ? on + " && " + limit : limit + " && " + on) + ", t = " + from + " .. out " +
+                 out + " " + each;
+        };
+        if (!r_.chance(40)) return turn(first, limit, "out_w");
+        // One behind the other.
+        const std::string half = turn(first, "t <= last / 2", "half");
+        if (r_.chance(30)) return half + loop("t", "half", "last") + each + "same(last + 1, out_w);\n";
+        if (r_.chance(50)) return half + turn("half", limit, "out_w");
+        return half + turn("half", "t <= last / 4 * 3", "more") + turn("more", limit, "out_w");
       }
     }
   }

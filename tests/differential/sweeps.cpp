@@ -1,4 +1,6 @@
 // Writer: names whose uses nobody counts, so that what of them can still be read is swept (pass sweep-names).
+#include <array>
+
 #include "writer.hpp"
 
 namespace tessera::differential {
@@ -18,10 +20,12 @@ class Writer::Cells {
   explicit Cells(Writer& writer, const Visible& v) : w_(writer), r_(writer.random_), inner_(v) {
     x_ = w_.declared("x", inner_, kept_), y_ = w_.declared("x", inner_, kept_), l_ = w_.declared("l", inner_, kept_);
     out_ = w_.declared("w", inner_, kept_), p_ = w_.declared("p", inner_, kept_), d_ = w_.declared("d", inner_, kept_);
+    for (std::string& out : more_outs_) out = w_.declared("w", inner_, kept_);
     t_ = w_.declared("i", inner_, kept_), i_ = w_.declared("i", inner_, kept_), j_ = w_.declared("i", inner_, kept_);
   }
 
   std::string text() {
+    const std::string outs = out_ + ", " + more_outs_[0] + ", " + more_outs_[1];
     std::vector<std::string> parts = {loop(i_, 0, n_) + "mix(" + i_ + ", " +
                                           w_.expressions_.text(Kind::integer, inner_, 1) + ", " + l_ + "[" + i_ + "])" +
                                           w_.advice(inner_) + ";\n",
@@ -57,7 +61,7 @@ class Writer::Cells {
     r_.shuffle(parts);
     std::string all;
     for (const std::string& part : parts) all += part;
-    return "if 1 " + w_.braces(all, x_ + ", " + y_ + ", " + l_ + ", " + out_ + ", " + p_ + ", " + d_);
+    return "if 1 " + w_.braces(all, x_ + ", " + y_ + ", " + l_ + ", " + outs + ", " + p_ + ", " + d_);
   }
 
  private:
@@ -136,11 +140,41 @@ class Writer::Cells {
             r_.chance(40) ? cells + look("turn", at(x_, plus(t_, -r_.between(0, far_)), column(i_, l_))) : "";
         const std::string first =
             std::to_string(far_) + (r_.chance(40) ? " + " + l_ + "[0] % 1" : "");  // read, or known
-        return "while " + t_ + " <= " + std::to_string(steps_) + " && " + at(x_, plus(t_, -1), "0") + " % " +
-               std::to_string(r_.between(5, 40)) + " != 1, " + t_ + " = " + first + " .. out " + out_ + " " +
-               w_.braces(body + more);
+        const bool more_behind = r_.chance(50);
+        const int most = more_behind ? r_.between(far_, steps_) : steps_;
+        const std::string turns = turn("", first, most, body + more);
+        return more_behind ? turns + behind(cells) : turns;
       }
     }
+  }
+  // Turns until nobody knows when; out_ is where the next ones would begin.
+  std::string turn(const std::string& on, const std::string& first, int last, const std::string& body) {
+    return "while " + on + t_ + " <= " + std::to_string(last) + " && " + at(x_, plus(t_, -1), "0") + " % " +
+           std::to_string(r_.between(5, 40)) + " != 1, " + t_ + " = " + first + " .. out " + out_ + " " +
+           w_.braces(body);
+  }
+  // Turns, or so many steps, that begin where a `while` has ended; perhaps once more.
+  std::string behind(const std::string& cells) {
+    std::string text;
+    const int times = r_.between(1, static_cast<int>(more_outs_.size()));
+    for (int k = 0; k < times; ++k) {
+      const std::string from = out_;
+      const int more = down_ ? 0 : r_.below(8);
+      const std::string seen =
+          r_.chance(40) ? cells + look("turn", at(x_, plus(t_, -r_.between(0, far_)), column(i_, l_))) : "";
+      const std::string body = cells + step(x_, l_, t_, i_) + seen;
+      out_ = more_outs_[static_cast<std::size_t>(k)];
+      w_.cost_ += w_.weight_ * (steps_ + more) * n_ * 8;
+      if (!down_ && r_.chance(30)) {
+        const std::string to = from + " + " + std::to_string(more);
+        text +=
+            "for " + t_ + " = " + from + " .. " + to + " " + w_.braces(body) + "same(" + to + " + 1, " + out_ + ");\n";
+      } else {
+        text += turn(r_.chance(30) ? l_ + "[0] - " + l_ + "[0] == 0 && " : "",
+                     from + (r_.chance(30) ? " + " + l_ + "[0] % 1" : ""), steps_ + more, body);
+      }
+    }
+    return text;
   }
 
   // A sub that calls itself, with names of its own in place of what it was passed.
@@ -226,6 +260,7 @@ class Writer::Cells {
   Visible inner_;
   std::vector<Protected> kept_;
   std::string x_, y_, l_, out_, p_, d_, t_, i_, j_, after_turns_;
+  std::array<std::string, 2> more_outs_;
   const int n_ = r_.between(1, 4), far_ = r_.between(1, 3), steps_ = far_ + r_.between(1, 12);
   const bool down_ = r_.chance(25), time_last_ = r_.chance(25);
   bool y_taken_ = false;

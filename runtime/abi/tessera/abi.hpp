@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 15;
+inline constexpr std::uint32_t kAbiVersion = 16;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -172,7 +172,7 @@ struct Hull {
 struct Hulls {
   std::uint32_t count = 0;
   Hull at[64];
-  void add(std::int64_t horizon, std::int64_t f0, std::int64_t l0, std::int64_t f1 = kLeast, std::int64_t l1 = kMost) {
+  void add(std::int64_t horizon, std::int64_t f0 = kLeast, std::int64_t l0 = kMost, std::int64_t f1 = kLeast, std::int64_t l1 = kMost) {
     if (horizon != 0) at[count++] = {horizon, {f0, f1}, {l0, l1}};
   }
 };
@@ -382,8 +382,9 @@ void assign_value(Worker*, Cf*, std::uint32_t output, const Name&, Value*, const
 // this run it is not swept.
 std::int64_t horizon_open(Worker*, Scope*);
 void horizon_close(Worker*, std::int64_t horizon);
-// What these say may be read as long as the names live, whoever holds it.
-void hulls_stay(const Hulls&);
+// What these say may be read as long as somebody holds the name whose horizon is `until`, of the same scope as all of
+// them; 0: as long as they live.
+void hulls_stay(const Hulls&, std::int64_t until);
 
 // A use that was counted of this element will not be made; and that was all that this fragment takes back.
 void take_back(Worker*, const Name&);
