@@ -12,9 +12,19 @@
 namespace tessera::runtime {
 namespace {
 
-bool has_come(const Cf* c) { return c->block->kind == abi::Kind::range && (c->flags & kPlaced) != 0; }
+constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
+// So many loops behind the first one are compared with it.
+constexpr std::size_t kCompared = 8;
+// Of atomic fragments so few: what a turn has made beside its way to the next one.
+constexpr std::int64_t kFew = 64;
 
 std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
+
+bool makes_few(const Cf* c) {
+  return c->block->kind == abi::Kind::range && (c->block->flags & abi::kNested) == 0 && left(c) <= kFew;
+}
+
+bool has_come(const Cf* c) { return c->block->kind == abi::Kind::range && (c->flags & kPlaced) != 0; }
 
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
@@ -46,10 +56,6 @@ void bears_no_longer(const Cf* c) {
     if (v != nullptr) __atomic_fetch_and(&v->borne, static_cast<std::uint16_t>(~1), __ATOMIC_RELAXED);
   }
 }
-
-constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
-// So many loops behind the first one are compared with it.
-constexpr std::size_t kCompared = 8;
 
 // The inputs that decide where a fragment goes.
 template <class F>
@@ -169,14 +175,14 @@ Cf* ReadyQueue::pop_atomic() {
 }
 
 // Where what is pushed next belongs. A loop from another rank: behind those that came before it, which may be what its
-// iterations wait for. Else behind what the same body has made before it; else, of a loop, behind those of its family,
-// which earlier turns have made; else first.
+// iterations wait for. Else a loop behind those of its family, which earlier turns have made; else behind what the same
+// body has made before it; else first.
 Cf** ReadyQueue::place_of(Loops& list, const Cf* c) {
   if (has_come(c)) return list.came == nullptr ? &list.head : &list.came->next;
-  if (list.last != nullptr) return &list.last->next;
-  if (c->block->kind != abi::Kind::range || (c->flags & kFamily) == 0 || (c->flags & kWithin) != 0) return &list.head;
-  Cf* const behind = last_of_family(list, c);
-  return behind == nullptr ? &list.head : &behind->next;
+  if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0 && (c->flags & kWithin) == 0) {
+    if (Cf* const behind = last_of_family(list, c); behind != nullptr) return &behind->next;
+  }
+  return list.last == nullptr ? &list.head : &list.last->next;
 }
 
 Cf* ReadyQueue::last_of_family(const Loops& list, const Cf* c) {
@@ -302,6 +308,7 @@ Cf* ReadyQueue::most_behind(Cf* range, Cf*& before) {
   const auto held = [](const Cf* c) {
     return reinterpret_cast<const HeldHull*>(abi::frame_int(c, c->block->hold_word));
   };
+  if (makes_few(range) || Horizon::reads_few(held(range))) return range;
   Cf* most = range;
   std::size_t seen = 0;
   for (Cf *at = range, *c = at->next; c != nullptr && seen < kCompared; at = c, c = c->next, ++seen) {
