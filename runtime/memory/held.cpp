@@ -32,6 +32,13 @@ void Held::add(const std::string& name, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
   names_[name] += bytes;
   now_ += bytes;
+  const std::int64_t much_more = now_ + std::max(kGrows, now_ / 8);
+  if (now_ >= grown_at_) {
+    grown_at_ = much_more;
+    pile_.store(Pile::grown, std::memory_order_relaxed);
+  } else {
+    grown_at_ = std::min(grown_at_, much_more);
+  }
   if (now_ <= peak_ + peak_ / 32) return;
   peak_ = now_;
   at_peak_ = names_;

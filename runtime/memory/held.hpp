@@ -21,11 +21,16 @@ struct HeldBytes {
   std::int64_t bytes = 0;
 };
 
+// Do values pile up? They have grown; or loops take turns, so that who reads them is made.
+enum class Pile : std::uint8_t { no, grown, turns };
+
 // Of one rank. Values may outlive it.
 class Held : public std::enable_shared_from_this<Held> {
  public:
   static constexpr std::int64_t kEvery = 256 << 10;
   static constexpr std::size_t kMost = 8;
+  // So much more is much more; of more than eight times that, an eighth is.
+  static constexpr std::int64_t kGrows = 2 << 20;
 
   // What a value takes beside its bytes: header and entry.
   static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
@@ -35,6 +40,17 @@ class Held : public std::enable_shared_from_this<Held> {
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
   std::int64_t now() const;
+  // Do they hold much more than at the last such answer, or than they have held at least since then? Once; then loops
+  // take turns, until that is `in_vain`.
+  bool grows() {
+    Pile grown = Pile::grown;
+    return pile() == grown && pile_.compare_exchange_strong(grown, Pile::turns, std::memory_order_relaxed);
+  }
+  Pile pile() const { return pile_.load(std::memory_order_relaxed); }
+  bool in_vain() {
+    Pile turns = Pile::turns;
+    return pile_.compare_exchange_strong(turns, Pile::no, std::memory_order_relaxed);
+  }
 
  private:
   friend void no_longer_held(const abi::Value*);
@@ -42,6 +58,8 @@ class Held : public std::enable_shared_from_this<Held> {
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
   std::int64_t now_ = 0;
+  std::int64_t grown_at_ = kGrows;
+  std::atomic<Pile> pile_{Pile::no};
   std::int64_t peak_ =
       0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time
 };

@@ -369,9 +369,10 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
-  if (!behind && !overdue(w) && !evacuation->parked()) return true;
+  const bool last = !bounded_ && (c->block->flags & abi::kRepeats) != 0 && held->grows();
+  if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
-  w.queue.push(c, behind);
+  last ? w.queue.push_last(c) : w.queue.push(c, behind);
   return false;
 }
 

@@ -203,6 +203,16 @@ void ReadyQueue::push_loop(Cf* c) {
   add_others(1, true);
 }
 
+void ReadyQueue::push_last(Cf* c) {
+  const std::lock_guard hold(mutex_);
+  Loops& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
+  Cf** at = &list.head;
+  while (*at != nullptr) at = &(*at)->next;
+  c->next = nullptr;
+  *at = c;
+  add_others(1, true);
+}
+
 void ReadyQueue::push_structured(Cf* c) {
   Cf** const at = structured_.last != nullptr ? &structured_.last->next : &structured_.head;
   c->next = *at;
@@ -355,6 +365,10 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) 
   const std::lock_guard hold(mutex_);
   structured_.last = due_.last = ahead_.last = nullptr;
   if (then != Making::all) ahead_first_ = false;
+  if (first != Making::nothing && atomics_ > 0 && structured_.head == nullptr) {
+    const Cf* c = next_loop(first).cf;
+    if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
+  }
   if (pop_expandable(work, first, chunk)) return true;
   work.cf = pop_atomic();
   return work.cf != nullptr || pop_expandable(work, then, chunk);

@@ -56,6 +56,8 @@ class ReadyQueue {
 
   // `behind`: also what is structured comes after the loops that its body has made before it.
   void push(Cf*, bool behind = false);
+  // A fragment that goes on after all loops.
+  void push_last(Cf*);
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk);

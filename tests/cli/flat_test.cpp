@@ -142,6 +142,18 @@ constexpr Steps kShapes[] = {
      "while k[t] > 0 && t < n, t = v .. out u {\n"
      "  for i = 0..9 step(x[n - t][p[i]], x[n - t][i], x[n - t - 1][i]); norm(x[n - t - 1][0], k[t + 1]); }\n"
      "show(x[n - u][0]);"},
+    {"a loop, and who reads what it makes", 20000, "for t = 0..n init(t, x[t]); for t = 0..n show(x[t]);"},
+    {"a loop, and who reads what it makes, before it", 20000, "for t = 0..n show(x[t]); for t = 0..n init(t, x[t]);"},
+    {"loops in a row", 20000,
+     "for t = 0..n init(t, x[t]); for t = 0..n move(x[t], y[t]); for t = 0..n step(y[t], y[t], p[t]);\n"
+     "for t = 0..n show(p[t]);"},
+    {"rows, and who reads them", 4000,
+     "for t = 0..n for i = 0..9 init(i, x[t][i]); for t = 0..n for i = 0..9 show(x[t][(i + 1) % 10]);"},
+    {"a chain, and who looks on", 20000,
+     "init(0, x[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]); for t = 0..n show(x[t]);"},
+    {"a chain that follows another", 20000,
+     "init(0, x[0]); init(0, y[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]);\n"
+     "for t = 1..n step(y[t - 1], x[t], y[t]); show(y[n]);"},
     {"levels that hand their own names on", 500, "for i = 0..9 init(i, x[i]); hand(x, 0, n);"},
     {"rows that a sub makes", 1000, "row(9, x, p); for t = 1..n smooth(x[t - 1], x[t], p); show(x[n][0]);"},
     {"a while on what says that a sub has ended", 20000,
