@@ -13,6 +13,10 @@ namespace {
 // A sweep of several ranks takes some ten messages for each: not for fewer values, or bytes, than these.
 constexpr std::size_t kTimesAsMany = 8;
 constexpr std::size_t kLeastBytesOfRank = 1 << 20;
+// As of one rank, a look is paid for by so many bytes. To look for what is awaited takes longer than that: it
+// is looked up, sent, and put into a set.
+constexpr std::size_t kBytesPerLook = 64;
+constexpr std::size_t kLooksPerAwaited = 4;
 
 }  // namespace
 
@@ -136,7 +140,7 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::
   std::vector<Dead> dead;
   const std::lock_guard lock(mutex_);
   asked_.store(false);
-  std::size_t values = 0, bytes = 0, looked_at = awaited.size();
+  std::size_t values = 0, bytes = 0, looked_at = kLooksPerAwaited * awaited.size();
   for (const auto& [handle, h] : all_) {
     const auto told = around.find(handle);
     if (h->handed_ == nullptr || told == around.end() || !is_left(*h, told->second)) continue;
@@ -162,7 +166,7 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::
   values_.store(values);
   bytes_.store(bytes);
   most_.store(least_to_sweep == 0 ? 0 : 2 * values + looked_at);  // so looking costs as much as was assigned
-  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes);
+  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes + kBytesPerLook * looked_at);
   return dead;
 }
 
