@@ -370,6 +370,8 @@ class Sweeping {
         for (const Box& box : boxes) {
           Hull h{{base, {}, c.at}, {}};
           for (const std::size_t key : it->second.keys) h.sides.push_back(box[key]);
+          const bool any_row = !h.sides.empty() && h.sides[0].first == nullptr && h.sides[0].last == nullptr;
+          if (any_row && !b.inputs.empty()) kept_.emplace(of(base), c.at);
           const bool all = std::all_of(h.sides.begin(), h.sides.end(),
                                        [](const Side& s) { return s.first == nullptr && s.last == nullptr; });
           if (all) list.clear();
@@ -414,13 +416,18 @@ class Sweeping {
   }
 
   void report(const LongLived& l) {
-    if (diagnostics_.in_library(l.variable->at) || !told_.insert(l.variable->at.begin).second) return;
-    const char* lives = program_.swept.count(l.variable) == 0
-                            ? " lives until the block that declares it has ended: "
-                            : " lives until the block that declares it has ended when there are several ranks (on one "
-                              "goes what nobody can read any more): ";
-    auto& told = diagnostics_.remark("T246", l.at, quote(l.variable->name) + lives + l.why);
-    if (l.at.begin != l.variable->at.begin) told.note(l.variable->at, "it is declared here");
+    const bool swept = program_.swept.count(l.variable) != 0;
+    const auto kept = kept_.find(of(l.variable));
+    if (diagnostics_.in_library(l.variable->at) || (swept && kept == kept_.end())) return;
+    if (!told_.insert(l.variable->at.begin).second) return;
+    const std::string name = quote(l.variable->name);
+    const Extent at = swept ? kept->second : l.at;
+    auto& told = diagnostics_.remark(
+        "T246", at,
+        swept
+            ? "all of " + name + " lives as long as this waits: nobody knows before which of it is read here, or later"
+            : name + " lives until the block that declares it has ended: " + l.why);
+    if (at.begin != l.variable->at.begin) told.note(l.variable->at, "it is declared here");
   }
 
   struct Passed {
@@ -441,6 +448,7 @@ class Sweeping {
   Names late_;  // assigned when all under a call has finished
   Hulls::Parameters parameters_;
   bool too_many_ = false;
+  std::map<const Variable*, Extent, ById> kept_;   // by class: what waits may read any of them
   std::map<const Variable*, Score, ById> scores_;  // by class
   std::set<decltype(Extent::begin)> told_;         // declarations
 };

@@ -64,7 +64,8 @@ pushed to who waits for them without being told; and bodies are never unrolled b
 many there will be (docs/optimisations.md, count-uses). The fragments of this name are assigned in a loop, and it can't say
 so of them, for the reason given: so they stay until the block that declares the name has ended, which costs memory, and
 time, since new values are made in memory that is not in the cache. Nor does an index go on with the loop, by which it would be
-known what can't be read any more (sweep-names). If the loop is long, write the index so that it tells
+known what can't be read any more (sweep-names). Or one does, and something waits for another fragment before it is known
+which it will read: as long as that waits, all of them are kept. If the loop is long, write the index so that it tells
 which iterations read a fragment, declare the name inside the loop, or say `delete` where it is read for the last time.)",
      R"(sub main(int n) {
   df x, p;

@@ -37,7 +37,7 @@ TEST_F(Command, AMessageIsAboutWhatHasToBeMended) {
   EXPECT_EQ(stuck.err.find("System is idle"), std::string::npos) << "these are words of the old command";
 }
 
-// Where it holds on several ranks only, too; a name that can't grow is none.
+// What waits for an index keeps all, be it never so late; what is swept is none, nor is a name that can't grow.
 TEST_F(Command, CheckNamesWhatLivesLong) {
   write("p.fa",
         "#include <std/base.fa>\n"
@@ -48,11 +48,16 @@ TEST_F(Command, CheckNamesWhatLivesLong) {
         "  for i = 0..5 set(i % 3, p[i]);\n"
         "  for t = 0..n - 1 for i = 0..5 sum(u[t][i > 0 ? i - 1 : 0], u[t][i], u[t + 1][i]);\n"
         "  for i = 0..5 sum(u[n][i], p[p[i]], s[i]);\n"
-        "  print(s[5]);\n"
+        "  sum(u[s[5]][0], u[n][0], s[6]);\n"
+        "  print(s[6]);\n"
         "}\n");
   const Outcome o = tessera({"check", "p.fa"});
-  EXPECT_TRUE(ended(o, 0, {"p.fa:7:", "`u` lives", "when there are several ranks", "[T246]"}));
+  EXPECT_TRUE(ended(o, 0, {"p.fa:9:", "all of `u` lives as long as this waits", "[T246]"}));
   EXPECT_EQ(o.err.find("`p` lives"), std::string::npos) << o.err;
+  std::string text = read("p.fa");
+  text.erase(text.find("  sum(u[s[5]]"), text.find("  print") - text.find("  sum(u[s[5]]"));
+  write("p.fa", text);
+  EXPECT_EQ(tessera({"check", "p.fa"}).err.find("T246"), std::string::npos);
 }
 
 TEST_F(Command, AnArgumentThatNobodyNeedsIsWrongAllTheSame) {
