@@ -207,6 +207,7 @@ class Sweeping {
           });
           if (!moves || any_is_all(list)) continue;
           ++scores_[of(base)].by_index[k];
+          if (outermost) scores_[of(base)].read.insert(k);
           if (outermost && grows) scores_[of(base)].top.insert(k);
           if (outermost && steps && in_loop_.count(base) == 0) scores_[of(base)].steps.insert(k);
         }
@@ -315,6 +316,11 @@ class Sweeping {
   // By class: those first by which an outermost loop moves on, and first of these, where it makes what it reads.
   void choose() {
     std::map<const Variable*, std::vector<std::size_t>, ById> keys;
+    // What one loop makes and another goes through.
+    for (const LongLived& l : program_.long_lived) {
+      const auto it = names_.count(l.variable) == 0 ? scores_.end() : scores_.find(of(l.variable));
+      if (it != scores_.end() && it->second.top.empty()) it->second.top = it->second.read;
+    }
     for (const auto& [v, score] : scores_) {
       if (score.top.empty()) continue;
       auto& list = keys[v];
@@ -437,7 +443,7 @@ class Sweeping {
   };
   struct Score {
     std::map<std::size_t, int> by_index;
-    std::set<std::size_t> top, steps;
+    std::set<std::size_t> top, steps, read;
   };
   Program& program_;
   Diagnostics& diagnostics_;

@@ -149,6 +149,9 @@ constexpr Steps kShapes[] = {
      "for t = 0..n show(p[t]);"},
     {"rows, and who reads them", 4000,
      "for t = 0..n for i = 0..9 init(i, x[t][i]); for t = 0..n for i = 0..9 show(x[t][(i + 1) % 10]);"},
+    {"what a while reads, made by a loop", 20000,
+     "for t = 0..n init(t, x[t]); init(0, y[0]); number(1, k[0]);\n"
+     "while k[t] > 0 && t < n, t = 0 .. out w { step(y[t], x[t], y[t + 1]); norm(y[t + 1], k[t + 1]); } show(y[w]);"},
     {"a chain, and who looks on", 20000,
      "init(0, x[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]); for t = 0..n show(x[t]);"},
     {"a chain that follows another", 20000,
