@@ -172,7 +172,8 @@ struct Hull {
 struct Hulls {
   std::uint32_t count = 0;
   Hull at[64];
-  void add(std::int64_t horizon, std::int64_t f0 = kLeast, std::int64_t l0 = kMost, std::int64_t f1 = kLeast, std::int64_t l1 = kMost) {
+  void add(std::int64_t horizon, std::int64_t f0 = kLeast, std::int64_t l0 = kMost, std::int64_t f1 = kLeast,
+           std::int64_t l1 = kMost) {
     if (horizon != 0) at[count++] = {horizon, {f0, f1}, {l0, l1}};
   }
 };
