@@ -10,18 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/block/boxes.hpp"
 #include "compiler/block/program.hpp"
 
 namespace tessera::compiler::block {
 
-// By index; indices behind the last one are not bounded.
-using Box = std::vector<Side>;
 using Boxes = std::map<const Variable*, std::vector<Box>, ById>;
 
 // So many of the indices of a name are looked at.
 inline constexpr std::size_t kMostIndices = 4;
-// A record's boxes of one name; more are made one.
-inline constexpr std::size_t kMostBoxes = 4;
 
 class Hulls {
  public:
@@ -73,7 +70,6 @@ class Hulls {
   bool is_handed(const Variable* base, const Variable* out) const;
   const Variable* late_in(const Box& box) const;
   bool holds_end(const Variable* base, const Box& box, Boxes& out);
-  void put(std::vector<Box>& list, Box box);
 
   void chain(const Chain& c, const Spawn* spawn, Boxes& out);
   void block(const Block& b, bool inputs, Boxes& out);

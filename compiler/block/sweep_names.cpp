@@ -18,11 +18,7 @@ constexpr std::size_t kMostKeys = 2;
 // Of one record; where there are more, nothing is swept.
 constexpr std::size_t kMostHulls = 64;  // as abi::Hulls
 
-bool mentions(const ExprPtr& e, const Names& variables) {
-  return e != nullptr &&
-         ((e->variable != nullptr && variables.count(e->variable) != 0) ||
-          std::any_of(e->kids.begin(), e->kids.end(), [&](const ExprPtr& k) { return mentions(k, variables); }));
-}
+bool mentions(const ExprPtr& e, const Names& variables) { return e != nullptr && mentioned(*e, variables) != nullptr; }
 
 class Sweeping {
  public:
@@ -325,7 +321,8 @@ class Sweeping {
       if (score.top.empty()) continue;
       auto& list = keys[v];
       list.assign(score.top.begin(), score.top.end());
-      std::stable_partition(list.begin(), list.end(), [&](std::size_t k) { return score.steps.count(k) != 0; });
+      const std::set<std::size_t>& steps = score.steps;
+      std::stable_partition(list.begin(), list.end(), [&](std::size_t k) { return steps.count(k) != 0; });
       for (const auto& [k, n] : score.by_index) {
         if (score.top.count(k) == 0) list.push_back(k);
       }

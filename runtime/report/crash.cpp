@@ -35,7 +35,8 @@ void (*at_crash)() = nullptr;
 const char* what(int signal) {
   switch (signal) {
     case SIGSEGV:
-      return "segmentation fault (a wild or null pointer, or a stack overflow)";
+      return "segmentation fault (a wild or null pointer, an index behind the end of a value, or a stack overflow: "
+             "`tessera run -g --sanitize address` shows where)";
     case SIGBUS:
       return "bus error";
     case SIGFPE:
