@@ -32,12 +32,15 @@ void Held::add(const std::string& name, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
   names_[name] += bytes;
   now_ += bytes;
-  const std::int64_t much_more = now_ + std::max(kGrows, now_ / 8);
+  const std::int64_t more = std::max(kGrows, now_ / 8);
   if (now_ >= grown_at_) {
-    grown_at_ = much_more;
+    in_vain_ = std::min(2 * in_vain_, kMostInVain);
+    grown_at_ = now_ + in_vain_ * more;
+    told_at_ = now_;
     pile_.store(Pile::grown, std::memory_order_relaxed);
   } else {
-    grown_at_ = std::min(grown_at_, much_more);
+    if (now_ <= told_at_ - kGrows / 2) in_vain_ = 1;
+    grown_at_ = std::min(grown_at_, now_ + in_vain_ * more);
   }
   if (now_ <= peak_ + peak_ / 32) return;
   peak_ = now_;

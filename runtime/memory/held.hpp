@@ -29,8 +29,10 @@ class Held : public std::enable_shared_from_this<Held> {
  public:
   static constexpr std::int64_t kEvery = 256 << 10;
   static constexpr std::size_t kMost = 8;
-  // So much more is much more; of more than eight times that, an eighth is.
+  // So much more is much more; of more than eight times that, an eighth is. Twice as much each time that it has not
+  // helped to say so: values that are there for long are no pile.
   static constexpr std::int64_t kGrows = 2 << 20;
+  static constexpr std::int64_t kMostInVain = 64;
 
   // What a value takes beside its bytes: header and entry.
   static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
@@ -58,7 +60,8 @@ class Held : public std::enable_shared_from_this<Held> {
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
   std::int64_t now_ = 0;
-  std::int64_t grown_at_ = kGrows;
+  std::int64_t grown_at_ = kGrows, told_at_ = 0;
+  std::int64_t in_vain_ = 1;
   std::atomic<Pile> pile_{Pile::no};
   std::int64_t peak_ =
       0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time

@@ -93,6 +93,30 @@ TEST_F(HeldTest, AValueThatIsAssignedTwiceIsHeldOnce) {
   free(values);
 }
 
+// Values that pile up and go again are told of each time; such as stay, ever more rarely.
+TEST_F(HeldTest, WhatHasGrownIsToldOfOnce) {
+  std::vector<Value*> all;
+  const auto makes_until_told = [&](int most) {
+    for (int mb = 1; mb <= most; ++mb) {
+      for (Value* v : make(0, 1, 1'050'000)) all.push_back(v);
+      if (held->grows()) return mb;
+    }
+    return 0;
+  };
+  EXPECT_EQ(held->pile(), Pile::no);
+  EXPECT_EQ(makes_until_told(3), 2);
+  EXPECT_FALSE(held->grows());
+  EXPECT_EQ(held->pile(), Pile::turns);
+  EXPECT_TRUE(held->in_vain());
+  EXPECT_EQ(held->pile(), Pile::no);
+  EXPECT_EQ(makes_until_told(9), 4) << "they are still there";
+  EXPECT_EQ(makes_until_told(9), 8);
+  free(all);
+  all.clear();
+  EXPECT_EQ(makes_until_told(3), 2) << "all of them have gone";
+  free(all);
+}
+
 TEST_F(HeldTest, ValuesMayOutliveTheRank) {
   const auto values = make(0, 3, 1'000'000);
   held.reset();
