@@ -25,7 +25,7 @@ class Sweeping {
   Sweeping(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
 
   void run() {
-    for (auto& sub : program_.subs) chain(*sub);
+    for (auto& sub : program_.subs) chain(*sub, sub == program_.subs.front());
     pass_on();
     if (!names_.empty()) {
       Hulls hulls(program_, names_, writes_, parameters_);
@@ -53,21 +53,23 @@ class Sweeping {
   }
   void exclude(const NameUse& n) { excluded_.insert(n.base); }
 
-  void chain(const Chain& c) {
+  void chain(const Chain& c, bool once = false) {
+    once = once && c.kind != Kind::range && c.kind != Kind::loop && c.last().last == nullptr;
     for (const auto& b : c.blocks) {
       for (const auto& count : b->counts) exclude(count.name);
-      if (b->body) body(*b->body);
+      if (b->body) body(*b->body, once);
     }
   }
 
-  void body(const Body& b) {
+  void body(const Body& b, bool once) {
     for (const Declared& d : b.names) {
       declared_.insert(d.variable);
+      if (once) once_.insert(d.variable);
       if (d.variable->counted || program_.uses.count(d.variable) != 0) excluded_.insert(d.variable);
     }
     for (const Step& step : b.steps) {
       if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
-        body((*when)->body);
+        body((*when)->body, once);
       } else if (const auto* count = std::get_if<CountReads>(&step)) {
         exclude(count->name);
       } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
@@ -77,7 +79,7 @@ class Sweeping {
           if (a.type != semantics::ParameterType::name) continue;
           passed_.push_back({&a.name, spawn->chain->parameters[k], spawn->owned != nullptr});
         }
-        if (spawn->owned != nullptr) chain(*spawn->owned);
+        if (spawn->owned != nullptr) chain(*spawn->owned, once);
       }
     }
   }
@@ -196,6 +198,12 @@ class Sweeping {
       for (const auto& [base, list] : boxes) {
         const bool outermost = around.count(base) == 0;
         around.insert(base);
+        if (outermost && std::none_of(list.begin(), list.end(), [&](const Box& b) {
+              return std::any_of(b.begin(), b.end(), [&](const Side& s) {
+                return mentions(s.first, counters) || mentions(s.last, counters);
+              });
+            }))
+          scores_[of(base)].stays = true;
         const bool grows = assigns(c, base), steps = grows && reads(c, base);
         for (std::size_t k = 0; k < kMostIndices; ++k) {
           const bool moves = std::any_of(list.begin(), list.end(), [&](const Box& b) {
@@ -312,10 +320,12 @@ class Sweeping {
   // By class: those first by which an outermost loop moves on, and first of these, where it makes what it reads.
   void choose() {
     std::map<const Variable*, std::vector<std::size_t>, ById> keys;
-    // What one loop makes and another goes through.
+    // What one loop makes and another goes through, for as long as the program runs.
     for (const LongLived& l : program_.long_lived) {
-      const auto it = names_.count(l.variable) == 0 ? scores_.end() : scores_.find(of(l.variable));
-      if (it != scores_.end() && it->second.top.empty()) it->second.top = it->second.read;
+      if (names_.count(l.variable) == 0 || once_.count(l.variable) == 0) continue;
+      const auto it = scores_.find(of(l.variable));
+      if (it == scores_.end() || it->second.stays || !it->second.top.empty()) continue;
+      it->second.top = it->second.read;
     }
     for (const auto& [v, score] : scores_) {
       if (score.top.empty()) continue;
@@ -441,14 +451,15 @@ class Sweeping {
   struct Score {
     std::map<std::size_t, int> by_index;
     std::set<std::size_t> top, steps, read;
+    bool stays = false;  // some outermost loop reads the same of it in all iterations
   };
   Program& program_;
   Diagnostics& diagnostics_;
   std::map<const Variable*, const Variable*, ById> class_;  // towards the one that stands for all
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
-  Names in_loop_;
-  Names late_;  // assigned when all under a call has finished
+  Names in_loop_, once_;  // once: declared by main, in no loop
+  Names late_;            // assigned when all under a call has finished
   Hulls::Parameters parameters_;
   bool too_many_ = false;
   std::map<const Variable*, Extent, ById> kept_;   // by class: what waits may read any of them

@@ -188,7 +188,7 @@ TEST_F(Command, WantOfMemoryIsNoBug) {
         "  for i=0..300 big(20, x[i]) @ { locator_cyclic: i; };\n  for i=0..300 size(x[i], y);\n}\n");
   write("many.fa",
         "C++ sub one(int i, name x) ${{ x = i; $}}\n"
-        "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(3)); x = i; $}}\n"
+        "C++ sub slow(int i, name x) ${{ std::this_thread::sleep_for(std::chrono::seconds(20)); x = i; $}}\n"
         "C++ sub use(int a, int b) ${{ $}}\n"
         "sub main() {\n  df x, y;\n  slow(1, y);\n  for i=0..30000000 use(x[i], y);\n  for i=0..30000000 one(i, "
         "x[i]);\n}\n");
