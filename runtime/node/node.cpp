@@ -61,9 +61,6 @@ bool has_series(const abi::Program& program) {
                      [](const abi::Block* b) { return b->series != nullptr; });
 }
 
-// While loops take turns: with so many to run it makes no more before them.
-constexpr std::int64_t kFewReady = 64;
-
 // Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
 void look_elsewhere(Crew& crew, Worker& w) {
   for (std::size_t i = 0; i < crew.workers.size(); ++i) {
@@ -178,11 +175,11 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
       Crew::publish(w);
     }
   }
-  if (makes_in_vain(w, seen)) look_elsewhere(crew, w);
-  const Making first = held->pile() != Pile::no && takes_turns(w) ? Making::all
-                       : w.queue.atomics() >= visible_ || many    ? Making::nothing
-                       : ahead >= Lead::kAhead                    ? Making::movable
-                                                                  : Making::all;
+  // Loops make more and more of what others are to read: those that read it may be listed behind.
+  if (held->grows() || makes_in_vain(w, seen)) look_elsewhere(crew, w);
+  const Making first = w.queue.atomics() >= visible_ || many ? Making::nothing
+                       : ahead >= Lead::kAhead               ? Making::movable
+                                                             : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) {
     w.lead.found();
@@ -201,13 +198,6 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
       bounded_ ? w.vain.enough(seen.waiting + seen.ceased, seen.ceased) : w.vain.enough(w.waits.load(), w.wakes.load());
   if (vain) held->in_vain();
   return vain;
-}
-
-// Loops make what others are to read, and more and more of it: those that read it may be listed behind. These are made
-// before anything else runs, until what they make only waits.
-bool Node::takes_turns(Worker& w) {
-  if (held->grows()) look_elsewhere(crew, w);
-  return w.queue.atomics() < kFewReady && may_make(w) == Making::all;
 }
 
 Making Node::may_make(const Worker& w) const {

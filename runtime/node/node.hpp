@@ -139,7 +139,6 @@ class Node final : public Surroundings {
   void worker_loop(Worker&);
   bool find_work(Worker&, Work&, std::int64_t chunk);
   bool makes_in_vain(Worker&, const WaitCounts::Seen&);
-  bool takes_turns(Worker&);
   Making may_make(const Worker&) const;  // when nothing is ready
   bool steal(Worker&, Work&);            // from the other workers of this rank
   void run_work(Worker&, const Work&);
