@@ -12,6 +12,10 @@ Time wire_time(const Link& link, std::int64_t bytes) {
 
 Time transfer_time(const Link& link, std::int64_t bytes) { return link.latency + wire_time(link, bytes); }
 
+Time crossing_time(const Link& link, std::int64_t bytes, std::int64_t fragments) {
+  return link.latency + transfer_time(link, bytes + kShipmentBytes + fragments * kFragmentBytes);
+}
+
 bool worth_moving(Time weight, std::int64_t bytes_each, const Link& link, double margin, Time ship_cost) {
   // The latency is shared by all that move in one message, so only the wire counts per fragment.
   return may_travel(link, bytes_each) &&

@@ -28,6 +28,11 @@ Time transfer_time(const Link&, std::int64_t bytes);
 // wire_time is the same without the latency: what the link is occupied for.
 Time wire_time(const Link&, std::int64_t bytes);
 
+// What a shipment, and each fragment in it, has on the wire without its inputs, in bytes.
+inline constexpr std::int64_t kShipmentBytes = 100, kFragmentBytes = 100;
+// crossing_time is until nothing more comes back that was sent before the shipment arrived: who sent that did not know.
+Time crossing_time(const Link&, std::int64_t bytes, std::int64_t fragments);
+
 // worth_moving tells whether a fragment of this weight repays moving its inputs and `ship_cost`, what each of the two
 // ranks does for it besides. `margin` is how many times that the weight must be: results travel too.
 // Over a link that is not measured: only if it may travel.

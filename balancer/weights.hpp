@@ -106,7 +106,15 @@ class Weights {
 
   // ship_cost is what a decision to move a fragment counts of `of_one`, Setup::ship_cost: nothing while its weight is a
   // guess, one goes then to find out, nor in bulk.
-  Time ship_cost(Group g, Time of_one) const { return known(g) && !groups_[index(g)].bulk ? of_one : 0; }
+  Time ship_cost(Group g, Time of_one) const { return known(g) && !bulk(g) ? of_one : 0; }
+
+  bool bulk(Group g) const { return index(g) < groups_.size() && groups_[index(g)].bulk; }
+  // So many travel each by itself: what is made in bulk is one.
+  std::int64_t travelling(const std::vector<GroupCount>& fragments) const {
+    std::int64_t n = 0;
+    for (const GroupCount& f : fragments) n += bulk(f.group) ? 1 : f.count;
+    return n;
+  }
 
   bool any_known() const { return all_.count > 0; }
   const std::vector<Group>& body(Group g) const {

@@ -57,11 +57,11 @@ const PolicyInfo& auto_info() {
         const std::int32_t executing = executing_ranks(*find_policy(choice.balancer), choice.settings, setup.ranks);
         if (executing < 2 || index(setup.rank) >= executing) return plans;
         inner.ranks = executing;
-        inner.settings = {{"patience", "0.005"}};
+        inner.settings = {{"patience", "0.00005"}};
         if (const std::string& margin = choice.settings.at("transfer_margin"); margin != "auto") {
           inner.settings.emplace("transfer_margin", margin);
         }
-        std::unique_ptr<Policy> both = make_backed(std::move(plans), make_stealer(inner));
+        std::unique_ptr<Policy> both = make_backed(setup.rank, std::move(plans), make_stealer(inner));
         if (!SettingsReader(auto_info(), setup.settings).boolean("settle")) return both;
         return make_settling(std::move(both), setup, Rank{executing - 1}, executing);
       },

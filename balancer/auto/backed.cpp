@@ -2,14 +2,15 @@
 
 #include <utility>
 
+#include "balancer/central/messages.hpp"
 #include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
 namespace {
 
-// Tickets of thefts have it, those of plans never: both count from below.
-constexpr std::uint64_t kTheft = std::uint64_t{1} << 63;
 constexpr std::uint64_t kNoOrder = 0;
+// Who plans does not hear of it.
+constexpr bool untold(std::uint64_t theft) { return (theft & kOfGrowth) != 0; }
 
 bool is_of_stealing(const Message& m) {
   return std::holds_alternative<StealRequest>(m) || std::holds_alternative<StealRefuse>(m) ||
@@ -18,8 +19,8 @@ bool is_of_stealing(const Message& m) {
 
 class Backed final : public Policy {
  public:
-  Backed(std::unique_ptr<Policy> plans, std::unique_ptr<Policy> steals)
-      : plans_(std::move(plans)), steals_(std::move(steals)) {}
+  Backed(Rank self, std::unique_ptr<Policy> plans, std::unique_ptr<Policy> steals)
+      : theft_(theft_from(self)), plans_(std::move(plans)), steals_(std::move(steals)) {}
 
   void step(Time now, const Event& event, Actions& out) override {
     if (const auto* received = std::get_if<Received>(&event)) {
@@ -32,13 +33,15 @@ class Backed final : public Policy {
     } else if (const auto* fired = std::get_if<TimerFired>(&event)) {
       fired->timer == kStealTimer ? steal(now, event, out) : plans_->step(now, event, out);
     } else if (const auto* shipped = std::get_if<Shipped>(&event)) {
-      if ((shipped->ticket & kTheft) == 0) return plans_->step(now, event, out);
       Shipped own = *shipped;
-      own.ticket &= ~kTheft;
+      own.ticket = is_theft(shipped->ticket) ? shipped->ticket & ~theft_ : kNoTheft;
+      if (own.ticket == kNoTheft) plans_->step(now, event, out);
       steal(now, own, out);
-    } else if (const auto* arrived = std::get_if<Arrived>(&event);
-               arrived != nullptr && (arrived->ticket & kTheft) != 0) {
-      plans_->step(now, Arrived{arrived->from, arrived->fragments, kNoOrder}, out);
+      if (own.ticket == kNoTheft) return;
+      if (!untold(shipped->ticket) && !shipped->fragments.empty()) plans_->step(now, event, out);
+    } else if (const auto* arrived = std::get_if<Arrived>(&event); arrived != nullptr && is_theft(arrived->ticket)) {
+      const std::uint64_t told = untold(arrived->ticket) ? kNoOrder : arrived->ticket;
+      plans_->step(now, Arrived{arrived->from, arrived->fragments, told}, out);
       steal(now, event, out);
     } else {
       plans_->step(now, event, out);
@@ -51,17 +54,18 @@ class Backed final : public Policy {
     const std::size_t first = out.size();
     steals_->step(now, event, out);
     for (std::size_t i = first; i < out.size(); ++i) {
-      if (auto* ship = std::get_if<Ship>(&out[i])) ship->ticket |= kTheft;
+      if (auto* ship = std::get_if<Ship>(&out[i])) ship->ticket |= theft_;
     }
   }
 
+  const std::uint64_t theft_;
   std::unique_ptr<Policy> plans_, steals_;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_backed(std::unique_ptr<Policy> plans, std::unique_ptr<Policy> steals) {
-  return std::make_unique<Backed>(std::move(plans), std::move(steals));
+std::unique_ptr<Policy> make_backed(Rank self, std::unique_ptr<Policy> plans, std::unique_ptr<Policy> steals) {
+  return std::make_unique<Backed>(self, std::move(plans), std::move(steals));
 }
 
 }  // namespace tessera::balancer

@@ -55,7 +55,7 @@ void ClusterView::report(Time now, Rank from, const Report& r) {
   for (const std::uint64_t ticket : r.arrived) {
     const auto it = under_way_.find(ticket);
     if (it == under_way_.end()) {
-      if (foreign_tickets_) early_.insert(ticket);
+      if (is_theft(ticket) ? valid(taken_from(ticket)) : foreign_tickets_) early_.insert(ticket);
       continue;
     }
     it->second.arrived = true;
@@ -182,6 +182,14 @@ void ClusterView::coming(std::uint64_t ticket, Rank from, Rank to, const std::ve
   set_confirmed(under_way_.find(ticket)->second);
 }
 
+void ClusterView::stolen(Rank from, const Confirm& c) {
+  if (!valid(from)) return;
+  for (const GroupCount& f : c.fragments) {
+    if (index(f.group) < workers_[at(from)].ready.size()) workers_[at(from)].ready[index(f.group)].take(f.count);
+  }
+  coming(c.ticket, from, c.to, c.fragments, c.bytes);
+}
+
 void ClusterView::expect(Rank to, Time work) {
   if (!valid(to)) return;
   foreign_tickets_ = true;
@@ -229,9 +237,7 @@ void ClusterView::confirmed(const Confirm& c) {
     moved += went;
     if (index(want.group) >= source.ready.size()) continue;
     Ready& ready = source.ready[index(want.group)];
-    const std::int64_t left = went < want.count ? 0 : std::max<std::int64_t>(0, ready.count - went);
-    ready.bytes = ready.count > 0 ? ready.bytes / ready.count * left : 0;
-    ready.count = left;
+    ready.take(went < want.count ? ready.count : went);
   }
   // Values that were at the destination already did not travel: expect the same of the next ones to go there. Bytes
   // were planned with the factor of then; orders that were sent meanwhile say the same once more, so

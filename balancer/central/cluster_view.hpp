@@ -38,6 +38,8 @@ class ClusterView {
   void confirmed(const Confirm&);
   // Fragments that no order of this coordinator sends are on their way to member `to`.
   void coming(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments, std::int64_t bytes);
+  // A thief has taken these from member `from`, by no order.
+  void stolen(Rank from, const Confirm&);
   // `work` (ns) will come to member `to`: it counts as busy with that. Negative: no longer.
   void expect(Rank to, Time work);
   void present(Rank, bool);
@@ -75,7 +77,12 @@ class ClusterView {
   struct Ready {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
-    std::int64_t settled = 0;  // of count: came here by an order
+    std::int64_t settled = 0;  // of count: came here by an order, or by a theft
+    void take(std::int64_t n) {
+      const std::int64_t left = count > n ? count - n : 0;
+      bytes = count > 0 ? bytes / count * left : 0;
+      count = left;
+    }
   };
   // Bytes that really moved / bytes reported.
   struct Factor {

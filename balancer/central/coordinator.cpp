@@ -88,7 +88,7 @@ void Coordinator::handle(Time now, const Received& r, Actions& out) {
     wanted_ = true;
     out.push_back(Send{r.from, ReportSeen{hold_}});
   } else if (const auto* confirm = std::get_if<Confirm>(&r.message)) {
-    view_.confirmed(*confirm);
+    is_theft(confirm->ticket) ? view_.stolen(r.from, *confirm) : view_.confirmed(*confirm);
     wanted_ = true;
   } else if (const auto* link = std::get_if<LinkReport>(&r.message)) {
     const Link measured{link->latency, link->bandwidth};

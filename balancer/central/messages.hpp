@@ -9,6 +9,13 @@
 
 namespace tessera::balancer {
 
+// Tickets of thefts that a coordinator hears of have the highest bit and the number of the rank that they were taken
+// from; those of orders have not.
+inline constexpr std::uint64_t kTheft = std::uint64_t{1} << 63;
+constexpr std::uint64_t theft_from(Rank from) { return kTheft | static_cast<std::uint64_t>(index(from)) << 40; }
+constexpr bool is_theft(std::uint64_t ticket) { return (ticket & kTheft) != 0; }
+constexpr Rank taken_from(std::uint64_t theft) { return Rank{static_cast<std::int32_t>((theft & ~kTheft) >> 40)}; }
+
 // worker -> coordinator: this worker's state, coalesced.
 struct Report {
   std::vector<GroupLoad> ready;     // absolute, changed groups only
@@ -32,7 +39,7 @@ struct Order {
   std::vector<GroupCount> fragments;
   friend bool operator==(const Order&, const Order&) = default;
 };
-// source worker -> coordinator: what the order really moved.
+// source worker -> coordinator: what the order really moved, or what a thief has taken (`auto`).
 struct Confirm {
   std::uint64_t ticket = 0;
   Rank to{-1};

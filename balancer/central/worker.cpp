@@ -71,8 +71,14 @@ void CentralWorker::handle(Time now, const WentBusy&, Actions&) {
 
 void CentralWorker::handle(Time now, const Received& r, Actions& out) {
   if (const auto* order = std::get_if<Order>(&r.message)) {
-    orders_[order->ticket] = order->fragments;
-    out.push_back(Ship{order->ticket, order->to, order->fragments});
+    std::vector<GroupCount> fragments = order->fragments;
+    less_what_was_taken(now, order->to, fragments);
+    if (fragments.empty()) {
+      out.push_back(Send{coordinator_, Confirm{order->ticket, order->to, {}, 0}});
+      return;
+    }
+    orders_[order->ticket] = fragments;
+    out.push_back(Ship{order->ticket, order->to, std::move(fragments)});
   } else if (const auto* seen = std::get_if<ReportSeen>(&r.message)) {
     in_flight_ = false;
     hold_until_ = now + seen->hold;
@@ -83,24 +89,51 @@ void CentralWorker::handle(Time now, const Received& r, Actions& out) {
   }
 }
 
+// What the receiver has taken from here since the coordinator can last have heard before it sent the order, it does not
+// get twice.
+void CentralWorker::less_what_was_taken(Time now, Rank to, std::vector<GroupCount>& fragments) {
+  std::erase_if(taken_, [&](const Taken& t) { return t.until < now; });
+  for (Taken& t : taken_) {
+    if (t.by != to) continue;
+    for (GroupCount& f : fragments) {
+      for (GroupCount& took : t.fragments) {
+        if (took.group != f.group) continue;
+        const std::int64_t less = std::min(took.count, f.count);
+        took.count -= less;
+        f.count -= less;
+      }
+    }
+  }
+  std::erase_if(fragments, [](const GroupCount& f) { return f.count == 0; });
+}
+
 void CentralWorker::handle(Time now, const Arrived& e, Actions&) {
   ready_.arrived(e.fragments);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
-  stolen_ = stolen_ || e.ticket == 0;
+  const bool ordered = e.ticket != 0 && !is_theft(e.ticket);
+  stolen_ = stolen_ || !ordered;
   if (e.ticket != 0) arrived_.push_back(e.ticket);
-  probed_ = probed_ || (!p_.faithful && e.ticket != 0);
+  ordered_ = ordered_ || ordered;
+  probed_ = probed_ || (!p_.faithful && ordered);
   changed(now);
 }
 
 void CentralWorker::handle(Time now, const Shipped& e, Actions& out) {
-  const auto order = orders_.find(e.ticket);
-  if (order == orders_.end()) return;
-  ready_.shipped(order->second, e.fragments);
+  std::vector<GroupCount> asked = e.fragments;
+  if (is_theft(e.ticket)) {
+    const Time crossing = crossing_time(links_.usual(), e.bytes, weights_.travelling(e.fragments));
+    taken_.push_back({now + crossing, e.to, e.fragments});
+  } else {
+    const auto order = orders_.find(e.ticket);
+    if (order == orders_.end()) return;
+    asked = std::move(order->second);
+    orders_.erase(order);
+  }
+  ready_.shipped(asked, e.fragments);
   if (ready_.size() > sent_.size()) sent_.resize(ready_.size());
   // The coordinator corrects its own view by the Confirm; the next report sets it right in any
   // case.
-  for (const GroupCount& f : order->second) sent_[index(f.group)].ready = -1;
-  orders_.erase(order);
+  for (const GroupCount& f : asked) sent_[index(f.group)].ready = -1;
   out.push_back(Send{coordinator_, Confirm{e.ticket, e.to, e.fragments, e.bytes}});
   changed(now);
 }
@@ -134,7 +167,7 @@ void CentralWorker::changed(Time now) {
 }
 
 bool CentralWorker::urgent() const {
-  if (!arrived_.empty() || (idle() && !sent_idle_)) return true;
+  if (ordered_ || (idle() && !sent_idle_)) return true;
   if (!reported_ && stolen_) return false;
   const Time load = ready_.load(weights_) / workers_;
   const Time dry = 4 * latency_ + kMillisecond;
@@ -202,6 +235,7 @@ Report CentralWorker::make_report() {
   }
   finished_.clear();
   r.arrived.swap(arrived_);
+  ordered_ = false;
   return r;
 }
 

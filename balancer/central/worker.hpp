@@ -27,6 +27,11 @@ class CentralWorker {
   void step(Time now, const Event&, Actions& out);
 
  private:
+  struct Taken {
+    Time until;  // who orders did not know of it
+    Rank by;
+    std::vector<GroupCount> fragments;
+  };
   struct Sent {
     std::int64_t ready = 0;
     std::int64_t bytes = 0;
@@ -46,6 +51,7 @@ class CentralWorker {
   void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
 
+  void less_what_was_taken(Time now, Rank to, std::vector<GroupCount>& fragments);
   void changed(Time now);
   bool urgent() const;
   Time growing_interval() const;
@@ -74,6 +80,8 @@ class CentralWorker {
   std::vector<Sent> sent_;              // as the coordinator knows it
   std::vector<GroupDone> finished_;     // by group, not reported yet
   std::vector<std::uint64_t> arrived_;  // not reported yet
+  bool ordered_ = false;                // some of them by an order
+  std::vector<Taken> taken_;            // lately, by thieves
   bool probed_ = false;                 // an order has brought fragments
   bool stolen_ = false;                 // something else has (`auto`)
   bool first_ = false;                  // among finished_: the first of its group

@@ -1,15 +1,10 @@
 // Messages and shipments between ranks.
 #include <algorithm>
 
+#include "balancer/links.hpp"
 #include "balancer/simulator/simulation.hpp"
 
 namespace tessera::balancer::simulator {
-namespace {
-
-constexpr std::int64_t kShipmentBytes = 100;  // of a shipment, and ...
-constexpr std::int64_t kFragmentBytes = 100;  // ... of each fragment in it, without its inputs
-
-}  // namespace
 
 std::uint32_t Simulation::new_parcel(Rank from, Parcel::Kind kind) {
   if (free_parcels_.empty()) {

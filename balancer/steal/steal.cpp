@@ -43,9 +43,7 @@ constexpr Parameter kStealParameters[] = {
      .max = 1e6},
     {.name = "patience",
      .default_value = "0",
-     .help = "seconds in all that a rank has nothing before it asks, unless fragments make others there; less after "
-             "each theft if "
-             "nothing else came, up to that again after refusals",
+     .help = "seconds that a rank has nothing before it asks, unless fragments make others there",
      .max = 60},
     {.name = "transfer_margin",
      .default_value = "auto",

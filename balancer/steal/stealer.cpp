@@ -53,7 +53,7 @@ class Stealer : public Policy {
     if (!priced_) margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
     attempts_ = read.integer("attempts");
-    patience_ = patience_left_ = read.duration("patience");
+    patience_ = read.duration("patience");
   }
 
   void step(Time now, const Event& event, Actions& out) override {
@@ -85,8 +85,6 @@ class Stealer : public Policy {
   // kLasts steals: halves of halves would carry the same inputs over several ranks before anybody uses them.
   // Where the links of the victims are full steals last longer, and shipments grow with them.
   static constexpr Time kDear = 64, kLasts = 4;
-  // With patience.
-  static constexpr Time kSlight = 8, kLeast = 100'000;
 
   void handle(Time, const LoadChanged& e, Actions&) {
     std::int64_t finished = 0;
@@ -102,16 +100,10 @@ class Stealer : public Policy {
     growth_.told(before, ready_.total(), finished);
   }
   void handle(Time now, const WentIdle&, Actions&) {
-    // Only what is more than a kSlight-th of the time counts as having nothing.
-    waited_ = std::max<Time>(0, waited_ - (now - busy_since_) / kSlight);
     idle_ = true;
     idle_since_ = now;
   }
-  void handle(Time now, const WentBusy&, Actions&) {
-    if (idle_) waited_ = std::min(waited_ + now - idle_since_, patience_left_);
-    idle_ = fresh_ = false;
-    busy_since_ = now;
-  }
+  void handle(Time, const WentBusy&, Actions&) { idle_ = fresh_ = false; }
   void handle(Time, const LinkMeasured& e, Actions&) {
     links_.measured(self_, e.peer, Link{e.latency, e.bandwidth});
     if (steal_time_ == 0 || !steal_measured_) steal_time_ = std::max(steal_time_, 3 * e.latency);
@@ -123,7 +115,6 @@ class Stealer : public Policy {
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
         remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
-        patience_left_ = std::min(patience_, 2 * patience_left_);
         asked_.reset();
       }
     } else if (const auto* wake = std::get_if<StealWake>(&r.message)) {
@@ -132,33 +123,30 @@ class Stealer : public Policy {
       if (wake->call) {
         call_heard_ = true;
         called(r.from, out);
-      } else if (idle_ && waited_for(now) >= patience_left_) {
-        waited_ = 0;  // who serves this rank could not: there was nothing
-        idle_since_ = now;
+      } else if (idle_ && now - idle_since_ >= patience_) {
+        idle_since_ = now;  // who serves this rank could not: there was nothing
       }
     }
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
     for (const GroupCount& f : e.fragments) given_[e.from] += f.count;
-    waited_ = 0;
     idle_since_ = now;
-    // Who serves this rank did not see what was there, and may not see the next: steps that are short, for one.
-    const bool stolen = asked_ && asked_->victim == e.from;
-    patience_left_ = stolen ? std::max(patience_left_ / 2, std::min(patience_, kLeast)) : patience_;
-    if (stolen) {
+    if (asked_ && asked_->victim == e.from) {
       steal_measured_ = true;
       steal_time_ += (now - asked_->at - steal_time_) / 4;
       asked_.reset();
     }
   }
   void handle(Time, const Shipped& e, Actions& out) {
-    const auto it = shipping_.find(e.ticket);
-    if (it == shipping_.end()) return;
-    ready_.shipped(it->second.asked, e.fragments);
     std::int64_t outputs = 0;
     for (const GroupCount& f : e.fragments) outputs += f.count * produced(f.group);
     const Link& link = links_.between(self_, e.to);
+    if (e.ticket == kNoTheft && !e.fragments.empty())
+      sent_until_[e.to] = now_ + crossing_time(link, e.bytes - outputs, weights_.travelling(e.fragments));
+    const auto it = shipping_.find(e.ticket);
+    if (it == shipping_.end()) return;
+    ready_.shipped(it->second.asked, e.fragments);
     lines_[line_to(e.to)].take(now_, wire_time(link, e.bytes - outputs), wire_time(link, outputs));
     if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
     shipping_.erase(it);
@@ -197,20 +185,17 @@ class Stealer : public Policy {
     out.push_back(Send{*victim, StealRequest{number_, idle, need(), growth_.made()}});
   }
 
-  // How long this idle rank has had nothing, in all that counts.
-  Time waited_for(Time now) const { return waited_ + now - idle_since_; }
-
-  // Another may serve this rank (`auto`): it asks when it has had nothing for a while in all, or where fragments make
+  // Another may serve this rank (`auto`): it asks when it has had nothing for a while, or where fragments make
   // others, whose weights tell nothing. In the beginning a few others are to know of it, who call it if fragments make
   // others there.
   bool patient(Time now, Actions& out) {
     early_ = false;
     if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
-    if (idle_ && waited_for(now) >= patience_left_) return true;
+    if (idle_ && now - idle_since_ >= patience_) return true;
     early_ = fresh_ && remembered() < kCallers;
     if (early_) return true;
     if (!idle_) return false;
-    if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_left_ - waited_});
+    if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_});
     timer_set_ = true;
     return false;
   }
@@ -380,14 +365,21 @@ class Stealer : public Policy {
   void give(Rank thief, const StealRequest& request, Actions& out) {
     const auto& [number, thief_idle, need, made] = request;
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == thief; });
-    std::vector<GroupCount> parts = share(thief, thief_idle, need);
+    std::vector<GroupCount> parts;
+    if (!sent_lately(thief)) parts = share(thief, thief_idle, need);
     if (parts.empty()) {
       refuse(thief, number, thief_idle, out);
       return;
     }
-    out.push_back(Ship{++ticket_, thief, parts});
+    const std::uint64_t ticket = ++ticket_ | (growth_.may_grow() ? kOfGrowth : 0);
+    out.push_back(Ship{ticket, thief, parts});
     out.push_back(Decide{"stolen", self_, thief, parts, ready_.load(weights_), 0});
-    shipping_[ticket_] = {thief, number, thief_idle, std::move(parts)};
+    shipping_[ticket] = {thief, number, thief_idle, std::move(parts)};
+  }
+  // It asked before it had what another policy has sent it from here.
+  bool sent_lately(Rank thief) const {
+    const auto sent = sent_until_.find(thief);
+    return sent != sent_until_.end() && now_ < sent->second && !growth_.may_grow();
   }
   void refuse(Rank thief, std::uint64_t number, bool thief_idle, Actions& out) {
     out.push_back(Send{thief, StealRefuse{number}});
@@ -465,9 +457,7 @@ class Stealer : public Policy {
   std::int64_t attempts_ = 0;
   Time patience_ = 0;
   bool idle_ = true;  // until told otherwise; rank 0 is, at once
-  Time idle_since_ = 0, busy_since_ = 0;
-  Time waited_ = 0;         // had nothing, before idle_since_
-  Time patience_left_ = 0;  // less, the longer thefts serve this rank
+  Time idle_since_ = 0;
   bool timer_set_ = false;
   bool called_ = false;
   bool fresh_ = true;   // nothing has run here yet
@@ -487,6 +477,7 @@ class Stealer : public Policy {
   std::vector<Thief> thieves_;  // refused, asleep or busy; woken in this order
   std::uint64_t ticket_ = 0;
   std::map<std::uint64_t, Shipment> shipping_;
+  std::map<Rank, Time> sent_until_;  // by another policy: when it has come, and what was asked before then has, too
 };
 
 }  // namespace

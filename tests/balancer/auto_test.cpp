@@ -6,6 +6,8 @@
 namespace tessera::balancer {
 namespace {
 
+constexpr Time kPatience = 50'000;
+
 // Rank 0 of two; the coordinator is on rank 1.
 TEST(Auto, ShipmentsOfPlansAndThoseOfThievesKeepApart) {
   Script s("auto", setup(0, 2, 1));
@@ -27,6 +29,59 @@ TEST(Auto, ShipmentsOfPlansAndThoseOfThievesKeepApart) {
   s.expect_golden("auto_tickets");
 }
 
+// The coordinator hears of a theft as of what it has ordered.
+TEST(Auto, WhatAThiefTakesTheCoordinatorHearsOf) {
+  Script s("auto", setup(0, 2, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 40, 0}}, {done(0, 1, 20 * kMs)}});
+  const auto stolen = all<Ship>(s.at(kMs, from(1, StealRequest{7, true})));
+  ASSERT_EQ(stolen.size(), 1u);
+  const auto told = sent<Confirm>(s.at(kMs, Shipped{stolen[0].ticket, Rank{1}, {{Group{0}, 20}}, 0}));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].second.ticket, stolen[0].ticket);
+  EXPECT_EQ(taken_from(told[0].second.ticket), Rank{0});
+  EXPECT_EQ(told[0].second.fragments, (std::vector<GroupCount>{{Group{0}, 20}}));
+}
+
+// Rank 0 gave the thief 20 when the coordinator could not know of it.
+TEST(Auto, AnOrderThatCrossesATheftSendsAsManyLess) {
+  for (const std::int64_t ordered : {12, 20, 25}) {
+    Script s("auto", setup(0, 3, 1));
+    s.at(0, WentBusy{});
+    s.at(0, LoadChanged{{{Group{0}, 60, 0}}, {done(0, 1, 20 * kMs)}});
+    const auto stolen = all<Ship>(s.at(kMs, from(1, StealRequest{7, true})));
+    ASSERT_EQ(stolen.size(), 1u);
+    s.at(kMs, Shipped{stolen[0].ticket, Rank{1}, {{Group{0}, 20}}, 0});
+    const Actions then = s.at(kMs + 1000, from(2, Order{1, Rank{1}, {{Group{0}, ordered}}}));
+    const auto went = all<Ship>(then);
+    const auto told = sent<Confirm>(then);
+    if (ordered > 20) {
+      ASSERT_EQ(went.size(), 1u);
+      EXPECT_EQ(went[0].fragments, (std::vector<GroupCount>{{Group{0}, ordered - 20}}));
+    } else {
+      EXPECT_TRUE(went.empty());
+      ASSERT_EQ(told.size(), 1u);
+      EXPECT_TRUE(told[0].second.fragments.empty());
+    }
+    s.note("others get what was ordered for them, and later orders are about what is left");
+    EXPECT_EQ(all<Ship>(s.at(kMs + 2000, from(2, Order{2, Rank{2}, {{Group{0}, 5}}}))).size(), 1u);
+    EXPECT_EQ(all<Ship>(s.at(kS, from(2, Order{3, Rank{1}, {{Group{0}, 5}}}))).size(), 1u);
+  }
+}
+
+// It asked before it had what a plan has sent it.
+TEST(Auto, AThiefThatAPlanHasJustSentSomethingIsRefused) {
+  Script s("auto", setup(0, 2, 1));
+  s.at(0, WentBusy{});
+  s.at(0, LoadChanged{{{Group{0}, 40, 0}}, {done(0, 1, 20 * kMs)}});
+  ASSERT_EQ(all<Ship>(s.at(kMs, from(1, Order{1, Rank{1}, {{Group{0}, 15}}}))).size(), 1u);
+  s.at(kMs, Shipped{1, Rank{1}, {{Group{0}, 15}}, 0});
+  const Actions crossed = s.at(kMs + 10'000, from(1, StealRequest{7, true}));
+  EXPECT_TRUE(all<Ship>(crossed).empty());
+  EXPECT_EQ(sent<StealRefuse>(crossed).size(), 1u);
+  EXPECT_EQ(all<Ship>(s.at(20 * kMs, from(1, StealRequest{8, true}))).size(), 1u);
+}
+
 TEST(Auto, ARankThatTheCoordinatorLeavesEmptyAsksAfterAWhile) {
   Script s("auto", setup(0, 3, 1));
   s.at(0, WentBusy{});
@@ -37,60 +92,8 @@ TEST(Auto, ARankThatTheCoordinatorLeavesEmptyAsksAfterAWhile) {
   const auto timers = all<SetTimer>(idle);
   const auto patience = std::find_if(timers.begin(), timers.end(), [](const SetTimer& t) { return t.timer == 16; });
   ASSERT_NE(patience, timers.end());
-  EXPECT_EQ(patience->at, 15 * kMs);
-  EXPECT_EQ(sent<StealRequest>(s.at(15 * kMs, TimerFired{16})).size(), 1u);
-}
-
-// Steps that end before the coordinator hears of them: each leaves this rank with nothing for 2 of 4 ms.
-TEST(Auto, ShortPausesAddUpAndAfterATheftFewerAreWaitedFor) {
-  Script s("auto", setup(0, 3, 1));
-  s.at(0, WentBusy{});
-  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
-  Time now = 0;
-  Rank victim{};
-  std::uint64_t number = 0;
-  const auto pauses = [&] {
-    for (int n = 1; n < 20; ++n) {
-      now += 2 * kMs;
-      s.at(now, LoadChanged{{{Group{0}, 0, 0}}, {}});
-      s.at(now, WentIdle{});
-      now += 2 * kMs;
-      const auto asked = sent<StealRequest>(s.at(now, TimerFired{16}));
-      s.at(now, WentBusy{});
-      if (asked.empty()) continue;
-      victim = asked[0].first;
-      number = asked[0].second.number;
-      return n;
-    }
-    return 0;
-  };
-  EXPECT_EQ(pauses(), 3);
-  s.at(now, Arrived{Rank{1}, {{Group{0}, 1}}, 1});
-  EXPECT_EQ(pauses(), 2);
-  s.note("refused: there is less to be found than it believed");
-  s.at(now, from(index(victim), StealRefuse{number}));
-  EXPECT_EQ(pauses(), 2);
-}
-TEST(Auto, ALongPauseIsForgottenSoon) {
-  Script s("auto", setup(0, 3, 1));
-  s.at(0, WentBusy{});
-  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
-  s.at(10 * kMs, LoadChanged{{{Group{0}, 0, 0}}, {}});
-  s.at(10 * kMs, WentIdle{});
-  s.at(10'000 * kMs, WentBusy{});
-  EXPECT_TRUE(sent<StealRequest>(s.at(10'060 * kMs, WentIdle{})).empty());
-  EXPECT_TRUE(sent<StealRequest>(s.at(10'062 * kMs, TimerFired{16})).empty());
-}
-TEST(Auto, RarePausesDoNotAddUp) {
-  Script s("auto", setup(0, 3, 1));
-  s.at(0, WentBusy{});
-  s.at(0, LoadChanged{{{Group{0}, 1, 0}}, {done(0, 1, 20 * kMs)}});
-  for (Time now = 20 * kMs; now < 800 * kMs; now += 20 * kMs) {
-    s.at(now, LoadChanged{{{Group{0}, 0, 0}}, {}});
-    s.at(now, WentIdle{});
-    EXPECT_TRUE(sent<StealRequest>(s.at(now + 2 * kMs, TimerFired{16})).empty()) << now;
-    s.at(now + 2 * kMs, WentBusy{});
-  }
+  EXPECT_EQ(patience->at, 10 * kMs + kPatience);
+  EXPECT_EQ(sent<StealRequest>(s.at(patience->at, TimerFired{16})).size(), 1u);
 }
 
 // What it gets is to last until the coordinator serves it: of halves of halves the first would have most of a loop.
@@ -108,7 +111,7 @@ TEST(Auto, WhoAsksGetsAsMuchAsEverybodyWouldHave) {
 TEST(Auto, ARankThatHasHadNothingAsksFourOthersAtOnce) {
   Script s("auto", setup(1, 8, 1));
   Actions then = s.at(0, WentIdle{});
-  for (Time now = kMs; now <= 4 * kMs; now += kMs) {
+  for (Time now = kPatience / 8; now <= kPatience / 2; now += kPatience / 8) {
     const auto asked = sent<StealRequest>(then);
     ASSERT_EQ(asked.size(), 1u) << now;
     then = s.at(now, from(index(asked[0].first), StealRefuse{asked[0].second.number}));
@@ -158,8 +161,8 @@ TEST(Auto, WhoIsWokenIsPatientOnceMore) {
   const Actions woken = s.at(50 * kMs, from(1, StealWake{}));
   EXPECT_TRUE(sent<StealRequest>(woken).empty());
   ASSERT_EQ(all<SetTimer>(woken).size(), 1u);
-  EXPECT_EQ(all<SetTimer>(woken)[0].at, 55 * kMs);
-  EXPECT_EQ(sent<StealRequest>(s.at(55 * kMs, TimerFired{16})).size(), 1u);
+  EXPECT_EQ(all<SetTimer>(woken)[0].at, 50 * kMs + kPatience);
+  EXPECT_EQ(sent<StealRequest>(s.at(50 * kMs + kPatience, TimerFired{16})).size(), 1u);
 }
 
 TEST(Auto, ACallIsAnsweredAtOnce) {
@@ -216,12 +219,11 @@ TEST(Auto, WhoWasCalledIsPatientAgainWhenItsOwnFragmentsMakeNone) {
 
 // Reports of a search tell the coordinator nothing, and keep it from answering thieves.
 TEST(Auto, WhatWasStolenIsNoUrgentNewsAndLessSoWhereFragmentsMakeOthers) {
-  constexpr std::uint64_t kTheft = std::uint64_t{1} << 63;
   for (const bool call : {false, true}) {
     Script s("auto", setup(0, 4, 1));
     s.at(0, WentIdle{});
     s.at(kMs, from(1, StealWake{call}));
-    Actions all_actions = s.at(kMs, Arrived{Rank{1}, {{Group{0}, 9}}, kTheft | 1});
+    Actions all_actions = s.at(kMs, Arrived{Rank{1}, {{Group{0}, 9}}, theft_from(Rank{1}) | 1});
     for (const Action& a : s.at(kMs, LoadChanged{{{Group{0}, 9, 0}}, {}})) all_actions.push_back(a);
     EXPECT_TRUE(sent<Report>(all_actions).empty());
     Time at = 0;
