@@ -31,19 +31,20 @@ void HeldCountdown::again() {
 void Held::add(const std::string& name, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
   names_[name] += bytes;
-  now_ += bytes;
-  const std::int64_t more = std::max(kGrows, now_ / 8);
-  if (now_ >= grown_at_) {
+  const std::int64_t now = now_.load(std::memory_order_relaxed) + bytes;
+  now_.store(now, std::memory_order_relaxed);
+  const std::int64_t more = std::max(kGrows, now / 8);
+  if (now >= grown_at_) {
     in_vain_ = std::min(2 * in_vain_, kMostInVain);
-    grown_at_ = now_ + in_vain_ * more;
-    told_at_ = now_;
+    grown_at_ = now + in_vain_ * more;
+    told_at_ = now;
     pile_.store(Pile::grown, std::memory_order_relaxed);
   } else {
-    if (now_ <= told_at_ - kGrows / 2) in_vain_ = 1;
-    grown_at_ = std::min(grown_at_, now_ + in_vain_ * more);
+    if (now <= told_at_ - kGrows / 2) in_vain_ = 1;
+    grown_at_ = std::min(grown_at_, now + in_vain_ * more);
   }
-  if (now_ <= peak_ + peak_ / 32) return;
-  peak_ = now_;
+  if (now <= peak_ + peak_ / 32) return;
+  peak_ = now;
   at_peak_ = names_;
 }
 
@@ -66,11 +67,6 @@ void no_longer_held(const abi::Value* v) {
     samples().erase(at);
   }
   s.by->add(s.name, -s.stands_for);
-}
-
-std::int64_t Held::now() const {
-  const std::lock_guard hold(mutex_);
-  return now_;
 }
 
 std::vector<HeldBytes> Held::most() const {

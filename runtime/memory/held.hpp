@@ -27,7 +27,7 @@ enum class Pile : std::uint8_t { no, grown, turns };
 // Of one rank. Values may outlive it.
 class Held : public std::enable_shared_from_this<Held> {
  public:
-  static constexpr std::int64_t kEvery = 256 << 10;
+  static constexpr std::int64_t kEvery = 64 << 10;
   static constexpr std::size_t kMost = 8;
   // So much more is much more; of more than eight times that, an eighth is. Twice as much each time that it has not
   // helped to say so: values that are there for long are no pile.
@@ -41,7 +41,7 @@ class Held : public std::enable_shared_from_this<Held> {
   // The names that held most when all together did; the largest first.
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
-  std::int64_t now() const;
+  std::int64_t now() const { return now_.load(std::memory_order_relaxed); }
   // Do they hold much more than at the last such answer, or than they have held at least since then? Once; then loops
   // take turns, until that is `in_vain`.
   bool grows() {
@@ -59,7 +59,7 @@ class Held : public std::enable_shared_from_this<Held> {
   void add(const std::string& name, std::int64_t bytes);
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
-  std::int64_t now_ = 0;
+  std::atomic<std::int64_t> now_{0};  // written under the lock
   std::int64_t grown_at_ = kGrows, told_at_ = 0;
   std::int64_t in_vain_ = 1;
   std::atomic<Pile> pile_{Pile::no};

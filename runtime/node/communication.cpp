@@ -185,6 +185,7 @@ bool Node::drive(Worker& w, Work& work) {
   driver_idle_.store(true);
   w.drives = true;
   if (policy != nullptr) policy->changed();  // it is to hear that this rank may be idle
+  w.announced = true;
   bool idle = true;  // and announced as such; not between two fragments, though it looks for messages there
   bool rung = false;
   bool found = false;
@@ -197,7 +198,7 @@ bool Node::drive(Worker& w, Work& work) {
       if (idle) {
         crew.sleepers.cancel();
         driver_idle_.store(false);
-        idle = false;
+        idle = w.announced = false;
       }
       found = !brief(w, work);
       if (found) break;
@@ -211,17 +212,18 @@ bool Node::drive(Worker& w, Work& work) {
     if (!idle) {
       driver_idle_.store(true);
       crew.sleepers.announce();
-      idle = true;
+      idle = w.announced = true;
       // It may have been told of the load since, by a turn between the last fragment and this.
       if (policy != nullptr && crew.all_idle()) policy->changed_here();
       rung = crew.all_idle() && transport.look();
-    } else if (w.lead.held() && !evacuation->parked()) {
+    } else if (w.holds_on() && !evacuation->parked()) {
       wait_for_traffic(true, Clock::now() + (looks_ahead_ ? kAwaits : kAwaitsShared));
     } else {
       wait_for_traffic(crew.all_idle());
     }
   }
   if (idle) crew.sleepers.cancel();
+  w.announced = false;
   w.drives = false;
   driver_idle_.store(false);
   role_.let_go();

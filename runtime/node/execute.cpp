@@ -369,7 +369,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
-  const bool last = !bounded_ && (c->block->flags & abi::kRepeats) != 0 && held->grows();
+  const bool last = crew.size() == 1 && (c->block->flags & abi::kRepeats) != 0 && held->grows();
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   last ? w.queue.push_last(c) : w.queue.push(c, behind);
@@ -463,7 +463,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
   // leave fragments in the queue in small ones, so that the queue stays short.
   if ((c->block->flags & abi::kNested) == 0) {
-    w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
+    w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued && w.waits.load() == waits ? 1024 : 32);
   }
   --w.depth;
   set_current(w, outer);

@@ -61,6 +61,9 @@ bool has_series(const abi::Program& program) {
                      [](const abi::Block* b) { return b->series != nullptr; });
 }
 
+// Iterations to claim of a range while values pile up.
+constexpr std::int64_t kPiledChunk = 16;
+
 // Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
 void look_elsewhere(Crew& crew, Worker& w) {
   for (std::size_t i = 0; i < crew.workers.size(); ++i) {
@@ -169,6 +172,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool many = seen.waiting >= most_ahead;
   if (bounded_) {
     const std::uint64_t now = ticks();
+    pileup.look(held->now(), now, crew.calls(), w.idle_since);
     w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
     if (now - w.published > kPublishes) {
       w.published = now;
@@ -177,13 +181,18 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
   if (held->grows() || makes_in_vain(w, seen)) look_elsewhere(crew, w);
-  const Making first = w.queue.atomics() >= visible_ || many ? Making::nothing
-                       : ahead >= Lead::kAhead               ? Making::movable
-                                                             : Making::all;
+  const bool piles = bounded_ && pileup.lasts();
+  w.piles = piles && crew.others_awake(w);
+  if (piles) chunk = std::min(chunk, kPiledChunk);
+  const Making first = w.queue.atomics() >= visible_ || many || w.piles ? Making::nothing
+                       : ahead >= Lead::kAhead                          ? Making::movable
+                                                                        : Making::all;
   const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
   if (found) {
     w.lead.found();
+    w.idle_since = 0;
   } else {
+    if (w.piles && w.idle_since == 0) w.idle_since = ticks();
     Crew::publish(w);
   }
   return found;
@@ -201,7 +210,8 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  if (!w.lead.held()) return Making::all;
+  if (w.piles) return Making::few;
+  if (!w.holds_on()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);
 }
@@ -233,7 +243,7 @@ bool Node::look_on(const Worker& w) const {
   for (std::uint64_t now = 0; now < until; now = ticks()) {
     for (const auto& other : crew.workers) {
       if ((now >= w.steals_from || other.get() == &w) &&
-          (w.lead.held() ? other->queue.atomics() > 0 : !other->queue.looks_empty()))
+          (w.holds_on() ? other->queue.atomics() > 0 : !other->queue.looks_empty()))
         return true;
     }
     if (stopping.load(std::memory_order_relaxed) || failed.load(std::memory_order_relaxed)) break;
@@ -302,7 +312,7 @@ void Node::worker_loop(Worker& w) {
         const bool all = crew.all_idle();
         if (all && policy != nullptr) policy->changed();
         // Who is held has to look again soon: the communication thread hands it the role.
-        if (all || w.lead.held() || w.sent || evacuation->parked()) wake_sender(w);
+        if (all || w.holds_on() || w.sent || evacuation->parked()) wake_sender(w);
         crew.sleepers.sleep(ticket);
         was_idle = true;
         continue;

@@ -26,6 +26,7 @@
 #include "runtime/start/members.hpp"
 #include "runtime/threads/threads.hpp"
 #include "runtime/work/crew.hpp"
+#include "runtime/work/pileup.hpp"
 
 namespace tessera::runtime {
 class Node;
@@ -86,6 +87,7 @@ class Node final : public Surroundings {
   DataFragments data;
   Holds holds;
   const std::shared_ptr<Held> held = std::make_shared<Held>();
+  Pileup pileup;
   const cores::Share share;  // of the host's cores
   Crew crew;
   Retained retained;  // series that belong here and run elsewhere

@@ -39,6 +39,11 @@ void Crew::call() {
   sleepers.wake_all();
 }
 
+bool Crew::others_awake(const Worker& w) const {
+  const auto awake = static_cast<std::int32_t>(workers.size()) - sleepers.count();
+  return awake > (w.announced ? 0 : 1);
+}
+
 bool Crew::all_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }
 
 bool Crew::nothing_queued() const {

@@ -205,7 +205,7 @@ void ReadyQueue::push_loop(Cf* c) {
 
 void ReadyQueue::push_last(Cf* c) {
   const std::lock_guard hold(mutex_);
-  Loops& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
+  Loops& list = (c->flags & kDue) != 0 ? due_ : ahead_;
   Cf** at = &list.head;
   while (*at != nullptr) at = &(*at)->next;
   c->next = nullptr;
@@ -245,12 +245,24 @@ bool ReadyQueue::may_make(Making making) const {
 }
 
 ReadyQueue::Next ReadyQueue::next_loop(Making making) const {
+  if (making == Making::few) return next_of_few();
   if (making < Making::due) return {};
   if (due_.head == nullptr) return next_ahead(making);
   if (ahead_first_) {
     if (const Next next = next_ahead(making); next.cf != nullptr) return next;
   }
   return {due_.head, nullptr, true};
+}
+
+// What is read or freed when such a loop has been made does not wait for it.
+ReadyQueue::Next ReadyQueue::next_of_few() const {
+  for (const Loops* list : {&due_, &ahead_}) {
+    std::size_t seen = 0;
+    for (Cf *before = nullptr, *c = list->head; c != nullptr && seen < kCompared; before = c, c = c->next, ++seen) {
+      if (makes_few(c)) return {c, before, list == &due_};
+    }
+  }
+  return {};
 }
 
 // Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it

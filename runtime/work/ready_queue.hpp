@@ -40,9 +40,9 @@ struct Work {
   HeldHull* hold = nullptr;  // iterations: what they may still read of swept names
 };
 
-// What a worker may make fragments by: nothing, subs, also loops that are due (kDue), also those whose fragments have
-// no place (abi::kStays), or all.
-enum class Making { nothing, subs, due, movable, all };
+// What a worker may make fragments by: nothing, subs, also loops of which few iterations are left (few) or that are due
+// (kDue), also those whose fragments have no place (abi::kStays), or all.
+enum class Making { nothing, subs, few, due, movable, all };
 
 class ReadyQueue {
  public:
@@ -127,6 +127,7 @@ class ReadyQueue {
   bool pop_expandable(Work&, Making, std::int64_t chunk);
   bool may_make(Making) const;
   Next next_loop(Making) const;
+  Next next_of_few() const;
   Next next_ahead(Making) const;
   static Cf* most_behind(Cf* range, Cf*& before);
   static std::size_t place_in_families(const Cf* c) { return (c->flags & kFamily) / (kFamily & -kFamily) % kFamilies; }

@@ -51,9 +51,13 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   bool drives = false;              // it holds the communication role
+  bool announced = false;           // ... and is announced as idle
   std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
   runtime::Lead lead;               // where there are several workers
   runtime::Vain vain;
+  bool piles = false;            // values do, and it makes no more by loops meanwhile (work/pileup.hpp)
+  std::uint64_t idle_since = 0;  // ticks; it has had nothing to run since then, for that reason
+  bool holds_on() const { return piles || lead.held(); }
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;

@@ -22,6 +22,13 @@ C++ sub step(value a, value b, name x) ${{
   x.create(400);
   x.getData<char>()[0] = (a.getData<char>()[0] + b.getData<char>()[0]) % 64;
 $}}
+C++ sub large(int v, name x) ${{ x.create(8000); x.getData<char>()[0] = v % 64; $}}
+C++ sub read(value a, value b, name x) ${{
+  x.create(400);
+  char sum = a.getData<char>()[0];
+  for (int k = 0; k < 3; ++k) for (int i = 0; i < 8000; ++i) sum = sum * 5 + b.getData<char>()[i];
+  x.getData<char>()[0] = sum % 64;
+$}}
 C++ sub parts(value a, name k) ${{ k = 2 + a.getData<char>()[0] % 4; $}}
 C++ sub norm(value a, name x) ${{ x = 1; $}}
 C++ sub show(value a) ${{ printf("%d\n", a.getData<char>()[0]); $}}
@@ -244,18 +251,32 @@ constexpr Steps kSwept[] = {
      "for t = 0..n - 1 norm(x[t], p[t]) @ { locator_cyclic: t / 2; }; show(x[n]);"},
 };
 
+// Of two threads one makes what the other one reads, more slowly.
+constexpr Steps kOfTwo[] = {
+    {"a chain that reads what a loop makes", 12000,
+     "for t = 0..n large(t, x[t]); init(0, y[0]); for t = 1..n read(y[t - 1], x[t], y[t]); show(y[n]);"},
+    {"the same, each in a place", 12000,
+     "for t = 0..n large(t, x[t]) @ { locator_cyclic: 0; }; init(0, y[0]) @ { locator_cyclic: 0; };\n"
+     "for t = 1..n read(y[t - 1], x[t], y[t]) @ { locator_cyclic: 0; }; show(y[n]);"},
+};
+
 constexpr double kMostMb = 4;
+// What is made before the first of it is read.
+constexpr double kMostOfTwoMb = 24;
 // What is made until a sweep has come around, on a busy machine. With --without sweep-names such a mesh takes 218 MB
 // more for four times 8,000 steps.
 constexpr double kMostSweptMb = 30;
 
 class Flat : public Command {
  protected:
-  // Of the rank that takes most.
   double peak_mb(std::size_t which, int steps, const Words& options = {}) {
     Words words{"run", "-q", "p.fa", "--summary", "s.json", "-t", "1"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", std::to_string(which), std::to_string(steps)});
+    return peak_mb(words);
+  }
+  // Of the rank that takes most.
+  double peak_mb(const Words& words) {
     const Outcome o = tessera(words);
     EXPECT_TRUE(ended(o, 0));
     const auto summary = nlohmann::json::parse(read("s.json"));
@@ -289,6 +310,37 @@ TEST_F(Flat, MemoryDoesNotGrowWithTheSteps) {
   const Words without{"--without", "sweep-names"};
   EXPECT_GT(peak_mb(0, 4 * kShapes[0].steps, without), peak_mb(0, kShapes[0].steps, without) + kMostMb)
       << "the check can fail";
+}
+
+TEST_F(Flat, WhoMakesValuesFasterThanTheyAreReadHoldsOn) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer holds back what is freed";
+#endif
+  write_program(kOfTwo);
+  for (std::size_t k = 0; k < std::size(kOfTwo); ++k) {
+    const Steps& s = kOfTwo[k];
+    const auto mb = [&](int steps) {
+      return peak_mb(
+          {"run", "-q", "p.fa", "--summary", "s.json", "-t", "2", "--", std::to_string(k), std::to_string(steps)});
+    };
+    EXPECT_LT(mb(s.steps), mb(s.steps / 16) + kMostOfTwoMb)
+        << s.name << ": " << s.steps / 16 << " steps, and sixteen times as many";
+  }
+}
+
+// What they took when this was measured, in MB, and half as much again, for what runs ahead differs.
+TEST_F(Flat, ExamplesTakeNoMoreThanTheyDid) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer holds back what is freed";
+#endif
+  struct {
+    const char* name;
+    double mb;
+  } const examples[] = {{"rowreduce", 392}, {"heat", 39}, {"cholesky", 22}, {"conjugate", 15}};
+  for (const auto& [name, mb] : examples) {
+    const std::string program = std::string(TESSERA_SOURCE_DIR "/examples/") + name + "/" + name + ".fa";
+    EXPECT_LT(peak_mb({"run", "-q", program, "-t", "1", "--summary", "s.json"}), 1.5 * mb) << name;
+  }
 }
 
 // However busy the machine is: what ranks make ahead is bounded by how many fragments wait (runtime/work/lead.hpp).

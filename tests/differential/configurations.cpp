@@ -222,10 +222,11 @@ Configuration crashing_run(std::uint64_t seed, std::size_t run) {
   return c;
 }
 
-std::vector<Configuration> steady_runs(std::uint64_t seed, int ranks) {
+std::vector<Configuration> steady_runs(std::uint64_t seed, int ranks, int threads) {
   std::vector<Configuration> all;
   for (const char* policy : {"none", "steal", "auto"}) {
-    if (ranks > 1 || all.empty()) all.push_back(make(ranks, 1, ranks > 1 ? seed : 0, *balancer::find_policy(policy)));
+    if (ranks > 1 || all.empty())
+      all.push_back(make(ranks, threads, ranks > 1 ? seed : 0, *balancer::find_policy(policy)));
     all.back().most_ahead = 2048;
     all.back().least_to_sweep = 512;  // as ever
   }
@@ -298,7 +299,7 @@ std::vector<Configuration> simpler(const Configuration& c) {
 }
 
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
-  if (plan.steady != 0) return steady_runs(seed, plan.steady_ranks);
+  if (plan.steady != 0) return steady_runs(seed, plan.steady_ranks, plan.steady_threads);
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);
   if (plan.alone > 0) std::erase_if(all, [](const Configuration& c) { return c.options.ranks > 1; });

@@ -42,6 +42,7 @@ struct Plan {
   bool recover = false;    // each dies, and another one goes on from its journal (recovery.hpp)
   std::size_t steady = 0;  // not 0: instead, programs of so many steps and more, whose memory may not grow (growth.hpp)
   int steady_ranks = 1;    // on so many ranks
+  int steady_threads = 1;  // by so many threads each
 };
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan);
 

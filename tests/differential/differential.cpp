@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
                  "instead: programs whose memory may not grow from so many steps to four times as many");
   app.add_flag("--known", like.known, "... and of which some are known to grow");
   app.add_option("--steady-ranks", plan.steady_ranks, "... on so many ranks")->capture_default_str();
+  app.add_option("--steady-threads", plan.steady_threads, "... by so many threads each")->capture_default_str();
   app.add_flag("--only-whole", only_whole, "no runs by real threads");
   app.add_flag("--print", print, "only print the program of the seed");
   CLI11_PARSE(app, argc, argv);

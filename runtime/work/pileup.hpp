@@ -1,0 +1,87 @@
+// Pileup: values pile up on a rank, for those who read them are slower than those who make them. While it lasts a
+// worker makes no more by loops of which many iterations are left, as long as others of its rank run. It ends when
+//
+//   - so much has gone that it is as before: what had piled up is read;
+//   - a worker has had nothing to run for kPatience, and nothing has gone. That was in vain, and the next time it is
+//     twice as long, up to a bound, unless it has been of use meanwhile. All that is in vain takes kLeast, and at most
+//     a kShare-th of the time;
+//   - nothing goes on in the whole run (a call, as for Lead).
+//
+// A pure machine. Any worker may look, and what several of them see at once is about right.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace tessera::runtime {
+
+class Pileup {
+ public:
+  // In ticks, some 0.4 ns each: 2, 130, 8 ms.
+  static constexpr std::uint64_t kPatience = 5'000'000, kMostPatience = kPatience << 6, kLeast = kPatience << 2;
+  static constexpr std::uint64_t kShare = 8;
+  // So much more begins it; an eighth, where that is more.
+  static constexpr std::int64_t kMore = 2 << 20;
+
+  // The values of this rank hold so many bytes. Who looks has had nothing to run since `idle_since`; 0: it has.
+  void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
+    if (lasts()) return look_on(bytes, now, calls, idle_since);
+    const std::int64_t next = next_.load(std::memory_order_relaxed);
+    if (bytes >= next) {
+      begin(bytes, now, calls);
+    } else if (bytes + more(bytes) < next) {
+      next_.store(bytes + more(bytes), std::memory_order_relaxed);
+    }
+  }
+  bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
+
+ private:
+  static std::int64_t more(std::int64_t bytes) { return std::max(kMore, bytes / 8); }
+  void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls) {
+    const std::unique_lock only(mutex_, std::try_to_lock);
+    if (!only.owns_lock() || lasts()) return;
+    next_.store(bytes + more(bytes), std::memory_order_relaxed);
+    if (first_ == 0) first_ = now;
+    const std::uint64_t may = kLeast + (now - first_) / kShare;
+    if (in_vain_ >= may) return;
+    wait_ = std::min(patience_, may - in_vain_);
+    low_ = bytes - more(bytes);
+    calls_ = calls;
+    least_ = bytes;
+    since_ = now;
+    lasts_.store(true, std::memory_order_relaxed);
+  }
+  void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
+    const std::unique_lock only(mutex_, std::try_to_lock);
+    if (!only.owns_lock() || !lasts()) return;
+    if (bytes < least_) since_ = now;
+    if (bytes < least_ || idle_since == 0) least_ = bytes;
+    const std::uint64_t since = std::max(since_, idle_since == 0 ? now : idle_since);
+    const std::uint64_t vain = now > since ? now - since : 0;
+    const bool gone = bytes <= low_, called = calls != calls_;
+    if (!gone && !called && vain < wait_) return;
+    lasts_.store(false, std::memory_order_relaxed);
+    next_.store(bytes + more(bytes), std::memory_order_relaxed);
+    if (gone) {
+      patience_ = kPatience;
+    } else if (!called) {
+      in_vain_ += vain;
+      patience_ = std::min(2 * patience_, kMostPatience);
+    }
+  }
+
+  std::atomic<bool> lasts_{false};
+  std::atomic<std::int64_t> next_{kMore};  // held begin it
+  std::mutex mutex_;                       // of what follows; who finds it taken looks another time
+  std::int64_t low_ = 0, least_ = 0;       // with so many held it ends; were held when somebody last ran, or since
+  std::uint64_t since_ = 0;                // something has gone
+  std::uint64_t wait_ = 0;
+  std::uint32_t calls_ = 0;
+  std::uint64_t first_ = 0;    // it has begun
+  std::uint64_t in_vain_ = 0;  // all together
+  std::uint64_t patience_ = kPatience;
+};
+
+}  // namespace tessera::runtime

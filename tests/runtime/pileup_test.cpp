@@ -1,0 +1,121 @@
+// Values that pile up: how long others hold on.
+#include "runtime/work/pileup.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tessera::runtime {
+namespace {
+
+constexpr std::int64_t kMb = 1 << 20;
+constexpr std::uint64_t kPatience = Pileup::kPatience;
+constexpr std::uint64_t kFrom = 1000;
+
+TEST(Pileup, LastsUntilItIsAsBefore) {
+  Pileup p;
+  p.look(kMb, kFrom, 0, 0);
+  EXPECT_FALSE(p.lasts());
+  p.look(2 * kMb, kFrom, 0, 0);
+  EXPECT_TRUE(p.lasts());
+  // Others run, and more comes of it at first.
+  p.look(5 * kMb, kFrom + 10 * kPatience, 0, 0);
+  EXPECT_TRUE(p.lasts());
+  p.look(kMb, kFrom + 20 * kPatience, 0, 0);
+  EXPECT_TRUE(p.lasts());
+  p.look(0, kFrom + 30 * kPatience, 0, 0);
+  EXPECT_FALSE(p.lasts());
+}
+
+TEST(Pileup, BeginsAgainWithAsMuchMore) {
+  Pileup p;
+  p.look(20 * kMb, kFrom, 0, 0);
+  EXPECT_TRUE(p.lasts());
+  p.look(17 * kMb, kFrom, 0, 0);
+  EXPECT_FALSE(p.lasts());
+  p.look(18 * kMb, kFrom, 0, 0);
+  EXPECT_FALSE(p.lasts());
+  p.look(20 * kMb, kFrom, 0, 0);
+  EXPECT_TRUE(p.lasts());
+}
+
+TEST(Pileup, BeginsFromTheLeastThatWasHeldSince) {
+  Pileup p;
+  p.look(20 * kMb, kFrom, 0, 0);
+  p.look(17 * kMb, kFrom, 0, 0);
+  p.look(5 * kMb, kFrom, 0, 0);
+  EXPECT_FALSE(p.lasts());
+  p.look(7 * kMb, kFrom, 0, 0);
+  EXPECT_TRUE(p.lasts());
+}
+
+// How long a worker that has nothing to run holds on while nothing goes: twice as long each time.
+TEST(Pileup, InVainItEnds) {
+  Pileup p;
+  std::uint64_t now = kFrom;
+  std::int64_t bytes = 0;
+  for (const std::uint64_t patience : {kPatience, 2 * kPatience}) {
+    bytes += 2 * kMb;
+    p.look(bytes, now, 0, 0);
+    ASSERT_TRUE(p.lasts());
+    p.look(bytes, now + patience - 1, 0, now);
+    EXPECT_TRUE(p.lasts());
+    p.look(bytes, now + patience, 0, now);
+    EXPECT_FALSE(p.lasts());
+    now += patience;
+  }
+}
+
+TEST(Pileup, WhoHasSomethingToRunIsNotHeldInVain) {
+  Pileup p;
+  p.look(2 * kMb, kFrom, 0, 0);
+  for (std::uint64_t now = kFrom; now < kFrom + 100 * kPatience; now += kPatience) {
+    p.look(3 * kMb, now, 0, 0);
+    ASSERT_TRUE(p.lasts());
+  }
+}
+
+TEST(Pileup, WhatGoesIsWaitedForAndTheNextTimeAgain) {
+  Pileup p;
+  std::uint64_t now = kFrom;
+  p.look(2 * kMb, now, 0, 0);
+  p.look(2 * kMb, now += kPatience, 0, kFrom);
+  ASSERT_FALSE(p.lasts()) << "in vain";
+  p.look(40 * kMb, now, 0, 0);
+  const std::uint64_t idle = now;
+  std::int64_t bytes = 40 * kMb;
+  while (p.lasts()) {
+    ASSERT_GT(bytes, 34 * kMb);
+    p.look(bytes -= 64 << 10, now += kPatience, 0, idle);
+  }
+  EXPECT_EQ(bytes, 35 * kMb);
+  p.look(40 * kMb, now, 0, 0);
+  ASSERT_TRUE(p.lasts());
+  p.look(40 * kMb, now + kPatience, 0, now);
+  EXPECT_FALSE(p.lasts()) << "as patient as in the beginning";
+}
+
+// Values that are there for long: they grow for 100 s, and nobody has anything else to do while it lasts.
+TEST(Pileup, WhatIsInVainTakesAShareOfTheTime) {
+  Pileup p;
+  std::uint64_t now = kFrom, lasted = 0;
+  const std::uint64_t second = 500 * kPatience, end = now + 100 * second;
+  for (std::int64_t bytes = 0; now < end; bytes += kMb) {
+    p.look(bytes, now, 0, 0);
+    const std::uint64_t idle = now;
+    while (p.lasts()) p.look(bytes, now += kPatience / 16, 0, idle);
+    lasted += now - idle;
+    now += second / 100;
+  }
+  EXPECT_LT(lasted, (now - kFrom) / Pileup::kShare + 2 * Pileup::kLeast);
+  EXPECT_GT(lasted, Pileup::kLeast);
+}
+
+TEST(Pileup, ACallEndsIt) {
+  Pileup p;
+  p.look(2 * kMb, kFrom, 3, 0);
+  ASSERT_TRUE(p.lasts());
+  p.look(2 * kMb, kFrom + 1, 4, kFrom);
+  EXPECT_FALSE(p.lasts());
+}
+
+}  // namespace
+}  // namespace tessera::runtime
