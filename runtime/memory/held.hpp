@@ -27,7 +27,7 @@ enum class Pile : std::uint8_t { no, grown, turns };
 // Of one rank. Values may outlive it.
 class Held : public std::enable_shared_from_this<Held> {
  public:
-  static constexpr std::int64_t kEvery = 64 << 10;
+  static constexpr std::int64_t kEvery = 256 << 10;
   static constexpr std::size_t kMost = 8;
   // So much more is much more; of more than eight times that, an eighth is. Twice as much each time that it has not
   // helped to say so: values that are there for long are no pile.

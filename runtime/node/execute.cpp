@@ -463,7 +463,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   // Iterations that ran to their end on the spot are claimed in growing chunks; iterations that
   // leave fragments in the queue in small ones, so that the queue stays short.
   if ((c->block->flags & abi::kNested) == 0) {
-    w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued && w.waits.load() == waits ? 1024 : 32);
+    w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
   }
   --w.depth;
   set_current(w, outer);

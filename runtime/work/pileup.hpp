@@ -19,8 +19,8 @@ namespace tessera::runtime {
 
 class Pileup {
  public:
-  // In ticks, some 0.4 ns each: 2, 130, 8 ms.
-  static constexpr std::uint64_t kPatience = 5'000'000, kMostPatience = kPatience << 6, kLeast = kPatience << 2;
+  // In ticks, some 0.4 ns each: 4, 130, 16 ms.
+  static constexpr std::uint64_t kPatience = 10'000'000, kMostPatience = kPatience << 5, kLeast = kPatience << 2;
   static constexpr std::uint64_t kShare = 8;
   // So much more begins it; an eighth, where that is more.
   static constexpr std::int64_t kMore = 2 << 20;

@@ -205,7 +205,7 @@ void ReadyQueue::push_loop(Cf* c) {
 
 void ReadyQueue::push_last(Cf* c) {
   const std::lock_guard hold(mutex_);
-  Loops& list = (c->flags & kDue) != 0 ? due_ : ahead_;
+  Loops& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
   Cf** at = &list.head;
   while (*at != nullptr) at = &(*at)->next;
   c->next = nullptr;
