@@ -172,7 +172,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool many = seen.waiting >= most_ahead;
   if (bounded_) {
     const std::uint64_t now = ticks();
-    pileup.look(held->now(), now, crew.calls(), w.idle_since);
+    if (crew.size() > 1) pileup.look(held->now(), now, crew.calls(), w.idle_since);
     w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
     if (now - w.published > kPublishes) {
       w.published = now;
@@ -181,7 +181,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
   if (held->grows() || makes_in_vain(w, seen)) look_elsewhere(crew, w);
-  const bool piles = bounded_ && pileup.lasts();
+  const bool piles = pileup.lasts();
   w.piles = piles && crew.others_awake(w);
   if (piles) chunk = std::min(chunk, kPiledChunk);
   const Making first = w.queue.atomics() >= visible_ || many || w.piles ? Making::nothing
@@ -211,7 +211,7 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 
 Making Node::may_make(const Worker& w) const {
   if (w.piles) return Making::few;
-  if (!w.holds_on()) return Making::all;
+  if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);
 }

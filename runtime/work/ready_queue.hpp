@@ -40,8 +40,8 @@ struct Work {
   HeldHull* hold = nullptr;  // iterations: what they may still read of swept names
 };
 
-// What a worker may make fragments by: nothing, subs, also loops of which few iterations are left (few) or that are due
-// (kDue), also those whose fragments have no place (abi::kStays), or all.
+// What a worker may make fragments by: nothing, subs, also loops of which few iterations are left, or instead of those
+// loops that are due (kDue), also those whose fragments have no place (abi::kStays), or all.
 enum class Making { nothing, subs, few, due, movable, all };
 
 class ReadyQueue {

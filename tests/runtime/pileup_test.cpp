@@ -25,26 +25,19 @@ TEST(Pileup, LastsUntilItIsAsBefore) {
   EXPECT_FALSE(p.lasts());
 }
 
+// With 2 MB more than the least that was held since.
 TEST(Pileup, BeginsAgainWithAsMuchMore) {
-  Pileup p;
-  p.look(20 * kMb, kFrom, 0, 0);
-  EXPECT_TRUE(p.lasts());
-  p.look(17 * kMb, kFrom, 0, 0);
-  EXPECT_FALSE(p.lasts());
-  p.look(18 * kMb, kFrom, 0, 0);
-  EXPECT_FALSE(p.lasts());
-  p.look(20 * kMb, kFrom, 0, 0);
-  EXPECT_TRUE(p.lasts());
-}
-
-TEST(Pileup, BeginsFromTheLeastThatWasHeldSince) {
-  Pileup p;
-  p.look(20 * kMb, kFrom, 0, 0);
-  p.look(17 * kMb, kFrom, 0, 0);
-  p.look(5 * kMb, kFrom, 0, 0);
-  EXPECT_FALSE(p.lasts());
-  p.look(7 * kMb, kFrom, 0, 0);
-  EXPECT_TRUE(p.lasts());
+  for (const std::int64_t least : {17, 5}) {
+    Pileup p;
+    p.look(20 * kMb, kFrom, 0, 0);
+    EXPECT_TRUE(p.lasts());
+    p.look(17 * kMb, kFrom, 0, 0);
+    p.look(least * kMb, kFrom, 0, 0);
+    p.look((least + 1) * kMb, kFrom, 0, 0);
+    EXPECT_FALSE(p.lasts());
+    p.look((least + 3) * kMb, kFrom, 0, 0);
+    EXPECT_TRUE(p.lasts());
+  }
 }
 
 // How long a worker that has nothing to run holds on while nothing goes: twice as long each time.

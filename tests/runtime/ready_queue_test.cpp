@@ -578,6 +578,29 @@ std::int64_t next_made(ReadyQueue& q) {
   return number;
 }
 
+// While values pile up: of loops only those with at most 64 iterations left, wherever they stand.
+TEST(ReadyQueue, OfManyIterationsNoneIsMadeByWhoMakesFew) {
+  const abi::Block many = block(3), few = block(3);
+  const auto loop = [](const abi::Block& b, std::int64_t iterations) {
+    Cf* const c = allocate_cf(b, nullptr, {});
+    abi::frame_int(c, 0) = 1, abi::frame_int(c, 1) = iterations;
+    return c;
+  };
+  ReadyQueue q(4);
+  Work w;
+  q.push(loop(many, 65));
+  EXPECT_FALSE(q.has(Making::few));
+  EXPECT_FALSE(q.pop(w, Making::nothing, Making::few, 64));
+  q.push(loop(few, 64));
+  q.push(loop(many, 66));
+  ASSERT_TRUE(q.pop(w, Making::nothing, Making::few, 64));
+  EXPECT_EQ(w.last, 64);
+  EXPECT_EQ(w.cf->block, &few);
+  if (ReadyQueue::chunk_done(w.cf)) free_cf(w.cf);
+  EXPECT_FALSE(q.pop(w, Making::nothing, Making::few, 64));
+  for (Cf* c : q.take_all()) free_cf(c);
+}
+
 // Once one came first each time, and the loop that made them made more meanwhile: as many as it had iterations waited.
 TEST(ReadyQueue, OfCallsAllComeFirst) {
   ReadyQueue q(4);
