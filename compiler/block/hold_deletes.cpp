@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/block/find_series.hpp"
+#include "compiler/block/meet.hpp"
 #include "compiler/block/sum.hpp"
 #include "compiler/block/walk.hpp"
 
@@ -21,14 +22,12 @@ constexpr std::size_t kMostHolds = 4;
 struct Access {
   NameUse name;
   bool deletes = false;
-  bool in_loop = false;  // with a `for` between the statement and it
+  bool in_loop = false;                // with a `for` between the statement and it
+  std::vector<ExprPtr> guards = {};    // conditions under which it is made; not all of them
 };
 
-// What a sub does with a parameter.
-struct Summary {
-  bool reads = false, loop_reads = false, deletes = false;
-  friend bool operator==(const Summary&, const Summary&) = default;
-};
+// What a sub does with a parameter that is a name: with those indices that its int parameters tell.
+using Summary = std::vector<Access>;
 
 bool repeats(const Chain& c) { return c.kind == Kind::range || c.last().last != nullptr; }
 
@@ -38,7 +37,11 @@ class Holding {
 
   void run() {
     if (!any_deletes()) return;
-    for (auto& sub : program_.subs) join(*sub);
+    for (bool changed = true; changed;) {
+      const std::size_t before = program_.parts.size();
+      for (auto& sub : program_.subs) join(*sub);
+      changed = program_.parts.size() > before;
+    }
     summarise();
     for (auto& sub : program_.subs) deletes(*sub, false, looped(*sub, false));
     for (auto& sub : program_.subs) blocks(*sub, {}, {});
@@ -83,6 +86,7 @@ class Holding {
         if (spawn == nullptr) continue;
         for_passed(*spawn, [&](const NameUse& n, const Variable* parameter) {
           if (of(n.base) != of(parameter)) class_[of(parameter)] = of(n.base);
+          if (!n.indices.empty() || program_.parts.count(n.base) != 0) program_.parts.insert(parameter);
         });
         if (spawn->owned != nullptr) join(*spawn->owned);
       }
@@ -104,54 +108,104 @@ class Holding {
     for (bool changed = true; changed;) {
       changed = false;
       for (auto& sub : program_.subs) {
-        std::map<const Variable*, Summary, ById> now;
         std::vector<Access> all;
         Variables own;
         collect(*sub, false, all, own);
-        for (const Access& a : all) {
-          Summary& s = now[a.name.base];
-          s.deletes = s.deletes || a.deletes;
-          s.reads = s.reads || !a.deletes;
-          s.loop_reads = s.loop_reads || (!a.deletes && a.in_loop);
-        }
+        for (const Variable* p : sub->parameters) own.erase(p);
         for (const Variable* p : sub->parameters) {
-          if (now[p] == summaries_[p]) continue;
-          summaries_[p] = now[p];
+          Summary now = summary_of(p, all, own);
+          if (same(now, summaries_[p])) continue;
+          summaries_[p] = std::move(now);
           changed = true;
         }
       }
     }
   }
+  static Summary summary_of(const Variable* p, const std::vector<Access>& all, const Variables& own) {
+    Summary out;
+    for (const bool deletes : {false, true}) {
+      for (const bool in_loop : {false, true}) {
+        std::vector<NameUse> names;
+        for (const Access& a : all) {
+          if (a.name.base == p && a.deletes == deletes && a.in_loop == in_loop) add(names, known_part(a.name, own));
+        }
+        if (names.size() > kMostHolds) names = {common_part(names)};
+        for (NameUse& n : names) out.push_back({std::move(n), deletes, in_loop});
+      }
+    }
+    return out;
+  }
+  static bool same(const Summary& a, const Summary& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Access& x, const Access& y) {
+      const std::size_t n = x.name.indices.size();
+      return x.deletes == y.deletes && x.in_loop == y.in_loop && n == y.name.indices.size() &&
+             same_part(x.name, y.name) == n;
+    });
+  }
+  static NameUse common_part(const std::vector<NameUse>& names) {
+    NameUse common = names.front();
+    for (const NameUse& n : names) common.indices.resize(same_part(common, n));
+    return common;
+  }
+
+  // What the sub does with a part of its parameter is done with a part of what is passed: as far as its indices are
+  // known before there are data.
+  static NameUse passed_part(const NameUse& passed, const NameUse& of_parameter, const Spawn& call) {
+    NameUse out = passed;
+    for (const ExprPtr& i : of_parameter.indices) {
+      ExprPtr given = with_arguments(i, call);
+      if (!sum_of(*given) || needs_data(*given)) break;
+      out.indices.push_back(std::move(given));
+    }
+    return out;
+  }
+  static ExprPtr with_arguments(const ExprPtr& e, const Spawn& call) {
+    const auto& parameters = call.chain->parameters;
+    const auto at = std::find(parameters.begin(), parameters.end(), e->variable);
+    if (e->kind == Expr::Kind::variable && at != parameters.end())
+      return call.arguments[static_cast<std::size_t>(at - parameters.begin())].value;
+    if (e->kids.empty()) return e;
+    auto copy = std::make_shared<Expr>(*e);
+    for (ExprPtr& k : copy->kids) k = with_arguments(k, call);
+    return copy;
+  }
 
   // `bound`: what is a variable only in there.
-  void collect(const Chain& c, bool in_loop, std::vector<Access>& out, Variables& bound) const {
+  void collect(const Chain& c, bool in_loop, std::vector<Access>& out, Variables& bound,
+               const std::vector<ExprPtr>& guards = {}) const {
     bound.insert(c.parameters.begin(), c.parameters.end());
     bound.insert(c.temporaries.begin(), c.temporaries.end());
     in_loop = in_loop || repeats(c);
     for (const auto& b : c.blocks) {
       if (b->counter != nullptr) bound.insert(b->counter);
-      for (const Input& in : b->inputs) out.push_back({in.name, false, in_loop});
-      for (const NameUse& n : b->deletes) out.push_back({n, true, in_loop});
-      if (b->body) collect(*b->body, in_loop, out, bound);
+      for (const Input& in : b->inputs) out.push_back({in.name, false, in_loop, guards});
+      for (const NameUse& n : b->deletes) out.push_back({n, true, in_loop, guards});
+      if (b->body) collect(*b->body, in_loop, out, bound, guards);
     }
   }
-  void collect(const Body& b, bool in_loop, std::vector<Access>& out, Variables& bound) const {
+  void collect(const Body& b, bool in_loop, std::vector<Access>& out, Variables& bound,
+               const std::vector<ExprPtr>& guards = {}) const {
     for (const Declared& d : b.names) bound.insert(d.variable);
-    for (const NameUse& n : b.deletes) out.push_back({n, true, in_loop});
+    for (const NameUse& n : b.deletes) out.push_back({n, true, in_loop, guards});
     for (const Step& step : b.steps) {
-      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) collect((*when)->body, in_loop, out, bound);
-      if (const auto* spawn = std::get_if<Spawn>(&step)) collect(*spawn, in_loop, out, bound);
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
+        std::vector<ExprPtr> more = guards;
+        if ((*when)->condition != nullptr) more.push_back((*when)->condition);
+        collect((*when)->body, in_loop, out, bound, more);
+      }
+      if (const auto* spawn = std::get_if<Spawn>(&step)) collect(*spawn, in_loop, out, bound, guards);
     }
   }
-  void collect(const Spawn& s, bool in_loop, std::vector<Access>& out, Variables& bound) const {
-    for (const NameUse& n : s.deletes) out.push_back({n, true, in_loop});
+  void collect(const Spawn& s, bool in_loop, std::vector<Access>& out, Variables& bound,
+               const std::vector<ExprPtr>& guards = {}) const {
+    for (const NameUse& n : s.deletes) out.push_back({n, true, in_loop, guards});
     for_passed(s, [&](const NameUse& n, const Variable* parameter) {
       const auto at = summaries_.find(parameter);
       if (at == summaries_.end()) return;
-      if (at->second.reads) out.push_back({n, false, in_loop || at->second.loop_reads});
-      if (at->second.deletes) out.push_back({n, true, in_loop});
+      for (const Access& a : at->second)
+        out.push_back({passed_part(n, a.name, s), a.deletes, in_loop || (a.in_loop && !a.deletes), guards});
     });
-    if (s.owned != nullptr) collect(*s.owned, in_loop, out, bound);
+    if (s.owned != nullptr) collect(*s.owned, in_loop, out, bound, guards);
   }
 
   // ---- deletes that may come before a reader in a loop
@@ -258,7 +312,10 @@ class Holding {
     const Variable* counter = range.last().counter;
     for (const Access* d : list) {
       for (const Access* r : list) {
-        if (d->deletes && !r->deletes && !apart(d->name, r->name, counter, bound)) return true;
+        if (d->deletes && !r->deletes && !apart(d->name, r->name, counter, bound) &&
+            !never_meet({d->name, d->guards}, {r->name, r->guards}, counter,
+                        [&](const Variable* v) { return bound.count(v) != 0; }))
+          return true;
       }
     }
     return false;
@@ -291,11 +348,7 @@ class Holding {
         add(names, std::move(known));
     }
     if (names.empty()) return false;
-    if (names.size() > kMostHolds) {
-      NameUse common = names.front();
-      for (const NameUse& n : names) common.indices.resize(same_part(common, n));
-      names = {common};
-    }
+    if (names.size() > kMostHolds) names = {common_part(names)};
     // Until all that is created along with it is there, too.
     const auto declares = [&](const Body* b) {
       return std::any_of(b->names.begin(), b->names.end(),

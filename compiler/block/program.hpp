@@ -323,6 +323,8 @@ struct Program {
 
   // Names whose deletes may have to wait; pass hold-deletes.
   std::unordered_set<const Variable*> held;
+  // Parameters that stand for a part of a name, in some call; likewise.
+  std::unordered_set<const Variable*> parts;
 
   const Uses* uses_of(const NameUse& assigned) const;
   const Swept* swept_of(const Variable* name) const;  // whose values are; else null

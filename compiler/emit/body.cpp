@@ -46,8 +46,8 @@ std::string deleting(const Context& context, const ExpressionWriter& expr, const
     if (k == name.indices.size()) break;
     part.indices.push_back(name.indices[k]);
   }
-  // Whoever passed it on may hold more than this sub knows the name of.
-  const char* all = name.base->kind == semantics::Variable::Kind::parameter ? ", true" : ", false";
+  // Whoever passed on a part may hold more than this sub knows the name of.
+  const char* all = context.program.parts.count(name.base) != 0 ? ", true" : ", false";
   return indent + "{\n" + indent + "  const Name parts[] = {" + parts + "};\n" + indent + "  " + function + "_held(" +
          arguments + ", parts, " + std::to_string(name.indices.size() + 1) + all + ");\n" + indent + "}\n";
 }
