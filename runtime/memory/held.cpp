@@ -11,6 +11,7 @@ namespace {
 struct Sample {
   std::shared_ptr<Held> by;
   std::string name;
+  std::uint32_t group;
   std::int64_t stands_for;
 };
 // Values are freed by any thread of the process, which does not know whose they were.
@@ -28,9 +29,10 @@ void HeldCountdown::again() {
   left_ = every_ / 2 + static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(every_));
 }
 
-void Held::add(const std::string& name, std::int64_t bytes) {
+void Held::add(const std::string& name, std::uint32_t group, std::int64_t bytes) {
   const std::lock_guard hold(mutex_);
   names_[name] += bytes;
+  of_groups_[group].store(of_group(group) + bytes, std::memory_order_relaxed);
   const std::int64_t now = now_.load(std::memory_order_relaxed) + bytes;
   now_.store(now, std::memory_order_relaxed);
   const std::int64_t more = std::max(kGrows, now / 8);
@@ -48,14 +50,14 @@ void Held::add(const std::string& name, std::int64_t bytes) {
   at_peak_ = names_;
 }
 
-void Held::sample(const std::string& name, abi::Value* v) {
+void Held::sample(const std::string& name, std::uint32_t group, abi::Value* v) {
   const std::int64_t stands_for = std::max(bytes_of(v), kEvery);
   {
     const std::lock_guard hold(samples_mutex);
-    if (!samples().try_emplace(v, Sample{shared_from_this(), name, stands_for}).second) return;
+    if (!samples().try_emplace(v, Sample{shared_from_this(), name, group, stands_for}).second) return;
     mark_sampled(v);
   }
-  add(name, stands_for);
+  add(name, group, stands_for);
 }
 
 void no_longer_held(const abi::Value* v) {
@@ -66,7 +68,7 @@ void no_longer_held(const abi::Value* v) {
     s = std::move(at->second);
     samples().erase(at);
   }
-  s.by->add(s.name, -s.stands_for);
+  s.by->add(s.name, s.group, -s.stands_for);
 }
 
 std::vector<HeldBytes> Held::most() const {

@@ -36,12 +36,15 @@ class Held : public std::enable_shared_from_this<Held> {
 
   // What a value takes beside its bytes: header and entry.
   static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
-  // A fragment of the name has been given a value that is to be a sample, unless it is one.
-  void sample(const std::string& name, abi::Value*);
+  explicit Held(std::uint32_t groups) : of_groups_(groups) {}
+  // A fragment of the name has been given a value that is to be a sample, unless it is one, by one of the group.
+  void sample(const std::string& name, std::uint32_t group, abi::Value*);
   // The names that held most when all together did; the largest first.
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
   std::int64_t now() const { return now_.load(std::memory_order_relaxed); }
+  // Of those that fragments of the group have made.
+  std::int64_t of_group(std::uint32_t group) const { return of_groups_[group].load(std::memory_order_relaxed); }
   // Do they hold much more than at the last such answer, or than they have held at least since then? Once; then loops
   // take turns, until that is `in_vain`.
   bool grows() {
@@ -56,10 +59,11 @@ class Held : public std::enable_shared_from_this<Held> {
 
  private:
   friend void no_longer_held(const abi::Value*);
-  void add(const std::string& name, std::int64_t bytes);
+  void add(const std::string& name, std::uint32_t group, std::int64_t bytes);
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
-  std::atomic<std::int64_t> now_{0};  // written under the lock
+  std::vector<std::atomic<std::int64_t>> of_groups_;  // written under the lock
+  std::atomic<std::int64_t> now_{0};                  // likewise
   std::int64_t grown_at_ = kGrows, told_at_ = 0;
   std::int64_t in_vain_ = 1;
   std::atomic<Pile> pile_{Pile::no};

@@ -14,6 +14,10 @@
 #include "runtime/memory/pool.hpp"
 #include "runtime/memory/sanitizer.hpp"
 
+namespace tessera::runtime {
+constinit thread_local std::int64_t block_bytes = 0;
+}
+
 namespace tessera::abi {
 namespace {
 
@@ -82,6 +86,7 @@ Value* block(Type type, std::uint64_t size, std::size_t extra) {
   v->pool = kBlock;
   v->borne = 0;
   v->size = size;
+  runtime::block_bytes += static_cast<std::int64_t>(size);
   const auto at = reinterpret_cast<std::uintptr_t>(v) + sizeof(LargeValue) + sizeof kGuard;
   v->data = reinterpret_cast<void*>((at + kAlign - 1) & ~(kAlign - 1));
   set_guards(v);
@@ -140,6 +145,7 @@ void value_free(Value* v) {
   if ((pool & kSampled) != 0) runtime::no_longer_held(v);
   if (!is_block(v)) return runtime::pool_free(v, sizeof(Value));
   delete_decoded(large(v)->decoded);
+  runtime::block_bytes -= static_cast<std::int64_t>(v->size);
   runtime::block_free(v);
 }
 

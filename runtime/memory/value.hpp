@@ -6,6 +6,9 @@
 
 namespace tessera::runtime {
 
+// Bytes of values that are blocks (all but numbers) which this thread has made, less those it has freed.
+extern constinit thread_local std::int64_t block_bytes;
+
 // It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
 void mark_sampled(abi::Value*);
 

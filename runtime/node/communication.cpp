@@ -185,7 +185,6 @@ bool Node::drive(Worker& w, Work& work) {
   driver_idle_.store(true);
   w.drives = true;
   if (policy != nullptr) policy->changed();  // it is to hear that this rank may be idle
-  w.announced = true;
   bool idle = true;  // and announced as such; not between two fragments, though it looks for messages there
   bool rung = false;
   bool found = false;
@@ -198,7 +197,7 @@ bool Node::drive(Worker& w, Work& work) {
       if (idle) {
         crew.sleepers.cancel();
         driver_idle_.store(false);
-        idle = w.announced = false;
+        idle = false;
       }
       found = !brief(w, work);
       if (found) break;
@@ -212,7 +211,7 @@ bool Node::drive(Worker& w, Work& work) {
     if (!idle) {
       driver_idle_.store(true);
       crew.sleepers.announce();
-      idle = w.announced = true;
+      idle = true;
       // It may have been told of the load since, by a turn between the last fragment and this.
       if (policy != nullptr && crew.all_idle()) policy->changed_here();
       rung = crew.all_idle() && transport.look();
@@ -223,7 +222,6 @@ bool Node::drive(Worker& w, Work& work) {
     }
   }
   if (idle) crew.sleepers.cancel();
-  w.announced = false;
   w.drives = false;
   driver_idle_.store(false);
   role_.let_go();

@@ -11,6 +11,7 @@
 #include "runtime/journal/brief.hpp"
 #include "runtime/journal/doing.hpp"
 #include "runtime/memory/no_memory.hpp"
+#include "runtime/memory/value.hpp"
 #include "runtime/node/end_of_run.hpp"
 #include "runtime/node/evacuation.hpp"
 #include "runtime/node/input_sums.hpp"
@@ -335,13 +336,15 @@ bool Node::overdue(const Worker& w) const { return w.leave_by != 0 && ticks() > 
 bool Node::far_ahead(const Worker& w) const {
   return w.queue.loops() >= kManyLoops || crew.look(w).waiting >= unfolds_;
 }
-bool Node::enough_ready(const Worker& w) const { return w.queue.atomics() >= std::max(visible_, kEnoughReady); }
+bool Node::enough_ready(const Worker& w) const { return w.queue.atomics() >= std::max(w.visible, kEnoughReady); }
 
 // Running at once saves a queue's worth of work, but hides the fragment from siblings and from the
 // balancer: so only what is tiny, or what makes more fragments while nobody goes hungry.
 bool Node::in_place(const Worker& w, const Cf* c) const {
   if (overdue(w) || evacuation->parked()) return false;
-  if (c->block->kind == abi::Kind::atomic) return at_once(w, c);
+  if (c->block->kind == abi::Kind::atomic) {
+    return at_once(w, c) && !(pileup.lasts() && crew.growing.grows(c->block->group));
+  }
   return structured(c) && !w.sends && w.depth < kMaxDepth && !enough_ready(w) && !far_ahead(w) &&
          !(crew.sleepers.any() && crew.workers.size() > 1);
 }
@@ -366,10 +369,26 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   wake_worker();
 }
 
+// A kernel's fragment that repeats makes values grow, while they pile up: what lets values go has its turn.
+[[gnu::always_inline]] inline bool Node::leaves_to_others(Worker& w, Cf* c) {
+  if (!pileup.lasts() && held->now() < pileup.next()) [[likely]] return false;
+  if (c->block->kind != abi::Kind::atomic) return false;
+  if (!crew.growing.grows(c->block->group)) {
+    Crew::set_lets_go(w, true);
+    return false;
+  }
+  enroll(c);
+  w.queue.push(c);
+  wake_worker();
+  return true;
+}
+
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
-  const bool last = crew.size() == 1 && (c->block->flags & abi::kRepeats) != 0 && held->grows();
+  const bool repeats = (c->block->flags & abi::kRepeats) != 0;
+  if (repeats && leaves_to_others(w, c)) return false;
+  const bool last = crew.size() == 1 && repeats && held->grows();
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   last ? w.queue.push_last(c) : w.queue.push(c, behind);
@@ -395,6 +414,7 @@ void Node::execute(Worker& w, Cf* c) {
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool timed = begin(w, *block);
+      const std::int64_t bytes_before = block_bytes;
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
@@ -403,6 +423,7 @@ void Node::execute(Worker& w, Cf* c) {
         if (facts.balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         release_inputs(c, *block);  // of the block that ran, which may not be c->block any more
       }
+      if (timed) w.stats.grew(block->group, block_bytes - bytes_before);
       if (next == abi::Next::finished) {
         finished = true;
         break;
@@ -465,6 +486,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   if ((c->block->flags & abi::kNested) == 0) {
     w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
   }
+  if (several_) w.visible = visible_of(w, *c->block);
   --w.depth;
   set_current(w, outer);
   w.births.stepped(c->block->group, work.last - work.first + 1);

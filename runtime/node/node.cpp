@@ -61,6 +61,11 @@ bool has_series(const abi::Program& program) {
                      [](const abi::Block* b) { return b->series != nullptr; });
 }
 
+// Fragments to have ready of which nobody knows yet how large what they make is.
+constexpr std::int64_t kVisibleUnknown = 256;
+// ... of which the values would hold so many bytes, but in any case so many.
+constexpr double kVisibleBytes = 64 << 20;
+constexpr std::int64_t kVisibleLeast = 64;
 // Iterations to claim of a range while values pile up.
 constexpr std::int64_t kPiledChunk = 16;
 
@@ -84,7 +89,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
       share(share_of(facts, members, transport_)),
-      crew(*this, facts, facts.executes() ? share.threads : 0, program_.block_count,
+      crew(*this, facts, *held, facts.executes() ? share.threads : 0, program_.block_count,
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
       several_(facts.ranks > 1),
       looks_on_(share.threads > 1 && share.core_for_each),
@@ -94,6 +99,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       unfolds_(several_ ? most_ahead : std::min(Lead::kAhead, most_ahead)) {
   set_placed_ranks(members.placed());
   for (auto& w : crew.workers) {
+    w->visible = std::min(visible_, kVisibleUnknown);
     w->lead = Lead(looks_ahead_ ? Lead::kAhead : most_ahead);
     w->watched = facts.options.check_inputs || !facts.options.record.empty() || simulation != nullptr;
   }
@@ -163,16 +169,19 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     return false;
   }
   if (w.chained != nullptr) {
-    work.cf = w.chained;
-    w.chained = nullptr;
-    return true;
+    work.cf = std::exchange(w.chained, nullptr);
+    if (!pileup.lasts()) [[likely]]
+      return true;
+    if (!crew.growing.grows(work.cf->block->group)) return runs_on(w);
+    w.queue.push(work.cf);
   }
-  const WaitCounts::Seen seen = bounded_ ? crew.look(w) : WaitCounts::Seen{};
+  const std::uint64_t now = bounded_ ? ticks() : 0;  // who is alone waits for nobody
+  pileup.look(held->now(), now, crew.calls(), w.idle_since);
+  const bool piles = pileup.lasts();
+  const WaitCounts::Seen seen = bounded_ || piles ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
   const bool many = seen.waiting >= most_ahead;
   if (bounded_) {
-    const std::uint64_t now = ticks();
-    if (crew.size() > 1) pileup.look(held->now(), now, crew.calls(), w.idle_since);
     w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
     if (now - w.published > kPublishes) {
       w.published = now;
@@ -180,19 +189,27 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     }
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  if (held->grows() || makes_in_vain(w, seen)) look_elsewhere(crew, w);
-  const bool piles = pileup.lasts();
-  w.piles = piles && crew.others_awake(w);
-  if (piles) chunk = std::min(chunk, kPiledChunk);
-  const Making first = w.queue.atomics() >= visible_ || many || w.piles ? Making::nothing
-                       : ahead >= Lead::kAhead                          ? Making::movable
-                                                                        : Making::all;
-  const bool found = w.queue.pop(work, first, may_make(w), chunk) || steal(w, work);
+  const bool grows = held->grows() || (piles && w.grew);
+  if (makes_in_vain(w, seen) || grows) look_elsewhere(crew, w);
+  w.leaves = false;
+  if (w.lets_go) Crew::set_lets_go(w, false);
+  if (piles) [[unlikely]] {
+    chunk = std::min(chunk, kPiledChunk);
+    if (find_while_piled(w, work)) return true;
+  }
+  // For each that makes values pile up some of those who read them.
+  const bool enough = piles ? !std::exchange(w.grew, false) : w.queue.atomics() >= w.visible;
+  const Making first = enough || many || w.leaves ? Making::nothing
+                       : ahead >= Lead::kAhead    ? Making::movable
+                                                  : Making::all;
+  const Running running = may_run(w);
+  const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
+  w.grew = found && piles && work.cf->block->kind == abi::Kind::atomic;
   if (found) {
     w.lead.found();
     w.idle_since = 0;
   } else {
-    if (w.piles && w.idle_since == 0) w.idle_since = ticks();
+    if (w.leaves && w.idle_since == 0) w.idle_since = ticks();
     Crew::publish(w);
   }
   return found;
@@ -210,17 +227,54 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  if (w.piles) return Making::few;
+  // Of who is alone nobody else makes those who read what piles up.
+  const bool alone = crew.size() == 1 && w.queue.atomics() < w.visible + Lead::kMany;
+  if (w.leaves && !(alone && crew.look(w).waiting < Lead::kMany)) return Making::few;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);
 }
 
-bool Node::steal(Worker& w, Work& work) {
+// So many of what this loop makes are to be ready: fewer, where their values are large, for whoever they are shipped to
+// runs all of them.
+std::int64_t Node::visible_of(const Worker& w, const abi::Block& loop) const {
+  std::int64_t visible = visible_;
+  for (const std::uint32_t* g = loop.body_groups; *g != ~0u; ++g) {
+    const double growth = crew.growing.growth(*g);
+    if (w.stats.mean(*g) == 0) visible = std::min(visible, kVisibleUnknown);
+    if (growth * static_cast<double>(visible) > kVisibleBytes)
+      visible = std::max(kVisibleLeast, static_cast<std::int64_t>(kVisibleBytes / growth));
+  }
+  return visible;
+}
+
+Running Node::may_run(const Worker& w) const {
+  if (w.leaves) return Running::no_growing;
+  return pileup.lasts() ? Running::most_ready : Running::usual;
+}
+
+// First what does not add to what piles up, of any worker. Else, while others run such, nothing does that does: of a
+// worker that is alone on its rank those may be on other ranks.
+bool Node::find_while_piled(Worker& w, Work& work) {
+  if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
+      steal(w, work, Making::nothing, Running::no_growing))
+    return runs_on(w);
+  w.leaves = several_ || crew.others_let_go(w);
+  return false;
+}
+
+bool Node::runs_on(Worker& w) {
+  w.lead.found();
+  w.idle_since = 0;
+  Crew::set_lets_go(w, true);
+  return true;
+}
+
+bool Node::steal(Worker& w, Work& work, Making making, Running running) {
   if (w.steals_from > ticks()) return false;
   for (std::size_t i = 1; i < crew.workers.size(); ++i) {
     Worker& victim = *crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()];
-    work.stolen = !victim.queue.looks_empty() && victim.queue.steal(work, may_make(w), w.chunk);
+    work.stolen = !victim.queue.looks_empty() && victim.queue.steal(work, making, w.chunk, running);
     if (work.stolen) return true;
   }
   return false;
@@ -230,14 +284,14 @@ bool Node::work_in_sight(const Worker& w) const {
   if (evacuation->parked()) return false;
   if (w.chained != nullptr) return true;
   for (const auto& other : crew.workers) {
-    if (other->queue.has(may_make(w))) return true;
+    if (other->queue.has(may_make(w), may_run(w))) return true;
   }
   return false;
 }
 
 // Only while each worker of the host has a core, and never instead of moving messages.
 bool Node::look_on(const Worker& w) const {
-  if (!looks_on_ || w.sent || evacuation->parked()) return false;
+  if (!looks_on_ || w.sent || w.leaves || evacuation->parked()) return false;
   if (ranks() > 1 && !role_.held(std::memory_order_relaxed)) return false;
   const std::uint64_t until = std::max(ticks(), w.steals_from) + kLook;
   for (std::uint64_t now = 0; now < until; now = ticks()) {

@@ -86,7 +86,7 @@ class Node final : public Surroundings {
   Scopes scopes;
   DataFragments data;
   Holds holds;
-  const std::shared_ptr<Held> held = std::make_shared<Held>();
+  const std::shared_ptr<Held> held = std::make_shared<Held>(facts.program.block_count);
   Pileup pileup;
   const cores::Share share;  // of the host's cores
   Crew crew;
@@ -142,7 +142,11 @@ class Node final : public Surroundings {
   bool find_work(Worker&, Work&, std::int64_t chunk);
   bool makes_in_vain(Worker&, const WaitCounts::Seen&);
   Making may_make(const Worker&) const;  // when nothing is ready
-  bool steal(Worker&, Work&);            // from the other workers of this rank
+  Running may_run(const Worker&) const;
+  std::int64_t visible_of(const Worker&, const abi::Block& loop) const;
+  bool find_while_piled(Worker&, Work&);
+  static bool runs_on(Worker&);  // what it has found, while values pile up: true
+  bool steal(Worker&, Work&, Making, Running);  // from the other workers of this rank
   void run_work(Worker&, const Work&);
   void run_and_keep(Worker&, const Work&);
   void wake_sender(Worker&);
@@ -160,6 +164,7 @@ class Node final : public Surroundings {
   bool in_place(const Worker&, const Cf*) const;
   bool far_ahead(const Worker&) const;
   bool enough_ready(const Worker&) const;
+  bool leaves_to_others(Worker&, Cf*);
   bool goes_on(Worker&, Cf*, bool behind);
   bool goes_on_holding(Worker&, Cf*, const abi::Block& before);
   bool overdue(const Worker&) const;
@@ -174,7 +179,7 @@ class Node final : public Surroundings {
   const bool looks_on_;         // there is a core for each worker of this host
   const bool bounded_;          // there are several workers, of one rank or several: Lead
   const bool looks_ahead_;      // ... and a core for each worker of this host: it begins early
-  const std::int64_t visible_;  // fragments to have ready before running any, per worker
+  const std::int64_t visible_;  // fragments to have ready before running any, per worker, at most
   const std::int64_t unfolds_;  // with so many waiting, `while`s and recursions go behind the loops
   Role role_;
   std::uint64_t next_chores_ = 0;  // ticks; role held

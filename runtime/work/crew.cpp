@@ -7,10 +7,14 @@ namespace tessera::runtime {
 
 constinit thread_local Worker* thread_worker = nullptr;
 
-Crew::Crew(Node& node, const RunFacts& facts, std::int32_t threads, std::uint32_t groups, std::int64_t plenty) {
+Crew::Crew(Node& node, const RunFacts& facts, const Held& held, std::int32_t threads, std::uint32_t groups,
+           std::int64_t plenty)
+    : growing(held) {
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(node, facts, i, groups, plenty));
     if (simulation != nullptr) workers.back()->held.often();
+    growing.join(workers.back()->stats);
+    workers.back()->queue.growing = &growing;
     sleepers.announce();  // until its thread has started
   }
   outside = std::make_unique<Worker>(node, facts, -1, 0, 0);
@@ -39,9 +43,10 @@ void Crew::call() {
   sleepers.wake_all();
 }
 
-bool Crew::others_awake(const Worker& w) const {
-  const auto awake = static_cast<std::int32_t>(workers.size()) - sleepers.count();
-  return awake > (w.announced ? 0 : 1);
+bool Crew::others_let_go(const Worker& w) const {
+  return std::any_of(workers.begin(), workers.end(), [&](const auto& other) {
+    return other.get() != &w && __atomic_load_n(&other->lets_go, __ATOMIC_RELAXED);
+  });
 }
 
 bool Crew::all_idle() const { return sleepers.count() == static_cast<std::int32_t>(workers.size()); }

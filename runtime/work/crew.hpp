@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/work/growing.hpp"
 #include "runtime/work/sleepers.hpp"
 #include "runtime/work/worker.hpp"
 
@@ -14,7 +15,7 @@ namespace tessera::runtime {
 class Crew {
  public:
   // `plenty`: as Worker has it.
-  Crew(Node&, const RunFacts&, std::int32_t threads, std::uint32_t groups, std::int64_t plenty);
+  Crew(Node&, const RunFacts&, const Held&, std::int32_t threads, std::uint32_t groups, std::int64_t plenty);
   Crew(const Crew&) = delete;
 
   std::size_t size() const { return workers.size(); }
@@ -28,7 +29,8 @@ class Crew {
   void call();  // nothing in the whole run does: who rests may make more; communication thread
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   bool all_idle() const;                   // though there may be something for them
-  bool others_awake(const Worker&) const;  // about: somebody else than this one, who is
+  bool others_let_go(const Worker&) const;  // about: somebody else runs what lets values go
+  static void set_lets_go(Worker& w, bool does) { __atomic_store_n(&w.lets_go, does, __ATOMIC_RELAXED); }
   bool nothing_queued() const;             // about
   Worker& any_worker();                    // for work that comes from outside
   std::vector<Cf*> take_all();             // what is to run, when nothing runs any more
@@ -52,6 +54,7 @@ class Crew {
     w.wakes.publish();
   }
 
+  Growing growing;
   alignas(kLine) Sleepers sleepers;
   alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<Worker> outside;  // the communication thread's

@@ -85,6 +85,14 @@ class GroupStats {
 
   void add_bytes(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes, n); }
   void add_bytes_out(std::uint32_t group, std::int64_t n) { add(groups_[group].bytes_out, n); }
+  // One that was timed has made values of so many bytes more than it has let go of; numbers don't count.
+  void grew(std::uint32_t group, std::int64_t bytes) {
+    std::atomic<float>& g = groups_[group].growth;
+    const float before = g.load(std::memory_order_relaxed);
+    g.store(before + (static_cast<float>(bytes) - before) / kLatest, std::memory_order_relaxed);
+  }
+  // Of the latest ones, on average.
+  float growth(std::uint32_t group) const { return groups_[group].growth.load(std::memory_order_relaxed); }
   // Known to take a few microseconds at most: cheaper to run at once than to queue.
   bool tiny(std::uint32_t group) const { return groups_[group].tiny_votes >= kEnough; }
   // ... a fraction of a millisecond: messages may wait for its end.
@@ -136,6 +144,7 @@ class GroupStats {
     // What short ones take: mean, and mean of the squares.
     std::atomic<double> usual{0}, usual_squares{0};
     std::atomic<bool> brisk{false};
+    std::atomic<float> growth{0};
     // Its worker only:
     std::int32_t tiny_votes = 0, brief_votes = 0;
     std::int32_t owed = kFirst;  // so many more are timed, brisk or not
@@ -166,6 +175,7 @@ class GroupStats {
   void keep_pace(double took);
   void owe(One&, double took) const;
 
+  static constexpr float kLatest = 16;
   static constexpr std::uint64_t kShortTicks = 20000;   // about 8 us
   static constexpr std::uint64_t kBriefTicks = 500000;  // about 200 us
   static constexpr std::int32_t kEnough = 3;            // votes

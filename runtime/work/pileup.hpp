@@ -1,10 +1,10 @@
 // Pileup: values pile up on a rank, for those who read them are slower than those who make them. While it lasts a
-// worker makes no more by loops of which many iterations are left, as long as others of its rank run. It ends when
+// worker leaves what makes them grow (work/growing.hpp) and loops of which many iterations are left to others, as long
+// as these let values go (Node::find_while_piled). It ends when
 //
 //   - so much has gone that it is as before: what had piled up is read;
-//   - a worker has had nothing to run for kPatience, and nothing has gone. That was in vain, and the next time it is
-//     twice as long, up to a bound, unless it has been of use meanwhile. All that is in vain takes kLeast, and at most
-//     a kShare-th of the time;
+//   - a worker has had nothing to run for kPatience, and nothing has gone. That was in vain, and from then on it is
+//     twice as long, up to a bound. All that is in vain takes kLeast, and at most a kShare-th of the time;
 //   - nothing goes on in the whole run (a call, as for Lead).
 //
 // A pure machine. Any worker may look, and what several of them see at once is about right.
@@ -21,7 +21,7 @@ class Pileup {
  public:
   // In ticks, some 0.4 ns each: 4, 130, 16 ms.
   static constexpr std::uint64_t kPatience = 10'000'000, kMostPatience = kPatience << 5, kLeast = kPatience << 2;
-  static constexpr std::uint64_t kShare = 8;
+  static constexpr std::uint64_t kShare = 16;
   // So much more begins it; an eighth, where that is more.
   static constexpr std::int64_t kMore = 2 << 20;
 
@@ -35,6 +35,8 @@ class Pileup {
       next_.store(bytes + more(bytes), std::memory_order_relaxed);
     }
   }
+  // So much begins it, when it does not last.
+  std::int64_t next() const { return next_.load(std::memory_order_relaxed); }
   bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
 
  private:
@@ -54,8 +56,11 @@ class Pileup {
     lasts_.store(true, std::memory_order_relaxed);
   }
   void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
+    const bool idle = idle_since != 0;
+    if (!idle && bytes == seen_.load(std::memory_order_relaxed) && calls == calls_.load(std::memory_order_relaxed)) return;
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || !lasts()) return;
+    seen_.store(bytes, std::memory_order_relaxed);
     if (bytes < least_) since_ = now;
     if (bytes < least_ || idle_since == 0) least_ = bytes;
     const std::uint64_t since = std::max(since_, idle_since == 0 ? now : idle_since);
@@ -64,9 +69,7 @@ class Pileup {
     if (!gone && !called && vain < wait_) return;
     lasts_.store(false, std::memory_order_relaxed);
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
-    if (gone) {
-      patience_ = kPatience;
-    } else if (!called) {
+    if (!gone && !called) {
       in_vain_ += vain;
       patience_ = std::min(2 * patience_, kMostPatience);
     }
@@ -78,7 +81,8 @@ class Pileup {
   std::int64_t low_ = 0, least_ = 0;       // with so many held it ends; were held when somebody last ran, or since
   std::uint64_t since_ = 0;                // something has gone
   std::uint64_t wait_ = 0;
-  std::uint32_t calls_ = 0;
+  std::atomic<std::uint32_t> calls_{0};
+  std::atomic<std::int64_t> seen_{0};
   std::uint64_t first_ = 0;    // it has begun
   std::uint64_t in_vain_ = 0;  // all together
   std::uint64_t patience_ = kPatience;

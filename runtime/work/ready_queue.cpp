@@ -8,6 +8,7 @@
 #include "runtime/fragment/horizons.hpp"
 #include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
+#include "runtime/work/growing.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -166,10 +167,27 @@ std::uint32_t ReadyQueue::next_group() const {
   return balancer::next_group(newest_, older, [this](std::uint32_t g) { return weights_->mean(g); });
 }
 
-Cf* ReadyQueue::pop_atomic() {
-  if (newest_ == kNone) return nullptr;
-  if (weights_ == nullptr) return pop_front(newest_);
-  Cf* c = pop_front(next_group());
+std::uint32_t ReadyQueue::first_group(Running running) const {
+  std::uint32_t first = newest_;
+  switch (running) {
+    case Running::no_growing:
+      while (first != kNone && growing != nullptr && growing->grows(first)) first = groups_[first].older;
+      return first;
+    case Running::most_ready:
+      for (std::uint32_t g = first; g != kNone; g = groups_[g].older) {
+        if (groups_[g].count > groups_[first].count) first = g;
+      }
+      return first;
+    default:
+      return first == kNone || weights_ == nullptr ? first : next_group();
+  }
+}
+
+Cf* ReadyQueue::pop_atomic(Running running) {
+  const std::uint32_t g = first_group(running);
+  if (g == kNone) return nullptr;
+  Cf* c = pop_front(g);
+  if (weights_ == nullptr) return c;
   if (c->pending > 0) bears_no_longer(c);
   return c;
 }
@@ -319,9 +337,9 @@ void ReadyQueue::another_loop_first() {
   list.head = moved;
 }
 
-bool ReadyQueue::has(Making then) {
+bool ReadyQueue::has(Making then, Running running) {
   const std::lock_guard hold(mutex_);
-  return atomics_ > 0 || may_make(then);
+  return first_group(running) != kNone || may_make(then);
 }
 
 // Of the loops from this one on: that which holds the oldest values of a name that this one holds, too. Else one of two
@@ -373,7 +391,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   return true;
 }
 
-bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) {
+bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
   structured_.last = due_.last = ahead_.last = nullptr;
   if (then != Making::all) ahead_first_ = false;
@@ -382,14 +400,14 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk) 
     if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
   }
   if (pop_expandable(work, first, chunk)) return true;
-  work.cf = pop_atomic();
+  work.cf = pop_atomic(running);
   return work.cf != nullptr || pop_expandable(work, then, chunk);
 }
 
 // The body that this queue's worker is running goes on behind what it has made.
-bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk) {
+bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
-  work.cf = pop_atomic();
+  work.cf = pop_atomic(running);
   return work.cf != nullptr || pop_expandable(work, then, chunk);
 }
 

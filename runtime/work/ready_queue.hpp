@@ -29,6 +29,7 @@
 namespace tessera::runtime {
 
 struct HeldHull;
+class Growing;
 class Horizons;
 
 // What a worker got to do: a fragment, or iterations first..last of a range.
@@ -44,6 +45,10 @@ struct Work {
 // loops that are due (kDue), also those whose fragments have no place (abi::kStays), or all.
 enum class Making { nothing, subs, few, due, movable, all };
 
+// Which atomic fragments: in the usual order; or, while values pile up, none of a group that makes them grow
+// (work/growing.hpp), or of the group of which most are ready: what they read is what piles up.
+enum class Running { usual, no_growing, most_ready };
+
 class ReadyQueue {
  public:
   // Where there is somebody to ship to: the measured weights of the groups, and how many fragments of one are
@@ -51,8 +56,9 @@ class ReadyQueue {
   explicit ReadyQueue(std::uint32_t groups, const GroupStats* weights = nullptr, std::int64_t plenty = 0)
       : groups_(groups), weights_(weights), plenty_(plenty) {}
 
-  Horizons* horizons = nullptr;  // of several ranks
-  int others = 1;                // so many ranks may be shipped to, of 63 at most
+  Horizons* horizons = nullptr;      // of several ranks
+  const Growing* growing = nullptr;  // null: nothing makes values grow
+  int others = 1;                    // so many ranks may be shipped to, of 63 at most
 
   // `behind`: also what is structured comes after the loops that its body has made before it.
   void push(Cf*, bool behind = false);
@@ -60,15 +66,15 @@ class ReadyQueue {
   void push_last(Cf*);
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
-  bool pop(Work&, Making first, Making then, std::int64_t chunk);
+  bool pop(Work&, Making first, Making then, std::int64_t chunk, Running = Running::usual);
   // Another loop than the first one comes first: of that which has been listed longest the part with the lowest
   // indices, or, if these are calls, all of them. Where there are only parts of one loop, of these. Where something is
   // due, once what is ahead comes first, until who pops may make only what is due, once not.
   void another_loop_first();
-  // Whether pop(.., then, ..) would find something.
-  bool has(Making then);
+  // Whether pop(.., then, .., running) would find something.
+  bool has(Making then, Running = Running::usual);
   // For another worker.
-  bool steal(Work&, Making then, std::int64_t chunk);
+  bool steal(Work&, Making then, std::int64_t chunk, Running = Running::usual);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
   // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one
   // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs. With
@@ -103,7 +109,8 @@ class ReadyQueue {
     std::int64_t bytes = 0;
     std::uint32_t newer = kNone, older = kNone;  // neighbours among non-empty groups
   };
-  Cf* pop_atomic();
+  std::uint32_t first_group(Running) const;
+  Cf* pop_atomic(Running = Running::usual);
   Cf* pop_front(std::uint32_t group);
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);

@@ -51,13 +51,15 @@ struct Worker {
   static constexpr std::int64_t kStays = INT64_MIN;
   std::int64_t moving_to = kStays;  // set by cf_locate while a block runs
   bool drives = false;              // it holds the communication role
-  bool announced = false;           // ... and is announced as idle
   std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
   runtime::Lead lead;               // where there are several workers
   runtime::Vain vain;
-  bool piles = false;            // values do, and it makes no more by loops meanwhile (work/pileup.hpp)
+  // While values pile up (work/pileup.hpp):
+  bool lets_go = false;  // it runs what lets values go (others look)
+  bool leaves = false;   // it makes no more by loops, and runs nothing that makes values grow, for others let them go
+  bool grew = false;     // what it ran last may have made them grow: who reads that may have to be made
   std::uint64_t idle_since = 0;  // ticks; it has had nothing to run since then, for that reason
-  bool holds_on() const { return piles || lead.held(); }
+  bool holds_on() const { return leaves || lead.held(); }
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;
@@ -72,6 +74,7 @@ struct Worker {
   runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
   bool sent = false;                            // something went to the outbox since the last flush
   bool sends = false;                           // ... where it stays until this worker has run what it runs
+  std::int64_t visible = 0;                     // fragments to have ready before it runs any
   std::int64_t chunk = 1;                       // iterations to claim of a range
   std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
   runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait

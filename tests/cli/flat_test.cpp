@@ -29,6 +29,11 @@ C++ sub read(value a, value b, name x) ${{
   for (int k = 0; k < 3; ++k) for (int i = 0; i < 8000; ++i) sum = sum * 5 + b.getData<char>()[i];
   x.getData<char>()[0] = sum % 64;
 $}}
+C++ sub read_all(value a, name x) ${{
+  x.create(8000);
+  for (int i = 0; i < 8000; ++i) x.getData<char>()[i] = (a.getData<char>()[i] + 1) % 64;
+$}}
+C++ sub larger(value a, name x) ${{ x.create(40000); x.getData<char>()[0] = a.getData<char>()[0]; $}}
 C++ sub parts(value a, name k) ${{ k = 2 + a.getData<char>()[0] % 4; $}}
 C++ sub norm(value a, name x) ${{ x = 1; $}}
 C++ sub show(value a) ${{ printf("%d\n", a.getData<char>()[0]); $}}
@@ -258,6 +263,13 @@ constexpr Steps kOfTwo[] = {
     {"the same, each in a place", 12000,
      "for t = 0..n large(t, x[t]) @ { locator_cyclic: 0; }; init(0, y[0]) @ { locator_cyclic: 0; };\n"
      "for t = 1..n read(y[t - 1], x[t], y[t]) @ { locator_cyclic: 0; }; show(y[n]);"},
+    {"a chain, what is larger, and a slower chain that reads that", 6000,
+     "large(0, x[0]); init(0, y[0]); for t = 1..n read_all(x[t - 1], x[t]);\n"
+     "for t = 1..n larger(x[t], p[t]); for t = 1..n read(y[t - 1], p[t], y[t]); show(y[n]);"},
+    {"five of them", 6000,
+     "large(0, x[0]); init(0, y[0]); for t = 1..n read_all(x[t - 1], x[t]); for t = 1..n read_all(x[t], u[t]);\n"
+     "for t = 1..n read_all(u[t], v[t]); for t = 1..n larger(v[t], p[t]);\n"
+     "for t = 1..n read(y[t - 1], p[t], y[t]); show(y[n]);"},
 };
 
 constexpr double kMostMb = 4;
@@ -316,13 +328,17 @@ TEST_F(Flat, WhoMakesValuesFasterThanTheyAreReadHoldsOn) {
   write_program(kOfTwo);
   for (std::size_t k = 0; k < std::size(kOfTwo); ++k) {
     const Steps& s = kOfTwo[k];
-    const auto mb = [&](int steps) {
-      return peak_mb(
-          {"run", "-q", "p.fa", "--summary", "s.json", "-t", "2", "--", std::to_string(k), std::to_string(steps)});
-    };
-    // A thread that gets no core for long reads nothing: it was in vain then to hold on.
-    EXPECT_LT(std::min({mb(s.steps), mb(s.steps), mb(s.steps)}), mb(s.steps / 16) + kMostOfTwoMb)
-        << s.name << ": " << s.steps / 16 << " steps, and sixteen times as many";
+    for (const Words& workers : {Words{"-t", "1"}, Words{"-t", "2"}, Words{"-n", "2", "--balancer", "none"}}) {
+      const auto mb = [&](int steps) {
+        Words words{"run", "-q", "p.fa", "--summary", "s.json"};
+        words.insert(words.end(), workers.begin(), workers.end());
+        words.insert(words.end(), {"--", std::to_string(k), std::to_string(steps)});
+        return peak_mb(words);
+      };
+      // A thread that gets no core for long reads nothing: it was in vain then to hold on.
+      EXPECT_LT(std::min({mb(s.steps), mb(s.steps), mb(s.steps)}), mb(s.steps / 16) + kMostOfTwoMb)
+          << s.name << ": " << s.steps / 16 << " steps, and sixteen times as many, " << workers[0] << workers[1];
+    }
   }
 }
 
@@ -330,11 +346,15 @@ TEST_F(Flat, WhoMakesValuesFasterThanTheyAreReadHoldsOn) {
 TEST_F(Flat, ExamplesTakeNoMoreThanTheyDid) {
   struct {
     const char* name;
+    Words workers;
     double mb;
-  } const examples[] = {{"rowreduce", 392}, {"heat", 39}, {"cholesky", 22}, {"conjugate", 15}};
-  for (const auto& [name, mb] : examples) {
+  } const examples[] = {{"rowreduce", {"-t", "1"}, 238}, {"rowreduce", {"-t", "2"}, 203}, {"rowreduce", {"-n", "2"}, 245},
+                        {"heat", {"-t", "1"}, 39},       {"cholesky", {"-t", "1"}, 22},   {"conjugate", {"-t", "1"}, 15}};
+  for (const auto& [name, workers, mb] : examples) {
     const std::string program = std::string(TESSERA_SOURCE_DIR "/examples/") + name + "/" + name + ".fa";
-    EXPECT_LT(peak_mb({"run", "-q", program, "-t", "1", "--summary", "s.json"}), 1.5 * mb) << name;
+    Words words{"run", "-q", program, "--summary", "s.json"};
+    words.insert(words.end(), workers.begin(), workers.end());
+    EXPECT_LT(peak_mb(words), 1.5 * mb) << name << " " << workers[0] << workers[1];
   }
 }
 

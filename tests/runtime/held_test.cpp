@@ -21,7 +21,7 @@ class HeldTest : public testing::Test {
       values.push_back(size == 4 ? abi::value_int(i) : abi::value_bytes(size));
       if (!countdown.next(values.back())) continue;
       countdown.again();
-      held->sample(name_of(output), values.back());
+      held->sample(name_of(output), output, values.back());
     }
     return values;
   }
@@ -35,7 +35,7 @@ class HeldTest : public testing::Test {
     return 0;
   }
   static std::string name_of(std::uint32_t output) { return std::string(1, static_cast<char>('a' + output)); }
-  std::shared_ptr<Held> held = std::make_shared<Held>();
+  std::shared_ptr<Held> held = std::make_shared<Held>(8);
   HeldCountdown countdown;
 };
 
@@ -62,7 +62,7 @@ TEST_F(HeldTest, ASampleIsWhatItWasBefore) {
   const std::vector<Value*> values = {abi::value_int(7), abi::value_real(1e300), abi::value_bytes(0),
                                       abi::value_bytes(8)};
   for (Value* v : values) {
-    held->sample("a", v);
+    held->sample("a", 0, v);
     EXPECT_EQ(overrun(v), Overrun::none);
   }
   static_cast<char*>(values.back()->data)[8] ^= 1;
@@ -88,7 +88,7 @@ TEST_F(HeldTest, NamesAreTakenAtOneMoment) {
 
 TEST_F(HeldTest, AValueThatIsAssignedTwiceIsHeldOnce) {
   const auto values = make(0, 1, 1'000'000);
-  held->sample(name_of(1), values[0]);
+  held->sample(name_of(1), 1, values[0]);
   EXPECT_EQ(peak_mb(1), 0);
   free(values);
 }

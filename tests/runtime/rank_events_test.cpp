@@ -17,7 +17,7 @@ namespace {
 TEST(RankEvents, KeepsTheLastOnesWithTheirTexts) {
   const auto transports = make_inproc_transports({.ranks = 1});
   Communicator comm(*transports[0]);
-  const auto held = std::make_shared<Held>();
+  const auto held = std::make_shared<Held>(8);
   for (const std::size_t limit : {std::size_t{2000}, std::size_t{20'000}, std::size_t{10'000'000}}) {
     RankEvents events(comm, *held, true, true, std::make_shared<RecordRoom>(limit, 1));
     constexpr int kMany = 1000;
@@ -55,7 +55,7 @@ TEST(RankEvents, KeepsTheLastOnesWithTheirTexts) {
 TEST(RankEvents, RoomGoesToWhoNeedsIt) {
   constexpr std::size_t kOwn = std::size_t{1} << 20, kPool = std::size_t{8} << 20;
   const auto transports = make_inproc_transports({.ranks = 3});
-  const auto held = std::make_shared<Held>();
+  const auto held = std::make_shared<Held>(8);
   std::vector<std::shared_ptr<RecordRoom>> rooms;
   std::vector<std::unique_ptr<Communicator>> comms;
   std::vector<std::unique_ptr<RankEvents>> ranks;

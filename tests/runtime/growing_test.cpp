@@ -1,0 +1,111 @@
+// Which groups make values pile up.
+#include "runtime/work/growing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/fragment/cf.hpp"
+#include "runtime/memory/value.hpp"
+#include "runtime/work/ready_queue.hpp"
+
+namespace tessera::runtime {
+namespace {
+
+constexpr std::int64_t kMuch = Growing::kMuch;
+
+class Piles : public ::testing::Test {
+ protected:
+  Piles() {
+    growing.join(one);
+    growing.join(other);
+    queue.growing = &growing;
+    for (std::uint32_t g = 0; g < 3; ++g) {
+      blocks[g].index = blocks[g].group = g;
+      blocks[g].layout = "i";
+      blocks[g].frame_words = blocks[g].capacity = 1;
+      blocks[g].kind = abi::Kind::atomic;
+    }
+  }
+  ~Piles() override {
+    for (abi::Value* v : values) abi::release(v);
+    for (Cf* c : queue.take_all()) free_cf(c);
+  }
+  void hold(std::uint32_t group, std::int64_t bytes) {
+    values.push_back(abi::value_bytes(static_cast<std::uint64_t>(bytes)));
+    held->sample("x", group, values.back());
+  }
+  void push(std::uint32_t group, int count) {
+    for (int k = 0; k < count; ++k) queue.push(allocate_cf(blocks[group], nullptr, {}));
+  }
+  int pop(Running running) {
+    Work w;
+    if (!queue.pop(w, Making::nothing, Making::nothing, 1, running)) return -1;
+    const auto group = static_cast<int>(w.cf->block->group);
+    free_cf(w.cf);
+    return group;
+  }
+
+  std::shared_ptr<Held> held = std::make_shared<Held>(3);
+  GroupStats one{3}, other{3};
+  Growing growing{*held};
+  ReadyQueue queue{3};
+  abi::Block blocks[3]{};
+  std::vector<abi::Value*> values;
+};
+
+TEST_F(Piles, WhatMakesMoreThanItFreesAndHoldsMuch) {
+  one.grew(0, 8000);
+  EXPECT_FALSE(growing.grows(0)) << "they hold nothing";
+  hold(0, kMuch / 2);
+  EXPECT_FALSE(growing.grows(0));
+  hold(0, kMuch / 2);
+  EXPECT_TRUE(growing.grows(0));
+  EXPECT_FALSE(growing.grows(1));
+  hold(1, kMuch);
+  EXPECT_FALSE(growing.grows(1)) << "nothing is known of it";
+  one.grew(1, -8000);
+  EXPECT_FALSE(growing.grows(1)) << "it frees more";
+}
+
+TEST_F(Piles, OnAllWorkersTogether) {
+  hold(0, kMuch);
+  for (int k = 0; k < 100; ++k) one.grew(0, 8000), other.grew(0, -9000);
+  EXPECT_FALSE(growing.grows(0));
+  for (int k = 0; k < 100; ++k) other.grew(0, -7000);
+  EXPECT_TRUE(growing.grows(0));
+}
+
+// Of what is there for long a part is much.
+TEST_F(Piles, OfAll) {
+  hold(0, kMuch);
+  one.grew(0, 8000);
+  EXPECT_TRUE(growing.grows(0));
+  hold(2, Growing::kPart * kMuch);
+  EXPECT_FALSE(growing.grows(0));
+}
+
+TEST_F(Piles, ItsFragmentsMayBeLeft) {
+  hold(1, kMuch);
+  one.grew(1, 8000);
+  push(0, 1);
+  push(1, 2);
+  EXPECT_EQ(pop(Running::no_growing), 0);
+  EXPECT_EQ(pop(Running::no_growing), -1);
+  EXPECT_FALSE(queue.has(Making::nothing, Running::no_growing));
+  EXPECT_TRUE(queue.has(Making::nothing));
+  EXPECT_EQ(pop(Running::usual), 1);
+}
+
+TEST_F(Piles, WhatMostAreReadyOfReadsWhatPilesUp) {
+  push(0, 3);
+  push(1, 2);
+  push(2, 1);
+  EXPECT_EQ(pop(Running::most_ready), 0);
+  EXPECT_EQ(pop(Running::most_ready), 1) << "of as many the later one";
+  EXPECT_EQ(pop(Running::usual), 2);
+}
+
+}  // namespace
+}  // namespace tessera::runtime
