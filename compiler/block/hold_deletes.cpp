@@ -22,8 +22,8 @@ constexpr std::size_t kMostHolds = 4;
 struct Access {
   NameUse name;
   bool deletes = false;
-  bool in_loop = false;                // with a `for` between the statement and it
-  std::vector<ExprPtr> guards = {};    // conditions under which it is made; not all of them
+  bool in_loop = false;              // with a `for` between the statement and it
+  std::vector<ExprPtr> guards = {};  // conditions under which it is made; not all of them
 };
 
 // What a sub does with a parameter that is a name: with those indices that its int parameters tell.

@@ -109,9 +109,8 @@ bool contradict(Facts facts) {
       if (in != f.line.terms.end()) f.line.add(equality, -in->second * sign);
     }
   }
-  return std::any_of(facts.begin(), facts.end(), [](const Fact& f) {
-    return f.line.terms.empty() && (f.line.constant == 0) != f.zero;
-  });
+  return std::any_of(facts.begin(), facts.end(),
+                     [](const Fact& f) { return f.line.terms.empty() && (f.line.constant == 0) != f.zero; });
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class Held : public std::enable_shared_from_this<Held> {
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
   std::int64_t now() const { return now_.load(std::memory_order_relaxed); }
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(of_groups_.size()); }
   // Of those that fragments of the group have made.
   std::int64_t of_group(std::uint32_t group) const { return of_groups_[group].load(std::memory_order_relaxed); }
   // Do they hold much more than at the last such answer, or than they have held at least since then? Once; then loops

@@ -159,8 +159,8 @@ std::string name_and_file(const abi::Program& program, const abi::Block& b, std:
 
 [[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
   w->held.again();
-  w->node.held->sample(name_and_file(w->node.facts.program, *c->block, c->block->input_count + output),
-                       c->block->group, v);
+  w->node.held->sample(name_and_file(w->node.facts.program, *c->block, c->block->input_count + output), c->block->group,
+                       v);
 }
 
 void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Value* v, std::int64_t uses = -1) {

@@ -371,7 +371,8 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 
 // A kernel's fragment that repeats makes values grow, while they pile up: what lets values go has its turn.
 [[gnu::always_inline]] inline bool Node::leaves_to_others(Worker& w, Cf* c) {
-  if (!pileup.lasts() && held->now() < pileup.next()) [[likely]] return false;
+  if (!pileup.lasts() && held->now() < pileup.next()) [[likely]]
+    return false;
   if (c->block->kind != abi::Kind::atomic) return false;
   if (!crew.growing.grows(c->block->group)) {
     Crew::set_lets_go(w, true);

@@ -194,6 +194,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
   if (piles) [[unlikely]] {
+    if (!bounded_) crew.growing.look();
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
   }

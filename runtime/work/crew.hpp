@@ -28,12 +28,12 @@ class Crew {
   bool rests();
   void call();  // nothing in the whole run does: who rests may make more; communication thread
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
-  bool all_idle() const;                   // though there may be something for them
+  bool all_idle() const;                    // though there may be something for them
   bool others_let_go(const Worker&) const;  // about: somebody else runs what lets values go
   static void set_lets_go(Worker& w, bool does) { __atomic_store_n(&w.lets_go, does, __ATOMIC_RELAXED); }
-  bool nothing_queued() const;             // about
-  Worker& any_worker();                    // for work that comes from outside
-  std::vector<Cf*> take_all();             // what is to run, when nothing runs any more
+  bool nothing_queued() const;  // about
+  Worker& any_worker();         // for work that comes from outside
+  std::vector<Cf*> take_all();  // what is to run, when nothing runs any more
   // What is known of a group's fragments that have run here.
   GroupStats::Snapshot stats(std::uint32_t group) const;
   std::int64_t ready() const;

@@ -1,8 +1,10 @@
 // Growing: which groups of fragments make values of a rank pile up? Those whose fragments make more than they free
-// (GroupStats, of all workers together), and whose values hold much.
+// (GroupStats, of all workers together), and whose values hold much; or the values of groups that free as much as they
+// make do, which only those can be the source of.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -15,11 +17,24 @@ class Growing {
  public:
   // So much is much; or a kPart-th of all, if that is more.
   static constexpr std::int64_t kMuch = 4 << 20, kPart = 16;
+  static constexpr std::int64_t kMuchPassedOn = 16 << 20;
 
   explicit Growing(const Held& held) : held_(held) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
+  // Looks at how much values hold now. For who is alone: it only decides what goes first, and nobody has to wait.
+  void look() {
+    const std::int64_t now = held_.now();
+    if (now == seen_.exchange(now, std::memory_order_relaxed)) return;
+    std::int64_t passed_on = 0;
+    for (std::uint32_t g = 0; g < held_.groups(); ++g) {
+      const std::int64_t of_group = held_.of_group(g);
+      if (of_group > 0 && growth(g) <= kLittle) passed_on += of_group;
+    }
+    passed_on_.store(passed_on, std::memory_order_relaxed);
+  }
   bool grows(std::uint32_t group) const {
-    return held_.of_group(group) >= std::max(kMuch, held_.now() / kPart) && growth(group) > kLittle;
+    return growth(group) > kLittle && (held_.of_group(group) >= std::max(kMuch, held_.now() / kPart) ||
+                                       passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
   }
 
   // Bytes, of each worker's latest ones, on average.
@@ -32,6 +47,7 @@ class Growing {
  private:
   static constexpr float kLittle = 64;  // bytes
   const Held& held_;
+  std::atomic<std::int64_t> seen_{0}, passed_on_{0};
   std::vector<const GroupStats*> of_;
 };
 

@@ -57,7 +57,8 @@ class Pileup {
   }
   void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
     const bool idle = idle_since != 0;
-    if (!idle && bytes == seen_.load(std::memory_order_relaxed) && calls == calls_.load(std::memory_order_relaxed)) return;
+    if (!idle && bytes == seen_.load(std::memory_order_relaxed) && calls == calls_.load(std::memory_order_relaxed))
+      return;
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || !lasts()) return;
     seen_.store(bytes, std::memory_order_relaxed);

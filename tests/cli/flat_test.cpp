@@ -348,8 +348,9 @@ TEST_F(Flat, ExamplesTakeNoMoreThanTheyDid) {
     const char* name;
     Words workers;
     double mb;
-  } const examples[] = {{"rowreduce", {"-t", "1"}, 238}, {"rowreduce", {"-t", "2"}, 203}, {"rowreduce", {"-n", "2"}, 245},
-                        {"heat", {"-t", "1"}, 39},       {"cholesky", {"-t", "1"}, 22},   {"conjugate", {"-t", "1"}, 15}};
+  } const examples[] = {{"rowreduce", {"-t", "1"}, 238}, {"rowreduce", {"-t", "2"}, 203},
+                        {"rowreduce", {"-n", "2"}, 245}, {"heat", {"-t", "1"}, 39},
+                        {"cholesky", {"-t", "1"}, 22},   {"conjugate", {"-t", "1"}, 15}};
   for (const auto& [name, workers, mb] : examples) {
     const std::string program = std::string(TESSERA_SOURCE_DIR "/examples/") + name + "/" + name + ".fa";
     Words words{"run", "-q", program, "--summary", "s.json"};

@@ -89,12 +89,14 @@ TEST(HoldDeletes, LoopsAroundTheDelete) {
 // Which rows of x a call reads is known where it is made; what it does to others is no reason to wait.
 TEST(HoldDeletes, CallsHoldTheRowsThatTheirArgumentsTell) {
   const std::string sub = "sub row(name x, int t, name y) for i = 0..3 use(x[t + 1][i], y[t][i]);\n";
-  EXPECT_EQ(lines(sub + "sub main() { df x, y; for t = 0..9 { for i = 0..3 set(i, x[t][i]); if t > 0 row(x, t - 1, y);\n"
-                        "for i = 0..3 show(x[t][i]) @ { delete x[t][i]; }; } for t = 0..8 for i = 0..3 show(y[t][i]); }",
-                  " holds x["),
-            (Lines{" holds x[((t - 1) + 1)]", " holds x[(t + 1)]"}));
-  const std::string step = "sub next(name x, int t) { for i = 0..3 use(x[t][i], x[t + 1][i]) @ { delete x[t][i]; };\n"
-                           "if t < 8 next(x, t + 1); }\n";
+  EXPECT_EQ(
+      lines(sub + "sub main() { df x, y; for t = 0..9 { for i = 0..3 set(i, x[t][i]); if t > 0 row(x, t - 1, y);\n"
+                  "for i = 0..3 show(x[t][i]) @ { delete x[t][i]; }; } for t = 0..8 for i = 0..3 show(y[t][i]); }",
+            " holds x["),
+      (Lines{" holds x[((t - 1) + 1)]", " holds x[(t + 1)]"}));
+  const std::string step =
+      "sub next(name x, int t) { for i = 0..3 use(x[t][i], x[t + 1][i]) @ { delete x[t][i]; };\n"
+      "if t < 8 next(x, t + 1); }\n";
   EXPECT_EQ(lines(step + "sub main() { df x; for i = 0..3 set(i, x[0][i]); next(x, 0); for i = 0..3 show(x[9][i]); }",
                   " holds x["),
             Lines{" holds x[9]"})
@@ -127,11 +129,12 @@ TEST(HoldDeletes, LoopsWhoseIterationsNeverMeet) {
 // Who passes on a row may hold more than that, which the sub has no name for.
 TEST(HoldDeletes, PartsOfNamesWaitForAllHolders) {
   const auto in = [](const std::string& t) {
-    return lines("sub drops(name x, int t, name y) for i = 0..3 use(x[(i + t) % 4], y[i]) @ { delete x[i]; };\n"
-                 "sub pass(name x, int t, name y) drops(x, t, y);\n"
-                 "sub main() { df x, y; for i = 0..3 set(i, x" + t + "[i]); pass(x" + t +
-                     ", 1, y); for i = 0..3 { show(x" + t + "[i]); show(y[i]); } }",
-                 "hint_delete_held(w, c, parts, 2, ", false, true);
+    return lines(
+        "sub drops(name x, int t, name y) for i = 0..3 use(x[(i + t) % 4], y[i]) @ { delete x[i]; };\n"
+        "sub pass(name x, int t, name y) drops(x, t, y);\n"
+        "sub main() { df x, y; for i = 0..3 set(i, x" +
+            t + "[i]); pass(x" + t + ", 1, y); for i = 0..3 { show(x" + t + "[i]); show(y[i]); } }",
+        "hint_delete_held(w, c, parts, 2, ", false, true);
   };
   EXPECT_EQ(in(""), Lines{"hint_delete_held(w, c, parts, 2, false);"});
   EXPECT_EQ(in("[3]"), Lines{"hint_delete_held(w, c, parts, 2, true);"});

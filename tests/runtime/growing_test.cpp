@@ -86,6 +86,17 @@ TEST_F(Piles, OfAll) {
   EXPECT_FALSE(growing.grows(0));
 }
 
+// Stages of a pipeline free as much as they make: the first one is the source.
+TEST_F(Piles, SourcesOfWhatOthersPassOn) {
+  one.grew(0, 8000);
+  one.grew(1, 0);
+  hold(1, Growing::kMuchPassedOn);
+  EXPECT_FALSE(growing.grows(0));
+  growing.look();
+  EXPECT_TRUE(growing.grows(0));
+  EXPECT_FALSE(growing.grows(1));
+}
+
 TEST_F(Piles, ItsFragmentsMayBeLeft) {
   hold(1, kMuch);
   one.grew(1, 8000);
