@@ -273,7 +273,7 @@ class Holding {
     for (const auto& [v, list] : by_name) {
       if (must_hold(s, list, bound, forced.count(v) != 0)) {
         if (hold(s, around, list, bound)) covered.insert(v);
-      } else if (s.owned != nullptr && s.owned->kind == Kind::range && meets_itself(*s.owned, list, bound)) {
+      } else if (s.owned != nullptr && s.owned->kind == Kind::range && meets(*s.owned, list, bound)) {
         forced.insert(v);
       }
     }
@@ -289,7 +289,7 @@ class Holding {
     const bool deletes = any([](const Access& a) { return a.deletes; });
     if (s.owned != nullptr && repeats(*s.owned)) {
       return !deletes ||
-             (s.owned->kind == Kind::range && meets_itself(*s.owned, list, bound) && !runs_in_order(s.owned->last()));
+             (s.owned->kind == Kind::range && meets(*s.owned, list, bound) && !runs_in_order(s.owned->last()));
     }
     // What waits for data, or goes on when data say so, is not there yet; a sub is.
     const bool calls = s.owned == nullptr || s.owned->kind == Kind::eval;
@@ -305,6 +305,31 @@ class Holding {
       const auto* inner = std::get_if<Spawn>(&step);
       return inner != nullptr && waits_in_steps(*inner);
     });
+  }
+
+  static bool meets(const Chain& range, const std::vector<const Access*>& list, const Variables& bound) {
+    return meets_itself(range, list, bound) || meets_its_like(list, bound);
+  }
+  // Does it read another row than it deletes? The same loop in another turn of a `while`, or in another call, may
+  // delete what it reads.
+  static bool meets_its_like(const std::vector<const Access*>& list, const Variables& bound) {
+    for (const Access* d : list) {
+      for (const Access* r : list) {
+        if (d->deletes && !r->deletes && other_row(d->name, r->name, bound)) return true;
+      }
+    }
+    return false;
+  }
+  static bool other_row(const NameUse& d, const NameUse& r, const Variables& bound) {
+    const auto of_all = [&](const std::optional<Sum>& s) {
+      return s &&
+             std::none_of(s->terms.begin(), s->terms.end(), [&](const auto& t) { return bound.count(t.first) != 0; });
+    };
+    for (std::size_t k = 0; k < std::min(d.indices.size(), r.indices.size()); ++k) {
+      const auto a = sum_of(*d.indices[k]), b = sum_of(*r.indices[k]);
+      if (of_all(a) && of_all(b) && !(*a == *b)) return true;
+    }
+    return false;
   }
 
   // May one iteration of the loop delete what another one reads?

@@ -103,6 +103,28 @@ TEST(HoldDeletes, CallsHoldTheRowsThatTheirArgumentsTell) {
       << "a call for each step is no end of rows";
 }
 
+// What a turn reads the next one deletes; it has ended when no iteration of it has been made.
+TEST(HoldDeletes, LoopsThatReadAnotherRowThanTheyDelete) {
+  const auto held = [](const std::string& read, const std::string& deleted) {
+    return lines(
+               "sub main() { df x, y, w; for i = 0..4 set(i, x[0][i]);\n"
+               "while t < 9, t = 0 .. out w { for i = 0..4 use(x[t][i], x[t + 1][i]);\n"
+               "for i = 0..4 use(x[" +
+                   read + "][i], y[t][i]) --> (x[" + deleted + "][i]); } for i = 0..4 show(y[3][i]); }",
+               " holds x[t + 1]")
+               .size() +
+           lines(
+               "sub main() { df x, y, w; for i = 0..4 set(i, x[0][i]);\n"
+               "while t < 9, t = 0 .. out w { for i = 0..4 use(x[t][i], x[t + 1][i]);\n"
+               "for i = 0..4 use(x[" +
+                   read + "][i], y[t][i]) --> (x[" + deleted + "][i]); } for i = 0..4 show(y[3][i]); }",
+               " holds x[(t + 1)]")
+               .size();
+  };
+  EXPECT_EQ(held("t + 1", "t"), 1U);
+  EXPECT_EQ(held("t + 1", "t + 1"), 0U);
+}
+
 // Gauss-Jordan: which row another takes the place of is known when the program runs, but it is no other's.
 TEST(HoldDeletes, LoopsWhoseIterationsNeverMeet) {
   const auto held = [](const std::string& row, const std::string& condition, const std::string& other) {

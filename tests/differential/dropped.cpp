@@ -71,6 +71,12 @@ std::string Writer::dropped(const Visible& v) {
                                step(second, y + "[" + now + "]", x + "[" + now + "]")
                          : step(first, x + "[" + before + "]", x + "[" + now + "]");
   if (random_.chance(40)) body += loop(j, "0", "1") + look(random_.chance(50) && two ? y : x, two ? now : before, j);
+  if (turns && cells > 0 && !two && random_.chance(40)) {
+    // By loops of the turn: who looks at the new row deletes the old one, which the turn before may not have looked at.
+    const std::string seen = s + "[" + std::to_string(++names_) + "][" + t + "][" + i + "]", old = at(x, before);
+    body = row + "mix(" + old + ", 5, " + at(x, now) + ")" + advice(inner) + ";\n" + row + "mix(" + at(x, now) +
+           ", 7, " + seen + ")" + (random_.chance(50) ? " --> (" + old + ");\n" : " @ { delete " + old + "; };\n");
+  }
   if (turns) {
     parts.push_back("while " + x + "[" + t + "]" + (cells == 0 ? "" : "[0]") + " % " +
                     std::to_string(random_.between(3, 20)) + " != 1 && " + t + " < " + last + ", " + t +
