@@ -371,7 +371,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 
 // A kernel's fragment that repeats makes values grow, while they pile up: what lets values go has its turn.
 [[gnu::always_inline]] inline bool Node::leaves_to_others(Worker& w, Cf* c) {
-  if (!pileup.lasts() && held->now() < pileup.next()) [[likely]]
+  if (held->now() < pileup.next()) [[likely]]
     return false;
   if (c->block->kind != abi::Kind::atomic) return false;
   if (!crew.growing.grows(c->block->group)) {
@@ -389,7 +389,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
   const bool repeats = (c->block->flags & abi::kRepeats) != 0;
   if (repeats && leaves_to_others(w, c)) return false;
-  const bool last = crew.size() == 1 && repeats && held->grows();
+  const bool last = repeats && alone_ && held->grows();
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   last ? w.queue.push_last(c) : w.queue.push(c, behind);
@@ -415,7 +415,7 @@ void Node::execute(Worker& w, Cf* c) {
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool timed = begin(w, *block);
-      const std::int64_t bytes_before = block_bytes;
+      const std::int64_t bytes_before = timed ? block_bytes : 0;
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();

@@ -93,6 +93,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
       several_(facts.ranks > 1),
       looks_on_(share.threads > 1 && share.core_for_each),
+      alone_(share.threads == 1),
       bounded_(several_ || share.threads > 1),
       looks_ahead_(bounded_ && share.core_for_each),
       visible_(several_ ? balancer::kVisible : 0),
@@ -189,7 +190,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     }
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  const bool grows = held->grows() || (piles && w.grew);
+  const bool grows = held->grows() || (piles && (w.grew || (w.idle_since != 0 && crew.size() == 1)));
   if (makes_in_vain(w, seen) || grows) look_elsewhere(crew, w);
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
@@ -206,13 +207,10 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const Running running = may_run(w);
   const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   w.grew = found && piles && work.cf->block->kind == abi::Kind::atomic;
-  if (found) {
-    w.lead.found();
-    w.idle_since = 0;
-  } else {
-    if (w.leaves && w.idle_since == 0) w.idle_since = ticks();
-    Crew::publish(w);
-  }
+  const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
+  if (runs) w.idle_since = 0;
+  if (!runs && w.leaves && w.idle_since == 0) w.idle_since = ticks();
+  found ? w.lead.found() : Crew::publish(w);
   return found;
 }
 
@@ -229,7 +227,7 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 
 Making Node::may_make(const Worker& w) const {
   // Of who is alone nobody else makes those who read what piles up.
-  const bool alone = crew.size() == 1 && w.queue.atomics() < w.visible + Lead::kMany;
+  const bool alone = crew.size() == 1 && (w.idle_since != 0 || w.queue.atomics() < w.visible + Lead::kMany);
   if (w.leaves && !(alone && crew.look(w).waiting < Lead::kMany)) return Making::few;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;

@@ -177,6 +177,7 @@ class Node final : public Surroundings {
   // Each fragment reads these; what is written meanwhile is on other lines.
   const bool several_;          // ranks
   const bool looks_on_;         // there is a core for each worker of this host
+  const bool alone_;            // one worker
   const bool bounded_;          // there are several workers, of one rank or several: Lead
   const bool looks_ahead_;      // ... and a core for each worker of this host: it begins early
   const std::int64_t visible_;  // fragments to have ready before running any, per worker, at most

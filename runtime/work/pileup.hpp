@@ -35,7 +35,7 @@ class Pileup {
       next_.store(bytes + more(bytes), std::memory_order_relaxed);
     }
   }
-  // So much begins it, when it does not last.
+  // With so much held it begins, or lasts.
   std::int64_t next() const { return next_.load(std::memory_order_relaxed); }
   bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
 
@@ -53,6 +53,7 @@ class Pileup {
     calls_ = calls;
     least_ = bytes;
     since_ = now;
+    next_.store(INT64_MIN, std::memory_order_relaxed);
     lasts_.store(true, std::memory_order_relaxed);
   }
   void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {

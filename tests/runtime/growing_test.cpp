@@ -49,7 +49,7 @@ class Piles : public ::testing::Test {
 
   std::shared_ptr<Held> held = std::make_shared<Held>(3);
   GroupStats one{3}, other{3};
-  Growing growing{*held};
+  Growing growing{*held, false};
   ReadyQueue queue{3};
   abi::Block blocks[3]{};
   std::vector<abi::Value*> values;
