@@ -29,7 +29,7 @@ class Crew {
   void call();  // nothing in the whole run does: who rests may make more; communication thread
   std::uint32_t calls() const { return calls_.load(std::memory_order_relaxed); }
   bool all_idle() const;                    // though there may be something for them
-  bool others_let_go(const Worker&) const;  // about: somebody else runs what lets values go
+  bool others_let_go(const Worker&) const;  // about: somebody else runs what does not add to what piles up
   static void set_lets_go(Worker& w, bool does) { __atomic_store_n(&w.lets_go, does, __ATOMIC_RELAXED); }
   bool nothing_queued() const;  // about
   Worker& any_worker();         // for work that comes from outside

@@ -55,7 +55,7 @@ struct Worker {
   runtime::Lead lead;               // where there are several workers
   runtime::Vain vain;
   // While values pile up (work/pileup.hpp):
-  bool lets_go = false;  // it runs what lets values go (others look)
+  bool lets_go = false;  // it runs what does not add to them (others look)
   bool leaves = false;   // it makes no more by loops, and runs nothing that makes values grow, for others let them go
   bool grew = false;     // what it ran last may have made them grow: who reads that may have to be made
   std::uint64_t idle_since = 0;  // ticks; it has had nothing to run since then, for that reason
