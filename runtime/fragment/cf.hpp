@@ -29,8 +29,9 @@ inline constexpr std::uint16_t kDue = 128;
 // and all that calls of a sub do, of which each may make the next.
 inline constexpr std::uint16_t kFamily = 0xff00;
 
-inline std::uint16_t family_of(const void* founder) {
-  const auto number = reinterpret_cast<std::uintptr_t>(founder) / alignof(std::max_align_t) % 255 + 1;
+// By what the program says of the founder, not by its address: it decides which loop goes first.
+inline std::uint16_t family_of(std::uint64_t founder) {
+  const std::uint64_t number = founder % 255 + 1;
   return static_cast<std::uint16_t>(number << std::countr_zero(kFamily));
 }
 
@@ -40,10 +41,10 @@ inline void join_family(Cf* c, const Cf* maker) {
   // Of a loop whose iterations run on several workers: one of them may have taken the last ones (kHolding).
   const std::uint16_t made_by = __atomic_load_n(&maker->flags, __ATOMIC_RELAXED);
   std::uint16_t family = made_by & (kFamily | kWithin);
-  if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker);
+  if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker->id.lo);
   if (family == 0) {
     const bool call = c->block->kind == abi::Kind::sub || c->block->kind == abi::Kind::eval;
-    family = call ? family_of(c->block) : 0;
+    family = call ? family_of(c->block->group) : 0;
   } else if (kind == abi::Kind::range) {
     family |= kWithin;
   }

@@ -373,7 +373,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 [[gnu::always_inline]] inline bool Node::leaves_to_others(Worker& w, Cf* c) {
   if (held->now() < pileup.next()) [[likely]]
     return false;
-  if (c->block->kind != abi::Kind::atomic || simulation != nullptr) return false;  // as in find_work
+  if (c->block->kind != abi::Kind::atomic) return false;
   if (!crew.growing.grows(c->block->group)) {
     Crew::set_lets_go(w, true);
     return false;

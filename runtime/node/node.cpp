@@ -177,10 +177,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.queue.push(work.cf);
   }
   const std::uint64_t now = bounded_ ? ticks() : 0;  // who is alone waits for nobody
-  // In simulated worlds few bytes count for many (HeldCountdown::often), and of some 1,000 worlds one did not repeat
-  // itself with it: not understood yet.
-  if (simulation == nullptr) [[likely]]
-    pileup.look(held->now(), now, crew.calls(), w.idle_since);
+  pileup.look(held->now(), now, crew.calls(), w.idle_since);
   const bool piles = pileup.lasts();
   const WaitCounts::Seen seen = bounded_ || piles ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);

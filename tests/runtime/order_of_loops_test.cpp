@@ -117,15 +117,14 @@ TEST_F(OrderOfLoops, WhatReadsOnAndOnIsOvertakenByWhatIsOlder) {
 
 // The turn's first statement is a call, which is listed first: its loops go behind those of the turn before.
 TEST_F(OrderOfLoops, LoopsOfATurnGoBehindThoseOfEarlierTurnsAlsoBehindACall) {
-  Cf* const turns = make(1, 0);
+  constexpr std::uint64_t kTurns = 7;
   const auto of_turn = [&](Cf* c) {
-    c->flags |= family_of(turns);
+    c->flags |= family_of(kTurns);
     return c;
   };
   push({of_turn(make(2, 10)), of_turn(make(2, 11))});
   push({of_turn(make(1, 20)), of_turn(make(2, 21))}, true);
   EXPECT_EQ(order(), (Numbers{20, 10, 11, 21}));
-  free_cf(turns);
 }
 
 TEST_F(OrderOfLoops, AFragmentThatRepeatsMayGoBehindAllLoops) {

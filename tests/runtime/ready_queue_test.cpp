@@ -407,8 +407,9 @@ TEST(ReadyQueue, LoopsBehindOneThatIsLeftAreNotLeft) {
 // A turn makes the loop on the way to the next turn, and one beside it. The loop around the `while` comes last.
 TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
   ReadyQueue q(4);
-  Cf *around = range(1, 9), *turns = fragment(1, 0), *others = fragment(1, 0);
-  const auto push = [&](std::int64_t at, const Cf* of) {
+  Cf* around = range(1, 9);
+  constexpr std::uint64_t kTurns = 7, kOthers = 8;
+  const auto push = [&](std::int64_t at, std::uint64_t of) {
     Cf* c = range(at, at);
     c->flags |= family_of(of);
     q.push(c);
@@ -419,27 +420,25 @@ TEST(ReadyQueue, TheLoopsOfAWhileComeInTheOrderOfItsTurns) {
     if (w.cf != around) free_cf(w.cf);
     return w.first;
   };
-  ASSERT_NE(family_of(turns), family_of(others));
+  ASSERT_NE(family_of(kTurns), family_of(kOthers));
   q.push(around);
   q.pop(w, Making::nothing, Making::nothing, 1);  // what comes now is of another body
-  push(10, turns), push(11, turns);
+  push(10, kTurns), push(11, kTurns);
   EXPECT_EQ(next(), 10);
-  push(20, turns), push(21, turns);
+  push(20, kTurns), push(21, kTurns);
   EXPECT_EQ(next(), 11);
-  push(100, others);  // a `while` inside the turn: depth first
+  push(100, kOthers);  // a `while` inside the turn: depth first
   EXPECT_EQ(next(), 100);
   EXPECT_EQ(next(), 20);
   EXPECT_EQ(next(), 21);
   EXPECT_EQ(next(), 1);
   free_cf(around);
-  free_cf(turns);
-  free_cf(others);
 }
 
 // What an iteration of the turn's loop has made goes first, and the next turn's loops go behind both.
 TEST(ReadyQueue, TheLoopsOfAFamilyStayInOrderWhateverStandsBeforeThem) {
   ReadyQueue q(4);
-  Cf* turns = fragment(1, 0);
+  constexpr std::uint64_t kTurns = 7;
   const auto push = [&](std::int64_t at, std::uint16_t flags) {
     Cf* c = range(at, at);
     c->flags |= flags;
@@ -451,15 +450,14 @@ TEST(ReadyQueue, TheLoopsOfAFamilyStayInOrderWhateverStandsBeforeThem) {
     free_cf(w.cf);
     return w.first;
   };
-  push(10, family_of(turns)), push(11, family_of(turns)), push(12, family_of(turns));
+  push(10, family_of(kTurns)), push(11, family_of(kTurns)), push(12, family_of(kTurns));
   EXPECT_EQ(next(), 10);
-  push(100, family_of(turns) | kWithin);
+  push(100, family_of(kTurns) | kWithin);
   q.pop(w, Making::nothing, Making::nothing, 1);
   push(50, 0);
   q.pop(w, Making::nothing, Making::nothing, 1);
-  push(20, family_of(turns));
+  push(20, family_of(kTurns));
   for (const std::int64_t first : {50, 100, 11, 12, 20}) EXPECT_EQ(next(), first);
-  free_cf(turns);
 }
 
 TEST(ReadyQueue, WhoMakesMoreFoundsAFamilyOrJoinsOne) {
@@ -469,11 +467,11 @@ TEST(ReadyQueue, WhoMakesMoreFoundsAFamilyOrJoinsOne) {
   of_while.kind = abi::Kind::loop;
   turns->block = &of_while;
   join_family(loop, turns);
-  EXPECT_EQ(loop->flags & (kFamily | kWithin), family_of(turns));
+  EXPECT_EQ(loop->flags & (kFamily | kWithin), family_of(turns->id.lo));
   join_family(made, loop);
-  EXPECT_EQ(made->flags & (kFamily | kWithin), family_of(turns) | kWithin);
+  EXPECT_EQ(made->flags & (kFamily | kWithin), family_of(turns->id.lo) | kWithin);
   join_family(deep, made);
-  EXPECT_EQ(deep->flags & (kFamily | kWithin), family_of(turns) | kWithin);
+  EXPECT_EQ(deep->flags & (kFamily | kWithin), family_of(turns->id.lo) | kWithin);
   turns->block = &block;
   join_family(plain, turns);  // by what has none
   EXPECT_EQ(plain->flags & kFamily, 0);
