@@ -30,6 +30,10 @@ bool is_narrow(const HeldHull& h) {
 
 Horizon::Box box_of(const HeldHull& h) { return {{h.first[0], h.first[1]}, {h.last[0], h.last[1]}}; }
 
+bool lies_in(const Horizon::Value& v, const Horizon::Box& b) {
+  return b.first[0] <= v.key[0] && v.key[0] <= b.last[0] && b.first[1] <= v.key[1] && v.key[1] <= b.last[1];
+}
+
 bool lies_within(const abi::Hull& inner, const HeldHull& outer) {
   return inner.horizon == outer.of->handle() &&
          std::equal(inner.first, inner.first + 2, outer.first, std::greater_equal<>()) &&
@@ -207,19 +211,17 @@ void Horizon::note(std::size_t part, const abi::Id& id, const std::int64_t (&key
 
 bool Horizon::is_due(const Part& p) { return (p.values.size() >= p.most || p.bytes >= p.most_bytes) && p.unpaid == 0; }
 
-// Around its values.
-Horizon::Box Horizon::box_around(const Part& p) {
-  Box all{{abi::kMost, abi::kMost}, {abi::kLeast, abi::kLeast}};
+// Until its values lie in it, too.
+void Horizon::widen(Box& b, const Part& p) {
   for (const Value& v : p.values) {
     for (const std::size_t k : {0, 1}) {
-      all.first[k] = std::min(all.first[k], v.key[k]);
-      all.last[k] = std::max(all.last[k], v.key[k]);
+      b.first[k] = std::min(b.first[k], v.key[k]);
+      b.last[k] = std::max(b.last[k], v.key[k]);
     }
   }
-  return all;
 }
 
-// What is held of what lies in this box.
+// What is held of what lies in this box; where something is held, at least one.
 std::vector<Horizon::Box> Horizon::held(const Box& within, std::size_t& holds) {
   std::vector<Box> boxes;
   {
@@ -230,6 +232,7 @@ std::vector<Horizon::Box> Horizon::held(const Box& within, std::size_t& holds) {
                          b.first[1] > within.last[1] || b.last[1] < within.first[1];
       if (!apart && (boxes.empty() || boxes.back() != b)) boxes.push_back(b);
     }
+    if (boxes.empty() && !held_.empty()) boxes.push_back(held_.front().box);
   }
   return boxes;
 }
@@ -260,15 +263,15 @@ bool Horizon::Around::has(const Value& v) const {
                                          [](std::int64_t k, const Box& b) { return k < b.first[0]; });
     return behind != boxes_.begin() && std::prev(behind)->last[0] >= v.key[0];
   }
-  return std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) {
-    return b.first[0] <= v.key[0] && v.key[0] <= b.last[0] && b.first[1] <= v.key[1] && v.key[1] <= b.last[1];
-  });
+  return std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) { return lies_in(v, b); });
 }
 
 // The values that are there now: what is assigned from now on, is read by those that hold it now.
 void Horizon::sweep(Part& p, std::vector<abi::Id>& dead) {
   std::size_t holds = 0;
-  const Around around(held(box_around(p), holds));
+  Box all = kNothing;
+  widen(all, p);
+  const Around around(held(all, holds));
   std::size_t left = 0;
   const std::size_t before = dead.size(), looks = holds + p.values.size();
   p.bytes = 0;
@@ -299,6 +302,16 @@ void Horizon::keep(std::size_t part, const Value& v) {
   p.bytes += v.bytes;
 }
 
+std::vector<Horizon::Box> Horizon::cut() {
+  cut_ = kNothing;
+  for (Part& p : parts_) {
+    const std::lock_guard lock(p.mutex);
+    widen(cut_, p);
+  }
+  std::size_t holds = 0;
+  return held(cut_, holds);
+}
+
 void Horizon::find_dead(std::vector<Box> boxes, const std::unordered_set<std::uint64_t>& wanted,
                         const std::function<void(const Value&)>& dead) {
   const bool nobody = boxes.empty();
@@ -306,7 +319,7 @@ void Horizon::find_dead(std::vector<Box> boxes, const std::unordered_set<std::ui
   for (Part& p : parts_) {
     const std::lock_guard lock(p.mutex);
     const auto goes = [&](const Value& v) {
-      if (around.has(v) || wanted.count(v.id.lo) != 0) return false;
+      if (!lies_in(v, cut_) || around.has(v) || wanted.count(v.id.lo) != 0) return false;
       p.bytes -= v.bytes;
       dead(v);
       return true;

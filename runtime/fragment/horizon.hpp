@@ -134,14 +134,18 @@ class alignas(64) Horizon {
     bool flat_;
   };
   static constexpr Box kAll{{abi::kLeast, abi::kLeast}, {abi::kMost, abi::kMost}};
+  static constexpr Box kNothing{{abi::kMost, abi::kMost}, {abi::kLeast, abi::kLeast}};
   static HeldHull* make_held(const abi::Hull&);
   static bool is_due(const Part&);
-  static Box box_around(const Part&);
+  static void widen(Box&, const Part&);
   void sweep(Part&, std::vector<abi::Id>& dead);
   void keep(std::size_t part, const Value&);
   void find_dead(std::vector<Box>, const std::unordered_set<std::uint64_t>& wanted,
                  const std::function<void(const Value&)>& dead);
   std::vector<Box> held(const Box& within, std::size_t& holds);
+  // Of several ranks, the home, whose rank cuts: what is held here of what there is. Only that may be found dead by the
+  // sweep: what is held far ahead of all values, as of steps that are made but have not run, is no part of it.
+  std::vector<Box> cut();
   void leave_all();
   void add(HeldHull*);
   void note_way(const HeldHull&);
@@ -152,6 +156,7 @@ class alignas(64) Horizon {
   HeldHull* open_ = nullptr;
   HeldHull* handed_ = nullptr;     // of several ranks: with the lock of all
   bool is_handed_ = false;         // others have some of this; of several ranks
+  Box cut_ = kNothing;             // around what there was at the last cut; of several ranks, the home
   std::atomic<bool> left_{false};  // there is no holder any more, and will be none
   std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)
   const std::int64_t handle_ = 0;

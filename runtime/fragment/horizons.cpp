@@ -127,9 +127,13 @@ Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
   const std::lock_guard lock(mutex_);
   for (const auto& [handle, h] : all_) {
     if (std::find(homes.begin(), homes.end(), home_of(handle)) == homes.end()) continue;
+    if (home_of(handle) == self_) {
+      out.emplace(handle, h->cut());
+      continue;
+    }
     std::size_t holds = 0;
     std::vector<Horizon::Box> boxes = h->held(Horizon::kAll, holds);
-    if (!boxes.empty() || home_of(handle) == self_) out.emplace(handle, std::move(boxes));
+    if (!boxes.empty()) out.emplace(handle, std::move(boxes));
   }
   return out;
 }
@@ -150,7 +154,7 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::
     if (home_of(handle) != self_) continue;
     if (const auto told = around.find(handle); told != around.end()) {
       std::size_t holds = 0;
-      std::vector<Horizon::Box> boxes = h->held(Horizon::kAll, holds);
+      std::vector<Horizon::Box> boxes = h->held(h->cut_, holds);
       looked_at += holds + told->second.size();
       boxes.insert(boxes.end(), told->second.begin(), told->second.end());
       h->find_dead(std::move(boxes), wanted, [&, name = handle](const Horizon::Value& v) {

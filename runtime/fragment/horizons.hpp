@@ -43,8 +43,8 @@ class Horizons {
   // the last one left.
   bool note(std::int64_t handle, std::size_t part, const Horizon::Value&);
 
-  // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names those that are
-  // there now are in it in any case.
+  // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names all are in it, each
+  // with what is held of the values that there are now: others are not found dead.
   Boxes write_down(const std::vector<std::int32_t>& homes);
   // The home: what lies in none of these boxes, nor is held here now, nor awaited. Of horizons that are mentioned.
   std::vector<Dead> find_dead(const Boxes&, const std::vector<abi::Id>& awaited);

@@ -98,8 +98,15 @@ void happens(Holding& h, const Swept& e, std::int32_t, HoldingActions&) {
 }
 
 void happens(Holding& h, const ScopeEnds& e, std::int32_t, HoldingActions&) {
-  h.scopes.erase(e.scope);
-  std::erase_if(h.waiting, [&](const auto& w) { return w.second.of.scope == e.scope; });
+  const auto scope = h.scopes.find(e.scope);
+  if (scope == h.scopes.end()) return;
+  // Whatever waits is on the list of somebody of its scope. Not all that wait are looked at: many scopes end.
+  for (const auto& [id, name] : scope->second) {
+    for (const auto& [by, holder] : name) {
+      for (const std::uint64_t number : holder.deletes) h.waiting.erase(number);
+    }
+  }
+  h.scopes.erase(scope);
 }
 
 }  // namespace
