@@ -71,6 +71,29 @@ bool can_stand_for(const Argument& a, const Variable& parameter) {
   }
 }
 
+bool has_read_count(const Argument& a) {
+  bool any = false;
+  const auto in_expr = [&](const ExprPtr& e) {
+    reads_in(e, [&](const ExprPtr& r) { any = any || r->name.base->counted; });
+  };
+  if (a.value != nullptr) in_expr(a.value);
+  std::for_each(a.name.indices.begin(), a.name.indices.end(), in_expr);
+  return any;
+}
+
+// The one call of a kernel that the sub consists of; else null.
+Chain* one_call(const Chain& sub) {
+  const Body& body = *sub.last().body;
+  if (body.steps.size() != 1 || !body.names.empty() || !body.deletes.empty()) return nullptr;
+  const auto* spawn = std::get_if<Spawn>(&body.steps[0]);
+  if (spawn == nullptr || spawn->owned == nullptr) return nullptr;
+  Chain& chain = *spawn->owned;
+  const Block& block = chain.last();
+  const bool plain =
+      block.call && chain.locator == nullptr && block.counts.empty() && block.done.empty() && block.deletes.empty();
+  return plain ? &chain : nullptr;
+}
+
 // Does the body certainly evaluate the parameter, if only to make fragments?
 bool evaluates(const Body& body, const Variable* parameter) {
   std::function<bool(const NameUse&)> in_name;
@@ -97,8 +120,12 @@ bool evaluates(const Body& body, const Variable* parameter) {
     const auto* spawn = std::get_if<Spawn>(&step);
     if (spawn == nullptr) return false;
     if (in_list(spawn->arguments)) return true;
-    const bool calls = spawn->owned != nullptr && spawn->owned->last().call;
-    return calls && in_list(spawn->owned->last().call->arguments);
+    if (spawn->owned == nullptr || !spawn->owned->last().call) return false;
+    const auto& blocks = spawn->owned->blocks;
+    const auto in_set = [&](const Set& set) { return in_expr(set.value); };
+    return in_list(spawn->owned->last().call->arguments) ||
+           std::any_of(blocks.begin(), blocks.end(),
+                       [&](const auto& b) { return std::any_of(b->sets.begin(), b->sets.end(), in_set); });
   });
 }
 
@@ -116,12 +143,18 @@ class Copy {
       if (p->letter == 'l' && a.value->type != Type::longint) {
         a.value = semantics::make_cast(Type::longint, a.value, a.value->at);
       }
+      if (p->letter == 'i' && argument_reads(a)) {
+        const Variable* t = program.temporary('i', "t" + std::to_string(read_first_.size()), a.value->at);
+        read_first_.push_back({t, std::exchange(a.value, semantics::make_variable(t, a.value->at))});
+      }
       given_[p] = std::move(a);
     }
   }
 
   // Has some expression become too large?
   bool too_large() const { return too_large_; }
+  // Of the one call that the sub consists of: what its ints are that wait for fragments.
+  const std::vector<Set>& read_first() const { return read_first_; }
 
   Body body(const Body& from) {
     Body out;
@@ -243,13 +276,15 @@ class Copy {
     out->locator = expr(c.locator);
     out->stealable = c.stealable;
     for (const Variable* v : c.parameters) out->parameters.push_back(fresh(v));
-    out->blocks.push_back(block(c.last()));
+    for (const Variable* v : c.temporaries) out->temporaries.push_back(fresh(v));
+    for (const auto& b : c.blocks) out->blocks.push_back(block(*b));
     return out;
   }
 
   std::unique_ptr<Block> block(const Block& b) {
     auto out = std::make_unique<Block>();
     out->kind = b.kind;
+    for (const Set& set : b.sets) out->sets.push_back({variable(set.variable), expr(set.value)});
     if (b.counter != nullptr) out->counter = b.kind == Kind::range ? fresh(b.counter) : variable(b.counter);
     if (b.call) out->call = KernelCall{b.call->kernel, arguments(b.call->arguments)};
     out->condition = expr(b.condition);
@@ -266,6 +301,7 @@ class Copy {
   const Spawn& call_;
   std::map<const Variable*, Argument> given_;  // to parameters
   std::map<const Variable*, const Variable*> renamed_;
+  std::vector<Set> read_first_;
   bool too_large_ = false;
 };
 
@@ -344,9 +380,19 @@ class Inlining {
     Chain& sub = *call.chain;
     if (&sub == program_.subs.front().get() || recursive_.count(&sub) != 0) return false;
     for (std::size_t k = 0; k < sub.parameters.size(); ++k) {
-      if (!can_stand_for(call.arguments[k], *sub.parameters[k])) return false;
+      if (!can_stand_for(call.arguments[k], *sub.parameters[k]) && !can_wait(call, k)) return false;
     }
     return calls_[&sub] * statements_in(*sub.last().body) <= kMostStatements;
+  }
+
+  // An argument that waits for fragments, of a sub that is one call: that call waits for them as well.
+  static bool can_wait(const Spawn& call, std::size_t k) {
+    const Chain& sub = *call.chain;
+    const Argument& a = call.arguments[k];
+    if (!argument_reads(a) || has_read_count(a) || one_call(sub) == nullptr) return false;
+    const char letter = sub.parameters[k]->letter;
+    const bool stands = letter == 'n' || letter == 'i' || (letter == 'v' && a.value->kind == Expr::Kind::read);
+    return stands && evaluates(*sub.last().body, sub.parameters[k]);
   }
 
   void body(Body& b) {
@@ -370,6 +416,13 @@ class Inlining {
     Copy copy(program_, diagnostics_, call);
     Body inner = copy.body(sub);
     if (copy.too_large()) return false;
+    if (!copy.read_first().empty()) {
+      Chain& chain = *std::get<Spawn>(inner.steps[0]).owned;
+      auto first = std::make_unique<Block>();
+      first->sets = copy.read_first();
+      for (const Set& set : first->sets) chain.temporaries.push_back(set.variable);
+      chain.blocks.insert(chain.blocks.begin(), std::move(first));
+    }
     // What is wrong with an argument is found also when nobody uses the parameter.
     for (std::size_t k = 0; k < call.arguments.size(); ++k) {
       const Argument& a = call.arguments[k];

@@ -67,6 +67,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault, int swept) {
   shape("triangular", 7, &Writer::triangles);
   shape("celled", 9, &Writer::cells);
   shape("dropping", 4, &Writer::dropped);
+  shape("single", 6, &Writer::single);
   for (int k = 0; k < swept; ++k) {
     shape("swept" + std::to_string(k), 11 + 2 * static_cast<std::uint64_t>(k), &Writer::sweeps, 75);
   }

@@ -61,6 +61,7 @@ class Writer {
   std::string cells(const Visible& v);
   std::string sweeps(const Visible& v);
   std::string dropped(const Visible& v);
+  std::string single(const Visible& v);
   const std::string& beside() const { return beside_; }  // subs that these need
   std::string main(const std::string& parameters, const Visible& v, int statements, const std::string& more);
 
