@@ -6,6 +6,7 @@
 #include "compiler/block/find_makers.hpp"
 #include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
+#include "compiler/block/fuse_branches.hpp"
 #include "compiler/block/fuse_chains.hpp"
 #include "compiler/block/hold_deletes.hpp"
 #include "compiler/block/inline_conditions.hpp"
@@ -45,6 +46,8 @@ std::vector<Pass> pipeline() {
       {"spread-loops", spread_loops, true},
       // Inputs and locators do not change any more.
       {"find-makers", find_makers, true},
+      // Nobody looks at conditions around calls any more.
+      {"fuse-branches", fuse_branches, true},
       // All that makes fragments is what it will be; what it needs is not captured yet.
       {"sweep-names", sweep_names, true},
       // After all rewriting: what a statement mentions now is what it must capture.

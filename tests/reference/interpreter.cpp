@@ -178,7 +178,8 @@ class Interpreter {
       const Scope next = with_counter(b, cf.scope, number(b.counter) + 1);
       return start_block({cf.chain, next, cf.region}, position);
     }
-    if (position + 1 < cf.chain->blocks.size()) {
+    const bool goes_on = b.kind != block::Kind::branch || e.condition(*b.condition);
+    if (goes_on && position + 1 < cf.chain->blocks.size()) {
       start_block({cf.chain, scope, cf.region}, position + 1);
     }
   }
