@@ -1,6 +1,5 @@
 #include "compiler/block/fuse_branches.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 namespace tessera::compiler::block {
@@ -36,6 +35,7 @@ void fuse_in(Body& body) {
       Chain& chain = *branch->owned;
       const std::unique_ptr<Chain> call = std::move(std::get<Spawn>(chain.last().body->steps[0]).owned);
       chain.last().body.reset();
+      chain.last().kind = Kind::eval;
       chain.kind = only->kind;
       chain.label = only->label;
       chain.text = only->text;

@@ -157,9 +157,9 @@ struct Block {
   std::vector<Set> sets;
   ExprPtr locate;
   std::optional<KernelCall> call;
-  ExprPtr condition;  // loop, branch
+  ExprPtr condition;  // loop, branch; eval: else the chain ends here (pass fuse-branches)
   std::optional<Body> body;
-  std::vector<TakenBack> otherwise;   // branch, loop: when the condition does not hold
+  std::vector<TakenBack> otherwise;   // branch, loop, eval: when the condition does not hold
   std::vector<TakenBack> each_turn;   // loop: when it does
   const Variable* counter = nullptr;  // range: of one iteration; loop: a parameter of the chain
   const Variable* last = nullptr;     // atomic that repeats (pass fuse-chains): of the counter

@@ -234,7 +234,7 @@ class Writer {
       out += "  cf_locate(w, c, " + expr_.integer(*block_.locate) + ");\n";
     }
     if (block_.call) out += call();
-    if (block_.kind == Kind::branch) {
+    if (block_.condition != nullptr && block_.kind != Kind::loop) {
       const std::string none = "  if (!" + expr_.condition(*block_.condition) + ") ";
       out += block_.otherwise.empty()
                  ? none + "return Next::finished;\n"
@@ -504,10 +504,8 @@ class Writer {
     const bool range = block_.kind == Kind::range;
     std::string layout;
     for (const block::FrameVariable& f : chain_.frame) layout += f.variable->letter;
-    // Of an `if` that is part of its call the call is what counts.
-    const bool decides_call = block_.kind == Kind::branch && !block_.body;
     std::string out = "const Block B" + number_ + " = {" + number_ + ", " + std::to_string(chain_.group()) +
-                      ", Kind::" + block::spelling(decides_call ? Kind::eval : block_.kind) + ", " + flags() + ", " +
+                      ", Kind::" + block::spelling(block_.kind) + ", " + flags() + ", " +
                       std::to_string(chain_.frame_words) + ", " + std::to_string(block_.inputs.size()) + ", " +
                       std::to_string(chain_.capacity()) + ", \"" + layout + "\",\n  ";
     out += function(!block_.inputs.empty(), "in") + ", " + function(!range, "run") + ", " + function(range, "it") +

@@ -163,6 +163,7 @@ class Interpreter {
     } else {
       for (const block::Set& s : b.sets) need(e, s.value);
       need(e, b.locate);
+      need(e, b.condition);
       for (const NameUse& n : b.deletes) e.need(n, seen_);
     }
     auto scope = cf.scope;
@@ -178,7 +179,7 @@ class Interpreter {
       const Scope next = with_counter(b, cf.scope, number(b.counter) + 1);
       return start_block({cf.chain, next, cf.region}, position);
     }
-    const bool goes_on = b.kind != block::Kind::branch || e.condition(*b.condition);
+    const bool goes_on = b.kind != block::Kind::eval || b.condition == nullptr || e.condition(*b.condition);
     if (goes_on && position + 1 < cf.chain->blocks.size()) {
       start_block({cf.chain, scope, cf.region}, position + 1);
     }

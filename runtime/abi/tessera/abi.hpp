@@ -189,7 +189,7 @@ enum class Kind : std::uint8_t {
   range,   // `for`: iterate() is called for each index in words [0] .. [1]
   loop,    // `while`: run() returns Next::wait to try the next index
   branch,  // `if` that waits for its condition
-  eval,    // computes arguments, then becomes the next block of its chain
+  eval,    // computes arguments, or whether that is to be, then becomes the next block of its chain
 };
 
 // Next is how a block ends: the CF is finished, or it has set cf->block (possibly to the same one)
