@@ -478,5 +478,27 @@ TEST(Holding, DeletesThatHaveNothingLeftToFreeDoNotPileUp) {
   EXPECT_TRUE(h.waiting.empty());
 }
 
+// With a scope go its deletes, and no others.
+TEST(Holding, TheEndOfAScopeForgetsItsOwnDeletes) {
+  Holding h;
+  HoldingActions actions;
+  constexpr std::uint64_t kOther = kScope + 1;
+  for (const std::uint64_t scope : {kScope, kOther}) {
+    step(h, Held{{scope, kWhole}, {3, 1}}, 1, actions);
+    step(h, Held{{scope, {2, 2}}, {3, 2}}, 1, actions);
+    for (std::uint64_t n = 0; n < 3; ++n)
+      step(h, Deletes{{.scope = scope, .parts = {kWhole, {2, 2}, {4, n}}}}, 1, actions);
+  }
+  EXPECT_EQ(h.waiting.size(), 6U);
+  step(h, ScopeEnds{kScope}, 1, actions);
+  step(h, ScopeEnds{kScope + 2}, 1, actions);  // nobody has held anything of it
+  EXPECT_EQ(h.waiting.size(), 3U);
+  EXPECT_TRUE(actions.frees.empty());
+  step(h, LetGo{{kOther, kWhole}, {3, 1}}, 1, actions);
+  step(h, LetGo{{kOther, {2, 2}}, {3, 2}}, 1, actions);
+  EXPECT_EQ(actions.frees.size(), 3U);
+  EXPECT_TRUE(h.waiting.empty());
+}
+
 }  // namespace
 }  // namespace tessera::protocol

@@ -9,6 +9,8 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/fragment/horizons.hpp"
+
 namespace tessera::runtime {
 namespace {
 
@@ -86,6 +88,63 @@ TEST_F(HorizonCosts, ValuesThatStayAreNotLookedAtForEachFewThatGo) {
   EXPECT_LE(looks_.load(), 2 * (kSmall + kLarge * (64 + kBytes / 64)));
   Horizon::release(held);
   Horizon::take_left(dead);
+}
+
+// Of several ranks: rows 0 .. kMade - 1 are there, one of them is read, and steps far ahead of all rows have been made.
+class SweepOfRanks : public testing::Test {
+ protected:
+  static constexpr std::int64_t kMade = 10, kRead = 4, kAhead = 5000;
+
+  void SetUp() override {
+    horizon_->close();  // what the body held
+    for (std::int64_t t = 0; t < kMade; ++t) note(t);
+    hold(kRead);
+    for (std::int64_t t = 0; t < kAhead; ++t) hold(100 + t);
+  }
+  void TearDown() override {
+    for (HeldHull* h : held_) Horizon::release(h);
+  }
+  void hold(std::int64_t row) {
+    abi::Hulls hulls;
+    hulls.add(horizon_->handle(), row, row);
+    held_.push_back(Horizon::hold(hulls, &all_));
+  }
+  void note(std::int64_t row) { all_.note(horizon_->handle(), 0, {{static_cast<std::uint64_t>(row), 1}, {row, 0}, 8}); }
+  std::vector<std::int64_t> dead(const Horizons::Boxes& told) {
+    std::vector<std::int64_t> rows;
+    for (const Horizons::Dead& d : all_.find_dead(told, {})) rows.push_back(d.value.key[0]);
+    std::sort(rows.begin(), rows.end());
+    return rows;
+  }
+
+  Horizons all_{0, [] {}};
+  Horizon* const horizon_ = all_.open(nullptr);
+  std::vector<HeldHull*> held_;
+};
+
+TEST_F(SweepOfRanks, TellsWhatIsHeldOfTheValuesThereAre) {
+  const Horizons::Boxes told = all_.write_down({0});
+  EXPECT_EQ(told.at(horizon_->handle()).size(), 1u) << "not what is held ahead";
+  EXPECT_EQ(dead(told), (std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8, 9}));
+}
+
+// Who held it at the cut may have passed it on since, to a rank that had told before: it is behind this sweep's box.
+TEST_F(SweepOfRanks, LeavesWhatHasComeSinceTheCut) {
+  const Horizons::Boxes told = all_.write_down({0});
+  note(100);
+  Horizon::release(held_[1]);
+  held_.erase(held_.begin() + 1);
+  EXPECT_EQ(dead(told), (std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8, 9}));
+}
+
+// What has no index that tells goes only when nobody holds anything, also far ahead.
+TEST_F(SweepOfRanks, KnowsThatSomethingIsHeldThoughNotOfWhatThereIs) {
+  constexpr std::int64_t kNoRow = abi::kNoIndex;
+  note(kNoRow);
+  Horizon::release(held_.front());
+  held_.erase(held_.begin());
+  const Horizons::Boxes told = all_.write_down({0});
+  EXPECT_EQ(dead(told).size(), static_cast<std::size_t>(kMade));
 }
 
 }  // namespace
