@@ -1,98 +1,11 @@
 #include "compiler/block/find_series.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
-#include "compiler/block/sum.hpp"
-#include "compiler/block/walk.hpp"
+#include "compiler/block/find_carried.hpp"
 
 namespace tessera::compiler::block {
-namespace {
-
-// More uses of one name in one loop are not compared with each other.
-constexpr std::size_t kMostUses = 64;
-
-// Everything that a loop's body assigns and reads, by name, and the counters of the loops in it.
-struct NamesInLoop {
-  struct OfName {
-    std::vector<const NameUse*> assigned, read;
-  };
-  std::map<const Variable*, OfName, ById> names;
-  std::unordered_set<const Variable*> counters;
-
-  explicit NamesInLoop(const Body& b) { body(b); }
-
- private:
-  void body(const Body& b) {
-    for (const Step& step : b.steps) {
-      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) {
-        body((*when)->body);
-      } else if (const auto* spawn = std::get_if<Spawn>(&step)) {
-        // A sub may do either.
-        for (const semantics::Argument& a : spawn->arguments) {
-          if (a.type != semantics::ParameterType::name) continue;
-          names[a.name.base].assigned.push_back(&a.name);
-          names[a.name.base].read.push_back(&a.name);
-        }
-        if (spawn->owned != nullptr) chain(*spawn->owned);
-      }
-    }
-  }
-  void chain(const Chain& c) {
-    for (const auto& b : c.blocks) {
-      if (b->counter != nullptr) counters.insert(b->counter);
-      for (const Input& in : b->inputs) names[in.name.base].read.push_back(&in.name);
-      for (const NameUse* n : b->outputs()) names[n->base].assigned.push_back(n);
-      if (b->body) body(*b->body);
-    }
-  }
-};
-
-// Does one iteration read by `read` what another assigned by `assigned`, all else around the loop being
-// equal? Indices that inner loops run through may meet.
-bool carries(const NameUse& assigned, const NameUse& read, const Variable* counter,
-             const std::unordered_set<const Variable*>& inner) {
-  if (assigned.indices.size() != read.indices.size()) return false;
-  std::optional<std::int64_t> distance;
-  for (std::size_t k = 0; k < read.indices.size(); ++k) {
-    const auto r = sum_of(*read.indices[k]);
-    auto difference = sum_of(*assigned.indices[k]);
-    if (!r || !difference) continue;
-    const auto runs = [&](const Sum& s) {
-      return std::any_of(s.terms.begin(), s.terms.end(), [&](const auto& t) { return inner.count(t.first) != 0; });
-    };
-    if (runs(*r) || runs(*difference)) continue;
-    const auto at = r->terms.find(counter);
-    const std::int64_t factor = at == r->terms.end() ? 0 : at->second;
-    difference->add(*r, -1);
-    if (factor == 0) {
-      if (difference->terms.empty() && difference->constant != 0) return false;
-      continue;
-    }
-    if (!difference->terms.empty() || difference->constant % factor != 0) return false;
-    const std::int64_t d = difference->constant / factor;
-    if (distance && *distance != d) return false;
-    distance = d;
-  }
-  return distance && *distance != 0;
-}
-
-}  // namespace
-
-bool runs_in_order(const Block& range) {
-  const NamesInLoop uses(*range.body);
-  for (const auto& [name, of] : uses.names) {
-    if (of.assigned.size() > kMostUses || of.read.size() > kMostUses) continue;
-    for (const NameUse* a : of.assigned) {
-      for (const NameUse* r : of.read) {
-        if (carries(*a, *r, range.counter, uses.counters)) return true;
-      }
-    }
-  }
-  return false;
-}
-
 namespace {
 
 class FindingSeries {

@@ -15,7 +15,4 @@ namespace tessera::compiler::block {
 // Left alone: calls without a locator, or with one that changes from step to step; in main, those in no such loop.
 void find_series(Program& program, Diagnostics& diagnostics);
 
-// Does an iteration of the `for` read what another one assigns, or may, by a sub?
-bool runs_in_order(const Block& range);
-
 }  // namespace tessera::compiler::block

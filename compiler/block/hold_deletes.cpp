@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/block/find_series.hpp"
+#include "compiler/block/find_carried.hpp"
 #include "compiler/block/meet.hpp"
 #include "compiler/block/sum.hpp"
 #include "compiler/block/walk.hpp"

@@ -3,6 +3,7 @@
 #include "compiler/block/close_frames.hpp"
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
+#include "compiler/block/find_carried.hpp"
 #include "compiler/block/find_makers.hpp"
 #include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
@@ -48,6 +49,8 @@ std::vector<Pass> pipeline() {
       {"find-makers", find_makers, true},
       // Nobody looks at conditions around calls any more.
       {"fuse-branches", fuse_branches, true},
+      // Chains are what they will be.
+      {"find-carried", find_carried, true},
       // All that makes fragments is what it will be; what it needs is not captured yet.
       {"sweep-names", sweep_names, true},
       // After all rewriting: what a statement mentions now is what it must capture.

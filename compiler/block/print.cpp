@@ -107,7 +107,15 @@ class Printer {
       for (const Variable* v : c.series) text += (text.empty() ? "" : ", ") + v->name;
       line(depth, "series of " + text);
     }
+    if (!c.waiting.empty())
+      line(depth,
+           "waits for other iterations: " + labels(c.waiting) + (c.free.empty() ? "" : "; not " + labels(c.free)));
     for (const auto& b : c.blocks) block(*b, depth);
+  }
+  static std::string labels(const std::vector<const Chain*>& list) {
+    std::string out;
+    for (const Chain* c : list) out += (out.empty() ? "" : ", ") + c->label;
+    return out;
   }
 
   void block(const Block& b, int depth) {

@@ -204,6 +204,9 @@ struct Chain {
   // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it
   // where it is, so it is nothing to be balanced.
   bool spreads = false, stays = false;
+  // Ranges, pass find-carried: of what an iteration makes the chains that wait for other iterations, and all others.
+  // None of either where nothing waits so.
+  std::vector<const Chain*> waiting, free;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames
   std::vector<Hidden> hidden;                // subs: filled by calls, too. Pass sweep-names

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/block/walk.hpp"
 #include "compiler/emit/body.hpp"
@@ -50,7 +51,7 @@ class Writer {
     return out;
   }
   std::string tables(const Alike::Written& written) {
-    std::string out = slots() + variables() + groups() + callers();
+    std::string out = slots() + variables() + groups() + carried() + callers();
     const auto table = [&](const char* start, const std::string& list) {
       if (!list.empty()) out += start + number_ + "[] = {" + list + "};\n";
     };
@@ -474,6 +475,19 @@ class Writer {
     if (block_.kind != Kind::range) return "";
     return "const std::uint32_t gr" + number_ + "[] = {" + groups_of(*block_.body) + "~0u};\n";
   }
+  std::string carried() const {
+    if (!carries()) return "";
+    return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(chain_.waiting) + "~0u, " +
+           groups_of(chain_.free) + "~0u};\n";
+  }
+  bool carries() const { return block_.kind == Kind::range && !chain_.waiting.empty(); }
+  static std::string groups_of(const std::vector<const block::Chain*>& chains) {
+    std::set<std::uint32_t> groups;
+    for (const block::Chain* c : chains) groups.insert(c->group());
+    std::string out;
+    for (const std::uint32_t g : groups) out += std::to_string(g) + ", ";
+    return out;
+  }
   static std::string groups_of(const block::Body& body) {
     std::string out;
     for (const block::Step& step : body.steps) {
@@ -516,12 +530,15 @@ class Writer {
            name(!chain_.callers.empty(), "ca") + ", " + function(!chain_.series.empty(), "se") + ", " +
            function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
            std::to_string(block_.expects) + "u";
-    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || !block_.hulls.empty()) {
+    const bool holds = !block_.hulls.empty();
+    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || holds || carries()) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");
     }
-    if (!block_.hulls.empty())
-      out += ", values_of(\"" + layout + "\"), hu" + of + ", " + std::to_string(place(chain_.hold).word);
+    if (holds || carries()) {
+      out += ", values_of(\"" + layout + "\"), " + function(holds, "hu") + ", " +
+             (holds ? std::to_string(place(chain_.hold).word) : "0") + ", " + name(carries(), "cd");
+    }
     return out + "};\n\n";
   }
 

@@ -9,6 +9,7 @@
 #include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/work/growing.hpp"
+#include "runtime/work/mostly_free.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -465,22 +466,29 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     c = next;
   }
   if (making < Making::movable) return taken;
-  for (Loops* list : {&due_, &ahead_}) taken += take_of_loops(*list, group, n - taken, out, exhausted);
+  for (Loops* list : {&due_, &ahead_}) taken += take_of_loops(*list, group, n - taken, out, exhausted, making);
   return taken;
 }
 
+bool ReadyQueue::is_offered(const Cf* range, Making making) const {
+  if (making == Making::all) return true;
+  if ((range->block->flags & abi::kStays) != 0) return false;
+  return weights_ == nullptr || mostly_free(*range->block, *weights_);
+}
+
 std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
-                                       std::vector<Cf*>& exhausted) {
+                                       std::vector<Cf*>& exhausted, Making making) {
   std::int64_t taken = 0;
   Cf* before = nullptr;
   for (Cf* c = list.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group != group) {
+    const bool range = c->block->kind == abi::Kind::range;
+    if (c->block->group != group || (range && !is_offered(c, making))) {
       before = c;
       c = next;
       continue;
     }
-    if (c->block->kind != abi::Kind::range) {
+    if (!range) {
       unlink_loop(list, c, before);
       out.push_back(c);
       ++taken;
@@ -538,7 +546,7 @@ void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_
     for (Cf* c = list->head; c != nullptr; c = c->next) {
       if (c->block->kind != abi::Kind::range) {
         ++ready[c->block->group];
-      } else if (making == Making::all || (c->block->flags & abi::kStays) == 0) {
+      } else if (is_offered(c, making)) {
         ready[c->block->group] += left(c);
       }
     }

@@ -87,7 +87,8 @@ class ReadyQueue {
   static bool chunk_done(Cf* range);
 
   // Adds this queue's fragments to `ready[group]` and `bytes[group]`: those that are ready to run, and of the loops
-  // those by which more may be made.
+  // those by which more may be made. Of loops of which most waits for what other iterations make nothing, but with
+  // `Making::all`.
   void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
   bool empty() {
     const std::lock_guard hold(mutex_);
@@ -141,7 +142,8 @@ class ReadyQueue {
   static Cf* last_of_family(const Loops&, const Cf*);
   static Cf** place_of(Loops&, const Cf*);
   std::int64_t take_of_loops(Loops&, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
-                             std::vector<Cf*>& exhausted);
+                             std::vector<Cf*>& exhausted, Making);
+  bool is_offered(const Cf* range, Making) const;
   void push_loop(Cf*);
   void push_structured(Cf*);
   void unlink_loop(Loops&, Cf* c, Cf* before);

@@ -14,7 +14,7 @@
 
 namespace tessera::abi {
 
-inline constexpr std::uint32_t kAbiVersion = 16;
+inline constexpr std::uint32_t kAbiVersion = 17;
 
 // ---------------------------------------------------------------------------- identity
 
@@ -270,6 +270,9 @@ struct Block {
   // the runtime holds.
   void (*hulls)(const Cf*, std::int64_t first, std::int64_t last, Hulls*) = nullptr;
   std::uint16_t hold_word = 0;
+  // range: the groups of what waits for other iterations, ~0u, those of all else that an iteration makes, ~0u. Null:
+  // nothing waits so.
+  const std::uint32_t* carried = nullptr;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
