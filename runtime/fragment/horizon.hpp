@@ -154,11 +154,11 @@ class alignas(64) Horizon {
   SpinMutex mutex_;
   std::vector<Held> held_;  // side by side: there may be as many as there are records
   HeldHull* open_ = nullptr;
-  HeldHull* handed_ = nullptr;     // of several ranks: with the lock of all
-  bool is_handed_ = false;         // others have some of this; of several ranks
-  Box cut_ = kNothing;             // around what there was at the last cut; of several ranks, the home
-  std::atomic<bool> left_{false};  // there is no holder any more, and will be none
-  std::atomic<int> goes_{0};       // the first index of what is held becomes larger (1), smaller (-1)
+  HeldHull* handed_ = nullptr;           // of several ranks: with the lock of all
+  std::vector<std::int64_t> handed_to_;  // these have some of this; of several ranks
+  Box cut_ = kNothing;                   // around what there was at the last cut; of several ranks, the home
+  std::atomic<bool> left_{false};        // there is no holder any more, and will be none
+  std::atomic<int> goes_{0};             // the first index of what is held becomes larger (1), smaller (-1)
   const std::int64_t handle_ = 0;
   Horizons* const all_ = nullptr;  // null: there is one rank
   Horizon* const next_;

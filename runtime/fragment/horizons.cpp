@@ -53,8 +53,8 @@ void Horizons::forget(const Horizon& h) {
   const auto it = all_.find(h.handle());
   if (it == all_.end() || it->second != &h) return;
   all_.erase(it);
-  if (h.is_handed_) {
-    for (const auto& [handle, other] : all_) other->forget(h);
+  for (const std::int64_t guard : h.handed_to_) {
+    if (const auto other = all_.find(guard); other != all_.end()) other->second->forget(h);
   }
   std::size_t values = 0, bytes = 0;
   for (const Horizon::Part& p : h.parts_) values += p.values.size(), bytes += p.bytes;
@@ -95,7 +95,8 @@ void Horizons::stay(const abi::Hull& hull, std::int64_t until) {
   HeldHull* const h = Horizon::make_held(hull);
   of->second->add(h);
   if (const auto guard = all_.find(until); guard != all_.end()) {
-    of->second->is_handed_ = true;
+    std::vector<std::int64_t>& to = of->second->handed_to_;
+    if (std::find(to.begin(), to.end(), until) == to.end()) to.push_back(until);
     h->also = std::exchange(guard->second->handed_, h);
   }
 }
