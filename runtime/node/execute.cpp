@@ -384,12 +384,18 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   return true;
 }
 
+// A call whose condition or indices are known now: others may want it, as they may one that had none.
+bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
+  return c->block->kind == abi::Kind::atomic && (several_ || !alone_) && !at_once(w, c);
+}
+
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.
-[[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, bool behind) {
+[[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, const abi::Block& before, bool behind) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
   const bool repeats = (c->block->flags & abi::kRepeats) != 0;
   if (repeats && leaves_to_others(w, c)) return false;
   const bool last = repeats && alone_ && held->grows();
+  if (before.kind == abi::Kind::eval && is_to_be_seen(w, c)) return ready(w, c, false), false;
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
   last ? w.queue.push_last(c) : w.queue.push(c, behind);
@@ -399,7 +405,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 // The same of what may still read swept names, in the block `before` or the next one.
 [[gnu::noinline]] bool Node::goes_on_holding(Worker& w, Cf* c, const abi::Block& before) {
   if ((c->flags & kHolding) != 0) hold_next(c, before), data.free_left(w);
-  return goes_on(w, c, goes_behind(c, before) && (!several_ || enough_ready(w) || far_ahead(w)));
+  return goes_on(w, c, before, goes_behind(c, before) && (!several_ || enough_ready(w) || far_ahead(w)));
 }
 
 void Node::execute(Worker& w, Cf* c) {
@@ -441,7 +447,7 @@ void Node::execute(Worker& w, Cf* c) {
       }
       if (((block->flags | c->block->flags) & abi::kHolds) != 0) [[unlikely]] {
         if (!goes_on_holding(w, c, *block)) break;
-      } else if (!goes_on(w, c, block->kind == abi::Kind::loop && (enough_ready(w) || far_ahead(w)))) {
+      } else if (!goes_on(w, c, *block, block->kind == abi::Kind::loop && (enough_ready(w) || far_ahead(w)))) {
         break;
       }
     }

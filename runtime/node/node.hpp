@@ -165,7 +165,8 @@ class Node final : public Surroundings {
   bool far_ahead(const Worker&) const;
   bool enough_ready(const Worker&) const;
   bool leaves_to_others(Worker&, Cf*);
-  bool goes_on(Worker&, Cf*, bool behind);
+  bool is_to_be_seen(const Worker&, const Cf*) const;
+  bool goes_on(Worker&, Cf*, const abi::Block& before, bool behind);
   bool goes_on_holding(Worker&, Cf*, const abi::Block& before);
   bool overdue(const Worker&) const;
   bool work_in_sight(const Worker&) const;
