@@ -9,7 +9,7 @@
 #include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
 #include "runtime/work/growing.hpp"
-#include "runtime/work/mostly_free.hpp"
+#include "runtime/work/worth_giving.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -473,7 +473,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
 bool ReadyQueue::is_offered(const Cf* range, Making making) const {
   if (making == Making::all) return true;
   if ((range->block->flags & abi::kStays) != 0) return false;
-  return weights_ == nullptr || mostly_free(*range->block, *weights_);
+  return weights_ == nullptr || worth_giving(*range->block, left(range), *weights_);
 }
 
 std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
