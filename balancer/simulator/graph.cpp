@@ -297,7 +297,10 @@ void Graph::nearest_first(std::span<Item> items, std::int64_t n, Rank from, Rank
   }
 }
 
-std::int64_t Graph::output_bytes(const Item& item) const { return work_.fragments[item.state].output; }
+// What nobody reads goes nowhere.
+std::int64_t Graph::output_bytes(const Item& item) const {
+  return first_consumer_[item.state] == first_consumer_[item.state + 1] ? 0 : work_.fragments[item.state].output;
+}
 
 std::vector<std::string> Graph::faults() const {
   std::vector<std::string> all;

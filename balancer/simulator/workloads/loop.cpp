@@ -19,7 +19,10 @@ constexpr Parameter kLoopParameters[] = {
      .max = 1e8},  // 32 bytes each
     TESSERA_WEIGHT_PARAMETERS("10ms"),
     {.name = "bytes", .default_value = "0", .help = "inputs that travel with an item", .kind = Parameter::Kind::bytes},
-    {.name = "output", .default_value = "0", .help = "bytes an item produces", .kind = Parameter::Kind::bytes},
+    {.name = "output",
+     .default_value = "0",
+     .help = "bytes an item produces, which nobody reads",
+     .kind = Parameter::Kind::bytes},
     {.name = "born",
      .default_value = "first",
      .help = "where items are born: all on rank 0, or dealt to all ranks in `blocks`, `cyclic` or at `random`",
@@ -117,7 +120,7 @@ class Loop final : public Program {
   bool has_data() const override { return bytes_ > 0 || output_ > 0; }
   std::int64_t bytes_here(const Item& i, Rank) override { return is_body(i) ? bytes_ : 0; }
   std::int64_t board(const Item& i, Rank, Rank, Effects&) override { return is_body(i) ? bytes_ : 0; }
-  std::int64_t output_bytes(const Item& i) const override { return is_body(i) ? output_ : 0; }
+  std::int64_t output_bytes(const Item&) const override { return 0; }  // nobody reads them
   Time critical_path(double speed) const override {
     Time longest = 0;
     for (std::uint64_t i = 0; i < items_; ++i)
