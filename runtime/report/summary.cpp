@@ -164,11 +164,15 @@ std::string Summary::decision() const {
   // Had all of it stayed, on one thread of the rank that was last, and run there one after the other.
   double saved = 0;
   for (const GroupTotals& g : groups) saved += g.weight * 1e-9 * static_cast<double>(g.moved_away + g.followed);
+  // Iterations are moved, too: what they make is of no group that has moved, and no little thing where they are many.
+  std::int64_t moved = 0, fragments = 0;
+  for (const Totals& t : ranks) moved += t.moved_out, fragments += t.finished;
+  const bool much = saved >= kHardly * seconds || static_cast<double>(moved) > kHardly * static_cast<double>(fragments);
   // A few fragments may have been moved to learn what they weigh ("measuring"); that is no verdict.
   bool any = false;
   for (const char* why : kMoves) any = any || all.contains(why);
   const bool costly = all.contains(kCosts);
-  if (any && !(costly && saved < kHardly * seconds)) {
+  if (any && !(costly && !much)) {
     std::string list;
     for (const auto& [reason, times] : all) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", reason, times);

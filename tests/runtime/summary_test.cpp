@@ -86,6 +86,17 @@ TEST(Summary, TheVerdictIsByTheTimeThatMovingCanHaveSaved) {
   EXPECT_EQ(s.decision(), "decisions: moved 3, transfer costs more than it saves 30");
 }
 
+TEST(Summary, ManyIterationsAreNoLittleThing) {
+  Summary s = run({10, 10}, 10);
+  s.ranks[0].decisions = {"stolen|3", "transfer costs more than it saves|30"};
+  s.groups = {{.group = 0, .count = 2000, .weight = 1e6}};
+  s.ranks[0].finished = 2000;
+  s.ranks[0].moved_out = 100;
+  EXPECT_NE(s.decision().find("hardly"), std::string::npos);
+  s.ranks[0].moved_out = 1000;
+  EXPECT_EQ(s.decision(), "decisions: stolen 3, transfer costs more than it saves 30");
+}
+
 // One rank of sixteen had twice as much as the others: a sixteenth of its excess went to each of them.
 TEST(Summary, LittleOfTheWorkMayBeMuchOfTheTime) {
   Summary s = run(std::vector<double>(16, 1.06), 1.06);
