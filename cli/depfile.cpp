@@ -1,14 +1,13 @@
 #include "cli/depfile.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <string>
+
+#include "files/whole_file.hpp"
 
 namespace tessera::cli {
 
 std::vector<std::filesystem::path> read_depfile(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::string text = files::read_whole(file).value_or("");
   std::vector<std::filesystem::path> files;
   std::string word;
   bool target = true;  // until the colon

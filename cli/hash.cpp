@@ -4,7 +4,8 @@
 #include <xxhash.h>
 
 #include <cstdio>
-#include <fstream>
+
+#include "files/whole_file.hpp"
 
 namespace tessera::cli {
 
@@ -17,15 +18,9 @@ std::string hash_text(std::string_view text) {
 }
 
 std::optional<std::string> hash_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string text;
-  std::vector<char> piece(1 << 18);
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  if (in.bad()) return std::nullopt;
-  return hash_text(text);
+  const std::optional<std::string> bytes = files::read_whole(file);
+  if (!bytes) return std::nullopt;
+  return hash_text(*bytes);
 }
 
 Key& Key::add(std::string_view part) {

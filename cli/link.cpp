@@ -179,6 +179,13 @@ void link_objects(const std::vector<Object>& objects, const CompileSetup& s, con
   for (const KnownLibrary* k : known) command.push_back(std::string("-l") + k->library);
   command.insert(command.end(), {"-Wl,--build-id=0x" + build_id(objects, request), "-o", output.string()});
 
+  if (find_program("ld.gold")) {
+    // It takes a third of the time. Whatever it does not like is for the compiler's own linker, whose words are
+    // explained below.
+    Command fast = command;
+    fast.insert(fast.begin() + static_cast<std::ptrdiff_t>(s.compiler.command.size()), "-fuse-ld=gold");
+    if (run_all({fast}).front().exit_code == 0) return;
+  }
   const Finished result = run_all({command}).front();
   if (result.exit_code == 0) return;
   check_disk(result.output);

@@ -5,11 +5,10 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "cli/hash.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -20,11 +19,6 @@ bool at(const std::string& bytes, std::uint64_t offset, T& out) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
   std::memcpy(&out, bytes.data() + offset, sizeof(T));
   return true;
-}
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 // Sections of an object that stays in `bytes`.
@@ -74,7 +68,7 @@ class Sections {
 }  // namespace
 
 std::string hash_of_code(const std::filesystem::path& object) {
-  const std::string bytes = bytes_of(object);
+  const std::string bytes = files::read_whole(object).value_or("");
   const Sections sections(bytes);
   const auto number = [](auto n) { return std::to_string(n); };
   Key key;
@@ -102,7 +96,7 @@ std::string hash_of_code(const std::filesystem::path& object) {
 }
 
 std::vector<Symbol> read_symbols(const std::filesystem::path& object) {
-  const std::string bytes = bytes_of(object);
+  const std::string bytes = files::read_whole(object).value_or("");
   const Sections sections(bytes);
   std::vector<Symbol> symbols;
   for (const Elf64_Shdr& table : sections.all()) {

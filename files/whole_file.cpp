@@ -141,6 +141,22 @@ std::string write_here(const fs::path& path, const std::string& text) {
   return fill(path, std::ios::trunc, [&](std::ostream& out) { out << text; }) ? "" : reason();
 }
 
+std::optional<std::string> read_whole(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  std::string bytes(unknown ? 0 : size, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  // What has grown meanwhile, or did not say how large it is.
+  for (char piece[1 << 14]; in && (in.read(piece, sizeof piece), in.gcount() > 0);) {
+    bytes.append(piece, static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) return std::nullopt;
+  return bytes;
+}
+
 std::string stdout_error() {
   errno = 0;
   if (std::fflush(stdout) != 0) return "can't write to stdout: " + reason();

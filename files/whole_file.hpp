@@ -1,4 +1,5 @@
-// Files that somebody named, to be written: --record, --summary, -o and the like.
+// Files in one piece: those that somebody named, to be written (--record, --summary, -o and the like), and what is read
+// at once.
 #pragma once
 
 #include <filesystem>
@@ -30,6 +31,10 @@ std::string write_all(const std::vector<std::pair<std::filesystem::path, Writer>
 
 // write_here does it without all that: for files of our own that nobody else looks at.
 std::string write_here(const std::filesystem::path& path, const std::string& text);
+
+// read_whole returns all of a file's bytes, or nothing when it can't be read. Files of /proc, which do not tell their
+// size, are read, too.
+std::optional<std::string> read_whole(const std::filesystem::path& path);
 
 // stdout_error flushes stdout; returns what did not go well with it since the start of the process, or nothing.
 std::string stdout_error();

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 
 #include "cli/lsp/documentation.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::cli::lsp {
 namespace {
@@ -157,9 +156,7 @@ const CxxFunction* Kernels::find(const std::filesystem::path& folder, const std:
     const auto changed = fs::last_write_time(path, ignored);
     const auto [it, fresh] = files_.try_emplace(path);
     if (fresh || it->second.changed != changed) {
-      std::ifstream in(path, std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-      it->second = {changed, functions_of(text)};
+      it->second = {changed, functions_of(files::read_whole(path).value_or(""))};
       for (CxxFunction& f : it->second.functions) f.file = path;
     }
     for (const CxxFunction& f : it->second.functions) {

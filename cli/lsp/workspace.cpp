@@ -1,10 +1,8 @@
 #include "cli/lsp/workspace.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "cli/lsp/text.hpp"
 #include "compiler/format/pieces.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::cli::lsp {
 namespace {
@@ -22,11 +20,6 @@ bool has_main(const std::string& text) {
     before = p.text;
   }
   return false;
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -81,7 +74,7 @@ const Document* Workspace::document(const fs::path& path) const {
 
 std::string Workspace::text(const fs::path& path) const {
   const Document* d = document(settled(path));
-  return d != nullptr ? d->text : read(path);
+  return d != nullptr ? d->text : files::read_whole(path).value_or("");
 }
 
 std::string Workspace::uri(const fs::path& path) const {

@@ -9,6 +9,7 @@
 #include "cli/report/page.hpp"
 #include "cli/simulate/inputs.hpp"
 #include "cli/simulate/study.hpp"
+#include "files/whole_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -26,8 +27,7 @@ void write_png(const std::string& path, const std::string& svg) {
   const fs::path folder = name, in = folder / "plot.svg", out = folder / "plot.png";
   std::ofstream(in) << svg;
   const Finished done = run_all({{kConverter, "--zoom", "2", "-o", out.string(), in.string()}}).front();
-  std::ifstream made(out, std::ios::binary);
-  const std::string png(std::istreambuf_iterator<char>(made), {});
+  const std::string png = files::read_whole(out).value_or("");
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   if (done.exit_code != 0 || png.empty()) {

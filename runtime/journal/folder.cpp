@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "files/whole_file.hpp"
@@ -162,10 +160,7 @@ void Folder::look(const Origin& origin, Finished finished) {
   fs::remove(path_ / kFinished, ignored);
 }
 
-std::string token_of(const fs::path& folder) {
-  std::ifstream in(folder / kLock);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string token_of(const fs::path& folder) { return files::read_whole(folder / kLock).value_or(""); }
 
 Writing::Writing(const fs::path& folder)
     : lock_(open((folder / kWriting).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {

@@ -335,10 +335,12 @@ TEST_F(Flat, WhoMakesValuesFasterThanTheyAreReadHoldsOn) {
         words.insert(words.end(), {"--", std::to_string(k), std::to_string(steps)});
         return peak_mb(words);
       };
+      const double most = mb(s.steps / 16) + (workers[1] == "2" && workers[0] == "-t" ? 2 : 1) * kMostOfTwoMb;
+      double least = mb(s.steps);
       // A thread that gets no core for long reads nothing: it was in vain then to hold on.
-      EXPECT_LT(std::min({mb(s.steps), mb(s.steps), mb(s.steps)}),
-                mb(s.steps / 16) + (workers[1] == "2" && workers[0] == "-t" ? 2 : 1) * kMostOfTwoMb)
-          << s.name << ": " << s.steps / 16 << " steps, and sixteen times as many, " << workers[0] << workers[1];
+      for (int again = 0; again < 2 && least >= most; ++again) least = std::min(least, mb(s.steps));
+      EXPECT_LT(least, most) << s.name << ": " << s.steps / 16 << " steps, and sixteen times as many, " << workers[0]
+                             << workers[1];
     }
   }
 }

@@ -46,6 +46,18 @@ TEST_F(WholeFile, ReplacesTheOldOneAndKeepsItsPermissions) {
   EXPECT_EQ(count(), 1);
 }
 
+TEST_F(WholeFile, IsReadWholeWhateverItsSizeIsSaidToBe) {
+  std::string bytes(100'000, 'x');
+  bytes[50'000] = '\0';
+  EXPECT_EQ(write_whole(path("f"), bytes), "");
+  EXPECT_EQ(read_whole(path("f")), bytes);
+  EXPECT_EQ(write_whole(path("f"), ""), "");
+  EXPECT_EQ(read_whole(path("f")), "");
+  EXPECT_NE(read_whole("/proc/self/status").value_or(""), "");  // which says that it is empty
+  EXPECT_EQ(read_whole(path("none")), std::nullopt);
+  EXPECT_EQ(read_whole(folder_), std::nullopt);
+}
+
 TEST_F(WholeFile, LinksStayLinks) {
   fs::create_directory(path("there"));
   fs::create_symlink("there/f", path("dangling"));
