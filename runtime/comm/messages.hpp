@@ -184,9 +184,16 @@ struct SweepExpect {  // 0 -> all: so many shipments had been sent to you
 struct SweepTold {  // all -> a home: what may still be read
   static constexpr bool counts = false;
   std::vector<std::int64_t> boxes;  // of each five numbers, its horizon first
-  std::vector<abi::Id> awaited;     // by fragments that wait there
 };
-struct SweepHeard {  // a home -> 0: all have told
+struct SweepFound {  // a home -> the others: all have told, and nobody holds these; which of them are awaited there?
+  static constexpr bool counts = false;
+  std::vector<abi::Id> values;
+};
+struct SweepAwaited {  // ... -> that home: these
+  static constexpr bool counts = false;
+  std::vector<abi::Id> values;
+};
+struct SweepHeard {  // a home -> 0: all have answered
   static constexpr bool counts = false;
 };
 struct HullsStay {  // a rank -> home: these may be read as long as somebody holds the name with this horizon, or 0
@@ -385,12 +392,12 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
 };
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
-using Message =
-    std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
-                 PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
-                 Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
-                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore, SweepWanted,
-                 SweepCut, SweepHasCut, SweepExpect, SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom>;
+using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
+                             ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
+                             Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
+                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk,
+                             ClockAnswer, AskTotals, MakeMore, SweepWanted, SweepCut, SweepHasCut, SweepExpect,
+                             SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom, SweepFound, SweepAwaited>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -157,8 +157,6 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
         __atomic_store_n(&c->pending, n + 1, __ATOMIC_RELAXED);
         w.waits.store(w.waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       }
-      if (e->waiters == 0 && horizons != nullptr && abi::is_swept(names[k]) && !is_home(names[k])) [[unlikely]]
-        note_awaited(names[k]);
       slot_word(c, k) = e->waiters;
       e->waiters = link_to(c, k);
       if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
@@ -285,12 +283,14 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
   for (const protocol::Send& s : a.sends) Untold::add_to(drops[s.to], s.whom, e->id);
 }
 
-[[gnu::always_inline]] inline void DataFragments::free_at_end(DfEntry* e, std::map<Rank, Drop>& drops) {
+[[gnu::always_inline]] inline void DataFragments::free_at_end(const abi::Id& id, std::map<Rank, Drop>& drops) {
+  DfEntry* e = nullptr;
   {
-    Shard& shard = table_.shard(e->id);
+    Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
-    shard.remove(e->id);
+    e = shard.remove(id);
   }
+  if (e == nullptr) return;
   if (e->others != nullptr) {
     tell_copies(e, drops);
     if (e->others->limit >= 0) note_unread(e);
@@ -300,22 +300,14 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 
 [[gnu::noinline]] void DataFragments::free_shared(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
   for (DfEntry* e = std::exchange(scope->shared, nullptr); e != nullptr;)
-    free_at_end(std::exchange(e, e->others->older), drops);
+    free_at_end(std::exchange(e, e->others->older)->id, drops);
 }
 
-// What its sweeps have left.
+// What its sweeps have left; one that is not over may take it first.
 [[gnu::noinline]] void DataFragments::free_swept(ScopeRecord* scope, std::map<Rank, Drop>& drops) {
   for (Horizon* h = scope->horizons; h != nullptr; h = h->next()) {
     if (horizons != nullptr) horizons->forget(*h);  // no sweep looks at it now
-    h->for_each_value([&](const abi::Id& id) {
-      DfEntry* e = nullptr;
-      {
-        Shard& shard = table_.shard(id);
-        const std::lock_guard hold(shard.mutex);
-        e = shard.find(id);
-      }
-      if (e != nullptr) free_at_end(e, drops);
-    });
+    h->for_each_value([&](const abi::Id& id) { free_at_end(id, drops); });
   }
 }
 
@@ -347,7 +339,7 @@ bool DataFragments::free_scope(ScopeRecord* scope) {
   std::map<Rank, Drop> drops;
   if (scope->horizons != nullptr) free_swept(scope, drops);
   for (DfEntry* e = std::exchange(scope->entries, nullptr); e != nullptr;)
-    free_at_end(std::exchange(e, e->scope_next), drops);
+    free_at_end(std::exchange(e, e->scope_next)->id, drops);
   if (scope->shared != nullptr) free_shared(scope, drops);
   for (auto& [rank, drop] : drops) comm_.send(rank, drop);
   return !drops.empty();

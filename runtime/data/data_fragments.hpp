@@ -66,11 +66,12 @@ class DataFragments {
   void note_swept(Worker&, const abi::Name&, const abi::Spot&, std::uint64_t bytes);
   // So do those of names that this thread's releases have left without a holder.
   void free_left(Worker&);
-  // Of several ranks, whose horizons these are (data/swept.cpp): what is awaited here of names of these homes; what a
-  // sweep has found goes, unless it is needed all the same.
+  // Of several ranks, whose horizons these are (data/swept.cpp): whether fragments wait for this here, or have and left
+  // since the cut; what a sweep has found goes, unless it is needed all the same, and stays on the list. `awaited`:
+  // elsewhere, by the low halves.
   Horizons* horizons = nullptr;
-  std::vector<abi::Id> awaited(const std::vector<std::int32_t>& homes);
-  std::size_t free_dead(const std::vector<Horizons::Dead>&);
+  bool is_awaited(const abi::Id&);
+  void free_dead(std::vector<Horizons::Dead>&, const std::unordered_set<std::uint64_t>& awaited);
   // These came with a fragment that has them now. Those whose home, this rank, had let them go go again.
   void forget_passed(const std::vector<abi::Name>&);
 
@@ -182,13 +183,12 @@ class DataFragments {
   void stay_listed(DfEntry*);
   void link(DfEntry*);
   bool leaves_scope(DfEntry*);
-  void free_at_end(DfEntry*, std::map<Rank, Drop>&);
+  void free_at_end(const abi::Id&, std::map<Rank, Drop>&);
   void free_shared(ScopeRecord*, std::map<Rank, Drop>&);
   void tell_copies(DfEntry*, std::map<Rank, Drop>&) const;
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
-  bool free_dead(const abi::Id&, bool ended, std::map<Rank, Drop>&);
-  void note_awaited(const abi::Name&);
+  bool free_dead(const abi::Id&, std::map<Rank, Drop>&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;
@@ -219,8 +219,6 @@ class DataFragments {
   Crew& crew_;
   const protocol::Limits limits_;
   Table table_;
-  SpinMutex awaited_mutex_;
-  std::vector<abi::Id> awaited_;  // swept names of other homes for which somebody here has begun to wait
   std::atomic<std::int64_t> copy_bytes_{0};
   SpinMutex copies_mutex_;
   std::deque<abi::Id> copies_;  // in the order they came; dropped ones linger

@@ -12,30 +12,14 @@
 
 namespace tessera::runtime {
 
-// The caller holds the lock of its shard: whoever has let go of what its maker held is on the list before.
-void DataFragments::note_awaited(const abi::Name& n) {
-  const std::lock_guard hold(awaited_mutex_);
-  awaited_.push_back(n.id);
-}
-
-std::vector<abi::Id> DataFragments::awaited(const std::vector<std::int32_t>& homes) {
-  std::vector<abi::Id> all, out;
+bool DataFragments::is_awaited(const abi::Id& id) {
   {
-    const std::lock_guard hold(awaited_mutex_);
-    all.swap(awaited_);
-  }
-  std::erase_if(all, [&](const abi::Id& id) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
     const DfEntry* e = shard.find(id);
-    if (e == nullptr || e->waiters == 0) return true;
-    if (std::find(homes.begin(), homes.end(), balancer::index(home_of({id, e->scope}))) != homes.end())
-      out.push_back(id);
-    return false;
-  });
-  const std::lock_guard hold(awaited_mutex_);
-  awaited_.insert(awaited_.end(), all.begin(), all.end());
-  return out;
+    if (e != nullptr && e->waiters != 0) return true;
+  }
+  return horizons->relied(id);  // behind the look at who waits, who may leave between
 }
 
 // Their homes may let them go soon: it had them, and tells nobody that it looks for them again.
@@ -52,30 +36,21 @@ void DataFragments::take_on(const abi::Cf* c, Ship& ship) {
   }
 }
 
-std::size_t DataFragments::free_dead(const std::vector<Horizons::Dead>& dead) {
+void DataFragments::free_dead(std::vector<Horizons::Dead>& dead, const std::unordered_set<std::uint64_t>& awaited) {
   std::map<Rank, Drop> drops;
-  std::vector<const Horizons::Dead*> needed;
-  for (const Horizons::Dead& d : dead) {
-    if (!free_dead(d.value.id, false, drops)) needed.push_back(&d);
-  }
-  for (const Horizons::Dead* d : needed) {
-    // Who needed it may be done meanwhile, and its scope have ended, which did not find it where values are noted.
-    if (!horizons->note(d->handle, 0, d->value)) free_dead(d->value.id, true, drops);
-  }
+  std::erase_if(dead, [&](const Horizons::Dead& d) { return awaited.contains(d.id.lo) || !free_dead(d.id, drops); });
   for (auto& [rank, drop] : drops) comm_.send(rank, drop);
-  return dead.size() - needed.size();
 }
 
-// False: its scope has not ended, and it is needed by a fragment here, which is to be sent it, or by one that is on its
-// way to where a copy is.
-bool DataFragments::free_dead(const abi::Id& id, bool ended, std::map<Rank, Drop>& drops) {
+// False: it is needed by a fragment here, which is to be sent it, or by one that is on its way to where a copy is.
+bool DataFragments::free_dead(const abi::Id& id, std::map<Rank, Drop>& drops) {
   DfEntry* e = nullptr;
   {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
     e = shard.find(id);
     if (e == nullptr) return true;
-    if (!ended && (e->waiters != 0 || horizons->relied(id))) return false;
+    if (e->waiters != 0 || horizons->relied(id)) return false;
     if (!leaves_scope(e)) return true;
     shard.remove(id);
   }

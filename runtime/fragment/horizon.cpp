@@ -221,6 +221,27 @@ void Horizon::widen(Box& b, const Part& p) {
   }
 }
 
+namespace {
+
+// Is a box with the same rows, and next to the other or across it, in that dimension? Then both are one.
+bool unites(Horizon::Box& one, const Horizon::Box& other, std::size_t along) {
+  const std::size_t across = 1 - along;
+  if (one.first[across] != other.first[across] || one.last[across] != other.last[across]) return false;
+  const auto behind = [](std::int64_t last, std::int64_t first) { return last < first && last + 1 < first; };
+  if (behind(one.last[along], other.first[along]) || behind(other.last[along], one.first[along])) return false;
+  one.first[along] = std::min(one.first[along], other.first[along]);
+  one.last[along] = std::max(one.last[along], other.last[along]);
+  return true;
+}
+
+// Steps that have been made ahead hold a box each, one beside the other: these are one.
+void add_to(std::vector<Horizon::Box>& boxes, Horizon::Box b) {
+  while (!boxes.empty() && (unites(b, boxes.back(), 1) || unites(b, boxes.back(), 0))) boxes.pop_back();
+  boxes.push_back(b);
+}
+
+}  // namespace
+
 // What is held of what lies in this box; where something is held, at least one.
 std::vector<Horizon::Box> Horizon::held(const Box& within, std::size_t& holds) {
   std::vector<Box> boxes;
@@ -230,11 +251,16 @@ std::vector<Horizon::Box> Horizon::held(const Box& within, std::size_t& holds) {
     for (const auto& [b, hull] : held_) {
       const bool apart = b.first[0] > within.last[0] || b.last[0] < within.first[0] ||  //
                          b.first[1] > within.last[1] || b.last[1] < within.first[1];
-      if (!apart && (boxes.empty() || boxes.back() != b)) boxes.push_back(b);
+      if (!apart) add_to(boxes, b);
     }
     if (boxes.empty() && !held_.empty()) boxes.push_back(held_.front().box);
   }
-  return boxes;
+  if (boxes.size() <= kFew) return boxes;
+  // They stand in the order of holders that have come and gone.
+  std::sort(boxes.begin(), boxes.end());
+  std::vector<Box> united;
+  for (const Box& b : boxes) add_to(united, b);
+  return united;
 }
 
 // Without repetitions; where there is much of it, rather more.
@@ -312,25 +338,27 @@ std::vector<Horizon::Box> Horizon::cut() {
   return held(cut_, holds);
 }
 
-void Horizon::find_dead(std::vector<Box> boxes, const std::unordered_set<std::uint64_t>& wanted,
-                        const std::function<void(const Value&)>& dead) {
+void Horizon::find_dead(std::vector<Box> boxes, const std::function<void(const abi::Id&)>& dead) {
   const bool nobody = boxes.empty();
   const Around around(std::move(boxes));
   for (Part& p : parts_) {
     const std::lock_guard lock(p.mutex);
-    const auto goes = [&](const Value& v) {
-      if (!lies_in(v, cut_) || around.has(v) || wanted.count(v.id.lo) != 0) return false;
-      p.bytes -= v.bytes;
-      dead(v);
-      return true;
-    };
-    std::erase_if(p.values, goes);
-    if (!nobody) continue;
-    std::erase_if(p.others, [&](const abi::Id& id) {
-      if (wanted.count(id.lo) != 0) return false;
-      dead({id, {abi::kNoIndex, abi::kNoIndex}, 0});
-      return true;
+    for (const Value& v : p.values) {
+      if (lies_in(v, cut_) && !around.has(v)) dead(v.id);
+    }
+    if (nobody) std::for_each(p.others.begin(), p.others.end(), dead);
+  }
+}
+
+void Horizon::remove(const std::unordered_set<std::uint64_t>& gone) {
+  for (Part& p : parts_) {
+    const std::lock_guard lock(p.mutex);
+    std::erase_if(p.values, [&](const Value& v) {
+      const bool goes = gone.contains(v.id.lo);
+      if (goes) p.bytes -= v.bytes;
+      return goes;
     });
+    std::erase_if(p.others, [&](const abi::Id& id) { return gone.contains(id.lo); });
   }
 }
 

@@ -140,8 +140,8 @@ class alignas(64) Horizon {
   static void widen(Box&, const Part&);
   void sweep(Part&, std::vector<abi::Id>& dead);
   void keep(std::size_t part, const Value&);
-  void find_dead(std::vector<Box>, const std::unordered_set<std::uint64_t>& wanted,
-                 const std::function<void(const Value&)>& dead);
+  void find_dead(std::vector<Box>, const std::function<void(const abi::Id&)>& dead);
+  void remove(const std::unordered_set<std::uint64_t>& gone);  // by the low halves of ids
   std::vector<Box> held(const Box& within, std::size_t& holds);
   // Of several ranks, the home, whose rank cuts: what is held here of what there is. Only that may be found dead by the
   // sweep: what is held far ahead of all values, as of steps that are made but have not run, is no part of it.

@@ -13,10 +13,10 @@ namespace {
 // A sweep of several ranks takes some ten messages for each: not for fewer values, or bytes, than these.
 constexpr std::size_t kTimesAsMany = 8;
 constexpr std::size_t kLeastBytesOfRank = 1 << 20;
-// As of one rank, a look is paid for by so many bytes. To look for what is awaited takes longer than that: it
-// is looked up, sent, and put into a set.
-constexpr std::size_t kBytesPerLook = 64;
-constexpr std::size_t kLooksPerAwaited = 4;
+// A look is paid for by so many bytes: about what a fragment that holds something takes itself. So values hold no more
+// than twice what is needed, and as much again as all who wait; and to put the boxes of thousands in order, on each
+// rank, takes longer than a look of one rank does.
+constexpr std::size_t kBytesPerLook = 512;
 
 }  // namespace
 
@@ -139,40 +139,46 @@ Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
   return out;
 }
 
-std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around, const std::vector<abi::Id>& awaited) {
-  std::unordered_set<std::uint64_t> wanted;
-  for (const abi::Id& id : awaited) wanted.insert(id.lo);
+std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around) {
   std::vector<Dead> dead;
   const std::lock_guard lock(mutex_);
-  asked_.store(false);
-  std::size_t values = 0, bytes = 0, looked_at = kLooksPerAwaited * awaited.size();
   for (const auto& [handle, h] : all_) {
     const auto told = around.find(handle);
     if (h->handed_ == nullptr || told == around.end() || !is_left(*h, told->second)) continue;
     Horizon::release(std::exchange(h->handed_, nullptr));
   }
+  looks_ = 0;
+  for (const auto& [handle, h] : all_) {
+    const auto told = around.find(handle);
+    if (home_of(handle) != self_ || told == around.end()) continue;
+    std::size_t holds = 0;
+    std::vector<Horizon::Box> boxes = h->held(h->cut_, holds);
+    looks_ += holds + told->second.size();
+    boxes.insert(boxes.end(), told->second.begin(), told->second.end());
+    h->find_dead(std::move(boxes), [&, name = handle](const abi::Id& id) { dead.push_back({name, id}); });
+  }
+  return dead;
+}
+
+void Horizons::remove(const std::vector<Dead>& gone) {
+  std::map<std::int64_t, std::unordered_set<std::uint64_t>> of;
+  for (const Dead& d : gone) of[d.handle].insert(d.id.lo);
+  const std::lock_guard lock(mutex_);
+  std::size_t values = 0, bytes = 0;
   for (const auto& [handle, h] : all_) {
     if (home_of(handle) != self_) continue;
-    if (const auto told = around.find(handle); told != around.end()) {
-      std::size_t holds = 0;
-      std::vector<Horizon::Box> boxes = h->held(h->cut_, holds);
-      looked_at += holds + told->second.size();
-      boxes.insert(boxes.end(), told->second.begin(), told->second.end());
-      h->find_dead(std::move(boxes), wanted, [&, name = handle](const Horizon::Value& v) {
-        dead.push_back({name, v});
-      });
-    }
+    if (const auto its = of.find(handle); its != of.end()) h->remove(its->second);
     for (Horizon::Part& p : h->parts_) {
-      const std::lock_guard its(p.mutex);
+      const std::lock_guard parts(p.mutex);
       values += p.values.size();
       bytes += p.bytes;
     }
   }
   values_.store(values);
   bytes_.store(bytes);
-  most_.store(least_to_sweep == 0 ? 0 : 2 * values + looked_at);  // so looking costs as much as was assigned
-  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes + kBytesPerLook * looked_at);
-  return dead;
+  most_.store(least_to_sweep == 0 ? 0 : 2 * values + looks_);  // so looking costs as much as was assigned
+  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes + kBytesPerLook * looks_);
+  asked_.store(false);
 }
 
 void Horizons::rely(const abi::Id& id) {

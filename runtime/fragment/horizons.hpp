@@ -22,7 +22,7 @@ class Horizons {
   using Boxes = std::map<std::int64_t, std::vector<Horizon::Box>>;  // by handle
   struct Dead {
     std::int64_t handle;
-    Horizon::Value value;
+    abi::Id id;
   };
 
   // `want`: asks for a sweep; any thread.
@@ -46,11 +46,14 @@ class Horizons {
   // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names all are in it, each
   // with what is held of the values that there are now: others are not found dead.
   Boxes write_down(const std::vector<std::int32_t>& homes);
-  // The home: what lies in none of these boxes, nor is held here now, nor awaited. Of horizons that are mentioned.
-  std::vector<Dead> find_dead(const Boxes&, const std::vector<abi::Id>& awaited);
+  // The home: what lies in none of these boxes, nor is held here now. Of horizons that are mentioned.
+  // They stay noted: whose scope ends finds them still.
+  std::vector<Dead> find_dead(const Boxes&);
+  // These are gone, and the sweep is over.
+  void remove(const std::vector<Dead>& gone);
 
-  // The home: a fragment left for another rank, and this input did not go along since it is there. Between the cut here
-  // and the end of the sweep nobody else may have heard of that fragment.
+  // A fragment left for another rank, and this input did not go along: it is there, or the fragment has waited for it.
+  // Or one came across the cut. Between the cut here and the end of the sweep nobody else may have heard of it.
   void rely(const abi::Id&);
   bool relied(const abi::Id&);
   void relies(bool on);  // from now on that is remembered, or not; forgets what was
@@ -69,7 +72,8 @@ class Horizons {
   std::atomic<std::size_t> values_{0};  // noted and not found dead, about
   std::atomic<std::size_t> bytes_{0};
   std::atomic<std::size_t> most_{0}, most_bytes_{0};  // with so many a sweep is asked for; 0: not set yet
-  std::atomic<bool> asked_{false};                    // since the last cut
+  std::atomic<bool> asked_{false};                    // since the last sweep
+  std::size_t looks_ = 0;                             // of this sweep
 
   SpinMutex relied_mutex_;
   bool remembers_ = false;

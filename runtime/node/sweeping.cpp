@@ -80,7 +80,7 @@ void Sweeping::add(const PackedCf& p) {
   try {
     const InputNames names(c);
     for (unsigned k = 0; k < names.size(); ++k) {
-      if (abi::is_needed(names[k]) && abi::is_swept(names[k])) awaited_.push_back(names[k].id);
+      if (abi::is_needed(names[k]) && abi::is_swept(names[k])) node_.data.horizons->rely(names[k].id);
     }
   } catch (const ProgramError&) {  // it will not read them either
   }
@@ -136,10 +136,10 @@ void Sweeping::begin() {
 void Sweeping::on(Rank, SweepCut&& m) {
   homes_.clear();
   for (const Rank h : m.homes) homes_.push_back(balancer::index(h));
-  if (is_asked(balancer::index(node_.self()))) node_.data.horizons->relies(true);
-  // In this order: who lets go of what its maker held is awaited before.
+  homes_left_ = homes_.size();
+  // In this order: who leaves when it has been written down that nobody holds what it waits for is remembered.
+  node_.data.horizons->relies(true);
   written_ = node_.data.horizons->write_down(homes_);
-  awaited_ = node_.data.awaited(homes_);
   SweepHasCut answer;
   {
     const std::lock_guard lock(mutex_);
@@ -169,7 +169,7 @@ void Sweeping::tell() {
     if (!rank_.tells()) return;
   }
   std::map<std::int32_t, SweepTold> told;
-  for (const std::int32_t h : homes_) told[h].awaited = awaited_;
+  for (const std::int32_t h : homes_) told[h];
   for (const auto& [horizon, boxes] : written_) {
     for (const Horizon::Box& b : boxes) put(told[Horizons::home_of(horizon)].boxes, horizon, b.first, b.last);
   }
@@ -178,7 +178,6 @@ void Sweeping::tell() {
 
 void Sweeping::on(Rank, SweepTold&& m) {
   for_each_box(m.boxes, [&](std::int64_t horizon, const Horizon::Box& b) { around_[horizon].push_back(b); });
-  wanted_there_.insert(wanted_there_.end(), m.awaited.begin(), m.awaited.end());
   if (++told_ < static_cast<std::size_t>(node_.ranks())) return;
   told_ = 0;
   // Not those that have been opened since: nobody has been asked about them.
@@ -187,11 +186,33 @@ void Sweeping::on(Rank, SweepTold&& m) {
     if (Horizons::home_of(horizon) == balancer::index(node_.self())) around[horizon] = std::move(around_[horizon]);
   }
   around_.clear();
-  const std::size_t freed =
-      node_.data.free_dead(node_.data.horizons->find_dead(around, std::exchange(wanted_there_, {})));
-  if (found_dead != nullptr) *found_dead += freed;
-  node_.data.horizons->relies(false);
+  found_ = node_.data.horizons->find_dead(around);
+  SweepFound found;
+  for (const Horizons::Dead& d : found_) found.values.push_back(d.id);
+  for (std::int32_t r = 0; r < node_.ranks(); ++r) {
+    if (Rank{r} != node_.self()) node_.comm.send(Rank{r}, found);
+  }
+}
+
+void Sweeping::on(Rank home, SweepFound&& m) {
+  std::erase_if(m.values, [this](const abi::Id& id) { return !node_.data.is_awaited(id); });
+  node_.comm.send(home, SweepAwaited{std::move(m.values)});
+  done_with_home();
+}
+
+void Sweeping::on(Rank, SweepAwaited&& m) {
+  for (const abi::Id& id : m.values) awaited_.insert(id.lo);
+  if (++answered_ + 1 < static_cast<std::size_t>(node_.ranks())) return;
+  answered_ = 0;
+  node_.data.free_dead(found_, std::exchange(awaited_, {}));
+  if (found_dead != nullptr) *found_dead += found_.size();
+  node_.data.horizons->remove(std::exchange(found_, {}));
+  done_with_home();
   say(Rank{0}, SweepHeard{});
+}
+
+void Sweeping::done_with_home() {
+  if (--homes_left_ == 0) node_.data.horizons->relies(false);
 }
 
 void Sweeping::on(Rank, SweepHeard&&) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
@@ -34,6 +35,8 @@ class Sweeping {
   void on(Rank, SweepHasCut&&);
   void on(Rank, SweepExpect&&);
   void on(Rank, SweepTold&&);
+  void on(Rank home, SweepFound&&);
+  void on(Rank, SweepAwaited&&);
   void on(Rank, SweepHeard&&);
   void on(Rank, HullsStay&&);
 
@@ -44,6 +47,7 @@ class Sweeping {
   void say_all(const M& m);
   void begin();
   void tell();
+  void done_with_home();
   void add(const PackedCf&);
   bool is_asked(std::int32_t home) const;
 
@@ -51,13 +55,15 @@ class Sweeping {
   std::atomic<bool> wanted_{false};
   SpinMutex mutex_;  // of rank_
   protocol::SweepRank rank_;
-  std::vector<std::int32_t> homes_;  // of the sweep that is on
-  Horizons::Boxes written_;          // of their names
-  std::vector<abi::Id> awaited_;     // likewise
-  std::size_t told_ = 0;             // a home: by so many ranks
-  Horizons::Boxes around_;           // what
-  std::vector<abi::Id> wanted_there_;
-  protocol::SweepLead lead_;  // rank 0
+  std::vector<std::int32_t> homes_;    // of the sweep that is on
+  Horizons::Boxes written_;            // of their names
+  std::size_t homes_left_ = 0;         // that have not asked yet what is awaited here; itself: that has not freed yet
+  std::size_t told_ = 0;               // a home: by so many ranks
+  Horizons::Boxes around_;             // what
+  std::vector<Horizons::Dead> found_;  // nobody holds these
+  std::unordered_set<std::uint64_t> awaited_;  // of these; the low halves of ids: one more that stays does no harm
+  std::size_t answered_ = 0;                   // by so many ranks
+  protocol::SweepLead lead_;                   // rank 0
 };
 
 }  // namespace tessera::runtime

@@ -8,6 +8,8 @@
 //   expect   who has all answers tells each rank how many shipments from before the cuts of their senders it has to
 //            have. What such a shipment may read, and came behind the cut, is added to what was written down.
 //   tell     a rank that has them all tells the homes what it has written down.
+//   found    a home that has heard all ranks asks the others about what nobody holds.
+//   awaited  each says what of that is waited for there, and the home frees the rest.
 //
 // A home that has heard all ranks knows something that is around all that will ever read: what is there behind the cuts
 // was made by what was held at them, or was under way across. Since hulls only shrink it does not matter that this is
@@ -16,9 +18,10 @@
 // On one rank the order is: write down, then `cut`; and who ships: `ships`, then let go, then send. So what is marked
 // behind the cut was held when it was written down.
 //
-// Who waits for a value and will read no more is not held, but seen: at home as one who waits when the value is to be
-// freed, elsewhere by what is written down. Who has the value is seen by nobody. So if it moves, the value goes along,
-// or the home remembers it until the sweep is over.
+// Who waits for a value and will read no more is not held, but seen where it waits: at home when the value is to be
+// freed, elsewhere when the home asks. If it leaves between the cut and the question, or comes across the cut, that
+// rank remembers it. Who has the value is seen by nobody. So if it moves, the value goes along, or the home remembers
+// it until the sweep is over.
 //
 // Pure, as step.hpp. The caller has a lock for SweepRank; the lead and the homes are of one thread.
 #pragma once

@@ -2,8 +2,8 @@
 // come and go: what is freed is read by nobody who is there, on his way, or still to be made; each sweep ends; and what
 // nobody can read is freed by the next one. And: each rule, broken, is found out.
 //
-// A reader waits until it has its value. What waits at home is seen there, and what waits elsewhere is written down;
-// who has the value is not.
+// A reader waits until it has its value. Who waits is seen where it waits, at home when the value is to be freed,
+// elsewhere when the home asks; who has the value is not.
 #include "runtime/protocol/sweeping.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,9 @@ struct SweepingRules {
   bool waits_for_what_crosses = true;  // a rank tells when that has come
   bool writes_down_first = true;       // and cuts then
   bool marks_first = true;             // a shipment is marked when it is begun, and not when it leaves
-  bool tells_of_waiting = true;        // what waits away from home is written down
+  bool tells_of_waiting = true;        // a rank that is asked says what waits there
+  bool tells_of_leavers = true;        // ... and what has waited there and left since its cut
+  bool asks_behind_all = true;         // the home asks when all have told, not when the first one has
   bool takes_along = true;             // who has the value and moves from elsewhere takes it along
   bool remembers = true;               // the home remembers who has left it since its cut without the value
   bool keeps_awaited = true;           // ... and frees nothing that is waited for there
@@ -48,7 +50,7 @@ struct Reader {
 };
 
 struct SweepWord {
-  enum Is : std::uint8_t { ship, want, cut, has_cut, expect, tell, heard } is;
+  enum Is : std::uint8_t { ship, want, cut, has_cut, expect, tell, found, awaited, heard } is;
   Reader reader{};
   std::uint64_t number = 0;  // mark, wave, or what is to come
   std::uint8_t hull = 0;
@@ -142,8 +144,9 @@ class SweepingWorld {
     }
     put(lead_.number), put(lead_.homes.size()), put(lead_.next.size()), put(lead_.cuts), put(lead_.homes_left);
     for (const std::uint64_t n : lead_.expected) put(n);
-    put(heard_), put(around_), put(freed_), put(relied_), put(remembers_), put(budget_.makes), put(budget_.moves),
-        put(budget_.waves);
+    for (std::size_t r = 0; r < kSweepers; ++r) put(relied_[r]), put(remembers_[r]);
+    put(heard_), put(answered_), put(around_), put(found_), put(awaited_), put(freed_), put(budget_.makes),
+        put(budget_.moves), put(budget_.waves);
     return b;
   }
 
@@ -188,7 +191,7 @@ class SweepingWorld {
     h.to = to;
     if (rules_->marks_first) h.mark = ranks_[r].ships(to);
     if (h.reader.loop || (h.reader.has && along && (r == home_ || rules_->takes_along))) return;
-    if (r == home_ && remembers_ && rules_->remembers) relied_ |= h.reader.hull();
+    if (remembers_[r] && (r == home_ ? rules_->remembers : rules_->tells_of_leavers)) relied_[r] |= h.reader.hull();
     h.reader.has = false;
   }
   void depart(std::size_t r, std::size_t k) {
@@ -203,7 +206,9 @@ class SweepingWorld {
     wires_[from][to].erase(wires_[from][to].begin());
     switch (m.is) {
       case SweepWord::ship:
-        if (ranks_[to].came(m.number) && rules_->adds_what_crosses) written_[to] |= m.reader.hull();
+        if (ranks_[to].came(m.number) && rules_->adds_what_crosses) {
+          (m.reader.loop ? written_[to] : relied_[to]) |= m.reader.hull();
+        }
         at_[to].push_back({m.reader, false});
         return tell(to);
       case SweepWord::want:
@@ -223,13 +228,20 @@ class SweepingWorld {
         return tell(to);
       case SweepWord::tell:
         around_ |= m.hull;
-        if (++heard_ < (rules_->home_waits_for_all ? kSweepers : kSweepers - 1)) return;
-        if (heard_ < kSweepers || rules_->home_waits_for_all)
-          freed_ |= static_cast<std::uint8_t>(kAll & ~(around_ | relied_ | awaited_at_home()));
-        if (heard_ < kSweepers) return;
-        heard_ = around_ = relied_ = 0;
-        remembers_ = false;
-        return say(to, 0, {SweepWord::heard});
+        if (++heard_ == (rules_->home_waits_for_all ? kSweepers : kSweepers - 1)) found_ = kAll & ~around_;
+        if (heard_ == (rules_->asks_behind_all ? kSweepers : 1U)) {
+          for (std::size_t r = 0; r < kSweepers; ++r) {
+            if (r != home_) say(home_, r, {SweepWord::found});
+          }
+        }
+        return free_found();
+      case SweepWord::found:
+        remembers_[to] = false;
+        return say(to, home_, {SweepWord::awaited, {}, 0, static_cast<std::uint8_t>(waits_at(to) | relied_[to])});
+      case SweepWord::awaited:
+        awaited_ |= m.hull;
+        ++answered_;
+        return free_found();
       case SweepWord::heard:
         lead_.heard();
         return begin();
@@ -241,18 +253,25 @@ class SweepingWorld {
   }
   void write_down(std::size_t r) {
     written_[r] = 0;
-    if (r == home_) relied_ = 0, remembers_ = true;
+    relied_[r] = 0, remembers_[r] = true;
     for (const Held& h : at_[r]) {
-      const bool waits = !h.reader.has && r != home_ && rules_->tells_of_waiting;
-      if (!h.leaves && (h.reader.loop || waits)) written_[r] |= h.reader.hull();
+      if (!h.leaves && h.reader.loop) written_[r] |= h.reader.hull();
     }
   }
-  std::uint8_t awaited_at_home() const {
+  std::uint8_t waits_at(std::size_t r) const {
     std::uint8_t all = 0;
-    for (const Held& h : at_[home_]) {
-      if (!h.leaves && !h.reader.loop && !h.reader.has && rules_->keeps_awaited) all |= h.reader.hull();
+    for (const Held& h : at_[r]) {
+      if (!h.leaves && !h.reader.loop && !h.reader.has) all |= h.reader.hull();
     }
-    return all;
+    return (r == home_ ? rules_->keeps_awaited : rules_->tells_of_waiting) ? all : 0;
+  }
+  // The home has heard of all who hold, and all others have said what is awaited there.
+  void free_found() {
+    if (heard_ < kSweepers || answered_ + 1U < kSweepers) return;
+    freed_ |= static_cast<std::uint8_t>(found_ & ~(awaited_ | relied_[home_] | waits_at(home_)));
+    heard_ = answered_ = around_ = found_ = awaited_ = 0;
+    remembers_[home_] = false;
+    say(home_, 0, {SweepWord::heard});
   }
   void end_cut(std::size_t r) {
     rules_->writes_down_first ? ranks_[r].cut(half_[r]) : write_down(r);
@@ -271,8 +290,9 @@ class SweepingWorld {
   std::array<SweepRank, kSweepers> ranks_{SweepRank(kSweepers), SweepRank(kSweepers), SweepRank(kSweepers)};
   std::array<std::uint8_t, kSweepers> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
   SweepLead lead_{kSweepers};
-  std::uint8_t heard_ = 0, around_ = 0, freed_ = 0, relied_ = 0;
-  bool remembers_ = false;
+  std::uint8_t heard_ = 0, around_ = 0, found_ = 0, answered_ = 0, awaited_ = 0, freed_ = 0;
+  std::array<std::uint8_t, kSweepers> relied_{};
+  std::array<bool, kSweepers> remembers_{};
 };
 
 struct SweepingResult {
@@ -327,6 +347,9 @@ INSTANTIATE_TEST_SUITE_P(
                     SweepingRules{.name = "a rank cuts, and writes down then", .writes_down_first = false},
                     SweepingRules{.name = "who ships has let go before it is marked", .marks_first = false},
                     SweepingRules{.name = "who waits away from home is not told of", .tells_of_waiting = false},
+                    SweepingRules{.name = "who has waited away from home and left is forgotten",
+                                  .tells_of_leavers = false},
+                    SweepingRules{.name = "a home asks before all have told", .asks_behind_all = false},
                     SweepingRules{.name = "who has the value leaves it behind", .takes_along = false},
                     SweepingRules{.name = "who has left home since the cut is forgotten", .remembers = false},
                     SweepingRules{.name = "the home frees what is waited for there", .keeps_awaited = false},

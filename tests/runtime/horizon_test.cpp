@@ -112,7 +112,7 @@ class SweepOfRanks : public testing::Test {
   void note(std::int64_t row) { all_.note(horizon_->handle(), 0, {{static_cast<std::uint64_t>(row), 1}, {row, 0}, 8}); }
   std::vector<std::int64_t> dead(const Horizons::Boxes& told) {
     std::vector<std::int64_t> rows;
-    for (const Horizons::Dead& d : all_.find_dead(told, {})) rows.push_back(d.value.key[0]);
+    for (const Horizons::Dead& d : all_.find_dead(told)) rows.push_back(static_cast<std::int64_t>(d.id.lo));
     std::sort(rows.begin(), rows.end());
     return rows;
   }
@@ -126,6 +126,37 @@ TEST_F(SweepOfRanks, TellsWhatIsHeldOfTheValuesThereAre) {
   const Horizons::Boxes told = all_.write_down({0});
   EXPECT_EQ(told.at(horizon_->handle()).size(), 1u) << "not what is held ahead";
   EXPECT_EQ(dead(told), (std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8, 9}));
+}
+
+// A scope that ends while the others are asked finds what was found dead as well.
+TEST_F(SweepOfRanks, WhatIsFoundDeadStaysNotedUntilItIsGone) {
+  std::vector<Horizons::Dead> found = all_.find_dead(all_.write_down({0}));
+  const auto noted = [&] {
+    std::size_t n = 0;
+    horizon_->for_each_value([&](const abi::Id&) { ++n; });
+    return n;
+  };
+  EXPECT_EQ(noted(), static_cast<std::size_t>(kMade));
+  found.pop_back();  // somebody waits for it
+  all_.remove(found);
+  EXPECT_EQ(noted(), 2u);
+}
+
+// Steps that are made far ahead hold a box each: these are told as one.
+TEST_F(SweepOfRanks, ManyHoldersAreOneBox) {
+  for (std::int64_t t = 0; t < kAhead; ++t) {
+    for (std::int64_t i = 0; i < 3; ++i) {
+      abi::Hulls hulls;
+      hulls.add(horizon_->handle(), kRead + 2 + (t * 7) % kAhead, kRead + 2 + (t * 7) % kAhead, 2 * i, 2 * i + 1);
+      held_.push_back(Horizon::hold(hulls, &all_));
+    }
+  }
+  for (std::int64_t t = kMade; t < 2 * kAhead; ++t) note(t);
+  const Horizons::Boxes told = all_.write_down({0});
+  EXPECT_LE(told.at(horizon_->handle()).size(), 4u);
+  EXPECT_EQ(dead(told).front(), 0);
+  EXPECT_EQ(dead(told)[4], kRead + 1) << "behind " << kRead << ", which is read";
+  EXPECT_EQ(dead(told)[5], kAhead + 100) << "and behind all that was made ahead";
 }
 
 // Who held it at the cut may have passed it on since, to a rank that had told before: it is behind this sweep's box.

@@ -49,7 +49,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(SweepWanted{}).index(), 42u);
   EXPECT_EQ(Message(HullsStay{}).index(), 48u);
   EXPECT_EQ(Message(GiveRoom{}).index(), 50u);
-  EXPECT_EQ(std::variant_size_v<Message>, 51u);
+  EXPECT_EQ(Message(SweepAwaited{}).index(), 52u);
+  EXPECT_EQ(std::variant_size_v<Message>, 53u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
