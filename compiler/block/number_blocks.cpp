@@ -1,5 +1,7 @@
 #include "compiler/block/number_blocks.hpp"
 
+#include <algorithm>
+
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
@@ -11,6 +13,12 @@ void number_blocks(Program& program, Diagnostics&) {
     program.chains.push_back(&chain);
     for (auto& b : chain.blocks) b->index = next++;
   });
+  for (Chain* chain : program.chains) {
+    Block& range = chain->last();
+    if (range.kind != Kind::range) continue;
+    range.ends = range.index + 1;
+    for_each_chain(*range.body, [&](Chain& in) { range.ends = std::max(range.ends, in.last().index + 1); });
+  }
 }
 
 }  // namespace tessera::compiler::block

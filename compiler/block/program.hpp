@@ -146,6 +146,7 @@ struct Hull {
 struct Block {
   Kind kind = Kind::eval;
   std::uint32_t index = 0;             // pass number-blocks
+  std::uint32_t ends = 0;              // likewise, of a range: behind the last block of what stands in its body
   std::vector<Input> inputs;           // pass match-inputs
   std::vector<std::uint32_t> counted;  // inputs with a req_count that no later block reads
   // Pass find-readers, by input number: who assigns it sends it to where this chain's locator says.

@@ -531,13 +531,15 @@ class Writer {
            function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
            std::to_string(block_.expects) + "u";
     const bool holds = !block_.hulls.empty();
-    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || holds || carries()) {
+    const bool around = range && nested(*block_.body);
+    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || holds || carries() || around) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");
     }
-    if (holds || carries()) {
+    if (holds || carries() || around) {
       out += ", values_of(\"" + layout + "\"), " + function(holds, "hu") + ", " +
              (holds ? std::to_string(place(chain_.hold).word) : "0") + ", " + name(carries(), "cd");
+      if (around) out += ", " + std::to_string(block_.ends) + "u";
     }
     return out + "};\n\n";
   }

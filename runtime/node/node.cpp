@@ -190,7 +190,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     }
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  const bool grows = held->grows() || (piles && (w.grew || (w.idle_since != 0 && crew.size() == 1)));
+  const bool grows = held->grows() || (piles && w.grew);
   if (makes_in_vain(w, seen) || grows) look_elsewhere(crew, w);
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
@@ -198,6 +198,8 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     if (!bounded_) crew.growing.look();
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
+    // What it has made last was nothing to run.
+    if (w.idle_since != 0 && crew.size() == 1) look_elsewhere(crew, w);
   }
   // For each that makes values pile up some of those who read them.
   const bool enough = piles ? !std::exchange(w.grew, false) : w.queue.atomics() >= w.visible;

@@ -89,6 +89,16 @@ Lacking lacking(const Cf* c, balancer::Rank to) {
   return lacks;
 }
 
+// Of one loop: all that its iterations know is the same, but which of them are left.
+bool are_parts(const Cf* a, const Cf* b) {
+  if (a->block != b->block || a->scope != b->scope) return false;
+  for (unsigned k = 2; k < a->block->frame_words; ++k) {
+    const bool holds = (a->block->flags & abi::kHolds) != 0 && k == a->block->hold_word;
+    if (!holds && abi::frame_int(a, k) != abi::frame_int(b, k)) return false;
+  }
+  return true;
+}
+
 // What iterations that are claimed may still read is held by whoever runs them, the rest by what is left of the range.
 HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last, Horizons* all) {
   const abi::Block& b = *range->block;
@@ -301,31 +311,57 @@ ReadyQueue::Next ReadyQueue::next_ahead(Making making) const {
   return {range, before, false};
 }
 
+// Not one that stands around more than a few others: what is listed of its earlier iterations goes before what it makes
+// next, or fragments would wait for what stands ever further behind. First those that stand around none, then the
+// innermost. Else it is the same block.
+const abi::Block* ReadyQueue::another_block(const Cf* head) {
+  constexpr std::int64_t kMostWithin = 4;
+  struct Listed {
+    const abi::Block* block;
+    std::int64_t loops;
+  };
+  std::vector<Listed> all;  // by their last places in the list
+  for (const Cf* c = head; c != nullptr; c = c->next) {
+    const auto at = std::find_if(all.rbegin(), all.rend(), [c](const Listed& l) { return l.block == c->block; });
+    if (at == all.rend()) {
+      all.push_back({c->block, 1});
+    } else {
+      ++at->loops;
+      std::rotate(std::prev(at.base()), at.base(), all.end());
+    }
+  }
+  const auto is_around = [](const abi::Block* outer, const abi::Block* b) {
+    return outer->index < b->index && b->index < outer->ends;
+  };
+  const abi::Block* innermost = nullptr;
+  for (auto other = all.rbegin(); other != all.rend(); ++other) {
+    if (other->block == head->block) continue;
+    std::int64_t within = 0;
+    for (const Listed& l : all) within += is_around(other->block, l.block) ? l.loops : 0;
+    if (within == 0) return other->block;
+    if (within <= kMostWithin && (innermost == nullptr || is_around(innermost, other->block))) innermost = other->block;
+  }
+  return innermost == nullptr ? head->block : innermost;
+}
+
 void ReadyQueue::another_loop_first() {
   const std::lock_guard hold(mutex_);
   ahead_first_ = due_.head != nullptr && !ahead_first_;
   Loops& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
   if (list.head == nullptr) return;
-  const abi::Block* block = list.head->block;
-  for (const Cf* c = list.head; c != nullptr; c = c->next) {
-    if (c->block != list.head->block) block = c->block;
-  }
-  const auto goes_before = [](const Cf* a, const Cf* b) {
-    return a->block->kind == abi::Kind::range && abi::frame_int(a, 0) < abi::frame_int(b, 0);
-  };
-  Cf* before = nullptr;  // the one before `first`
+  const abi::Block* block = another_block(list.head);
   Cf* first = nullptr;
-  for (Cf *at = nullptr, *c = list.head; c != nullptr; at = c, c = c->next) {
-    if (c->block != block || (first != nullptr && !goes_before(c, first))) continue;
-    before = at;
-    first = c;
+  const bool range = block->kind == abi::Kind::range;
+  for (Cf* c = list.head; c != nullptr; c = c->next) {
+    if (c->block != block || (!range && first != nullptr)) continue;
+    if (first == nullptr || !are_parts(c, first) || abi::frame_int(c, 0) < abi::frame_int(first, 0)) first = c;
   }
-  if (before == nullptr) return;
+  if (first == list.head) return;
   // What it makes goes before it, and not behind those of its family, which come later now.
   list.families.fill(nullptr);
   list.came = nullptr;
   // Of calls all, in their order: were it one of them each time, the loop that makes them would make more meanwhile.
-  const auto moves = [&](const Cf* c) { return c == first || (c->block == block && block->kind != abi::Kind::range); };
+  const auto moves = [&](const Cf* c) { return c == first || (c->block == block && !range); };
   Cf *moved = nullptr, *others = nullptr;
   Cf **end_of_moved = &moved, **end_of_others = &others;
   for (Cf* c = list.head; c != nullptr; c = c->next) {

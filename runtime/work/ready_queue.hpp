@@ -67,9 +67,9 @@ class ReadyQueue {
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk, Running = Running::usual);
-  // Another loop than the first one comes first: of that which has been listed longest the part with the lowest
-  // indices, or, if these are calls, all of them. Where there are only parts of one loop, of these. Where something is
-  // due, once what is ahead comes first, until who pops may make only what is due, once not.
+  // Another loop than the first one comes first: that which has been listed longest, but for those around others, of
+  // its parts the one with the lowest indices; or, if these are calls, all of them. Where something is due, once what
+  // is ahead comes first, until who pops may make only what is due, once not.
   void another_loop_first();
   // Whether pop(.., then, .., running) would find something.
   bool has(Making then, Running = Running::usual);
@@ -138,6 +138,7 @@ class ReadyQueue {
   Next next_of_few() const;
   Next next_ahead(Making) const;
   static Cf* most_behind(Cf* range, Cf*& before);
+  static const abi::Block* another_block(const Cf* head);
   static std::size_t place_in_families(const Cf* c) { return (c->flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
   static Cf* last_of_family(const Loops&, const Cf*);
   static Cf** place_of(Loops&, const Cf*);

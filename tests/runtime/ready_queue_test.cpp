@@ -566,6 +566,57 @@ TEST(ReadyQueue, AnotherLoopMayComeFirst) {
   EXPECT_EQ(made_after_another({{1, 5}, {1, 4}, {1, 3}}), Made({3, 4, 5}));
 }
 
+// `for k { for i; for j { for l } }`, by their numbers: what has been listed of earlier iterations goes before what a
+// loop around it makes next. Ranks made all of an LU factorisation ahead, since the loop over its steps came first
+// whenever nothing ran.
+TEST(ReadyQueue, AnotherLoopIsNoneThatStandsAroundMany) {
+  std::vector<abi::Block> blocks(4, block(3));
+  for (std::uint32_t k = 0; k < 4; ++k) blocks[k].index = k;
+  blocks[0].ends = blocks[2].ends = 4;
+  const auto first_of = [&](const std::vector<std::pair<std::size_t, std::int64_t>>& listed) {
+    ReadyQueue q(4);
+    for (auto l = listed.rbegin(); l != listed.rend(); ++l) {
+      Cf* const c = allocate_cf(blocks[l->first], nullptr, {});
+      abi::frame_int(c, 0) = abi::frame_int(c, 1) = l->second;
+      q.push(c);
+      q.push(fragment(0, 0));
+      EXPECT_EQ(next_number(q), 0);
+    }
+    q.another_loop_first();
+    Work w;
+    EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
+    free_cf(w.cf);
+    for (Cf* c : q.take_all()) free_cf(c);
+    return w.first;
+  };
+  EXPECT_EQ(first_of({{3, 30}, {1, 10}, {2, 20}, {0, 0}}), 10) << "neither 2, around 3, nor 0, around all";
+  EXPECT_EQ(first_of({{3, 30}, {2, 20}, {0, 0}}), 20) << "of those that are around others the innermost";
+  EXPECT_EQ(first_of({{3, 30}, {0, 0}}), 0) << "around one: a step of a time loop may read what the one before makes";
+  EXPECT_EQ(first_of({{3, 30}, {3, 31}, {3, 32}, {3, 29}, {3, 34}, {0, 0}}), 29)
+      << "around five: the part with low indices";
+}
+
+// Of several instances of one loop the oldest, and of its parts that with the lowest indices.
+TEST(ReadyQueue, OfALoopTheOldestComesFirst) {
+  abi::Block loop = block(3);
+  loop.frame_words = loop.capacity = 3;
+  ReadyQueue q(4);
+  for (const auto& [of, first] : {std::pair{0, 9}, {0, 8}, {1, 4}, {2, 5}}) {
+    Cf* const c = allocate_cf(loop, nullptr, {});
+    abi::frame_int(c, 0) = abi::frame_int(c, 1) = first;
+    abi::frame_int(c, 2) = of;
+    q.push(c);
+    q.push(fragment(0, 0));
+    EXPECT_EQ(next_number(q), 0);
+  }
+  q.another_loop_first();
+  Work w;
+  EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
+  EXPECT_EQ(w.first, 8);
+  free_cf(w.cf);
+  for (Cf* c : q.take_all()) free_cf(c);
+}
+
 // The number of a fragment, or of a loop's next iteration.
 std::int64_t next_made(ReadyQueue& q) {
   Work w;
