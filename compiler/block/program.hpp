@@ -145,8 +145,9 @@ struct Hull {
 // call, condition, body, done, deletes.
 struct Block {
   Kind kind = Kind::eval;
-  std::uint32_t index = 0;             // pass number-blocks
-  std::uint32_t ends = 0;              // likewise, of a range: behind the last block of what stands in its body
+  std::uint32_t index = 0;  // pass number-blocks
+  // Likewise, of a range: what stands in its body, or in subs that it calls, from .. below.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> within;
   std::vector<Input> inputs;           // pass match-inputs
   std::vector<std::uint32_t> counted;  // inputs with a req_count that no later block reads
   // Pass find-readers, by input number: who assigns it sends it to where this chain's locator says.

@@ -51,7 +51,7 @@ class Writer {
     return out;
   }
   std::string tables(const Alike::Written& written) {
-    std::string out = slots() + variables() + groups() + carried() + callers();
+    std::string out = slots() + variables() + groups() + carried() + within() + callers();
     const auto table = [&](const char* start, const std::string& list) {
       if (!list.empty()) out += start + number_ + "[] = {" + list + "};\n";
     };
@@ -480,6 +480,13 @@ class Writer {
     return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(chain_.waiting) + "~0u, " +
            groups_of(chain_.free) + "~0u};\n";
   }
+  bool is_around() const { return block_.kind == Kind::range && nested(*block_.body); }
+  std::string within() const {
+    if (!is_around()) return "";
+    std::string out = "const std::uint32_t wi" + number_ + "[] = {";
+    for (const auto& [from, below] : block_.within) out += std::to_string(from) + ", " + std::to_string(below) + ", ";
+    return out + "~0u};\n";
+  }
   bool carries() const { return block_.kind == Kind::range && !chain_.waiting.empty(); }
   static std::string groups_of(const std::vector<const block::Chain*>& chains) {
     std::set<std::uint32_t> groups;
@@ -531,15 +538,15 @@ class Writer {
            function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
            std::to_string(block_.expects) + "u";
     const bool holds = !block_.hulls.empty();
-    const bool around = range && nested(*block_.body);
-    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || holds || carries() || around) {
+    const bool last = holds || carries() || is_around();
+    if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || last) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");
     }
-    if (holds || carries() || around) {
+    if (last) {
       out += ", values_of(\"" + layout + "\"), " + function(holds, "hu") + ", " +
              (holds ? std::to_string(place(chain_.hold).word) : "0") + ", " + name(carries(), "cd");
-      if (around) out += ", " + std::to_string(block_.ends) + "u";
+      if (is_around()) out += ", wi" + number_;
     }
     return out + "};\n\n";
   }

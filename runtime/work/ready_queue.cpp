@@ -331,7 +331,10 @@ const abi::Block* ReadyQueue::another_block(const Cf* head) {
     }
   }
   const auto is_around = [](const abi::Block* outer, const abi::Block* b) {
-    return outer->index < b->index && b->index < outer->ends;
+    for (const std::uint32_t* w = outer->within; w != nullptr && *w != ~0u && outer != b; w += 2) {
+      if (w[0] <= b->index && b->index < w[1]) return true;
+    }
+    return false;
   };
   const abi::Block* innermost = nullptr;
   for (auto other = all.rbegin(); other != all.rend(); ++other) {

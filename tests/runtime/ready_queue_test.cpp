@@ -572,7 +572,9 @@ TEST(ReadyQueue, AnotherLoopMayComeFirst) {
 TEST(ReadyQueue, AnotherLoopIsNoneThatStandsAroundMany) {
   std::vector<abi::Block> blocks(4, block(3));
   for (std::uint32_t k = 0; k < 4; ++k) blocks[k].index = k;
-  blocks[0].ends = blocks[2].ends = 4;
+  constexpr std::uint32_t kOfK[] = {1, 3, 3, 4, ~0u}, kOfJ[] = {3, 4, ~0u};
+  blocks[0].within = kOfK;
+  blocks[2].within = kOfJ;
   const auto first_of = [&](const std::vector<std::pair<std::size_t, std::int64_t>>& listed) {
     ReadyQueue q(4);
     for (auto l = listed.rbegin(); l != listed.rend(); ++l) {

@@ -273,9 +273,9 @@ struct Block {
   // range: the groups of what waits for other iterations, ~0u, those of all else that an iteration makes, ~0u. Null:
   // nothing waits so.
   const std::uint32_t* carried = nullptr;
-  // range: behind the index of the last block of what stands in its body; 0 where an iteration makes atomic fragments
-  // only.
-  std::uint32_t ends = 0;
+  // range: the indices of the blocks that stand in its body and in subs that it calls, from, below, from, .., ~0u.
+  // Null: an iteration makes atomic fragments only.
+  const std::uint32_t* within = nullptr;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
