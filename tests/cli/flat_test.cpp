@@ -406,7 +406,7 @@ TEST_F(Flat, RanksGoStepByStep) {
         "  for t = 0..T-1 cycle(u[t], 64, u[t+1]);\n  show(u[T][0]);\n}\n");
   constexpr double kMostOfRank = 90;
   for (const auto& [program, size, balancer] :
-       {std::array{"lu.fa", "150", "none"}, {"lu.fa", "150", "auto"}, {"levels.fa", "4000", "none"}}) {
+       {std::array{"lu.fa", "150", "none"}, {"lu.fa", "150", "auto"}, {"levels.fa", "12000", "none"}}) {
     const Words words{"run",        "-q",     program,     "-n",     "2",  "-t", "1",
                       "--balancer", balancer, "--summary", "s.json", "--", size};
     double least = peak_mb(words);
