@@ -381,7 +381,7 @@ TEST_F(Flat, RanksDoNotMakeEverythingAhead) {
 }
 
 // Loops around others do not go on before these, whatever piles up: all steps of a factorisation waited while its first
-// one ran (170 MB), and all cycles of a solver whose levels are a recursion (150 MB, and more with each cycle).
+// one ran (170 MB), and thousands of cycles of a solver whose levels are a recursion (290 to 400 MB).
 TEST_F(Flat, RanksGoStepByStep) {
   write("lu.fa",
         "C++ sub init(int i, int j, name x) ${{ x = (i * 131 + j * 37) % 1000; $}}\n"
