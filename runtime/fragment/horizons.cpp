@@ -107,20 +107,19 @@ bool Horizons::is_left(Horizon& h, const std::vector<Horizon::Box>& told) {
   return told.empty() && h.held_.empty();
 }
 
-bool Horizons::note(std::int64_t handle, std::size_t part, const Horizon::Value& v) {
+void Horizons::note(std::int64_t handle, std::size_t part, const Horizon::Value& v) {
   {
     const std::lock_guard lock(mutex_);
     const auto it = all_.find(handle);
-    if (it == all_.end()) return false;
+    if (it == all_.end()) return;
     it->second->keep(part, v);
   }
   const std::size_t values = values_.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::size_t bytes = bytes_.fetch_add(v.bytes, std::memory_order_relaxed) + v.bytes;
   const std::size_t most = std::max(most_.load(std::memory_order_relaxed), kTimesAsMany * least_to_sweep);
   const std::size_t most_bytes = std::max(most_bytes_.load(std::memory_order_relaxed), kLeastBytesOfRank);
-  if (values < most && bytes < most_bytes) return true;
+  if (values < most && bytes < most_bytes) return;
   if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) want_();
-  return true;
 }
 
 Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {

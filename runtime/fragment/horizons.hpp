@@ -39,9 +39,9 @@ class Horizons {
   void hold(HeldHull*, const abi::Hull&);
   // Of a name at home here, as long as somebody holds that of `until`, of the same scope; 0: as long as it lives.
   void stay(const abi::Hull&, std::int64_t until);
-  // There is a value, where its scope lives; false: it has ended. A sweep is asked for when there are twice as many as
-  // the last one left.
-  bool note(std::int64_t handle, std::size_t part, const Horizon::Value&);
+  // There is a value, where its scope lives, unless that has ended. A sweep is asked for when there are twice as many
+  // as the last one left.
+  void note(std::int64_t handle, std::size_t part, const Horizon::Value&);
 
   // A sweep. Each rank, before it cuts: what is held here of names of these homes. Of its own names all are in it, each
   // with what is held of the values that there are now: others are not found dead.

@@ -538,17 +538,24 @@ TEST(ReadyQueue, WhatIsToComeBehindComesBehindTheLoopsOfItsBody) {
   EXPECT_EQ(q.loops(), 0);
 }
 
+// A loop of one iteration, `of` being the third word of its frame if there is one; what is pushed next is another
+// body's.
+void push_by_a_body(ReadyQueue& q, const abi::Block& loop, std::int64_t first, std::int64_t of = 0) {
+  Cf* const c = allocate_cf(loop, nullptr, {});
+  abi::frame_int(c, 0) = abi::frame_int(c, 1) = first;
+  if (loop.frame_words > 2) abi::frame_int(c, 2) = of;
+  q.push(c);
+  q.push(fragment(0, first));
+  EXPECT_EQ(next_number(q), first);
+}
+
 // Loops, by number and first index, are pushed by a body each, the newest one last; then another one comes first.
 using Made = std::vector<std::int64_t>;
 Made made_after_another(const std::vector<std::pair<std::size_t, std::int64_t>>& loops) {
   const std::vector<abi::Block> blocks(4, block(3));
   ReadyQueue q(4);
   for (const auto& [loop, first] : loops) {
-    Cf* const c = allocate_cf(blocks[loop], nullptr, {});
-    abi::frame_int(c, 0) = abi::frame_int(c, 1) = first;
-    q.push(c);
-    q.push(fragment(0, first));
-    EXPECT_EQ(next_number(q), first);
+    push_by_a_body(q, blocks[loop], first);
   }
   q.another_loop_first();
   Made made;
@@ -577,13 +584,7 @@ TEST(ReadyQueue, AnotherLoopIsNoneThatStandsAroundMany) {
   blocks[2].within = kOfJ;
   const auto first_of = [&](const std::vector<std::pair<std::size_t, std::int64_t>>& listed) {
     ReadyQueue q(4);
-    for (auto l = listed.rbegin(); l != listed.rend(); ++l) {
-      Cf* const c = allocate_cf(blocks[l->first], nullptr, {});
-      abi::frame_int(c, 0) = abi::frame_int(c, 1) = l->second;
-      q.push(c);
-      q.push(fragment(0, 0));
-      EXPECT_EQ(next_number(q), 0);
-    }
+    for (auto l = listed.rbegin(); l != listed.rend(); ++l) push_by_a_body(q, blocks[l->first], l->second);
     q.another_loop_first();
     Work w;
     EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
@@ -603,14 +604,7 @@ TEST(ReadyQueue, OfALoopTheOldestComesFirst) {
   abi::Block loop = block(3);
   loop.frame_words = loop.capacity = 3;
   ReadyQueue q(4);
-  for (const auto& [of, first] : {std::pair{0, 9}, {0, 8}, {1, 4}, {2, 5}}) {
-    Cf* const c = allocate_cf(loop, nullptr, {});
-    abi::frame_int(c, 0) = abi::frame_int(c, 1) = first;
-    abi::frame_int(c, 2) = of;
-    q.push(c);
-    q.push(fragment(0, 0));
-    EXPECT_EQ(next_number(q), 0);
-  }
+  for (const auto& [of, first] : {std::pair{0, 9}, {0, 8}, {1, 4}, {2, 5}}) push_by_a_body(q, loop, first, of);
   q.another_loop_first();
   Work w;
   EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
