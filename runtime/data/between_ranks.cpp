@@ -138,7 +138,12 @@ void DataFragments::report_uses(const abi::Cf* c) {
     {
       Shard& shard = table_.shard(names[k].id);
       const std::lock_guard hold(shard.mutex);
-      if (shard.find(names[k].id) == nullptr)
+      DfEntry* e = shard.find(names[k].id);
+      if (e != nullptr && e->untold) {
+        happens(shard, e, names[k], protocol::UsedHere{});
+        continue;
+      }
+      if (e == nullptr)
         continue;  // shares the value of another (`copy`), and is read here only: its home never hears of it
     }
     untold.read(home_of(names[k]), names[k]);

@@ -254,26 +254,57 @@ void DataFragments::assign(Worker& w, const Assigner& by, const abi::Name& n, ab
 [[gnu::noinline]] std::uint64_t DataFragments::assign_shared(Worker& w, Shard& shard, DfEntry* e, const Assigner& by,
                                                              const abi::Name& n, const ValueRef& v, std::int64_t uses) {
   const std::vector<Rank> due = this->due(by);
-  const Outcome o = happens(shard, e, n, protocol::Assigned{by.block, uses, &due}, v.get());
+  const bool may_wait = w.tells && by.cf != nullptr;
+  const Outcome o = happens(shard, e, n, protocol::Assigned{by.block, uses, &due, may_wait}, v.get());
   if (o.actions.fault != protocol::Fault::none) fail_twice(o.entry, by);
+  if (o.actions.untold) keep_back(w, o.entry, by.scope);
   w.sent = w.sent || !o.actions.sends.empty();
-  if (const protocol::Publishing& out = o.actions.publish; out.out) {
-    Publish p;
-    p.name = n;
-    p.block = by.block;
-    if (out.value) p.value.value = v;
-    p.ack = hold(by.scope, home_of(n));
-    p.due = out.due;
-    p.given = out.given;
-    p.uses = uses;
-    if (by.spot != nullptr && by.spot->horizon != 0) {
-      p.spot = {by.spot->horizon, by.spot->key[0], by.spot->key[1],
-                static_cast<std::int64_t>(sizeof(abi::Value) + v.get()->size)};
-    }
-    comm_.send(home_of(n), p);
+  if (o.actions.publish.out) {
+    publish(n, by.block, by.scope, o.actions.publish, v.get(), by.spot);
     w.sent = true;
   }
   return o.waiters;
+}
+
+void DataFragments::publish(const abi::Name& n, std::uint32_t block, ScopeRecord* scope,
+                            const protocol::Publishing& out, abi::Value* v, const abi::Spot* spot) {
+  Publish p;
+  p.name = n;
+  p.block = block;
+  if (out.value) p.value.value = ValueRef(abi::retain(v));
+  p.ack = hold(scope, home_of(n));
+  p.due = out.due;
+  p.given = out.given;
+  p.uses = out.uses;
+  if (spot != nullptr && spot->horizon != 0) {
+    p.spot = {spot->horizon, spot->key[0], spot->key[1], static_cast<std::int64_t>(sizeof(abi::Value) + v->size)};
+  }
+  comm_.send(home_of(n), p);
+}
+
+// The scope ends no earlier than its home can hear of it. Lock held.
+void DataFragments::keep_back(Worker& w, DfEntry* e, ScopeRecord* scope) {
+  e->made_in = scope;
+  if (w.untold.empty()) w.tells_by = ticks() + Worker::kTells;
+  const bool held = !w.untold.empty() && w.untold.back().scope == scope;
+  if (!held) scope->count.fetch_add(1, std::memory_order_relaxed);
+  w.untold.push_back({e->id, scope, !held});
+}
+
+void DataFragments::tell(Worker& w) {
+  for (const Worker::Untold& u : w.untold) {
+    Shard& shard = table_.shard(u.id);
+    const std::lock_guard hold(shard.mutex);
+    DfEntry* e = shard.find(u.id);
+    if (e == nullptr || !e->untold) continue;
+    happens(shard, e, {u.id, e->scope}, protocol::Tell{});
+    w.sent = true;
+  }
+  w.told.swap(w.untold);
+  for (const Worker::Untold& u : w.told) {
+    if (u.holds) rank_.leave_scope(w, u.scope);
+  }
+  w.told.clear();
 }
 
 [[gnu::noinline]] void DataFragments::tell_copies(DfEntry* e, std::map<Rank, Drop>& drops) const {

@@ -62,6 +62,9 @@ class DataFragments {
   // read it.
   void assign(Worker&, const Assigner&, const abi::Name&, abi::Value*, std::int64_t uses = -1);
 
+  // The homes of what this worker has assigned hear of what is not used up. Ends scopes: nothing is locked.
+  void tell(Worker&);
+
   // A value of a swept name is there: what nobody can read any more goes.
   void note_swept(Worker&, const abi::Name&, const abi::Spot&, std::uint64_t bytes);
   // So do those of names that this thread's releases have left without a holder.
@@ -170,6 +173,9 @@ class DataFragments {
   Outcome carry_out(Shard&, DfEntry*, protocol::Entry& fresh, protocol::State before, const abi::Name&, abi::Value*,
                     Rank from, const protocol::Actions&);
   void send(const protocol::Send&, const abi::Name&, const DfEntry*, abi::Value*);
+  void publish(const abi::Name&, std::uint32_t block, ScopeRecord*, const protocol::Publishing&, abi::Value*,
+               const abi::Spot* = nullptr);
+  void keep_back(Worker&, DfEntry*, ScopeRecord*);
 
   bool nobody_due(const Assigner&, const DfEntry*, std::int64_t uses) const;
   std::uint64_t assign_alone(Shard&, DfEntry*, const Assigner&, ValueRef&, std::int64_t uses);

@@ -49,6 +49,10 @@ DataFragments::Outcome DataFragments::carry_out(Shard& shard, DfEntry* e, protoc
   const bool copy = e->state == State::copy && !forget;
   if (before == State::copy && !copy) forget_copy(e);
   if (before != State::copy && copy) note_copy(e);
+  if (a.publish.out && e->made_in != nullptr && !is_home(n)) {  // it was kept back
+    publish(n, e->assigned_by - 1, e->made_in, a.publish, e->value);
+    e->made_in = nullptr;
+  }
   for (const protocol::Send& s : a.sends) {
     if (s.say != Say::drop_later || forget) send(s, n, e, value);
   }

@@ -14,12 +14,17 @@ struct Worker;
 
 namespace tessera::runtime {
 
+struct ScopeRecord;
+
 class Surroundings {
  public:
   // A fragment begins to wait: it takes a count of its scope, if it has none yet.
   virtual void enroll(abi::Cf*) = 0;
   // The last missing input of a waiting fragment is here. Any thread.
   virtual void arrived(abi::Worker&, abi::Cf*) = 0;
+
+  // Gives a count of the scope back; at zero it ends.
+  virtual void leave_scope(abi::Worker&, ScopeRecord*, std::int64_t count = 1) = 0;
 
   // This rank has just asked another one for a value; its home, by a Request. `began`: ticks before it did. `by`: who
   // is to read it; null: nobody in particular.

@@ -17,6 +17,8 @@
 
 namespace tessera::runtime {
 
+struct ScopeRecord;
+
 // DfEntry: one data fragment on one rank.
 //
 // Invariant: `value` is set where the state says so (protocol::has_value), and then nobody waits. At its home an entry
@@ -27,7 +29,10 @@ struct DfEntry : protocol::Entry {
   std::uint64_t scope;
   abi::Value* value;      // owned
   std::uint64_t waiters;  // head of the list of waiting input slots (fragment/input_slot.hpp)
-  DfEntry* scope_next;    // home: the next on its scope's list
+  union {
+    DfEntry* scope_next;   // home: the next on its scope's list
+    ScopeRecord* made_in;  // untold: of who has assigned it; counts until that is told
+  };
 };
 static_assert(sizeof(DfEntry) == 64);
 
@@ -82,7 +87,7 @@ inline DfEntry* Shard::find(const abi::Id& id) const {
 
 inline DfEntry* Shard::insert(const abi::Id& id, std::uint64_t scope, protocol::Entry begins) {
   if ((used_ + 1) * 4 > slots_.size() * 3) grow();
-  auto* e = new (pool_allocate(sizeof(DfEntry))) DfEntry{std::move(begins), id, scope, nullptr, 0, nullptr};
+  auto* e = new (pool_allocate(sizeof(DfEntry))) DfEntry{std::move(begins), id, scope, nullptr, 0, {nullptr}};
   std::uint64_t at = id.lo & mask_;
   while (slots_[at].entry != nullptr) at = (at + 1) & mask_;
   slots_[at] = {id.lo, e};

@@ -408,6 +408,12 @@ bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
   return goes_on(w, c, before, goes_behind(c, before) && (!several_ || enough_ready(w) || far_ahead(w)));
 }
 
+// Before what may take long.
+bool Node::is_time_to_tell(const Worker& w, const abi::Block& next) {
+  return w.untold.size() >= Worker::kMostUntold || ticks() > w.tells_by ||
+         (next.kind == abi::Kind::atomic && !w.stats.tiny(next.group));
+}
+
 void Node::execute(Worker& w, Cf* c) {
   Cf* const outer = w.current;
   set_current(w, c);
@@ -419,6 +425,7 @@ void Node::execute(Worker& w, Cf* c) {
     for (;;) {
       block = c->block;
       if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
+      if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
       if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
       const bool timed = begin(w, *block);
       const std::int64_t bytes_before = timed ? block_bytes : 0;
@@ -441,6 +448,7 @@ void Node::execute(Worker& w, Cf* c) {
         c->flags |= kPlaced;
         if (ranks() > 1 && to != self()) {
           if ((c->flags & kHolding) != 0) hold_next(c, *block);
+          w.has_placed = true;
           place(w, c, to);
           break;
         }
@@ -493,7 +501,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   if ((c->block->flags & abi::kNested) == 0) {
     w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
   }
-  if (several_) w.visible = visible_of(w, *c->block);
+  if (facts.balancing || w.has_placed) w.visible = visible_of(w, *c->block);
   --w.depth;
   set_current(w, outer);
   w.births.stepped(c->block->group, work.last - work.first + 1);

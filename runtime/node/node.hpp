@@ -65,7 +65,7 @@ class Node final : public Surroundings {
   void submit(Worker&, Cf*);  // new fragment: place it, gather its inputs, run or queue it
   void ready(Worker&, Cf*, bool may_run_now);
   void enroll(Cf*) final;
-  void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1);  // gives counts back; ends the scope at zero
+  void leave_scope(Worker&, ScopeRecord*, std::int64_t count = 1) final;
   // Fragments move (node/moving.cpp): one, by its locator; it leaves with depart(). `brought`: it has come here, and
   // what came with it goes on.
   void place(Worker&, Cf*, Rank to, bool brought = false);
@@ -169,6 +169,7 @@ class Node final : public Surroundings {
   bool goes_on(Worker&, Cf*, const abi::Block& before, bool behind);
   bool goes_on_holding(Worker&, Cf*, const abi::Block& before);
   bool overdue(const Worker&) const;
+  static bool is_time_to_tell(const Worker&, const abi::Block& next);
   bool work_in_sight(const Worker&) const;
   bool look_on(const Worker&) const;
   int finish(int exit_code);

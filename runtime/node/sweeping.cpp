@@ -45,11 +45,37 @@ void Sweeping::say_all(const M& m) {
 }
 
 void Sweeping::want() {
-  if (!wanted_.exchange(true)) node_.wake_communication();
+  if (!sweep_alone() && !wanted_.exchange(true)) node_.wake_communication();
 }
 
 void Sweeping::turn() {
   if (wanted_.load(std::memory_order_relaxed) && wanted_.exchange(false)) say(Rank{0}, SweepWanted{});
+}
+
+bool Sweeping::is_alone() {
+  const std::lock_guard lock(mutex_);
+  return rank_.alone();
+}
+
+// As long as this rank has everything nobody is asked, and who makes the values frees them: the communication thread
+// could not keep up. What boards the first shipment after the second look was held when it was written down; what
+// waits, and leaves then, is remembered (relies).
+bool Sweeping::sweep_alone() {
+  if (!is_alone()) return false;
+  const std::lock_guard one(one_);
+  if (homes_left_ > 0) return false;
+  node_.data.horizons->relies(true);
+  const Horizons::Boxes held = node_.data.horizons->write_down({balancer::index(node_.self())});
+  const bool alone = is_alone();
+  if (alone) free(node_.data.horizons->find_dead(held), {});
+  node_.data.horizons->relies(false);
+  return alone;
+}
+
+void Sweeping::free(std::vector<Horizons::Dead> found, const std::unordered_set<std::uint64_t>& awaited) {
+  node_.data.free_dead(found, awaited);
+  if (found_dead != nullptr) *found_dead += found.size();
+  node_.data.horizons->remove(std::move(found));
 }
 
 std::uint64_t Sweeping::ships(Rank to) {
@@ -134,6 +160,7 @@ void Sweeping::begin() {
 }
 
 void Sweeping::on(Rank, SweepCut&& m) {
+  const std::lock_guard one(one_);
   homes_.clear();
   for (const Rank h : m.homes) homes_.push_back(balancer::index(h));
   homes_left_ = homes_.size();
@@ -204,9 +231,7 @@ void Sweeping::on(Rank, SweepAwaited&& m) {
   for (const abi::Id& id : m.values) awaited_.insert(id.lo);
   if (++answered_ + 1 < static_cast<std::size_t>(node_.ranks())) return;
   answered_ = 0;
-  node_.data.free_dead(found_, std::exchange(awaited_, {}));
-  if (found_dead != nullptr) *found_dead += found_.size();
-  node_.data.horizons->remove(std::exchange(found_, {}));
+  free(std::exchange(found_, {}), std::exchange(awaited_, {}));
   done_with_home();
   say(Rank{0}, SweepHeard{});
 }

@@ -1,9 +1,10 @@
 // Sweeping: this rank's part in the sweeps of several ranks (protocol/sweeping.hpp says how, docs/protocol.md why).
-// Communication thread, but for want(), ships() and stay().
+// Communication thread, but for want(), ships() and stay(). Who wants a sweep of a rank that has everything makes it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Sweeping {
   void say(Rank to, M m);  // also to itself
   template <class M>
   void say_all(const M& m);
+  bool sweep_alone();
+  bool is_alone();
+  void free(std::vector<Horizons::Dead>, const std::unordered_set<std::uint64_t>& awaited);
   void begin();
   void tell();
   void done_with_home();
@@ -55,9 +59,11 @@ class Sweeping {
   std::atomic<bool> wanted_{false};
   SpinMutex mutex_;  // of rank_
   protocol::SweepRank rank_;
-  std::vector<std::int32_t> homes_;    // of the sweep that is on
-  Horizons::Boxes written_;            // of their names
-  std::size_t homes_left_ = 0;         // that have not asked yet what is awaited here; itself: that has not freed yet
+  std::mutex one_;                   // sweep at a time: of homes_left_, until it has cut
+  std::vector<std::int32_t> homes_;  // of the sweep that is on
+  Horizons::Boxes written_;          // of their names
+  std::atomic<std::size_t> homes_left_{
+      0};                              // that have not asked yet what is awaited here; itself: that has not freed yet
   std::size_t told_ = 0;               // a home: by so many ranks
   Horizons::Boxes around_;             // what
   std::vector<Horizons::Dead> found_;  // nobody holds these

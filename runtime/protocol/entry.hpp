@@ -78,11 +78,12 @@ struct Entry {
   bool counted : 1 = false;  // home: its uses are; it is freed with the last of them, not with its scope
   bool touched : 1 = false;  // copy: read since the cache last looked
   bool unheard : 1 = false;  // copy, or here: the value came with its readers, and its home may never hear of it
+  bool untold : 1 = false;   // made: its home has not been told yet, and need not be if all who read it do so here
 
-  // Of a counted one: the fragments that have still to read it. Less than 0: more have read it than its maker has told
-  // of yet.
-  std::int32_t uses_left() const { return assert(counted), number_; }
-  void set_uses_left(std::int64_t n) { assert(counted), number_ = static_cast<std::int32_t>(n); }
+  // Of a counted one, or an untold one: the fragments that have still to read it. Less than 0: more have read it than
+  // its maker has told of yet.
+  std::int32_t uses_left() const { return assert(counted || untold), number_; }
+  void set_uses_left(std::int64_t n) { assert(counted || untold), number_ = static_cast<std::int32_t>(n); }
   // Of one that advice has freed: the block of the fragment that did.
   std::uint32_t freed_by() const { return assert(is_freed(state)), static_cast<std::uint32_t>(number_); }
   void set_freed(State how, std::uint32_t block) { state = how, number_ = static_cast<std::int32_t>(block); }

@@ -29,6 +29,7 @@ void step(Entry& e, const Leave&, const View& v, Actions& a) {
     stays_listed(e, a);
     return entrust(e, v, a);
   }
+  publish(e, v, a);
   keep_promises(e, v, a);
   // The home believes it here.
   const bool needed = e.state == State::entrusted || (e.state == State::made && !v.small());

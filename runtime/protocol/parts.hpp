@@ -31,6 +31,8 @@ void serve(Entry&, const View&, Rank to, Actions&);
 Rank giver_of(Entry&, const View&, Rank to);
 void drop_copies(const Entry&, const View&, Say, Actions&);
 void keep_promises(Entry&, const View&, Actions&);
+// Away from home: it hears of what was kept back.
+void publish(Entry&, const View&, Actions&);
 
 // leaving.cpp
 void entrust(Entry&, const View&, Actions&);

@@ -65,12 +65,20 @@ void assigned_elsewhere(Entry& e, const Assigned& m, const View& v, Actions& a) 
     a.wake = a.forget = true;
     return;
   }
+  const bool fresh = e.state == State::none;
   begin(e, v);
   if (e.assigned_by != 0) {
     a.fault = Fault::assigned_twice;
     return;
   }
   if (m.uses >= 0) a.tell_uses = true;
+  if (fresh && m.may_wait && m.uses > 0 && m.uses <= Entry::kMostUses && v.steady && list_of(m.due).empty()) {
+    e.assigned_by = m.block + 1;
+    e.state = State::made;
+    e.untold = a.untold = true;
+    e.set_uses_left(m.uses);
+    return;
+  }
   e.assigned_by = m.block + 1;
   if (!has_value(e.state)) e.state = State::made;
   a.wake = true;
@@ -80,6 +88,7 @@ void assigned_elsewhere(Entry& e, const Assigned& m, const View& v, Actions& a) 
   const bool home_is_due = std::erase(p.due, v.home) != 0;
   p.given = !v.relayed();
   p.value = v.small() || (home_is_due && p.given);
+  p.uses = m.uses;
   if (p.given) {
     for (const Rank r : p.due) a.say(Say::give, r);
   }
@@ -87,6 +96,15 @@ void assigned_elsewhere(Entry& e, const Assigned& m, const View& v, Actions& a) 
 }
 
 }  // namespace
+
+void publish(Entry& e, const View& v, Actions& a) {
+  if (!e.untold) return;
+  a.publish.out = true;
+  a.publish.value = v.small();
+  a.publish.given = !v.relayed();
+  a.publish.uses = e.uses_left();
+  e.untold = false;
+}
 
 void begin(Entry& e, const View& v) {
   if (e.state != State::none) return;
@@ -165,6 +183,15 @@ void step(Entry& e, const Assigned& m, const View& v, Actions& a) {
   v.at_home() ? assigned_at_home(e, m, v, a) : assigned_elsewhere(e, m, v, a);
 }
 
+void step(Entry& e, const Tell&, const View& v, Actions& a) { publish(e, v, a); }
+
+// All who read it have begun to run: they hold it.
+void step(Entry& e, const UsedHere&, const View&, Actions& a) {
+  if (!e.untold) return;
+  e.set_uses_left(e.uses_left() - 1);
+  a.forget = e.uses_left() == 0;
+}
+
 void step(Entry& e, const SeenOff& m, const View& v, Actions& a) {
   if (e.state == State::none || e.state == State::unassigned) {
     // The Request for it is made when the fragment has left, and may by then have had it another way, and have ended.
@@ -179,11 +206,13 @@ void step(Entry& e, const SeenOff& m, const View& v, Actions& a) {
 void step(Entry& e, const PutBack&, const View& v, Actions& a) {
   if (!v.known_uses) return;
   if (v.at_home()) return count_off(e, v, a);
+  publish(e, v, a);
   // Where it was assigned among those who read it, its home has not heard of it.
   a.say(Say::keep, v.home);
 }
 
 void step(Entry& e, const GoesAlong& m, const View& v, Actions& a) {
+  publish(e, v, a);
   a.travels = Travels::along;
   // Nobody but those who hold it will ask: it was assigned among them, or all uses but theirs have been counted.
   // So it is where a rank has asked its home, which has heard of no assignment.

@@ -49,7 +49,10 @@ struct Assigned {
   std::uint32_t block = 0;
   std::int64_t uses = -1;                  // so many fragments will read it; -1: not known
   const std::vector<Rank>* due = nullptr;  // other ranks where fragments wait for it without having asked, or will
+  bool may_wait = false;                   // Tell comes soon
 };
+struct Tell {};      // it was kept back from its home for long enough
+struct UsedHere {};  // elsewhere: a reader of what is kept back has begun to run
 struct SeenOff {
   Rank to;
 };                  // home: a fragment that reads it goes to another rank before it has its inputs
@@ -113,9 +116,9 @@ struct Keep {
   Rank from;
 };
 
-using Event =
-    std::variant<Wanted, WantedByAll, Assigned, SeenOff, GoesAlong, PutBack, Used, Read, Limit, Free, Evict, Leave, End,
-                 Request, Publish, Fetch, Give, Shipped, Handed, Copied, Drop, UsedUp, Gone, Entrust, Keep>;
+using Event = std::variant<Wanted, WantedByAll, Assigned, Tell, UsedHere, SeenOff, GoesAlong, PutBack, Used, Read,
+                           Limit, Free, Evict, Leave, End, Request, Publish, Fetch, Give, Shipped, Handed, Copied, Drop,
+                           UsedUp, Gone, Entrust, Keep>;
 
 // ---- What is to be done about it.
 
@@ -144,6 +147,7 @@ struct Send {
 struct Publishing {
   bool out = false;
   bool value = false, given = false;
+  std::int64_t uses = -1;
   std::vector<Rank> due;
 };
 
@@ -173,6 +177,7 @@ struct Actions {
   Publishing publish;
   bool wake = false;       // who waits here gets the value
   bool tell_uses = false;  // mark the value: who begins to run with it tells its home
+  bool untold = false;     // it is kept back: a Tell is due
   bool forget = false;  // the entry goes. Of one that may leave its scope's list: unless that is ending, and frees it
   Listed listed = Listed::as_before;
   Travels travels = Travels::not_along;
@@ -183,7 +188,7 @@ struct Actions {
   void clear() {
     sends.clear();
     publish.due.clear();
-    publish.out = publish.value = publish.given = wake = tell_uses = forget = unheard = false;
+    publish.out = publish.value = publish.given = wake = tell_uses = untold = forget = unheard = false;
     listed = Listed::as_before;
     travels = Travels::not_along;
     fault = Fault::none;
@@ -195,6 +200,8 @@ struct Actions {
 void step(Entry&, const Wanted&, const View&, Actions&);
 void step(Entry&, const WantedByAll&, const View&, Actions&);
 void step(Entry&, const Assigned&, const View&, Actions&);
+void step(Entry&, const Tell&, const View&, Actions&);
+void step(Entry&, const UsedHere&, const View&, Actions&);
 void step(Entry&, const SeenOff&, const View&, Actions&);
 void step(Entry&, const GoesAlong&, const View&, Actions&);
 void step(Entry&, const PutBack&, const View&, Actions&);

@@ -26,6 +26,7 @@
 // Pure, as step.hpp. The caller has a lock for SweepRank; the lead and the homes are of one thread.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,11 @@ struct SweepRank {
   bool tells() {
     if (told || !expects || before != expected) return false;
     return told = true;
+  }
+
+  // No fragment has ever left this rank, and none has come: nobody else has heard of its names.
+  bool alone() const {
+    return before + since + early == 0 && std::all_of(sent.begin(), sent.end(), [](std::uint64_t n) { return n == 0; });
   }
 
   std::vector<std::uint64_t> sent;                 // to each rank, since the start

@@ -66,8 +66,19 @@ struct Worker {
     runtime::Ship ship;
     std::vector<Name> promised;
   };
-  std::vector<Boarding> boarding;               // fragments it has placed elsewhere
-  std::uint64_t departs_by = 0;                 // ticks; when these have to leave
+  std::vector<Boarding> boarding;  // fragments it has placed elsewhere
+  std::uint64_t departs_by = 0;    // ticks; when these have to leave
+  // What it has assigned of other homes, which have not been told (docs/protocol.md, rule 18).
+  struct Untold {
+    Id id;
+    runtime::ScopeRecord* scope;
+    bool holds;  // a count of it; else the one before it does
+  };
+  static constexpr std::uint64_t kTells = 50'000;  // ticks, about 20 us
+  static constexpr std::size_t kMostUntold = 256;
+  bool tells = false;  // it will: it runs fragments
+  std::vector<Untold> untold, told;
+  std::uint64_t tells_by = 0;                   // ticks
   Places places;                                // of readers of what it is assigning
   std::vector<Name> taken_back;                 // of other homes: not told yet
   std::vector<Id> dead;                         // of swept names: to be freed
@@ -75,6 +86,8 @@ struct Worker {
   bool sent = false;                            // something went to the outbox since the last flush
   bool sends = false;                           // ... where it stays until this worker has run what it runs
   std::int64_t visible = 0;                     // fragments to have ready before it runs any
+  bool has_placed = false;                      // fragments on other ranks
+  int tiny = 0;                                 // positive: nearly all that it has run lately was tiny
   std::int64_t chunk = 1;                       // iterations to claim of a range
   std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
   runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait

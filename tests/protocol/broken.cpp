@@ -145,6 +145,19 @@ std::vector<Broken> broken_machines() {
          if (e.others != nullptr && !e.others->asking.empty()) e.assigned_by = 1;
          step(e, m, v, a);
        })},
+      {"what was kept back goes along with its reader, and its home does not hear of it",
+       instead<GoesAlong>([](Entry& e, const GoesAlong& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         a.publish.out = false;
+       })},
+      {"what was kept back is kept for ever", instead<Tell>([](Entry&, const Tell&, const View&, Actions&) {})},
+      {"a use of what is kept back is counted twice",
+       instead<UsedHere>([](Entry& e, const UsedHere& m, const View& v, Actions& a) {
+         step(e, m, v, a);
+         if (e.untold && !a.forget) step(e, m, v, a);
+       })},
+      {"what was kept back is told with the uses that it had at first",
+       instead<UsedHere>([](Entry&, const UsedHere&, const View&, Actions&) {})},
   };
 }
 

@@ -17,7 +17,8 @@ Entry copy(const Entry& e) {
   c.assigned_by = e.assigned_by;
   c.touched = e.touched;
   c.unheard = e.unheard;
-  if (e.counted) c.set_uses_left(e.uses_left());
+  c.untold = e.untold;
+  if (e.counted || e.untold) c.set_uses_left(e.uses_left());
   if (is_freed(e.state)) c.set_freed(e.state, e.freed_by());
   return c;
 }
@@ -66,6 +67,7 @@ World& World::operator=(const World& o) {
   landing_ = o.landing_;
   later_ = o.later_;
   runs_ = o.runs_;
+  kept_back_ = o.kept_back_;
   moves_left_ = o.moves_left_;
   evictions_left_ = o.evictions_left_;
   left_ = o.left_;
@@ -102,6 +104,9 @@ std::vector<Choice> World::choices() const {
       const Later& l = later_[r][to];
       if (l.used_up != 0 || l.drops != 0 || l.used != decltype(l.used){} || l.passed != decltype(l.passed){})
         add(Does::tell, r, to);
+    }
+    for (int n = 0; n < kNames; ++n) {
+      if (in(kept_back_[r], n)) add(Does::publish, r, n);
     }
     for (int n = 0; n < static_cast<int>(setting_->names.size()) && evictions_left_ > 0; ++n) {
       bool in_use = false;
@@ -145,6 +150,11 @@ std::string World::take(const Choice& c) {
       break;
     case Does::tell:
       tell_later(c.a, c.b);
+      break;
+    case Does::publish:
+      kept_back_[c.a] &= static_cast<std::uint8_t>(~bit(c.b));
+      if (slots_[c.a][c.b].entry.state != State::none) happens(c.a, c.b, Tell{});
+      leave_scope(c.a);
       break;
     case Does::hand:
       hand(c.a);
@@ -212,6 +222,8 @@ const Actions& World::happens(int rank, int name, const Event& event, bool broug
   if (got && !brought) fail("takes the value from nowhere");
   if (got) s.value = true, s.told = marked;
   if (a.tell_uses) s.told = s.value, marked = true;
+  if (a.publish.out && !std::holds_alternative<Assigned>(event))
+    publish(rank, name, static_cast<int>(s.entry.assigned_by) - 1, a.publish);
   for (const Send& x : a.sends) {
     const bool carries = x.say == Say::give || x.say == Say::entrust || x.say == Say::keep;
     if (carries && !had && !brought) fail("sends a value that it has not");
@@ -316,10 +328,10 @@ void World::write(std::string& bytes) const {
     for (std::size_t n = 0; n < setting_->names.size(); ++n) {
       const Slot& s = slots_[r][n];
       const Entry& e = s.entry;
-      put(static_cast<int>(e.state),
+      put(static_cast<int>(e.state) | e.untold << 5,
           e.counted | e.unheard << 1 | s.value << 2 | s.told << 3 | s.listed << 4 | (e.assigned_by != 0) << 5 |
               s.stays << 6 | s.linked << 7,
-          s.waiting, e.counted ? e.uses_left() : 0, e.others != nullptr);
+          s.waiting, e.counted || e.untold ? e.uses_left() : 0, e.others != nullptr);
       if (e.others == nullptr) continue;
       put(e.others->copies.size());
       for (const Holder& h : e.others->copies) put(number(h.rank), number(h.by));
@@ -349,6 +361,7 @@ void World::write(std::string& bytes) const {
     put(static_cast<int>(x.phase), x.at, x.to, x.holds, x.told, x.inputs, x.promised, x.moved);
   }
   for (const auto r : runs_) put(r);
+  for (const auto k : kept_back_) put(k);
   put(moves_left_, evictions_left_, left_, may_join_, spare_rests_, ended_);
   bytes.append(written, at);
 }
@@ -368,6 +381,8 @@ std::string World::tell(const Choice& c) const {
       return "rank " + text(c.a) + " evicts name " + text(c.b);
     case Does::tell:
       return "rank " + text(c.a) + " tells rank " + text(c.b) + " what it has put off";
+    case Does::publish:
+      return "rank " + text(c.a) + " keeps name " + text(c.b) + " back no longer";
     case Does::leave:
       return "rank " + text(c.a) + " is told to leave";
     case Does::join:

@@ -126,7 +126,7 @@ struct Later {
   std::array<std::uint8_t, kNames> passed{};  // drops, for sets of ranks
 };
 
-enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, tell, leave, join, hand };
+enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, tell, publish, leave, join, hand };
 struct Choice {
   Does does;
   std::int8_t a = 0, b = 0;
@@ -168,6 +168,7 @@ class World {
   void leave_scope(int rank, int count = 1);
   bool use_to_be_told(int name) const;  // to its home, of a fragment that runs elsewhere
   void tell_later(int from, int to);
+  void publish(int rank, int name, int by, const Publishing&);
   void change(int rank, int who, bool joins);
   void sweep(int rank);
   int next_target(int rank) const;
@@ -186,6 +187,7 @@ class World {
   std::array<Landing, kRanks> landing_;
   std::array<std::array<Later, kRanks>, kRanks> later_;  // of a rank for another
   std::array<std::uint8_t, kNames> runs_{};              // readers that have run
+  std::array<std::uint8_t, kRanks> kept_back_{};         // sets of names, each with a count of the scope
   int moves_left_ = 0, evictions_left_ = 0;
   std::size_t left_ = 0;  // of Setting::leaves
   bool may_join_ = false, spare_rests_ = false, ended_ = false;

@@ -106,7 +106,12 @@ void World::run(int f) {
     ++runs_[n];
     if (!known_uses(n) || !in(x.told, n)) continue;
     if (at != kHome) {
-      if (slots_[at][n].entry.state != State::none) ++later_[at][kHome].used[n];
+      const Entry& e = slots_[at][n].entry;
+      if (e.untold) {
+        happens(at, n, UsedHere{});
+      } else if (e.state != State::none) {
+        ++later_[at][kHome].used[n];
+      }
     } else if (view(at, n).late()) {
       happens(at, n, Used{});
     }
@@ -118,18 +123,12 @@ void World::run(int f) {
       if (in(due(at, f, n), r)) due_ranks.push_back(rank_of(r));
     }
     const int uses = known_uses(n) ? readers[n] + taken_back[n] : -1;
-    const Actions& a = happens(at, n, Assigned{static_cast<std::uint32_t>(f), uses, &due_ranks}, true);
-    if (!a.publish.out) continue;
-    Message m{.kind = Kind::publish,
-              .name = static_cast<std::uint8_t>(n),
-              .rank = static_cast<std::int8_t>(f),
-              .value = a.publish.value,
-              .flag = a.publish.given,
-              .uses = static_cast<std::int8_t>(uses)};
-    for (const Rank r : a.publish.due) m.due |= bit(number(r));
-    m.ack = must_be_answered(parts_[at].engaged_by, kHome);
-    if (m.ack) ++parts_[at].count;
-    send(at, kHome, m);
+    const Actions& a = happens(at, n, Assigned{static_cast<std::uint32_t>(f), uses, &due_ranks, true}, true);
+    if (a.untold) {
+      kept_back_[at] |= bit(n);
+      ++parts_[at].count;
+    }
+    if (a.publish.out) publish(at, n, f, a.publish);
   }
   for (int n = 0; n < kNames; ++n) {
     if (!in(of.takes_back, n)) continue;
@@ -152,6 +151,19 @@ void World::run(int f) {
     }
   }
   leave_scope(at);
+}
+
+void World::publish(int rank, int n, int by, const Publishing& p) {
+  Message m{.kind = Kind::publish,
+            .name = static_cast<std::uint8_t>(n),
+            .rank = static_cast<std::int8_t>(by),
+            .value = p.value,
+            .flag = p.given,
+            .uses = static_cast<std::int8_t>(p.uses)};
+  for (const Rank r : p.due) m.due |= bit(number(r));
+  m.ack = must_be_answered(parts_[rank].engaged_by, kHome);
+  if (m.ack) ++parts_[rank].count;
+  send(rank, kHome, m);
 }
 
 void World::board(int f, int to, bool at_once) {

@@ -71,6 +71,7 @@ class Part final : public Surroundings {
     if (auto* s = static_cast<ScopeRecord*>(c->scope)) ++s->count;
   }
   void arrived(Worker&, abi::Cf* c) override { came.push_back(c); }
+  void leave_scope(Worker&, ScopeRecord* scope, std::int64_t count) override { scope->count -= count; }
   void asked(Worker&, const abi::Name&, const abi::Cf*, bool, std::uint64_t) override {}
   Presence presence() override { return {}; }
   void fail(const std::string& text, int) override { wrong += text; }
