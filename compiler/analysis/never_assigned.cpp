@@ -267,6 +267,14 @@ class NeverAssigned {
            counters;
   }
 
+  // One element, for some values of what is not known, for example these: " when n = 1".
+  std::string only_when(const Name& name, const Access& r, const Question& question) {
+    if (name.writes.empty() || question.example.empty() || !question.decidable || r.maybe) return "";
+    if (!c_.when(r.node, name.node, question.q, Query::two, question.example).empty()) return "";
+    const std::string when = question.q.unknowns(question.example);
+    return when.empty() ? "" : ", for example when " + when + ",";
+  }
+
   void report(const Name& name, const Access& r, const Question& question, bool nothing) {
     if (r.request && !nothing) return;
     const char* code = r.locator ? "T316" : "T311";
@@ -283,7 +291,7 @@ class NeverAssigned {
     } else if (r.request) {
       text += " is requested here but never assigned";
     } else {
-      text += " is read here but never assigned";
+      text += " is read here but" + only_when(name, r, question) + " never assigned";
     }
     c_.report(error, code, r.at, text + (when.empty() ? "" : " (when " + when + ")") + for_example(name, r, question));
     c_.calls(r.node, name.node);

@@ -144,6 +144,11 @@ class Lexer {
       add(TokenKind::sign, pos_ + length);
       return;
     }
+    if (text_.find('\0') != std::string_view::npos) {
+      diagnostics_.error("T121", extent(pos_ + 1), "this file is no text: it has bytes of value 0");
+      pos_ = text_.size();
+      return;
+    }
     std::size_t end = pos_ + 1;  // a whole UTF-8 character
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0u) == 0x80u) ++end;
     const char c = text_[pos_];

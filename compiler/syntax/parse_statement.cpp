@@ -95,7 +95,9 @@ void Parser::call(Call& call) {
   c_word();
   call.callee = name("the name of a kernel or sub");
   c_change();
-  expect("(", "before the arguments");
+  const bool looks_like_a_loop = peek().kind == TokenKind::name && peek(1).text == "=";
+  expect("(", looks_like_a_loop ? "before the arguments (a loop is written `for i = first .. last`)"
+                                : "before the arguments");
   if (!accept(")")) {
     do {
       call.arguments.push_back(expression());

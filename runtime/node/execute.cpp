@@ -424,9 +424,11 @@ void Node::execute(Worker& w, Cf* c) {
   try {
     for (;;) {
       block = c->block;
-      if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
-      if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
-      if (several_ && (c->flags & kGathered) != 0) data.note_uses(c);
+      if (several_) {
+        if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
+        if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
+        if ((c->flags & kGathered) != 0) data.note_uses(c);
+      }
       const bool timed = begin(w, *block);
       const std::int64_t bytes_before = timed ? block_bytes : 0;
       const std::uint64_t from = timed ? ticks() : 0;
@@ -501,6 +503,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   if ((c->block->flags & abi::kNested) == 0) {
     w.chunk = std::min<std::int64_t>(w.chunk * 2, w.queued == queued ? 1024 : 32);
   }
+  w.has_placed |= (c->block->flags & (abi::kSpreads | abi::kStays)) != 0 && several_;
   if (facts.balancing || w.has_placed) w.visible = visible_of(w, *c->block);
   --w.depth;
   set_current(w, outer);

@@ -222,7 +222,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   const bool atomic = found && work.cf->block->kind == abi::Kind::atomic;
   w.grew = atomic && piles;
-  if (atomic) note_tiny(w, w.stats.mean(work.cf->block->group));
+  if (atomic && facts.balancing) note_tiny(w, w.stats.mean(work.cf->block->group));
   const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
   if (runs) w.idle_since = 0;
   if (!runs && w.leaves && w.idle_since == 0) w.idle_since = ticks();
@@ -327,8 +327,10 @@ void Node::run_work(Worker& w, const Work& work) {
   } else {
     execute(w, work.cf);
   }
-  if (!w.untold.empty()) data.tell(w);
-  if (!w.boarding.empty()) depart(w);
+  if (several_) {
+    if (!w.untold.empty()) data.tell(w);
+    if (!w.boarding.empty()) depart(w);
+  }
   if (policy != nullptr) {
     policy->changed();
     if (w.queue.looks_empty()) policy->urgent();

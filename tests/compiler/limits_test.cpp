@@ -37,6 +37,14 @@ TEST(Limits, DevicesFifosFoldersAndWhatCannotBeReadAreNotIncluded) {
   EXPECT_NE(first_text(fifo).find("a FIFO"), std::string::npos);
 }
 
+// One error, not one for each byte.
+TEST(Limits, WhatIsNoTextIsSaidOnce) {
+  const Workspace w;
+  const Output out = translate(w.write("prog.fa", std::string("\x7f\x45LF\x02\x01\x00\x00\xe1\x90\x00", 11)), {});
+  EXPECT_EQ(codes(out), "T121");
+  EXPECT_EQ(first_text(out), "this file is no text: it has bytes of value 0");
+}
+
 // Each file includes the next one twice: 2^40 includes.
 TEST(Limits, IncludesThatDoubleAreEnded) {
   const Workspace w;
