@@ -67,15 +67,18 @@ bool Sweeping::sweep_alone() {
   node_.data.horizons->relies(true);
   const Horizons::Boxes held = node_.data.horizons->write_down({balancer::index(node_.self())});
   const bool alone = is_alone();
-  if (alone) free(node_.data.horizons->find_dead(held), {});
+  if (alone) {
+    std::vector<Horizons::Dead> found = node_.data.horizons->find_dead(held);
+    free(found, {});
+  }
   node_.data.horizons->relies(false);
   return alone;
 }
 
-void Sweeping::free(std::vector<Horizons::Dead> found, const std::unordered_set<std::uint64_t>& awaited) {
+void Sweeping::free(std::vector<Horizons::Dead>& found, const std::unordered_set<std::uint64_t>& awaited) {
   node_.data.free_dead(found, awaited);
   if (found_dead != nullptr) *found_dead += found.size();
-  node_.data.horizons->remove(std::move(found));
+  node_.data.horizons->remove(found);
 }
 
 std::uint64_t Sweeping::ships(Rank to) {
@@ -231,7 +234,8 @@ void Sweeping::on(Rank, SweepAwaited&& m) {
   for (const abi::Id& id : m.values) awaited_.insert(id.lo);
   if (++answered_ + 1 < static_cast<std::size_t>(node_.ranks())) return;
   answered_ = 0;
-  free(std::exchange(found_, {}), std::exchange(awaited_, {}));
+  free(found_, std::exchange(awaited_, {}));
+  found_.clear();
   done_with_home();
   say(Rank{0}, SweepHeard{});
 }

@@ -48,7 +48,7 @@ class Sweeping {
   void say_all(const M& m);
   bool sweep_alone();
   bool is_alone();
-  void free(std::vector<Horizons::Dead>, const std::unordered_set<std::uint64_t>& awaited);
+  void free(std::vector<Horizons::Dead>&, const std::unordered_set<std::uint64_t>& awaited);
   void begin();
   void tell();
   void done_with_home();

@@ -22,6 +22,7 @@ namespace tessera::runtime {
 class InputSums;
 class Node;
 struct RunFacts;
+struct ScopeRecord;
 class TraceBuffer;
 namespace journal {
 class Doing;
