@@ -426,8 +426,8 @@ void Node::execute(Worker& w, Cf* c) {
       block = c->block;
       if (several_) {
         if (!w.boarding.empty() && ticks() > w.departs_by) depart(w);
-        if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
         if ((c->flags & kGathered) != 0) data.note_uses(c);
+        if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
       }
       const bool timed = begin(w, *block);
       const std::int64_t bytes_before = timed ? block_bytes : 0;

@@ -173,6 +173,7 @@ void Node::fail(const std::string& text, int exit_code) {
 
 bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   if (evacuation->parked()) {
+    if (!w.untold.empty()) data.tell(w);
     if (w.chained != nullptr) {
       w.queue.push(std::exchange(w.chained, nullptr));
       wake_communication();
@@ -184,6 +185,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     if (!pileup.lasts()) [[likely]]
       return true;
     if (!crew.growing.grows(work.cf->block->group)) return runs_on(w);
+    if (!w.untold.empty()) data.tell(w);
     w.queue.push(work.cf);
   }
   const std::uint64_t now = bounded_ ? ticks() : 0;  // who is alone waits for nobody
@@ -328,7 +330,8 @@ void Node::run_work(Worker& w, const Work& work) {
     execute(w, work.cf);
   }
   if (several_) {
-    if (!w.untold.empty()) data.tell(w);
+    // What is chained may use up what has just been made.
+    if (!w.untold.empty() && w.chained == nullptr) data.tell(w);
     if (!w.boarding.empty()) depart(w);
   }
   if (policy != nullptr) {
