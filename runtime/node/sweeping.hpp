@@ -62,11 +62,11 @@ class Sweeping {
   std::mutex one_;                   // sweep at a time: of homes_left_, until it has cut
   std::vector<std::int32_t> homes_;  // of the sweep that is on
   Horizons::Boxes written_;          // of their names
-  std::atomic<std::size_t> homes_left_{
-      0};                              // that have not asked yet what is awaited here; itself: that has not freed yet
-  std::size_t told_ = 0;               // a home: by so many ranks
-  Horizons::Boxes around_;             // what
-  std::vector<Horizons::Dead> found_;  // nobody holds these
+  // That have not asked yet what is awaited here; itself: that has not freed yet.
+  std::atomic<std::size_t> homes_left_{0};
+  std::size_t told_ = 0;                       // a home: by so many ranks
+  Horizons::Boxes around_;                     // what
+  std::vector<Horizons::Dead> found_;          // nobody holds these
   std::unordered_set<std::uint64_t> awaited_;  // of these; the low halves of ids: one more that stays does no harm
   std::size_t answered_ = 0;                   // by so many ranks
   protocol::SweepLead lead_;                   // rank 0
