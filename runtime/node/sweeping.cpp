@@ -163,12 +163,14 @@ void Sweeping::begin() {
 }
 
 void Sweeping::on(Rank, SweepCut&& m) {
-  const std::lock_guard one(one_);
   homes_.clear();
   for (const Rank h : m.homes) homes_.push_back(balancer::index(h));
-  homes_left_ = homes_.size();
-  // In this order: who leaves when it has been written down that nobody holds what it waits for is remembered.
-  node_.data.horizons->relies(true);
+  {
+    const std::lock_guard one(one_);
+    homes_left_ = homes_.size();
+    // In this order: who leaves when it has been written down that nobody holds what it waits for is remembered.
+    node_.data.horizons->relies(true);
+  }
   written_ = node_.data.horizons->write_down(homes_);
   SweepHasCut answer;
   {
@@ -241,6 +243,7 @@ void Sweeping::on(Rank, SweepAwaited&& m) {
 }
 
 void Sweeping::done_with_home() {
+  const std::lock_guard one(one_);
   if (--homes_left_ == 0) node_.data.horizons->relies(false);
 }
 

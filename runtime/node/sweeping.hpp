@@ -59,11 +59,11 @@ class Sweeping {
   std::atomic<bool> wanted_{false};
   SpinMutex mutex_;  // of rank_
   protocol::SweepRank rank_;
-  std::mutex one_;                   // sweep at a time: of homes_left_, until it has cut
+  std::mutex one_;                   // sweep at a time, by itself or a wave: of homes_left_ and what is remembered
   std::vector<std::int32_t> homes_;  // of the sweep that is on
   Horizons::Boxes written_;          // of their names
   // That have not asked yet what is awaited here; itself: that has not freed yet.
-  std::atomic<std::size_t> homes_left_{0};
+  std::size_t homes_left_ = 0;
   std::size_t told_ = 0;                       // a home: by so many ranks
   Horizons::Boxes around_;                     // what
   std::vector<Horizons::Dead> found_;          // nobody holds these
