@@ -144,8 +144,8 @@ class Lexer {
       add(TokenKind::sign, pos_ + length);
       return;
     }
-    if (text_.find('\0') != std::string_view::npos) {
-      diagnostics_.error("T121", extent(pos_ + 1), "this file is no text: it has bytes of value 0");
+    if (text_.substr(pos_, 4096).find('\0') != std::string_view::npos) {
+      diagnostics_.error("T121", extent(pos_ + 1), "this is no text: bytes of value 0 follow; give a program (.fa)");
       pos_ = text_.size();
       return;
     }

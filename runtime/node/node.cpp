@@ -40,7 +40,7 @@ namespace {
 
 // Who shares what it makes with others makes fragments until balancer::kVisible are ready before it runs any: the
 // balancer is to see them, and a value whose readers wait where it is assigned stays there. Unless `most_ahead` of the
-// rank wait for inputs already; of loops whose fragments have a place not as many (Lead). Nor while it runs tiny ones,
+// rank wait for inputs already; of loops whose fragments have a place not as many (Lead). Nor while it runs light ones,
 // which nobody wants one by one. How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20
 // us): what waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
@@ -67,15 +67,15 @@ constexpr std::int64_t kVisibleUnknown = 256;
 // ... of which the values would hold so many bytes, but in any case so many.
 constexpr double kVisibleBytes = 64 << 20;
 constexpr std::int64_t kVisibleLeast = 64;
-// A worker runs tiny fragments as long as there are more than so many of them to each that is not.
-constexpr int kTinyOfOne = 8, kManyTiny = 64;
-constexpr double kTinyTicks = 5'000;  // 2 us: to ship one takes longer
+// A worker runs light fragments as long as there are more than so many of them to each that is not.
+constexpr int kLightOfOne = 8, kManyLight = 64;
+constexpr double kLightTicks = 5'000;  // 2 us: to ship one takes longer
 // Iterations to claim of a range while values pile up.
 constexpr std::int64_t kPiledChunk = 16;
 
 // `ticks`: what those like the one that it runs next have taken, on average; 0: none has been timed.
-void note_tiny(Worker& w, double ticks) {
-  if (ticks != 0) w.tiny = std::clamp(w.tiny + (ticks < kTinyTicks ? 1 : -kTinyOfOne), 0, kManyTiny);
+void note_light(Worker& w, double ticks) {
+  if (ticks != 0) w.light = std::clamp(w.light + (ticks < kLightTicks ? 1 : -kLightOfOne), 0, kManyLight);
 }
 
 // Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
@@ -213,9 +213,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     // What it has made last was nothing to run.
     if (w.idle_since != 0 && crew.size() == 1) look_elsewhere(crew, w);
   }
-  // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what tiny fragments
+  // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what light fragments
   // take. For each that makes values pile up some of those who read them.
-  const bool goes_deep = w.tiny > 0 && !w.has_placed;
+  const bool goes_deep = w.light > 0 && !w.has_placed;
   const bool enough = piles ? !std::exchange(w.grew, false) : goes_deep || w.queue.atomics() >= w.visible;
   const Making first = enough || many || w.leaves ? Making::nothing
                        : ahead >= Lead::kAhead    ? Making::movable
@@ -224,7 +224,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   const bool atomic = found && work.cf->block->kind == abi::Kind::atomic;
   w.grew = atomic && piles;
-  if (atomic && facts.balancing) note_tiny(w, w.stats.mean(work.cf->block->group));
+  if (atomic && facts.balancing) note_light(w, w.stats.mean(work.cf->block->group));
   const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
   if (runs) w.idle_since = 0;
   if (!runs && w.leaves && w.idle_since == 0) w.idle_since = ticks();

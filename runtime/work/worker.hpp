@@ -88,7 +88,7 @@ struct Worker {
   bool sends = false;                           // ... where it stays until this worker has run what it runs
   std::int64_t visible = 0;                     // fragments to have ready before it runs any
   bool has_placed = false;                      // fragments on other ranks, or been sent there what it makes
-  int tiny = 0;                                 // positive: nearly all that it has run lately was tiny
+  int light = 0;                                // positive: nearly all that it has run lately was light
   std::int64_t chunk = 1;                       // iterations to claim of a range
   std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
   runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait

@@ -42,7 +42,7 @@ TEST(Limits, WhatIsNoTextIsSaidOnce) {
   const Workspace w;
   const Output out = translate(w.write("prog.fa", std::string("\x7f\x45LF\x02\x01\x00\x00\xe1\x90\x00", 11)), {});
   EXPECT_EQ(codes(out), "T121");
-  EXPECT_EQ(first_text(out), "this file is no text: it has bytes of value 0");
+  EXPECT_EQ(first_text(out), "this is no text: bytes of value 0 follow; give a program (.fa)");
 }
 
 // Each file includes the next one twice: 2^40 includes.
