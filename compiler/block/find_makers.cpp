@@ -24,12 +24,6 @@ ExprPtr number(std::int64_t value) {
   e->integer = static_cast<std::int32_t>(value);
   return e;
 }
-ExprPtr choice(ExprPtr condition, ExprPtr yes, ExprPtr no) {
-  auto e = std::make_shared<Expr>();
-  e->kind = Expr::Kind::choice;
-  e->kids = {std::move(condition), std::move(yes), std::move(no)};
-  return e;
-}
 ExprPtr variable(const Variable* v) {
   auto e = std::make_shared<Expr>();
   e->kind = Expr::Kind::variable;

@@ -15,7 +15,7 @@ using semantics::Expr;
 using syntax::Operator;
 
 // Larger expressions are no bounds: they are found for every record.
-constexpr std::uint32_t kMostBound = 32;
+constexpr std::uint32_t kMostBound = 64;
 // Subs that call each other in a circle are looked at so many times, then nothing is known.
 constexpr int kRounds = 8;
 
@@ -31,6 +31,28 @@ void for_each_callee(const Body& body, const std::function<void(const Chain*)>& 
     }
   }
 }
+
+// A product of which no factor is a number, or a quotient by no number.
+bool has_scaled(const Expr& e) {
+  const bool scales = e.kind == Expr::Kind::binary && (e.op == Operator::mul || e.op == Operator::div);
+  if (scales && !constant_of(*e.kids[1]) && (e.op == Operator::div || !constant_of(*e.kids[0]))) return true;
+  return std::any_of(e.kids.begin(), e.kids.end(), [](const ExprPtr& k) { return has_scaled(*k); });
+}
+
+// Null: of one of both nothing is known.
+ExprPtr extreme(const ExprPtr& a, const ExprPtr& b, bool upper) {
+  if (a == nullptr || b == nullptr) return nullptr;
+  if (equal(a, b)) return a;
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::extreme;
+  e->integer = upper ? 1 : 0;
+  e->at = a->at;
+  e->size = a->size + b->size + 1;
+  e->kids = {a, b};
+  return e;
+}
+
+ExprPtr limited(const ExprPtr& e) { return e == nullptr || e->size > kMostBound ? nullptr : e; }
 
 }  // namespace
 
@@ -298,6 +320,7 @@ ExprPtr Hulls::end(const ExprPtr& e, bool upper) const {
     case Expr::Kind::integer:
       return e;
     case Expr::Kind::variable: {
+      if (e->type != semantics::Type::integer) return nullptr;  // a `value`
       const auto it = known_.find(e->variable);
       return it == known_.end() ? e : upper ? it->second.last : it->second.first;
     }
@@ -312,13 +335,17 @@ ExprPtr Hulls::end(const ExprPtr& e, bool upper) const {
       return a == nullptr ? nullptr : binary(Operator::sub, semantics::make_integer(0, e->at), a);
     }
     case Expr::Kind::binary:
-      return product(*e, upper);
+      return end_of_both(*e, upper);
+    case Expr::Kind::choice:
+      return end_of_choice(*e, upper);
+    case Expr::Kind::extreme:  // what a callee reads
+      return limited(extreme(end(e->kids[0], upper), end(e->kids[1], upper), e->integer != 0));
     default:
       return nullptr;
   }
 }
 
-ExprPtr Hulls::product(const Expr& e, bool upper) const {
+ExprPtr Hulls::end_of_both(const Expr& e, bool upper) const {
   const auto both = [&](bool first, bool second) -> ExprPtr {
     const ExprPtr a = end(e.kids[0], first), b = end(e.kids[1], second);
     if (a == nullptr || b == nullptr || a->size + b->size > kMostBound) return nullptr;
@@ -335,16 +362,87 @@ ExprPtr Hulls::product(const Expr& e, bool upper) const {
       return both(upper, !upper);
     case Operator::mul:
       if (right) return both(*right >= 0 ? upper : !upper, upper);
-      return left ? both(upper, *left >= 0 ? upper : !upper) : nullptr;
+      return left ? both(upper, *left >= 0 ? upper : !upper) : end_of_scaled(e, upper);
     case Operator::div:
-      return right && *right > 0 ? both(upper, upper) : nullptr;
+      return right && *right > 0 ? both(upper, upper) : end_of_scaled(e, upper);
     case Operator::mod: {
       if (!right || *right <= 0) return nullptr;
       const ExprPtr least = end(e.kids[0], false);
+      if (least != nullptr && is_fixed(*e.kids[0])) return binary(e.op, least, semantics::make_integer(*right, e.at));
       const auto from = least == nullptr ? std::nullopt : constant_of(*least);
       const auto most = static_cast<std::int32_t>(*right - 1);
       return semantics::make_integer(upper ? most : from && *from >= 0 ? 0 : -most, e.at);
     }
+    default:
+      return nullptr;
+  }
+}
+
+// The same for all that is meant: both of its ends are what it is.
+bool Hulls::is_fixed(const Expr& e) const {
+  switch (e.kind) {
+    case Expr::Kind::integer:
+      return true;
+    case Expr::Kind::variable:
+      return known_.count(e.variable) == 0;
+    case Expr::Kind::negate:
+    case Expr::Kind::binary:
+      return std::all_of(e.kids.begin(), e.kids.end(), [this](const ExprPtr& k) { return is_fixed(*k); });
+    default:
+      return false;
+  }
+}
+
+// a * k, k * a, a / k, where `k` is known, but not its sign: one of both ends. One such in an expression, for which 64
+// bits suffice.
+ExprPtr Hulls::end_of_scaled(const Expr& e, bool upper) const {
+  if (has_scaled(*e.kids[0]) || has_scaled(*e.kids[1])) return nullptr;  // nor are they looked at again and again
+  const auto known = [&](std::size_t kid) -> ExprPtr {
+    const ExprPtr a = end(e.kids[kid], false), b = end(e.kids[kid], true);
+    return a != nullptr && b != nullptr && equal(a, b) && !has_scaled(*a) ? a : nullptr;
+  };
+  std::size_t by = 1;
+  ExprPtr k = known(1);
+  if (k == nullptr && e.op == Operator::mul) k = known(by = 0);
+  if (k == nullptr) return nullptr;
+  const auto scaled = [&](bool last) -> ExprPtr {
+    const ExprPtr a = end(e.kids[1 - by], last);
+    if (a == nullptr || has_scaled(*a)) return nullptr;
+    if (e.op == Operator::mul) return binary(Operator::mul, a, k);
+    const ExprPtr zero = semantics::make_integer(0, e.at);
+    return choice(binary(Operator::ne, k, zero), binary(Operator::div, a, k), zero);  // the program fails there
+  };
+  return limited(extreme(scaled(false), scaled(true), upper));
+}
+
+// Where the condition is certain for all that is meant, it is one of both.
+ExprPtr Hulls::end_of_choice(const Expr& e, bool upper) const {
+  const ExprPtr yes = end(e.kids[1], upper), no = end(e.kids[2], upper);
+  ExprPtr result = extreme(yes, no, upper);
+  for (const bool so : {false, true}) {
+    const ExprPtr known = certainly(*e.kids[0], so), one = so ? yes : no;
+    if (known == nullptr || one == nullptr || result == nullptr) continue;
+    if (const ExprPtr told = limited(choice(known, one, result)); told != nullptr) result = told;
+  }
+  return limited(result);
+}
+
+// When a comparison is `so` for all that is meant; null: nobody knows.
+ExprPtr Hulls::certainly(const Expr& e, bool so) const {
+  if (e.kind != Expr::Kind::binary) return nullptr;
+  const auto compare = [&](std::size_t less, Operator op, std::size_t more) -> ExprPtr {
+    const ExprPtr a = end(e.kids[less], true), b = end(e.kids[more], false);
+    return a == nullptr || b == nullptr ? nullptr : binary(op, a, b);
+  };
+  switch (e.op) {
+    case Operator::lt:
+      return so ? compare(0, Operator::lt, 1) : compare(1, Operator::le, 0);
+    case Operator::le:
+      return so ? compare(0, Operator::le, 1) : compare(1, Operator::lt, 0);
+    case Operator::gt:
+      return so ? compare(1, Operator::lt, 0) : compare(0, Operator::le, 1);
+    case Operator::ge:
+      return so ? compare(1, Operator::le, 0) : compare(0, Operator::lt, 1);
     default:
       return nullptr;
   }

@@ -78,7 +78,11 @@ class Hulls {
   void name(const NameUse& n, Boxes& out);
   void add(const Variable* base, Box box, Boxes& out);
   ExprPtr end(const ExprPtr& e, bool upper) const;
-  ExprPtr product(const semantics::Expr& e, bool upper) const;
+  ExprPtr end_of_both(const semantics::Expr& e, bool upper) const;
+  ExprPtr end_of_scaled(const semantics::Expr& e, bool upper) const;
+  ExprPtr end_of_choice(const semantics::Expr& e, bool upper) const;
+  ExprPtr certainly(const semantics::Expr& e, bool so) const;
+  bool is_fixed(const semantics::Expr& e) const;
 
   Program& program_;
   const Names &names_, &writes_;

@@ -58,6 +58,8 @@ class Printer {
         return "(" + show(e.kids[0]) + " ? " + show(e.kids[1]) + " : " + show(e.kids[2]) + ")";
       case Expr::Kind::cast:
         return std::string(semantics::spelling(e.type)) + "(" + show(e.kids[0]) + ")";
+      case Expr::Kind::extreme:
+        return (e.integer != 0 ? "max(" : "min(") + show(e.kids[0]) + ", " + show(e.kids[1]) + ")";
     }
     return "?";
   }

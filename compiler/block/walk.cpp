@@ -15,12 +15,7 @@ constexpr std::uint32_t kMostWalked = 64;
 ExprPtr both(const ExprPtr& a, const ExprPtr& b) { return a == nullptr ? b : binary(syntax::Operator::land, a, b); }
 
 ExprPtr negation(const ExprPtr& a) {
-  auto e = std::make_shared<Expr>();
-  e->kind = Expr::Kind::choice;
-  e->at = a->at;
-  e->size = a->size + 3;
-  e->kids = {a, semantics::make_integer(0, a->at), semantics::make_integer(1, a->at)};
-  return e;
+  return choice(a, semantics::make_integer(0, a->at), semantics::make_integer(1, a->at));
 }
 
 void visit_expr(ExprPtr& e, const Visitor& v) {
@@ -141,6 +136,15 @@ ExprPtr binary(syntax::Operator op, const ExprPtr& a, const ExprPtr& b) {
   e->at = a->at;
   e->size = a->size + b->size + 1;
   e->kids = {a, b};
+  return e;
+}
+
+ExprPtr choice(const ExprPtr& condition, const ExprPtr& yes, const ExprPtr& no) {
+  auto e = std::make_shared<Expr>();
+  e->kind = Expr::Kind::choice;
+  e->at = condition->at;
+  e->size = condition->size + yes->size + no->size + 1;
+  e->kids = {condition, yes, no};
   return e;
 }
 

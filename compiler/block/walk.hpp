@@ -30,6 +30,9 @@ NameUse rewrite(const NameUse& name, const std::function<ExprPtr(const ExprPtr&)
 // binary is `a op b`, of ints that need no check; it stands where `a` does.
 ExprPtr binary(syntax::Operator op, const ExprPtr& a, const ExprPtr& b);
 
+// choice is `condition ? yes : no` of such.
+ExprPtr choice(const ExprPtr& condition, const ExprPtr& yes, const ExprPtr& no);
+
 // equal: written alike, names resolved.
 bool equal(const ExprPtr& a, const ExprPtr& b);
 

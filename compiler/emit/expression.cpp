@@ -211,9 +211,11 @@ std::string ExpressionWriter::native(const Expr& e) const {
       return "cast_string(" + dyn(k) + ", " + pos(e) + ")";
     }
     case Expr::Kind::read:
+    case Expr::Kind::extreme:
       break;
   }
-  return "0";  // reads are gone since pass match-inputs; verify() has checked it
+  // Bounds are written by bound() (emit/block.cpp), reads are gone since pass match-inputs; verify() has checked it.
+  return "0";
 }
 
 }  // namespace tessera::compiler::emit

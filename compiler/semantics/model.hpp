@@ -61,7 +61,8 @@ struct Expr {
     negate,
     binary,
     choice,
-    cast
+    cast,
+    extreme  // the lesser of two ints, or, if `integer` is not 0, the greater: in bounds only (block/hulls.hpp)
   };
   Kind kind = Kind::integer;
   Type type = Type::integer;

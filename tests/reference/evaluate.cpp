@@ -188,6 +188,8 @@ Value Evaluator::value(const Expr& e) const {
       if (e.type == Type::longint) return whole(v);        // int and long make long
       return e.type == Type::real ? Value(number(v)) : v;  // int and real make real
     }
+    case Expr::Kind::extreme:
+      break;
   }
   throw std::logic_error("reference: an unknown expression");
 }
