@@ -39,6 +39,7 @@ class Checker {
 
   // report starts a message, once for each place and other place.
   bool fresh(const std::string& code, Extent a, Extent b);
+  bool said(const std::string& code, Extent at) const { return said_.contains({code, at.begin, at.begin}); }
   Diagnostics& report(bool error, const char* code, Extent at, const std::string& text);
 
   // calls adds notes: the calls through which `node` is reached, from `around` on.

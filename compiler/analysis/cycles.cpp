@@ -112,6 +112,8 @@ class Cycles {
       error = error && c_.sure(flow_.accesses[r].node);
       locator = locator || flow_.accesses[r].locator;
     }
+    const auto missing = [&](AccessId r) { return c_.said("T311", flow_.accesses[r].at); };
+    if (std::any_of(reads.begin(), reads.end(), missing)) return;  // it would run if that were there
     const char* code = locator ? "T316" : "T312";
     if (!c_.fresh(code, first.at, first.at)) return;
     const std::string wanted = c_.written(first);

@@ -35,8 +35,10 @@ std::string text_of(const Flow& flow, const Linear& l) {
     const std::int64_t size = c < 0 ? -c : c;
     if (c < 0) out += out.empty() ? "-" : " - ";
     if (c > 0 && !out.empty()) out += " + ";
+    const std::string& text = flow.symbols[s].text;
+    const bool part = size != 1 && text.find(' ') != text.npos;
     if (size != 1) out += std::to_string(size) + " * ";
-    out += flow.symbols[s].text;
+    out += part ? "(" + text + ")" : text;
   }
   if (out.empty()) return std::to_string(l.constant);
   if (l.constant > 0) out += " + " + std::to_string(l.constant);

@@ -70,7 +70,9 @@ ConfigFile read_config(const std::string& path) {
   try {
     root = toml::parse_file(path);
   } catch (const toml::parse_error& e) {
-    throw OptionsError(place(path, e.source()) + ": " + std::string(e.description()));
+    const std::string why(e.description());
+    const bool open = why.find("control character") != why.npos;
+    throw OptionsError(place(path, e.source()) + ": " + why + (open ? "; is there no `\"` where the text ends?" : ""));
   }
   for (const auto& [key, value] : root) {
     const std::string at = place(path, key.source());

@@ -173,10 +173,11 @@ void check_files(const runtime::RunOptions& options) {
     check_directory(options.record_policy, "--record-policy");
   }
   std::error_code ignored;
-  if (!options.load_groups.empty() && options.load_groups != kBesideProgram &&
-      !std::filesystem::is_regular_file(options.load_groups, ignored)) {
+  if (options.load_groups.empty() || options.load_groups == kBesideProgram) return;
+  if (std::filesystem::is_directory(options.load_groups, ignored))
+    throw OptionsError("--load-groups: " + options.load_groups + " is a directory");
+  if (!std::filesystem::exists(options.load_groups, ignored))
     throw OptionsError("--load-groups: no such file: " + options.load_groups);
-  }
 }
 
 }  // namespace

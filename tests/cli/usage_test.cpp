@@ -94,6 +94,8 @@ TEST_F(Command, PoliciesAndParametersAreChecked) {
       ended(tessera({"run", "p.fa", "-n", "2", "--jobs_difference_ratio", "-4"}), 2, {"--jobs-difference-ratio"}));
   write("c.toml", "balancer = \"central\"\n[settings]\njobs_left_treshold = 1\n");
   EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--config", "c.toml"}), 2, {"c.toml:3"}));
+  write("open.toml", "balancer = \"steal\nworker_ranks = 2\n");
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--config", "open.toml"}), 2, {"open.toml:1", "no `\"`"}));
 }
 
 TEST_F(Command, PoliciesAreListed) {
