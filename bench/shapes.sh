@@ -34,7 +34,7 @@ shape_ns() { calc "1e9 * $(seconds -t 1 "$shapes_folder/$1.fa" -- "$3") / $(kern
 declare -A fewest_of_shape=()
 shape_count() {
   local counted
-  TESSERA_OPTIONS="-t 1 --quiet" valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/shape-$1" "$2" \
+  TESSERA_OPTIONS="-t 1 --quiet" nice -n -20 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/shape-$1" "$2" \
     >"$work/out" 2>"$work/err" || die "failed: valgrind $1"$'\n'"$(cat "$work/err")"
   counted=$(sed -n 's/.*Collected : *//p' "$work/err")
   [ "${fewest_of_shape[$1.$2]:-$counted}" -lt "$counted" ] || fewest_of_shape[$1.$2]=$counted

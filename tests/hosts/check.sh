@@ -281,11 +281,11 @@ X
     said "host h2 is lost"
     # With a journal the others go on, when it is known which they are; and it is told when not.
     printf 'h1 slots=1\nh2\n' >two
-    during '"$OVER_HOSTS/signal" h2 KILL orted' 3 --journal J --hostfile two
+    during '"$OVER_HOSTS/signal" h2 KILL orted' 8 --journal J --hostfile two
     code $? 0
     said "host h2 is lost"
     said "the run is started again without h2, on 1 rank (1 of 3)"
-    during '"$OVER_HOSTS/signal" h2 KILL orted' 3 --journal K
+    during '"$OVER_HOSTS/signal" h2 KILL orted' 8 --journal K
     code $? 3
     said "The same command on hosts without h2 goes on from the journal $work/K" ;;
   signals)
