@@ -18,6 +18,15 @@ inline Time copy_time(std::int64_t bytes) {
   return bytes <= 0 ? 0 : static_cast<Time>(static_cast<double>(bytes) / kCopyBandwidth * 1e9);
 }
 
+// Nobody knows what a fragment produces that nobody has seen run. Taken for so many bytes, what comes back from all of
+// these may keep a line busy for kProbesAtOnce, and for as long as the group has been known without an end of one:
+// probe_wait is how long that has to be for one with such inputs.
+inline constexpr std::int64_t kProbeReturns = 512 << 10;
+inline constexpr Time kProbesAtOnce = 4'000'000;  // ns
+inline Time probe_wait(const Link& link, std::int64_t bytes) {
+  return wire_time(link, bytes + kProbeReturns) - kProbesAtOnce;
+}
+
 // Of one rank: ns from now until its line has carried what it has to, out and in.
 struct LineUse {
   double out = 0, in = 0;

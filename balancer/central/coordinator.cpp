@@ -23,11 +23,7 @@ constexpr std::int32_t kManyMembers = 500;
 constexpr std::int64_t kFirstProbes = 8;
 constexpr std::int32_t kFirstProbesOneIn = 32;
 constexpr Time kProbesDouble = 2 * kMillisecond;
-// Nobody knows either what they produce. Taken for so many bytes, what comes back from all of them may keep the line
-// busy for kProbesAtOnce, and for as long as the group has been known without an end of one. Over a line that is not
-// measured yet none go, unless that takes long: it may be slow.
-constexpr std::int64_t kProbeReturns = 512 << 10;
-constexpr Time kProbesAtOnce = 4 * kMillisecond;
+// Over a line that is not measured yet none go, unless that takes long: it may be slow.
 constexpr Time kNeverMeasured = 50 * kMillisecond;
 constexpr const char* kLittle = "too little work left";
 constexpr const char* kAlike = "loads differ too little";
@@ -294,7 +290,7 @@ bool Coordinator::probe(Time now, const std::vector<Load>& loads, Actions& out) 
 Time Coordinator::probe_after(const Probing& probing, const Link& link, std::int64_t bytes) const {
   if (!p_.priced) return 0;
   if (!link.measured) return kNeverMeasured;
-  return probing.spent + wire_time(link, bytes + kProbeReturns) - kProbesAtOnce;
+  return probing.spent + probe_wait(link, bytes);
 }
 
 bool Coordinator::pays(const std::vector<Load>& loads, const std::vector<Turnover>& turnovers, const Move& m,

@@ -6,24 +6,27 @@
 // remember is silent and sleeps. Victim: gives half of what is ready and worth moving, never what
 // its own threads take next, in shipments short enough for the thief to start soon. It remembers
 // refused thieves and wakes as many as it has fragments to give when surplus appears; a woken thief
-// is forgotten.
+// is forgotten. With patience it also deals out what becomes ready again as it went the last time.
 //
 // So each refusal is paid for by one wake-up, each wake-up by new surplus: with nothing stealable
 // anywhere no message is sent.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "balancer/carried.hpp"
 #include "balancer/growth.hpp"
 #include "balancer/links.hpp"
 #include "balancer/price.hpp"
 #include "balancer/random.hpp"
 #include "balancer/ready_view.hpp"
 #include "balancer/settings.hpp"
+#include "balancer/steal/flow.hpp"
 #include "balancer/steal/steal.hpp"
 
 namespace tessera::balancer {
@@ -54,6 +57,7 @@ class Stealer : public Policy {
     max_transfer_ = read.duration("max_transfer");
     attempts_ = read.integer("attempts");
     patience_ = read.duration("patience");
+    for (std::int32_t r = 0; r < ranks_; ++r) powers_in_all_ += power(Rank{r});
   }
 
   void step(Time now, const Event& event, Actions& out) override {
@@ -61,6 +65,7 @@ class Stealer : public Policy {
     now_ = now;
     std::visit([&](const auto& e) { handle(now, e, out); }, event);
     if (std::holds_alternative<WentBusy>(event)) return;  // the LoadChanged that follows says with what
+    deal(out);
     wake_thieves(out);
     call_others(out);
     ask(now, out);
@@ -86,11 +91,12 @@ class Stealer : public Policy {
   // Where the links of the victims are full steals last longer, and shipments grow with them.
   static constexpr Time kDear = 64, kLasts = 4;
 
-  void handle(Time, const LoadChanged& e, Actions&) {
+  void handle(Time now, const LoadChanged& e, Actions&) {
     std::int64_t finished = 0;
     for (const GroupDone& d : e.finished) {
       weights_.completed(d);
       finished += d.count;
+      of(d.group).flow.finished(d.count);
       if (index(d.group) >= produced_.size()) produced_.resize(index(d.group) + 1);
       const auto n = static_cast<double>(d.count), sum = static_cast<double>(d.bytes);
       produced_[index(d.group)].add(n, sum, sum * sum / std::max(1.0, n), kWeightMemory);
@@ -98,6 +104,11 @@ class Stealer : public Policy {
     const std::int64_t before = ready_.accounted();
     ready_.told(e);
     growth_.told(before, ready_.total(), finished);
+    for (std::size_t g = 0; g < ready_.size(); ++g) {
+      OfGroup& group = of(Group{static_cast<std::uint32_t>(g)});
+      if (group.since < 0 && ready_[g].count() > 0) group.since = now;
+      group.flow.told(ready_[g].count());
+    }
   }
   void handle(Time now, const WentIdle&, Actions&) {
     idle_ = true;
@@ -130,7 +141,12 @@ class Stealer : public Policy {
   }
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
-    for (const GroupCount& f : e.fragments) given_[e.from] += f.count;
+    for (const GroupCount& f : e.fragments) {
+      given_[e.from] += f.count;
+      of(f.group).came = true;
+      if (of(f.group).since < 0) of(f.group).since = now;
+      of(f.group).flow.arrived(f.count);
+    }
     idle_since_ = now;
     if (asked_ && asked_->victim == e.from) {
       steal_measured_ = true;
@@ -142,13 +158,19 @@ class Stealer : public Policy {
     std::int64_t outputs = 0;
     for (const GroupCount& f : e.fragments) outputs += f.count * produced(f.group);
     const Link& link = links_.between(self_, e.to);
+    learn_carried(e, e.bytes - outputs);
+    for (const GroupCount& f : e.fragments) of(f.group).flow.left(e.to, f.count);
     if (e.ticket == kNoTheft && !e.fragments.empty())
       sent_until_[e.to] = now_ + crossing_time(link, e.bytes - outputs, weights_.travelling(e.fragments));
     const auto it = shipping_.find(e.ticket);
     if (it == shipping_.end()) return;
     ready_.shipped(it->second.asked, e.fragments);
     lines_[line_to(e.to)].take(now_, wire_time(link, e.bytes - outputs), wire_time(link, outputs));
-    if (e.fragments.empty()) refuse(it->second.thief, it->second.number, it->second.idle, out);
+    if (it->second.dealt) {
+      for (const GroupCount& f : it->second.asked) of(f.group).flow.promised(e.to, -f.count);
+    } else if (e.fragments.empty()) {
+      refuse(it->second.thief, it->second.number, it->second.idle, out);
+    }
     shipping_.erase(it);
   }
   void handle(Time, const TimerFired&, Actions&) { timer_set_ = false; }
@@ -161,6 +183,19 @@ class Stealer : public Policy {
   void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
   void handle(Time, const RankJoined& e, Actions&) { away_.erase(e.rank); }
+
+  struct OfGroup {
+    Flow flow;
+    Time since = -1;    // some are ready here
+    bool came = false;  // some from elsewhere
+  };
+  OfGroup& of(Group g) {
+    if (index(g) >= of_group_.size()) of_group_.resize(index(g) + 1);
+    return of_group_[index(g)];
+  }
+  bool probed_here(std::size_t g, const Link& link, std::int64_t bytes) const {
+    return g < of_group_.size() && of_group_[g].came && now_ < of_group_[g].since + probe_wait(link, bytes);
+  }
 
   // ---- thief
 
@@ -272,12 +307,14 @@ class Stealer : public Policy {
     const std::int64_t sharers = patience_ > 0 && !growth_.grows() ? ranks_ : 2;
     const auto add = [&](std::size_t g, std::int64_t count) {
       const Group group{static_cast<std::uint32_t>(g)};
-      const std::int64_t each = ready_[g].bytes_now() / ready_[g].count();
       if (count <= 0) return;
+      const std::int64_t each = bytes_to(thief, group, count);
       if (!weights_.known(group)) {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs
         unmeasured = true;
         if ((!thief_idle && !served) || !may_travel(link, each)) return;
+        // What came here will soon be known here: its inputs do not travel twice to find out.
+        if (priced_ && probed_here(g, link, each)) return;
       } else if (served) {
         return;
       } else if (priced ||
@@ -329,6 +366,30 @@ class Stealer : public Policy {
   bool too_busy(Group group, std::int64_t bytes) const {
     return weights_.cautious(group) < weights_.ship_cost(group, 2 * ship_cost_) + copy_time(bytes);
   }
+  // Of one that is ready, as it is said: its inputs, in bytes.
+  std::int64_t inputs(Group group) const {
+    if (index(group) >= ready_.size() || ready_[index(group)].count() <= 0) return 0;
+    const std::int64_t each = ready_[index(group)].bytes_now() / ready_[index(group)].count();
+    return each - std::min(each, produced(group));
+  }
+  // Of one that goes with `count` to a rank: its inputs as far as they travel, and what it produces, in bytes.
+  std::int64_t bytes_to(Rank to, Group group, std::int64_t count) const {
+    const std::int64_t each = ready_[index(group)].bytes_now() / ready_[index(group)].count();
+    const auto said = static_cast<double>(inputs(group));
+    return each - inputs(group) + static_cast<std::int64_t>(carried_.bytes(to, group, said, count));
+  }
+  void learn_carried(const Shipped& e, std::int64_t bytes) {
+    double said = 0, count = 0;
+    for (const GroupCount& f : e.fragments) {
+      said += static_cast<double>(f.count * inputs(f.group));
+      count += static_cast<double>(f.count);
+    }
+    const auto took = static_cast<double>(std::max<std::int64_t>(0, bytes));
+    for (const GroupCount& f : e.fragments) {
+      const auto each = static_cast<double>(inputs(f.group));
+      carried_.learn(e.to, f.group, each, said > 0 ? each * took / said : took / count, f.count);
+    }
+  }
   // What one of the group produces, in bytes.
   std::int64_t produced(Group group) const {
     return index(group) < produced_.size() ? static_cast<std::int64_t>(produced_[index(group)].mean) : 0;
@@ -374,7 +435,41 @@ class Stealer : public Policy {
     const std::uint64_t ticket = ++ticket_ | (growth_.may_grow() ? kOfGrowth : 0);
     out.push_back(Ship{ticket, thief, parts});
     out.push_back(Decide{"stolen", self_, thief, parts, ready_.load(weights_), 0});
-    shipping_[ticket] = {thief, number, thief_idle, std::move(parts)};
+    shipping_[ticket] = {thief, number, thief_idle, std::move(parts), false};
+  }
+  // deal gives each rank at once what it got here in the last step, as far as it is worth its price: nobody has to have
+  // nothing first, and no plan has to be made. What a rank got beyond its share of all it does not get so.
+  void deal(Actions& out) {
+    if (patience_ == 0 || !priced_ || growth_.may_grow()) return;
+    std::optional<Computing> own;
+    std::array<LineUse, 2> lines{};
+    for (std::size_t g = 0; g < of_group_.size(); ++g) {
+      const Group group{static_cast<std::uint32_t>(g)};
+      if (g >= ready_.size() || movable(g) <= 0 || !weights_.known(group)) continue;
+      const auto share = [this](Rank r, std::int64_t all) {
+        return static_cast<std::int64_t>(std::ceil(static_cast<double>(all) * power(r) / powers_in_all_));
+      };
+      for (const Flow::Due& due : of_group_[g].flow.due(workers_, share)) {
+        const Link& link = links_.between(self_, due.to);
+        std::int64_t count = std::min(due.count, movable(g));
+        if (count <= 0 || !present(due.to) || !link.measured) continue;
+        if (!own) {
+          const auto threads = static_cast<double>(workers_);
+          own = Computing{static_cast<double>(ready_.load(weights_)) / threads, threads};
+          for (std::size_t l = 0; l < lines.size(); ++l) lines[l] = lines_[l].use(now_);
+        }
+        const std::int64_t each = bytes_to(due.to, group, count), outputs = std::min(each, produced(group));
+        if (too_busy(group, each)) continue;
+        const Lot lot = lot_of(count, weights_.weight(group), each - outputs, outputs, link, 0);
+        Computing other{0, power(due.to)};
+        count = affordable(lot, 0, *own, other, lines[line_to(due.to)]);
+        if (count <= 0) continue;
+        of_group_[g].flow.promised(due.to, count);
+        out.push_back(Ship{++ticket_, due.to, {{group, count}}});
+        out.push_back(Decide{"dealt", self_, due.to, {{group, count}}, ready_.load(weights_), 0});
+        shipping_[ticket_] = {due.to, 0, false, {{group, count}}, true};
+      }
+    }
   }
   // It asked before it had what another policy has sent it from here.
   bool sent_lately(Rank thief) const {
@@ -434,6 +529,7 @@ class Stealer : public Policy {
     std::uint64_t number;
     bool idle;
     std::vector<GroupCount> asked;
+    bool dealt;  // not asked for
   };
 
   const Rank self_;
@@ -446,7 +542,10 @@ class Stealer : public Policy {
   Growth growth_;
   Links links_;
   std::vector<double> powers_;
+  double powers_in_all_ = 0;
   Random random_;
+  std::vector<OfGroup> of_group_;
+  Carried carried_;
   std::vector<Moments> produced_;   // by group: bytes, by one fragment
   std::vector<Rank> mates_;         // ranks of this host, itself too, where hosts are known
   std::array<LineClock, 2> lines_;  // out of this host, and inside it

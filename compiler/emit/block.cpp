@@ -213,6 +213,12 @@ class Writer {
         return "std::int64_t{" + hole(Hole::number, std::to_string(e.integer)) + "}";
       case semantics::Expr::Kind::variable:
         return "std::int64_t{" + environment[e.variable] + "}";
+      case semantics::Expr::Kind::choice:
+        return "(" + bound(environment, *e.kids[0]) + " ? " + bound(environment, *e.kids[1]) + " : " +
+               bound(environment, *e.kids[2]) + ")";
+      case semantics::Expr::Kind::extreme:
+        return (e.integer != 0 ? "greater(" : "lesser(") + bound(environment, *e.kids[0]) + ", " +
+               bound(environment, *e.kids[1]) + ")";
       default:
         return "(" + bound(environment, *e.kids[0]) + " " + syntax::spelling(e.op) + " " +
                bound(environment, *e.kids[1]) + ")";
@@ -477,6 +483,8 @@ class Writer {
   }
   std::string carried() const {
     if (!carries()) return "";
+    if (block_.kind == Kind::loop)
+      return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(*block_.body) + "~0u};\n";
     return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(chain_.waiting) + "~0u, " +
            groups_of(chain_.free) + "~0u};\n";
   }
@@ -487,7 +495,10 @@ class Writer {
     for (const auto& [from, below] : block_.within) out += std::to_string(from) + ", " + std::to_string(below) + ", ";
     return out + "~0u};\n";
   }
-  bool carries() const { return block_.kind == Kind::range && !chain_.waiting.empty(); }
+  bool carries() const {
+    if (block_.kind == Kind::loop) return follows_others(chain_);
+    return block_.kind == Kind::range && !chain_.waiting.empty();
+  }
   static std::string groups_of(const std::vector<const block::Chain*>& chains) {
     std::set<std::uint32_t> groups;
     for (const block::Chain* c : chains) groups.insert(c->group());

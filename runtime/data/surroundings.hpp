@@ -15,6 +15,7 @@ struct Worker;
 namespace tessera::runtime {
 
 struct ScopeRecord;
+class Node;
 
 class Surroundings {
  public:
@@ -48,5 +49,8 @@ class Surroundings {
  protected:
   ~Surroundings() = default;
 };
+
+// The same for who knows no more of a node.
+Surroundings& surroundings(Node&);
 
 }  // namespace tessera::runtime

@@ -35,13 +35,19 @@ inline std::uint16_t family_of(std::uint64_t founder) {
   return static_cast<std::uint16_t>(number << std::countr_zero(kFamily));
 }
 
+// Of what the turns of a `while` make: its own, unless it runs in each iteration of a `for` of that.
+inline std::uint16_t family_of_turns(const Cf* loop) {
+  const std::uint16_t own = __atomic_load_n(&loop->flags, __ATOMIC_RELAXED) & (kFamily | kWithin);
+  return (own & kFamily) == 0 || (own & kWithin) != 0 ? family_of(loop->id.lo) : own;
+}
+
 // Whose family `c` is of, made by `maker`: of that of its maker, or it founds one.
 inline void join_family(Cf* c, const Cf* maker) {
   const abi::Kind kind = maker->block->kind;
   // Of a loop whose iterations run on several workers: one of them may have taken the last ones (kHolding).
   const std::uint16_t made_by = __atomic_load_n(&maker->flags, __ATOMIC_RELAXED);
   std::uint16_t family = made_by & (kFamily | kWithin);
-  if (kind == abi::Kind::loop && (family == 0 || (family & kWithin) != 0)) family = family_of(maker->id.lo);
+  if (kind == abi::Kind::loop) family = family_of_turns(maker);
   if (family == 0) {
     const bool call = c->block->kind == abi::Kind::sub || c->block->kind == abi::Kind::eval;
     family = call ? family_of(c->block->group) : 0;

@@ -92,7 +92,7 @@ class Brief {
   // Its kernel, which has assigned nothing yet, asks for more.
   static void durable(Worker& w) {
     w.page->alone = false;
-    w.page->durable = std::make_unique<Doing>(w.node, w, w.current);
+    w.page->durable = std::make_unique<Doing>(surroundings(w.node), w, w.current);
     w.page->durable->durable();
   }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/abi/tessera/abi.hpp"
+#include "runtime/memory/value.hpp"
 
 namespace tessera::runtime {
 
@@ -34,8 +34,7 @@ class Held : public std::enable_shared_from_this<Held> {
   static constexpr std::int64_t kGrows = 2 << 20;
   static constexpr std::int64_t kMostInVain = 64;
 
-  // What a value takes beside its bytes: header and entry.
-  static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + 96; }
+  static std::int64_t bytes_of(const abi::Value* v) { return static_cast<std::int64_t>(v->size) + kBesideValue; }
   explicit Held(std::uint32_t groups) : of_groups_(groups) {}
   // A fragment of the name has been given a value that is to be a sample, unless it is one, by one of the group.
   void sample(const std::string& name, std::uint32_t group, abi::Value*);

@@ -55,6 +55,7 @@ void give_batch(std::size_t list);
 #ifdef TESSERA_PLAIN_MALLOC
 inline void* pool_allocate(std::size_t bytes) { return ::operator new(bytes); }
 inline void pool_free(void* memory, std::size_t) { ::operator delete(memory); }
+inline std::uint32_t pool_listed(std::size_t) { return 0; }
 #else
 inline void* pool_allocate(std::size_t bytes) {
   const std::size_t c = (bytes - 1) / pool::kStep;
@@ -76,6 +77,8 @@ inline void pool_free(void* memory, std::size_t bytes) {  // the size it was all
   list.head = node;
   if (++list.count >= 2 * pool::kBatch) pool::give_batch(c);
 }
+// Records that this thread has at hand.
+inline std::uint32_t pool_listed(std::size_t bytes) { return pool::lists[(bytes - 1) / pool::kStep].count; }
 #endif
 
 }  // namespace tessera::runtime

@@ -3,11 +3,31 @@
 
 #include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/memory/pool.hpp"
 
 namespace tessera::runtime {
 
 // Bytes of values that are blocks (all but numbers) which this thread has made, less those it has freed.
 extern constinit thread_local std::int64_t block_bytes;
+// What each value takes beside them: header and entry.
+inline constexpr std::int64_t kBesideValue = 96;
+
+// What this thread has made of values and not freed, for the difference of two such.
+class ValuesHere {
+ public:
+  ValuesHere() = default;
+  static ValuesHere now() { return {block_bytes, pool_listed(sizeof(abi::Value))}; }
+  // Bytes, of blocks and of some hundred other values at most: the pool moves as many at a time between lists.
+  std::int64_t since(const ValuesHere& before) const {
+    static_assert(pool::kBatch == 1 << 8);
+    return blocks_ - before.blocks_ + kBesideValue * static_cast<std::int8_t>(before.listed_ - listed_);
+  }
+
+ private:
+  ValuesHere(std::int64_t blocks, std::uint32_t listed) : blocks_(blocks), listed_(listed) {}
+  std::int64_t blocks_ = 0;
+  std::uint32_t listed_ = 0;
+};
 
 // It is one of those by which held bytes are counted (memory/held.hpp), which are to know when it is freed.
 void mark_sampled(abi::Value*);

@@ -145,7 +145,10 @@ void Node::look_at_workers(Clock::time_point now) {
   if (now < next_look_) return;
   bool any = false;
   for (auto& w : crew.workers) any = w->stats.look() || any;
-  look_every_ = any ? kLookLeast : std::min(2 * look_every_, kLookMost);
+  const bool later =
+      std::any_of(crew.workers.begin(), crew.workers.end(), [](const auto& w) { return w->queue.counts_later(); });
+  if (later && policy != nullptr) policy->changed_here();
+  look_every_ = any || later ? kLookLeast : std::min(2 * look_every_, kLookMost);
   next_look_ = now + look_every_;
 }
 
@@ -198,6 +201,7 @@ bool Node::drive(Worker& w, Work& work) {
         crew.sleepers.cancel();
         driver_idle_.store(false);
         idle = false;
+        w.stats.resumed();
       }
       found = !brief(w, work);
       if (found) break;

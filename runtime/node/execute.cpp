@@ -325,7 +325,11 @@ void Node::arrived(Worker& w, Cf* c) {
     w.chained = c;
     return;
   }
-  if (c->block->kind != abi::Kind::atomic && crew.look(w).waiting >= Lead::kMany) c->flags |= kDue;
+  if (c->block->kind != abi::Kind::atomic) {
+    // A `while` waits in each turn: that many waited once makes it go before others no longer than they do.
+    const bool many = crew.look(w).waiting >= Lead::kMany;
+    c->flags = static_cast<std::uint16_t>(many ? c->flags | kDue : c->flags & ~kDue);
+  }
   ready(w, c, false);
 }
 
@@ -384,6 +388,9 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
   return true;
 }
 
+// While values pile up the loops that are listed have theirs after each turn of a `while`: one may make who reads them.
+inline bool Node::readers_turn(const Worker& w) const { return held->now() >= pileup.next() && w.queue.loops() > 0; }
+
 // A call whose condition or indices are known now: others may want it, as they may one that had none.
 bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
   return c->block->kind == abi::Kind::atomic && (several_ || !alone_) && !at_once(w, c);
@@ -393,8 +400,10 @@ bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
 [[gnu::always_inline]] inline bool Node::goes_on(Worker& w, Cf* c, const abi::Block& before, bool behind) {
   if (!(w.watched && goes_on_recalled(w, c)) && !data.gather(w, c)) return false;
   const bool repeats = (c->block->flags & abi::kRepeats) != 0;
+  // What it has made ready is not to wait, unseen, until all of its runs are over.
+  if (repeats && policy != nullptr && !w.stats.tiny(c->block->group)) policy->changed();
   if (repeats && leaves_to_others(w, c)) return false;
-  const bool last = repeats && alone_ && held->grows();
+  const bool last = (repeats && alone_ && held->grows()) || (before.kind == abi::Kind::loop && readers_turn(w));
   if (before.kind == abi::Kind::eval && is_to_be_seen(w, c)) return ready(w, c, false), false;
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);
@@ -430,7 +439,7 @@ void Node::execute(Worker& w, Cf* c) {
         if (!w.untold.empty() && is_time_to_tell(w, *block)) data.tell(w);
       }
       const bool timed = begin(w, *block);
-      const std::int64_t bytes_before = timed ? block_bytes : 0;
+      const ValuesHere before = timed ? ValuesHere::now() : ValuesHere();
       const std::uint64_t from = timed ? ticks() : 0;
       const abi::Next next = !w.watched ? block->run(&w, c) : run_watched(w, c);
       no_child();
@@ -439,11 +448,13 @@ void Node::execute(Worker& w, Cf* c) {
         if (facts.balancing) w.stats.add_bytes(block->group, input_bytes(*block, c));
         release_inputs(c, *block);  // of the block that ran, which may not be c->block any more
       }
-      if (timed) w.stats.grew(block->group, block_bytes - bytes_before);
+      if (timed) w.stats.grew(block->group, ValuesHere::now().since(before));
       if (next == abi::Next::finished) {
         finished = true;
         break;
       }
+      // The next turn of a `while` is due if it has to wait as well.
+      if (block->kind == abi::Kind::loop) c->flags &= static_cast<std::uint16_t>(~kDue);
       if (w.moving_to != Worker::kStays) {
         const Rank to = members.place(w.moving_to);
         w.moving_to = Worker::kStays;

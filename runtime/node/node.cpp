@@ -34,6 +34,7 @@
 #include "runtime/start/caller.hpp"
 #include "runtime/trace/trace_seal.hpp"
 #include "runtime/transport/flush_output.hpp"
+#include "runtime/work/worth_giving.hpp"
 
 namespace tessera::runtime {
 namespace {
@@ -69,7 +70,8 @@ constexpr double kVisibleBytes = 64 << 20;
 constexpr std::int64_t kVisibleLeast = 64;
 // A worker runs light fragments as long as there are more than so many of them to each that is not.
 constexpr int kLightOfOne = 8, kManyLight = 64;
-constexpr double kLightTicks = 5'000;  // 2 us: to ship one takes longer
+// So often a loop is looked for when values have piled up: the first turn may be a `while`'s.
+constexpr int kReadersTurns = 2;
 // Iterations to claim of a range while values pile up.
 constexpr std::int64_t kPiledChunk = 16;
 
@@ -78,12 +80,26 @@ void note_light(Worker& w, double ticks) {
   if (ticks != 0) w.light = std::clamp(w.light + (ticks < kLightTicks ? 1 : -kLightOfOne), 0, kManyLight);
 }
 
+// What it waits for mostly stands in the first loop, for programs are written in an order in which they could run; but
+// it may stand in any loop, also of another worker, who runs something long meanwhile.
+void take_turns(Crew& crew, Worker& w) {
+  const std::uint32_t gropes = w.lead.gropes();
+  if (gropes == 0) return w.queue.take_turns(0);
+  if (w.lead.goes_in_order()) {
+    for (const auto& other : crew.workers) other->queue.in_order();
+    return w.queue.take_turns(0);
+  }
+  for (const auto& other : crew.workers) other->queue.take_turns(gropes);
+}
+
 // Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
-void look_elsewhere(Crew& crew, Worker& w) {
+// True: it makes few fragments, and after it another one may come.
+bool look_elsewhere(Crew& crew, Worker& w) {
   for (std::size_t i = 0; i < crew.workers.size(); ++i) {
     ReadyQueue& queue = crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()]->queue;
     if (queue.loops() > 0) return queue.another_loop_first();
   }
+  return false;
 }
 
 }  // namespace
@@ -97,6 +113,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       scopes(transport_.rank()),
       data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
+      pileup(facts.balancing ? Pileup::kMoreShared : Pileup::kMore),
       share(share_of(facts, members, transport_)),
       crew(*this, facts, *held, facts.executes() ? share.threads : 0, program_.block_count,
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
@@ -132,6 +149,8 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   membership = std::make_unique<Membership>(*this);
   if (members.spare(self())) evacuation->rest();
 }
+
+Surroundings& surroundings(Node& node) { return node; }
 
 // A run that ends well has left none.
 Node::~Node() {
@@ -196,14 +215,15 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool many = seen.waiting >= most_ahead;
   if (bounded_) {
     w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
+    take_turns(crew, w);
     if (now - w.published > kPublishes) {
       w.published = now;
       Crew::publish(w);
     }
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  const bool grows = held->grows() || (piles && w.grew);
-  if (makes_in_vain(w, seen) || grows) look_elsewhere(crew, w);
+  const bool grows = held->grows() || (piles && w.grew > 0);
+  const bool few = (makes_in_vain(w, seen) || grows) && look_elsewhere(crew, w);
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
   if (piles) [[unlikely]] {
@@ -216,14 +236,18 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what light fragments
   // take. For each that makes values pile up some of those who read them.
   const bool goes_deep = w.light > 0 && !w.has_placed;
-  const bool enough = piles ? !std::exchange(w.grew, false) : goes_deep || w.queue.atomics() >= w.visible;
+  const bool enough = piles ? w.grew == 0 : goes_deep || w.queue.atomics() >= w.visible;
   const Making first = enough || many || w.leaves ? Making::nothing
                        : ahead >= Lead::kAhead    ? Making::movable
                                                   : Making::all;
   const Running running = may_run(w);
   const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   const bool atomic = found && work.cf->block->kind == abi::Kind::atomic;
-  w.grew = atomic && piles;
+  if (atomic || few) {
+    w.grew = piles ? kReadersTurns : 0;
+  } else if (w.grew > 0) {
+    w.grew = found && work.cf->block->kind != abi::Kind::range ? w.grew - 1 : 0;
+  }
   if (atomic && facts.balancing) note_light(w, w.stats.mean(work.cf->block->group));
   const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
   if (runs) w.idle_since = 0;
@@ -235,7 +259,6 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 // What is made waits for what other loops are to make. Of several workers or ranks others may be making it just now;
 // but not where those loops have just had to go behind.
 bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
-  if (bounded_ && w.lead.looks_elsewhere()) return true;
   if (bounded_ && held->pile() != Pile::turns) return false;
   const bool vain =
       bounded_ ? w.vain.enough(seen.waiting + seen.ceased, seen.ceased) : w.vain.enough(w.waits.load(), w.wakes.load());
@@ -395,6 +418,7 @@ void Node::worker_loop(Worker& w) {
     }
     // Whoever held the role may have counted on us to take it over.
     if (was_idle && !role_.held()) role_.pass_baton(transport);
+    if (was_idle) w.stats.resumed();
     was_idle = false;
     if (w.sent) wake_sender(w);
     const std::uint64_t from = work.stolen && looks_on_ ? ticks() : 0;

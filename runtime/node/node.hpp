@@ -165,6 +165,7 @@ class Node final : public Surroundings {
   bool far_ahead(const Worker&) const;
   bool enough_ready(const Worker&) const;
   bool leaves_to_others(Worker&, Cf*);
+  bool readers_turn(const Worker&) const;
   bool is_to_be_seen(const Worker&, const Cf*) const;
   bool goes_on(Worker&, Cf*, const abi::Block& before, bool behind);
   bool goes_on_holding(Worker&, Cf*, const abi::Block& before);

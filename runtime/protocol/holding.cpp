@@ -25,15 +25,47 @@ void for_holders(Holding& h, const Delete& d, F f) {
   }
 }
 
+// Does anybody hold just what it frees, and not what that is part of?
+bool is_held_itself(const Holding& h, const Delete& d) {
+  const auto scope = h.scopes.find(d.scope);
+  return scope != h.scopes.end() && scope->second.count(d.parts.back()) != 0;
+}
+
+// Does this one have the same to wait for as the last one that has had to?
+bool joins(Holding& h, const Delete& d) {
+  if (d.swept || h.joins_at != h.changes) return false;
+  const auto last = h.waiting.find(h.number);
+  if (last == h.waiting.end()) return false;
+  const Delete& of = last->second.of;
+  const bool same = of.scope == d.scope && of.marks == d.marks && of.all == d.all &&
+                    std::equal(of.parts.begin(), of.parts.end() - 1, d.parts.begin(), d.parts.end() - 1);
+  if (!same || is_held_itself(h, d)) return false;
+  last->second.others.push_back({d.parts.back(), d.block});
+  return true;
+}
+
+template <class F>
+void for_each_delete(Holding::Waiting&& w, F f) {
+  for (const Holding::Other& other : w.others) {
+    Delete d = w.of;
+    d.parts.back() = other.id;
+    d.block = other.block;
+    f(std::move(d));
+  }
+  f(std::move(w.of));
+}
+
 // Frees, or waits for who holds it now.
 void decide(Holding& h, Delete&& d, HoldingActions& a) {
+  if (joins(h, d)) return;
   std::int64_t holds = 0;
   for_holders(h, d, [&](const Holding::Holder&) { return ++holds <= Holding::kMostWaitedFor || !d.swept; });
   if (holds == 0) return a.frees.push_back(std::move(d));
   if (d.swept && holds > Holding::kMostWaitedFor) return;
   const std::uint64_t number = ++h.number;
   for_holders(h, d, [&](Holding::Holder& holder) { return holder.deletes.push_back(number), true; });
-  h.waiting.emplace(number, Holding::Waiting{std::move(d), holds});
+  if (!d.swept && !is_held_itself(h, d)) h.joins_at = h.changes;
+  h.waiting.emplace(number, Holding::Waiting{std::move(d), {}, holds});
   if (h.waiting.size() < h.look_at) return;
   h.look_at = 2 * h.waiting.size();
   a.look = true;
@@ -46,6 +78,7 @@ void begin_round(Holding& h, std::int32_t ranks, HoldingActions& a) {
 }
 
 void erase(Holding& h, const Element& what, const Id& by) {
+  ++h.changes;
   const auto scope = h.scopes.find(what.scope);
   const auto name = scope->second.find(what.id);
   name->second.erase(by);
@@ -54,6 +87,7 @@ void erase(Holding& h, const Element& what, const Id& by) {
 }
 
 void happens(Holding& h, const Held& e, std::int32_t, HoldingActions&) {
+  ++h.changes;
   if (++h.scopes[e.what.scope][e.what.id][e.by].times == 0) erase(h, e.what, e.by);
 }
 
@@ -69,7 +103,9 @@ void happens(Holding& h, const LetGo& e, std::int32_t, HoldingActions& a) {
     if (--at->second.holds > 0) continue;
     Holding::Waiting done = std::move(at->second);
     h.waiting.erase(at);
-    done.again ? decide(h, std::move(done.of), a) : a.frees.push_back(std::move(done.of));
+    const bool again = done.again;
+    for_each_delete(std::move(done),
+                    [&](Delete&& d) { again ? decide(h, std::move(d), a) : a.frees.push_back(std::move(d)); });
   }
 }
 
@@ -100,6 +136,7 @@ void happens(Holding& h, const Swept& e, std::int32_t, HoldingActions&) {
 void happens(Holding& h, const ScopeEnds& e, std::int32_t, HoldingActions&) {
   const auto scope = h.scopes.find(e.scope);
   if (scope == h.scopes.end()) return;
+  ++h.changes;
   // Whatever waits is on the list of somebody of its scope. Not all that wait are looked at: many scopes end.
   for (const auto& [id, name] : scope->second) {
     for (const auto& [by, holder] : name) {

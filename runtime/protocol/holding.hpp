@@ -13,6 +13,9 @@
 // lives to the end of the program, they are looked through when there are twice as many, and those that have nothing
 // left to free are forgotten. One that would have to wait for more than a few loops is forgotten at once: where many
 // are made ahead, each delete would wait for each of them.
+//
+// Without deletes other names would stay, so theirs wait for as many as there are. Those that come one behind the other
+// and have the same to wait for wait as one.
 #pragma once
 
 #include <array>
@@ -69,10 +72,15 @@ struct HoldingActions {
 };
 
 struct Holding {
+  struct Other {
+    Id id{};  // of what it frees
+    std::uint32_t block = 0;
+  };
   struct Waiting {
     Delete of;
-    std::int64_t holds = 0;  // that have not finished
-    bool again = false;      // a body that it waited for has made loops since, which hold the name, too
+    std::vector<Other> others;  // that have the same to wait for; else as `of`
+    std::int64_t holds = 0;     // that have not finished
+    bool again = false;         // a body that it waited for has made loops since, which hold the name, too
   };
   struct Holder {
     // How often it holds: two indices may be the same element. Below 0: it has let go before the word that it holds has
@@ -83,7 +91,9 @@ struct Holding {
   using OfName = std::map<Id, Holder>;
   std::map<std::uint64_t, std::map<Id, OfName>> scopes;
   std::map<std::uint64_t, Waiting> waiting;
-  std::uint64_t number = 0;             // of the last delete that has had to wait
+  std::uint64_t number = 0;             // of the last delete that has had to wait, with others or not
+  std::uint64_t changes = 0;            // of who holds
+  std::uint64_t joins_at = ~0ull;       // then others may join that one
   std::vector<Delete> told, asked_for;  // since the last round began; in it
   std::int32_t answers = 0;             // still missing in this round
   std::size_t look_at = kLeastToLook;   // when so many wait: twice what the last look has left

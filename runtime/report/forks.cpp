@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "runtime/report/ending.hpp"
+#include "runtime/run.hpp"
 #include "runtime/transport/process_environment.hpp"
 #include "runtime/words/describe.hpp"
 #include "runtime/work/worker.hpp"

@@ -10,6 +10,8 @@
 
 #include "runtime/report/crash.hpp"
 #include "runtime/report/ending.hpp"
+#include "runtime/start/agreement.hpp"
+#include "runtime/start/facts.hpp"
 #include "runtime/words/describe.hpp"
 #include "runtime/work/worker.hpp"
 

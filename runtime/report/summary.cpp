@@ -54,6 +54,8 @@ double kernel_seconds(const GroupTotals& g) { return g.weight * 1e-9 * static_ca
 // Where what was moved can have saved no more than this part of the time, and more was refused for its cost, that is
 // the verdict.
 constexpr double kHardly = 0.1;
+constexpr double kUneven = 0.2;  // one rank has so much more to do than the mean
+constexpr double kAllTheTime = 0.8;
 using balancer::kCosts;
 
 // Of workers that are busy for less than this part of the time nobody wants to know which rank is busier.
@@ -172,7 +174,11 @@ std::string Summary::decision() const {
   bool any = false;
   for (const char* why : kMoves) any = any || all.contains(why);
   const bool costly = all.contains(kCosts);
-  if (any && !(costly && !much)) {
+  // Where one rank's kernels ran all the time, and those of others did not, more was worth moving, whatever kept it.
+  const bool overworked = imbalance() >= kUneven && std::any_of(ranks.begin(), ranks.end(), [this](const Totals& t) {
+                            return t.threads > 0 && t.busy >= kAllTheTime * seconds * static_cast<double>(t.threads);
+                          });
+  if (any && (!costly || much || overworked)) {
     std::string list;
     for (const auto& [reason, times] : all) {
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", reason, times);

@@ -46,7 +46,7 @@ inline std::int64_t thread_cpu_ns() {
 }
 
 // How long this thread could have run and had no core to run on, as far as the kernel tells (schedstat); of a
-// simulation none.
+// simulation none. About a microsecond.
 std::int64_t thread_no_core_ns();
 
 // As those of std::atomic.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/start/facts.hpp"
+
 namespace tessera::runtime {
 
 constinit thread_local Worker* thread_worker = nullptr;

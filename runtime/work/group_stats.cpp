@@ -8,6 +8,8 @@ namespace {
 // Timing may take this part of what fragments take: of each, and where a long one pays, of that.
 constexpr std::uint64_t kPart = 20;  // one in 20
 constexpr double kPartOfLong = 0.02;
+// Where all is slow, as in valgrind, queueing is so too: what takes so many times what timing costs is tiny.
+constexpr double kTinyTimings = 150;
 constexpr double kMostOwed = 1 << 14;
 // What short ones take is the mean over so many of them.
 constexpr double kRecent = 32;
@@ -16,6 +18,16 @@ constexpr double kVaries = 48;
 constexpr std::size_t kDoubtful = 64;  // are remembered
 // What makes fragments does not take so many times what it took on average while that could be seen.
 constexpr double kLongerMaking = 4;
+// What took less has lost no core, or asking would cost as much; of what takes longer than light ones it counts.
+constexpr double kMayHaveWaited = 500000;  // about 200 us
+constexpr double kLight = 50000;
+// Who has waited for less than this part of it has done something long as well.
+constexpr double kMost = 1. / 2;
+
+// between is the time from then to then without a part of it.
+double between(std::uint64_t from, std::uint64_t to, std::uint64_t without) {
+  return to > from + without ? static_cast<double>(to - from - without) : 0;
+}
 
 void vote(std::int32_t& votes, bool yes) { votes = yes ? std::min(votes + 1, 8) : std::max(votes - 2, 0); }
 
@@ -27,7 +39,7 @@ GroupStats::Cost GroupStats::cost_here() {
   static const Cost cost = [] {
     constexpr std::uint64_t kTimes = 32, kRounds = 8;
     Cost least{~std::uint64_t{0}, ~std::uint64_t{0}};
-    GroupStats scratch(1, {});  // where timing costs nothing nothing is brisk
+    GroupStats scratch(1, {}, [] { return std::int64_t{0}; });  // where timing costs nothing nothing is brisk
     for (std::uint64_t round = 0; round < kRounds; ++round) {
       const std::uint64_t start = ticks();
       std::uint64_t last = start;
@@ -45,8 +57,26 @@ GroupStats::Cost GroupStats::cost_here() {
   return cost;
 }
 
-GroupStats::GroupStats(std::uint32_t groups, Cost cost)
-    : groups_(groups), cost_(cost), brisk_below_(static_cast<double>(cost.timing) * kPart) {}
+GroupStats::GroupStats(std::uint32_t groups, Cost cost, NoCore no_core)
+    : groups_(groups),
+      cost_(cost),
+      brisk_below_(static_cast<double>(cost.timing) * kPart),
+      tiny_below_(std::max<double>(kShortTicks, static_cast<double>(cost.timing) * kTinyTimings)),
+      no_core_(no_core) {}
+
+// look_for_core is how long, in ns, there was no core since it was called the last time; 0 the first time.
+std::int64_t GroupStats::look_for_core(std::uint64_t now) {
+  const std::int64_t before = std::exchange(had_no_core_, no_core_());
+  return std::exchange(looked_at_, now) == 0 ? 0 : had_no_core_ - before;
+}
+
+// without_wait is what n of a group took without waiting for a core, where these are known to take `usual` each, and
+// are light.
+double GroupStats::without_wait(double took, double usual, double n) {
+  if (took < kMayHaveWaited || usual == 0 || usual > kLight) return took;
+  const double waited = static_cast<double>(look_for_core(ticks())) / ns_per_tick();
+  return waited < took * kMost ? took : std::max(n * usual, took - waited);
+}
 
 GroupStats::Snapshot GroupStats::read(std::uint32_t group) const {
   const One& g = groups_[group];
@@ -66,14 +96,14 @@ GroupStats::Snapshot GroupStats::read(std::uint32_t group) const {
 
 void GroupStats::timed(std::uint32_t group, std::uint64_t from, std::uint64_t to) {
   One& g = groups_[group];
-  const double took = to > from + cost_.reading ? static_cast<double>(to - from - cost_.reading) : 0;
+  const double took = without_wait(between(from, to, cost_.reading + std::exchange(aside_, 0)), mean(group), 1);
   add(g.sum, took);
   add(g.squares, took * took);
   add<std::uint64_t>(g.known, 1);
   if (left_ != opened_) {
-    end_gap(from);
+    end_gap(from, aside_in_gap_);
   } else if (last_ != 0) {
-    since_last(static_cast<double>(from - last_), took);
+    since_last(between(last_, from, aside_in_gap_), took);
   }
   making_since_ = 0;
   const bool was_brisk = g.brisk.load(std::memory_order_relaxed);
@@ -81,10 +111,10 @@ void GroupStats::timed(std::uint32_t group, std::uint64_t from, std::uint64_t to
   const bool first = last_ == 0;
   if (first) __atomic_store_n(&left_, std::exchange(rest_, 0), __ATOMIC_RELAXED);
   const bool at_random = was_brisk && !first && left_ == 0;
-  // By a vote of the latest fragments, not by the mean: a cold start or a fragment that lost its
-  // core for milliseconds says nothing of the others.
-  vote(g.tiny_votes, took < kShortTicks);
-  vote(g.brief_votes, took < kBriefTicks);
+  // By a vote of the latest few: a fragment that has lost its core for milliseconds says nothing of the others.
+  vote(g.tiny.for_it, took < tiny_below_);
+  vote(g.brief.for_it, took < kBriefTicks);
+  note_lately(g, took, 1);
   ++g.how.timed;
   if (took >= shows_in_gap()) {
     // As it would have been seen in a gap, it stands for itself alone.
@@ -99,19 +129,29 @@ void GroupStats::timed(std::uint32_t group, std::uint64_t from, std::uint64_t to
   if (!brisk) settle(g, g.usual.load(std::memory_order_relaxed), g.usual_squares.load(std::memory_order_relaxed));
   g.brisk.store(brisk, std::memory_order_relaxed);
   last_ = to;
+  if (to - looked_at_ >= kLookAgain) look_for_core(to);  // what has waited since then was not what comes next
   if (brisk && !first && left_ == 0) draw_gap();
   seen_.store(kNobody, std::memory_order_relaxed);
   __atomic_store_n(&opened_, left_, __ATOMIC_RELAXED);
 }
 
 // Those of the group that were in gaps took so long each.
-void GroupStats::settle(One& g, double took, double squares) {
+void GroupStats::settle(One& g, double took, double squares) const {
   const std::uint64_t n = g.count.load(std::memory_order_relaxed), known = g.known.load(std::memory_order_relaxed);
   if (n == known) return;
   const auto in_gaps = static_cast<double>(n - known);
   add(g.sum, in_gaps * took);
   add(g.squares, in_gaps * squares);
   g.known.store(n, std::memory_order_relaxed);
+  note_lately(g, took, in_gaps);
+}
+
+// And by the mean of many: of fragments of which every tenth takes long the votes see few.
+void GroupStats::note_lately(One& g, double took, double times) const {
+  g.lately_of = std::min(g.lately_of + times, kLately);
+  if (g.lately_of > 0) g.lately += (took - g.lately) * std::min(times / g.lately_of, 1.0);
+  g.tiny.holds = g.tiny.for_it >= kEnough && g.lately < tiny_below_;
+  g.brief.holds = g.brief.for_it >= kEnough && g.lately < kBriefTicks;
 }
 
 void GroupStats::learn(One& g, double took) {
@@ -129,9 +169,9 @@ void GroupStats::draw_gap() {
   __atomic_store_n(&left_, kShortestGap + static_cast<std::uint32_t>(more), __ATOMIC_RELAXED);
 }
 
-void GroupStats::end_gap(std::uint64_t at) {
+void GroupStats::end_gap(std::uint64_t at, std::uint64_t aside) {
   const auto n = static_cast<double>(opened_ - left_ + making_since_);
-  const double span = at > last_ + cost_.reading ? static_cast<double>(at - last_ - cost_.reading) : 0;
+  const double span = without_wait(between(last_, at, cost_.reading + aside), pace_, n);
   if (const double extra = span - n * pace_; extra >= shows_in_gap()) {
     long_one(extra);
   } else {
@@ -141,14 +181,14 @@ void GroupStats::end_gap(std::uint64_t at) {
 }
 
 // There was no gap since the last one that was timed: but what made fragments, if anything, and the one that `took`.
-void GroupStats::since_last(double between, double took) {
+void GroupStats::since_last(double before, double took) {
   if (making_since_ != 0) {
     making_.timed += making_since_;
-    making_time_ += between;
-    if (between >= shows_in_gap() && ++making_.long_ones == 1) first_long_one(kMaking);
+    making_time_ += before;
+    if (before >= shows_in_gap() && ++making_.long_ones == 1) first_long_one(kMaking);
   }
   if (took < kShortTicks) {
-    keep_pace(std::min((between + took) / static_cast<double>(1 + making_since_), double{kShortTicks}));
+    keep_pace(std::min((before + took) / static_cast<double>(1 + making_since_), double{kShortTicks}));
   }
 }
 
@@ -185,6 +225,7 @@ void GroupStats::long_one(double took) {
     One& g = groups_[group];
     owe(g, took);
     settle(g, g.usual.load(std::memory_order_relaxed), g.usual_squares.load(std::memory_order_relaxed));
+    note_lately(g, part * took, 1);
     g.brisk.store(false, std::memory_order_relaxed);
   }
   if (!doubtful || odds.size() == 1) return;

@@ -29,13 +29,13 @@ class Growing {
     std::int64_t passed_on = 0;
     for (std::uint32_t g = 0; g < held_.groups(); ++g) {
       const std::int64_t of_group = held_.of_group(g);
-      if (of_group > 0 && growth(g) <= kLittle) passed_on += of_group;
+      if (of_group > 0 && !makes_more(g)) passed_on += of_group;
     }
     passed_on_.store(passed_on, std::memory_order_relaxed);
   }
   bool grows(std::uint32_t group) const {
-    return growth(group) > kLittle && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) ||
-                                       passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
+    return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) ||
+                                 passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
   }
 
   // Bytes, of each worker's latest ones, on average.
@@ -46,7 +46,9 @@ class Growing {
   }
 
  private:
-  static constexpr float kLittle = 64;  // bytes
+  // Bytes, of all workers together: a number takes more.
+  static constexpr float kLittle = 64;
+  bool makes_more(std::uint32_t group) const { return growth(group) * static_cast<float>(of_.size()) > kLittle; }
   const Held& held_;
   const std::int64_t much_;
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};

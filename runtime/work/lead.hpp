@@ -12,8 +12,8 @@
 //
 // It does not wait as long when it is called: nothing goes on in the whole run (protocol/waves.hpp). Then it makes few
 // more, and twice as many at each call before something ceases to wait. A call is a hint and no more: a worker that is
-// held goes on in the end, whatever others do. So how many wait beyond `most_ahead` is bounded by how long nothing
-// ceases to, not by how long the run takes. A pure machine.
+// held goes on in the end, whatever others do. Until fewer wait than when it went on it *gropes*. So how many wait
+// beyond `most_ahead` is bounded by how long nothing ceases to, not by how long the run takes. A pure machine.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,7 @@ class Lead {
   static constexpr std::uint64_t kLongestPatience = kLongPatience << 7;
   // What can run of the loop that comes first then does not wait, and does not count.
   static constexpr std::int64_t kFewMore = 64;
+  static constexpr std::uint32_t kInOrder = 3;
 
   // So many may wait in any case.
   explicit Lead(std::int64_t from = kAhead)
@@ -55,6 +56,7 @@ class Lead {
     const bool many = waiting >= most_ahead;
     (held_ && !found_ ? idle_ : busy_) += since;
     if (!many) long_patience_ = kLongPatience;
+    if (waiting < groped_from_) gropes_ = in_order_ = 0;
     if (woken != woken_) few_more_ = least_step_;
     if (!held_ && waiting >= most_) {
       held_ = true;
@@ -79,8 +81,13 @@ class Lead {
     woken_ = woken;
     return held_;
   }
-  // Once after it has gone on with many waiting: what they wait for may stand in a loop behind the others.
-  bool looks_elsewhere() { return std::exchange(elsewhere_, false); }
+  // It has gone on with many waiting, and no fewer wait now: what they wait for may stand in any loop. That something
+  // has ceased to says little, for in each step of a loop that others are ahead of something may.
+  // Then how often it has gone on so; else 0.
+  std::uint32_t gropes() const { return gropes_; }
+  // Of these the first few, when it was called: what is missing then is mostly what the program has next. Where
+  // somebody runs something long meanwhile, which that may wait for, it is not.
+  bool goes_in_order() const { return gropes_ != 0 && in_order_ == gropes_ && gropes_ <= kInOrder; }
   // What was answered last.
   bool held() const { return held_; }
   // There is something to run all the same.
@@ -100,12 +107,15 @@ class Lead {
     } else {
       long_patience_ = std::min(2 * long_patience_, kLongestPatience);
     }
-    elsewhere_ = true;
+    if (called && in_order_ == gropes_) ++in_order_;
+    ++gropes_;
+    groped_from_ = waiting;
   }
   std::int64_t from_, least_step_;
   bool held_ = false;
   bool found_ = false;
-  bool elsewhere_ = false;
+  std::uint32_t gropes_ = 0, in_order_ = 0;
+  std::int64_t groped_from_ = 0;  // with so many waiting it went on
   std::uint32_t calls_ = 0;
   std::int64_t most_ = from_;        // that may wait
   std::int64_t step_ = least_step_;  // how many more, should it be released in vain

@@ -24,6 +24,10 @@ class Pileup {
   static constexpr std::uint64_t kShare = 16;
   // So much more begins it; an eighth, where that is more.
   static constexpr std::int64_t kMore = 2 << 20;
+  // Where a balancer shares fragments out: what they read has to be there first.
+  static constexpr std::int64_t kMoreShared = 16 << 20;
+
+  explicit Pileup(std::int64_t least = kMore) : least_more_(least) {}
 
   // The values of this rank hold so many bytes. Who looks has had nothing to run since `idle_since`; 0: it has.
   void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
@@ -40,7 +44,7 @@ class Pileup {
   bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
 
  private:
-  static std::int64_t more(std::int64_t bytes) { return std::max(kMore, bytes / 8); }
+  std::int64_t more(std::int64_t bytes) const { return std::max(least_more_, bytes / 8); }
   void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls) {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || lasts()) return;
@@ -77,11 +81,12 @@ class Pileup {
     }
   }
 
+  const std::int64_t least_more_;
   std::atomic<bool> lasts_{false};
-  std::atomic<std::int64_t> next_{kMore};  // held begin it
-  std::mutex mutex_;                       // of what follows; who finds it taken looks another time
-  std::int64_t low_ = 0, least_ = 0;       // with so many held it ends; were held when somebody last ran, or since
-  std::uint64_t since_ = 0;                // something has gone
+  std::atomic<std::int64_t> next_{least_more_};  // held begin it
+  std::mutex mutex_;                             // of what follows; who finds it taken looks another time
+  std::int64_t low_ = 0, least_ = 0;  // with so many held it ends; were held when somebody last ran, or since
+  std::uint64_t since_ = 0;           // something has gone
   std::uint64_t wait_ = 0;
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<std::int64_t> seen_{0};

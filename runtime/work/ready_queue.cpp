@@ -8,6 +8,7 @@
 #include "runtime/fragment/horizons.hpp"
 #include "runtime/fragment/scope_record.hpp"
 #include "runtime/memory/value.hpp"
+#include "runtime/threads/ticks.hpp"
 #include "runtime/work/growing.hpp"
 #include "runtime/work/worth_giving.hpp"
 
@@ -15,16 +16,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
-// So many loops behind the first one are compared with it.
-constexpr std::size_t kCompared = 8;
-// Of atomic fragments so few: what a turn has made beside its way to the next one.
-constexpr std::int64_t kFew = 64;
-
-std::int64_t left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
-
-bool makes_few(const Cf* c) {
-  return c->block->kind == abi::Kind::range && (c->block->flags & abi::kNested) == 0 && left(c) <= kFew;
-}
+constexpr std::uint64_t kAloneTicks = 2'500'000;  // about 1 ms
 
 bool has_come(const Cf* c) { return c->block->kind == abi::Kind::range && (c->flags & kPlaced) != 0; }
 
@@ -89,23 +81,13 @@ Lacking lacking(const Cf* c, balancer::Rank to) {
   return lacks;
 }
 
-// Of one loop: all that its iterations know is the same, but which of them are left.
-bool are_parts(const Cf* a, const Cf* b) {
-  if (a->block != b->block || a->scope != b->scope) return false;
-  for (unsigned k = 2; k < a->block->frame_words; ++k) {
-    const bool holds = (a->block->flags & abi::kHolds) != 0 && k == a->block->hold_word;
-    if (!holds && abi::frame_int(a, k) != abi::frame_int(b, k)) return false;
-  }
-  return true;
-}
-
 // What iterations that are claimed may still read is held by whoever runs them, the rest by what is left of the range.
 HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last, Horizons* all) {
   const abi::Block& b = *range->block;
   auto& word = reinterpret_cast<HeldHull*&>(abi::frame_int(range, b.hold_word));
   abi::Hulls claimed;
   b.hulls(range, first, last, &claimed);
-  if (left(range) <= 0) {
+  if (iterations_left(range) <= 0) {
     __atomic_fetch_and(&range->flags, static_cast<std::uint16_t>(~kHolding), __ATOMIC_RELAXED);
     return Horizon::hold_instead(std::exchange(word, nullptr), claimed, all);
   }
@@ -205,40 +187,51 @@ Cf* ReadyQueue::pop_atomic(Running running) {
 
 // Where what is pushed next belongs. A loop from another rank: behind those that came before it, which may be what its
 // iterations wait for. Else a loop behind those of its family, which earlier turns have made; else behind what the same
-// body has made before it; else first.
+// body has made before it; else first. So does a `while` that has waited, or comes from another rank.
 Cf** ReadyQueue::place_of(Loops& list, const Cf* c) {
   if (has_come(c)) return list.came == nullptr ? &list.head : &list.came->next;
   if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0 && (c->flags & kWithin) == 0) {
-    if (Cf* const behind = last_of_family(list, c); behind != nullptr) return &behind->next;
+    if (Cf* const behind = last_of_family(list, c->flags); behind != nullptr) return &behind->next;
+  }
+  if (list.last == nullptr && c->block->kind == abi::Kind::loop) {
+    if (Cf* const behind = last_of_family(list, family_of_turns(c)); behind != nullptr) return &behind->next;
   }
   return list.last == nullptr ? &list.head : &list.last->next;
 }
 
-Cf* ReadyQueue::last_of_family(const Loops& list, const Cf* c) {
-  Cf* const last = list.families[place_in_families(c)];
-  return last != nullptr && (last->flags & kFamily) == (c->flags & kFamily) ? last : nullptr;
+Cf* ReadyQueue::last_of_family(const Loops& list, unsigned flags) {
+  Cf* const last = list.families[place_in_families(flags)];
+  return last != nullptr && (last->flags & kFamily) == (flags & kFamily) ? last : nullptr;
 }
 
 void ReadyQueue::push_loop(Cf* c) {
   Loops& list = (c->flags & kDue) != 0 ? due_ : ahead_;
   Cf** const at = place_of(list, c);
   if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0) {
-    Cf* const behind = last_of_family(list, c);
-    if (behind == nullptr || at == &behind->next) list.families[place_in_families(c)] = c;
+    Cf* const behind = last_of_family(list, c->flags);
+    if (behind == nullptr || at == &behind->next) list.families[place_in_families(c->flags)] = c;
   }
   c->next = *at;
   *at = c;
+  if (c->next == nullptr) list.tail = c;
+  if (c->next != nullptr && c->next == list.turn) list.before_turn = c;
   (has_come(c) ? list.came : list.last) = c;
+  if (!places_.empty()) places_[c] = place_of_latest_, places_differ_ = false;
   add_others(1, true);
 }
+
+Cf** ReadyQueue::end_of(Loops& list) { return list.tail == nullptr ? &list.head : &list.tail->next; }
 
 void ReadyQueue::push_last(Cf* c) {
   const std::lock_guard hold(mutex_);
   Loops& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
-  Cf** at = &list.head;
-  while (*at != nullptr) at = &(*at)->next;
+  append(list, c);
+}
+
+void ReadyQueue::append(Loops& list, Cf* c) {
   c->next = nullptr;
-  *at = c;
+  list.tail = *end_of(list) = c;
+  if (!places_.empty()) places_[c] = ++last_place_;
   add_others(1, true);
 }
 
@@ -253,18 +246,24 @@ void ReadyQueue::push_structured(Cf* c) {
 void ReadyQueue::unlink_loop(Loops& list, Cf* c, Cf* before) {
   (before == nullptr ? list.head : before->next) = c->next;
   if (list.last == c) list.last = before;
+  if (list.tail == c) list.tail = before;
+  if (list.turn == c) list.turn = c->next;
+  if (list.before_turn == c) list.before_turn = before;
   if (list.came == c) list.came = before != nullptr && has_come(before) ? before : nullptr;
-  if (Cf*& of_family = list.families[place_in_families(c)]; of_family == c) {
+  if (Cf*& of_family = list.families[place_in_families(c->flags)]; of_family == c) {
     const bool same = before != nullptr && before->block->kind == abi::Kind::range &&
                       (before->flags & kFamily) == (c->flags & kFamily);
     of_family = same ? before : nullptr;
   }
+  if (!places_.empty()) places_.erase(c);
+  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
   add_others(-1, true);
 }
 
 void ReadyQueue::unlink_structured(Cf* c, Cf* before) {
   (before == nullptr ? structured_.head : before->next) = c->next;
   if (structured_.last == c) structured_.last = before;
+  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
   add_others(-1, false);
 }
 
@@ -273,130 +272,16 @@ bool ReadyQueue::may_make(Making making) const {
   return structured_.head != nullptr || next_loop(making).cf != nullptr;
 }
 
-ReadyQueue::Next ReadyQueue::next_loop(Making making) const {
-  if (making == Making::few) return next_of_few();
-  if (making < Making::due) return {};
-  if (due_.head == nullptr) return next_ahead(making);
-  if (ahead_first_) {
-    if (const Next next = next_ahead(making); next.cf != nullptr) return next;
-  }
-  return {due_.head, nullptr, true};
-}
-
-// What is read or freed when such a loop has been made does not wait for it.
-ReadyQueue::Next ReadyQueue::next_of_few() const {
-  for (const Loops* list : {&due_, &ahead_}) {
-    std::size_t seen = 0;
-    for (Cf *before = nullptr, *c = list->head; c != nullptr && seen < kCompared; before = c, c = c->next, ++seen) {
-      if (makes_few(c)) return {c, before, list == &due_};
-    }
-  }
-  return {};
-}
-
-// Behind loops that may not be made now there may be others, whose fragments this rank would else take for work that it
-// has. Not loops of loops: they are around those that are left.
-ReadyQueue::Next ReadyQueue::next_ahead(Making making) const {
-  if (making < Making::movable) return {};
-  Cf* before = nullptr;
-  Cf* range = ahead_.head;
-  for (std::size_t seen = 0; range != nullptr && making != Making::all; ++seen) {
-    const unsigned left_alone = before == nullptr ? abi::kStays : abi::kStays | abi::kNested;
-    const bool around = before != nullptr && range->block->kind != abi::Kind::range;
-    if ((range->block->flags & left_alone) == 0 && !around) break;
-    if (seen == kSeen) return {};
-    before = range;
-    range = range->next;
-  }
-  return {range, before, false};
-}
-
-// Not one that stands around more than a few others: what is listed of its earlier iterations goes before what it makes
-// next, or fragments would wait for what stands ever further behind. First those that stand around none, then the
-// innermost. Else it is the same block.
-const abi::Block* ReadyQueue::another_block(const Cf* head) {
-  constexpr std::int64_t kMostWithin = 4;
-  struct Listed {
-    const abi::Block* block;
-    std::int64_t loops;
-  };
-  std::vector<Listed> all;  // by their last places in the list
-  for (const Cf* c = head; c != nullptr; c = c->next) {
-    const auto at = std::find_if(all.rbegin(), all.rend(), [c](const Listed& l) { return l.block == c->block; });
-    if (at == all.rend()) {
-      all.push_back({c->block, 1});
-    } else {
-      ++at->loops;
-      std::rotate(std::prev(at.base()), at.base(), all.end());
-    }
-  }
-  const auto is_around = [](const abi::Block* outer, const abi::Block* b) {
-    for (const std::uint32_t* w = outer->within; w != nullptr && *w != ~0u && outer != b; w += 2) {
-      if (w[0] <= b->index && b->index < w[1]) return true;
-    }
-    return false;
-  };
-  const abi::Block* innermost = nullptr;
-  for (auto other = all.rbegin(); other != all.rend(); ++other) {
-    if (other->block == head->block) continue;
-    std::int64_t within = 0;
-    for (const Listed& l : all) within += is_around(other->block, l.block) ? l.loops : 0;
-    if (within == 0) return other->block;
-    if (within <= kMostWithin && (innermost == nullptr || is_around(innermost, other->block))) innermost = other->block;
-  }
-  return innermost == nullptr ? head->block : innermost;
-}
-
-void ReadyQueue::another_loop_first() {
-  const std::lock_guard hold(mutex_);
-  ahead_first_ = due_.head != nullptr && !ahead_first_;
-  Loops& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
-  if (list.head == nullptr) return;
-  const abi::Block* block = another_block(list.head);
-  Cf* first = nullptr;
-  const bool range = block->kind == abi::Kind::range;
-  for (Cf* c = list.head; c != nullptr; c = c->next) {
-    if (c->block != block || (!range && first != nullptr)) continue;
-    if (first == nullptr || !are_parts(c, first) || abi::frame_int(c, 0) < abi::frame_int(first, 0)) first = c;
-  }
-  if (first == list.head) return;
-  // What it makes goes before it, and not behind those of its family, which come later now.
-  list.families.fill(nullptr);
-  list.came = nullptr;
-  // Of calls all, in their order: were it one of them each time, the loop that makes them would make more meanwhile.
-  const auto moves = [&](const Cf* c) { return c == first || (c->block == block && !range); };
-  Cf *moved = nullptr, *others = nullptr;
-  Cf **end_of_moved = &moved, **end_of_others = &others;
-  for (Cf* c = list.head; c != nullptr; c = c->next) {
-    Cf**& end = moves(c) ? end_of_moved : end_of_others;
-    *end = c;
-    end = &c->next;
-  }
-  *end_of_others = nullptr;
-  *end_of_moved = others;
-  list.head = moved;
-}
-
 bool ReadyQueue::has(Making then, Running running) {
   const std::lock_guard hold(mutex_);
   return first_group(running) != kNone || may_make(then);
 }
 
-// Of the loops from this one on: that which holds the oldest values of a name that this one holds, too. Else one of two
-// that go through a name at different speeds would be made when the other has come to its end.
-Cf* ReadyQueue::most_behind(Cf* range, Cf*& before) {
-  const auto held = [](const Cf* c) {
-    return reinterpret_cast<const HeldHull*>(abi::frame_int(c, c->block->hold_word));
-  };
-  if (makes_few(range) || Horizon::reads_few(held(range))) return range;
-  Cf* most = range;
-  std::size_t seen = 0;
-  for (Cf *at = range, *c = at->next; c != nullptr && seen < kCompared; at = c, c = c->next, ++seen) {
-    if ((c->flags & kHolding) == 0 || !Horizon::is_behind(held(c), held(most))) continue;
-    most = c;
-    before = at;
-  }
-  return most;
+// What it makes comes before what is left of it, wherever it stands.
+void ReadyQueue::pass_turn(Loops& list, const Next& of) {
+  list.last = of.before;
+  list.turn = of.cf->next;
+  list.before_turn = of.cf;
 }
 
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
@@ -408,11 +293,15 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   }
   Next next = next_loop(making);
   if (next.cf == nullptr) return false;
-  if ((next.cf->flags & kHolding) != 0) [[unlikely]]
+  if ((next.cf->flags & kHolding) != 0 && takes_turns_ == 0) [[unlikely]]
     next.cf = most_behind(next.cf, next.before);
   Loops& list = next.due ? due_ : ahead_;
   Cf* const range = next.cf;
   work.cf = range;
+  if (!places_.empty()) [[unlikely]]
+    place_of_latest_ = places_[range];
+  if (takes_turns_ != 0) [[unlikely]]
+    pass_turn(list, next);
   if (range->block->kind != abi::Kind::range) {
     unlink_loop(list, range, next.before);
     return true;
@@ -423,7 +312,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   work.last = std::min(first + chunk - 1, abi::frame_int(range, 1));
   first = work.last + 1;
   work.hold = (range->flags & kHolding) == 0 ? nullptr : hold_iterations(range, work.first, work.last, horizons);
-  if (left(range) > 0) {
+  if (iterations_left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
     unlink_loop(list, range, next.before);  // the listing's hold becomes the chunk's
@@ -433,8 +322,11 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
 
 bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
+  place_of_latest_ = 0;
   structured_.last = due_.last = ahead_.last = nullptr;
-  if (then != Making::all) ahead_first_ = false;
+  if (takes_turns_ != 0) [[unlikely]]
+    ahead_first_ = takes_turns_ % 2 == 0;
+  if (then == Making::due) ahead_first_ = false;
   if (first != Making::nothing && atomics_ > 0 && structured_.head == nullptr) {
     const Cf* c = next_loop(first).cf;
     if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
@@ -488,14 +380,14 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   const std::lock_guard hold(mutex_);
   std::int64_t taken = 0;
   if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
-  while (taken < n && groups_[group].head != nullptr) {
+  while (taken < n && groups_[group].head != nullptr && !stays(groups_[group].head, making)) {
     out.push_back(pop_front(group));
     ++taken;
   }
   Cf* before = nullptr;
   for (Cf* c = structured_.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group == group) {
+    if (c->block->group == group && !stays(c, making)) {
       unlink_structured(c, before);
       out.push_back(c);
       ++taken;
@@ -509,10 +401,23 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   return taken;
 }
 
+// A chain, or a `while`, that takes in each run what others make meanwhile: it would go in step with them, by messages.
+bool ReadyQueue::stays(const Cf* c, Making making) const {
+  if (making == Making::all || weights_ == nullptr) return false;
+  const abi::Block& b = *c->block;
+  constexpr unsigned kChain = abi::kRepeats | abi::kBulk;
+  if (b.kind == abi::Kind::atomic)
+    return (b.flags & kChain) == abi::kRepeats && weights_->mean(b.group) < kFollowingTicks;
+  if (b.kind != abi::Kind::loop) return false;
+  return (c == alone_ && ticks() - alone_since_ < kAloneTicks) ||
+         (b.carried != nullptr && !is_heavy(b.carried, *weights_));
+}
+
 bool ReadyQueue::is_offered(const Cf* range, Making making) const {
   if (making == Making::all) return true;
   if ((range->block->flags & abi::kStays) != 0) return false;
-  return weights_ == nullptr || worth_giving(*range->block, left(range), *weights_);
+  return weights_ == nullptr ||
+         (worth_giving(*range->block, iterations_left(range), *weights_) && !is_light(*range->block, *weights_));
 }
 
 std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
@@ -522,7 +427,7 @@ std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::in
   for (Cf* c = list.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
     const bool range = c->block->kind == abi::Kind::range;
-    if (c->block->group != group || (range && !is_offered(c, making))) {
+    if (c->block->group != group || (range ? !is_offered(c, making) : stays(c, making))) {
       before = c;
       c = next;
       continue;
@@ -534,7 +439,7 @@ std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::in
       c = next;
       continue;
     }
-    const std::int64_t part = std::min(n - taken, left(c));
+    const std::int64_t part = std::min(n - taken, iterations_left(c));
     std::int64_t& last = abi::frame_int(c, 1);
     // Enrolled here, under the lock: the original's own count of the scope still covers it.
     Cf* copy = copy_range(c, last - part + 1, last);
@@ -545,7 +450,7 @@ std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::in
     out.push_back(copy);
     last -= part;
     taken += part;
-    if (left(c) == 0) {
+    if (iterations_left(c) == 0) {
       unlink_loop(list, c, before);
       if (drop_hold(c)) exhausted.push_back(c);
     } else {
@@ -573,20 +478,37 @@ std::vector<Cf*> ReadyQueue::take_all() {
   return all;
 }
 
+void ReadyQueue::look_for_alone(Making making) {
+  const Cf* alone = nullptr;
+  int whiles = 0;
+  for (const Cf* head : {structured_.head, due_.head, ahead_.head}) {
+    for (const Cf* c = head; c != nullptr && whiles < 2; c = c->next) {
+      if (c->block->kind != abi::Kind::loop) continue;
+      alone = c;
+      ++whiles;
+    }
+  }
+  if (making == Making::all || whiles != 1) alone = nullptr;
+  if (alone != alone_) alone_since_ = ticks();
+  __atomic_store_n(&alone_, alone, __ATOMIC_RELAXED);
+}
+
 void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
+  look_for_alone(making);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
+    if (stays(groups_[g].head, making)) continue;
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
-  for (Cf* c = structured_.head; c != nullptr; c = c->next) ++ready[c->block->group];
+  for (Cf* c = structured_.head; c != nullptr; c = c->next) ready[c->block->group] += stays(c, making) ? 0 : 1;
   if (making < Making::movable) return;
   for (const Loops* list : {&due_, &ahead_}) {
     for (Cf* c = list->head; c != nullptr; c = c->next) {
       if (c->block->kind != abi::Kind::range) {
-        ++ready[c->block->group];
+        ready[c->block->group] += stays(c, making) ? 0 : 1;
       } else if (is_offered(c, making)) {
-        ready[c->block->group] += left(c);
+        ready[c->block->group] += iterations_left(c);
       }
     }
   }

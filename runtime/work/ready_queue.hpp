@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "balancer/types.hpp"
@@ -49,6 +50,8 @@ enum class Making { nothing, subs, few, due, movable, all };
 // (work/growing.hpp), or of the group of which most are ready: what they read is what piles up.
 enum class Running { usual, no_growing, most_ready };
 
+inline std::int64_t iterations_left(const Cf* range) { return abi::frame_int(range, 1) - abi::frame_int(range, 0) + 1; }
+
 class ReadyQueue {
  public:
   // Where there is somebody to ship to: the measured weights of the groups, and how many fragments of one are
@@ -69,8 +72,13 @@ class ReadyQueue {
   bool pop(Work&, Making first, Making then, std::int64_t chunk, Running = Running::usual);
   // Another loop than the first one comes first: that which has been listed longest, but for those around others, of
   // its parts the one with the lowest indices; or, if these are calls, all of them. Where something is due, once what
-  // is ahead comes first, until who pops may make only what is due, once not.
-  void another_loop_first();
+  // is ahead comes first, until who pops may make only what is due, once not. True: it makes few fragments.
+  bool another_loop_first();
+  // Loops come in the order again in which they would have stood had none been put first.
+  void in_order();
+  // From now on loops take turns: each is made by once, in their order, what is made meanwhile in the next round. What
+  // is due still goes first, or, with even numbers, what is ahead. 0: no longer.
+  void take_turns(std::uint32_t number);
   // Whether pop(.., then, .., running) would find something.
   bool has(Making then, Running = Running::usual);
   // For another worker.
@@ -87,9 +95,12 @@ class ReadyQueue {
   static bool chunk_done(Cf* range);
 
   // Adds this queue's fragments to `ready[group]` and `bytes[group]`: those that are ready to run, and of the loops
-  // those by which more may be made. Of loops of which most waits for what other iterations make nothing, but with
-  // `Making::all`.
+  // those by which more may be made. But with `Making::all` nothing of loops of which most waits for what other
+  // iterations make, nor of a `while` that is the only one, before it has been so for a millisecond: whoever gave it
+  // away would soon have nothing, and the values of its turns belong here.
   void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
+  // It should be counted again after a while.
+  bool counts_later() const { return __atomic_load_n(&alone_, __ATOMIC_RELAXED) != nullptr; }
   bool empty() {
     const std::lock_guard hold(mutex_);
     return atomics_ == 0 && structured_.head == nullptr && due_.head == nullptr && ahead_.head == nullptr;
@@ -125,6 +136,9 @@ class ReadyQueue {
   struct Loops : List {                     // and structured ones that are to come behind them
     std::array<Cf*, kFamilies> families{};  // the last loop of each
     Cf* came = nullptr;                     // the last one from another rank
+    Cf* tail = nullptr;                     // the last one of all
+    Cf* turn = nullptr;                     // while they take turns: whose it is; null: the first one's
+    Cf* before_turn = nullptr;              // what it stands behind
   };
   // Which loop is next, and in what list; null: none.
   struct Next {
@@ -132,6 +146,7 @@ class ReadyQueue {
     Cf* before = nullptr;
     bool due = false;
   };
+  static bool makes_few(const Cf*);
   bool pop_expandable(Work&, Making, std::int64_t chunk);
   bool may_make(Making) const;
   Next next_loop(Making) const;
@@ -139,14 +154,21 @@ class ReadyQueue {
   Next next_ahead(Making) const;
   static Cf* most_behind(Cf* range, Cf*& before);
   static const abi::Block* another_block(const Cf* head);
-  static std::size_t place_in_families(const Cf* c) { return (c->flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
-  static Cf* last_of_family(const Loops&, const Cf*);
+  static std::size_t place_in_families(unsigned flags) { return (flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
+  static Cf* last_of_family(const Loops&, unsigned flags);
   static Cf** place_of(Loops&, const Cf*);
+  static Cf** end_of(Loops&);
   std::int64_t take_of_loops(Loops&, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
                              std::vector<Cf*>& exhausted, Making);
+  bool stays(const Cf*, Making) const;
+  void look_for_alone(Making);
   bool is_offered(const Cf* range, Making) const;
   void push_loop(Cf*);
   void push_structured(Cf*);
+  void note_places();
+  std::vector<Cf*> ordered(const Loops&) const;
+  static void pass_turn(Loops&, const Next&);
+  void append(Loops&, Cf*);
   void unlink_loop(Loops&, Cf* c, Cf* before);
   void unlink_structured(Cf* c, Cf* before);
   void add_atomics(std::int64_t n) { __atomic_store_n(&atomics_, atomics_ + n, __ATOMIC_RELAXED); }
@@ -161,6 +183,14 @@ class ReadyQueue {
   List structured_;
   Loops due_, ahead_;
   bool ahead_first_ = false;
+  const Cf* alone_ = nullptr;      // the only `while`, when last counted,
+  std::uint64_t alone_since_ = 0;  // in ticks
+  // Where they would stand, while some have been put first; what a loop makes, where that stands. Else empty.
+  std::unordered_map<const Cf*, std::int64_t> places_;
+  bool out_of_order_ = false;
+  bool places_differ_ = false;                         // each has its own
+  std::int64_t place_of_latest_ = 0, last_place_ = 0;  // of the loop that was popped last; of the last one in the order
+  std::uint32_t takes_turns_ = 0;
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
   std::int64_t loops_ = 0;

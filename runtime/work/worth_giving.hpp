@@ -13,8 +13,40 @@ namespace tessera::runtime {
 
 // What is carried travels for each iteration: some 8 us, in ticks.
 inline constexpr double kCarryingTicks = 20'000;
+// What follows others on another rank asks for each of their values when it comes to it, and waits for the answer: some
+// 50 us, in ticks, of which that much is to be little.
+inline constexpr double kFollowingTicks = 250'000;
+// 2 us: to ship one takes longer.
+inline constexpr double kLightTicks = 5'000;
 // What waits for all of the iterations may hold so much.
 inline constexpr double kMostWaitingBytes = 32 << 20;
+
+// One turn of what follows others takes so long that asking them is little. False until that is known.
+inline bool is_heavy(const std::uint32_t* groups, const GroupStats& stats) {
+  double turn = 0;
+  for (; *groups != ~0u; ++groups) turn += stats.mean(*groups);
+  return turn >= kFollowingTicks;
+}
+
+// Are all kernels that such a loop's iterations call known to take less than shipping one of their inputs? Not where
+// iterations read nothing, which travel as one.
+inline bool is_light(const abi::Block& range, const GroupStats& stats) {
+  if ((range.flags & abi::kBulk) != 0) return false;
+  int known = 0, heavy = 0;
+  const auto look = [&](std::uint32_t g) {
+    const double mean = stats.mean(g);
+    known += mean > 0 ? 1 : 0;
+    heavy += mean >= kLightTicks ? 1 : 0;
+  };
+  if ((range.flags & abi::kNested) != 0) {
+    for (const std::uint32_t* w = range.within; w != nullptr && *w != ~0u; w += 2) {
+      for (std::uint32_t g = w[0]; g < w[1]; ++g) look(g);
+    }
+  } else {
+    for (const std::uint32_t* g = range.body_groups; g != nullptr && *g != ~0u; ++g) look(*g);
+  }
+  return known > 0 && heavy == 0;
+}
 
 // By the time of all that has run here, and of one of each group: a rank that has got a part may have run only what
 // waits for nothing. False until what waits is known.

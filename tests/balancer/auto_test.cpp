@@ -249,5 +249,48 @@ TEST(Auto, OfASearchThatNoPlanMovesReportsComeOnceASecond) {
   }
 }
 
+// What rank 0 tells of so many that are ready after `ended` have.
+Event step_of(std::int64_t ready, std::int64_t ended) {
+  LoadChanged e{{{Group{0}, ready, 0}}, {}};
+  if (ended > 0) e.finished = {done(0, ended, 20 * kMs)};
+  return e;
+}
+
+// In a step 40 become ready on rank 0, and 10 and 18 of them go to ranks 1 and 2. In the next step these get as many at
+// once, but none more than a quarter of all. What rank 0 does itself is not dealt out.
+TEST(Auto, WhatBecomesReadyAgainGoesWhereItWentTheLastTime) {
+  Script s("auto", setup(0, 4, 1));
+  for (const std::int32_t r : {1, 2, 3}) s.at(0, LinkMeasured{Rank{r}, kMs / 10, 1e9});
+  s.at(0, WentBusy{});
+  EXPECT_TRUE(all<Ship>(s.at(0, step_of(40, 0))).empty());
+  s.at(kMs, Shipped{1, Rank{1}, {{Group{0}, 10}}, 0});
+  s.at(kMs, Shipped{2, Rank{2}, {{Group{0}, 18}}, 0});
+  s.at(9 * kMs, step_of(0, 12));
+  const auto dealt = all<Ship>(s.at(10 * kMs, step_of(40, 0)));
+  ASSERT_EQ(dealt.size(), 2u);
+  EXPECT_EQ(dealt[0].to, Rank{1});
+  EXPECT_EQ(dealt[0].fragments, (std::vector<GroupCount>{{Group{0}, 10}}));
+  EXPECT_EQ(dealt[1].to, Rank{2});
+  EXPECT_EQ(dealt[1].fragments, (std::vector<GroupCount>{{Group{0}, 10}}));
+  s.note("once");
+  EXPECT_TRUE(all<Ship>(s.at(10 * kMs, step_of(40, 0))).empty());
+  s.note("who plans hears of it as of a theft; nobody is refused if nothing went");
+  const Actions went = s.at(10 * kMs, Shipped{dealt[0].ticket, Rank{1}, {{Group{0}, 10}}, 0});
+  EXPECT_EQ(sent<Confirm>(went).size(), 1u);
+  const Actions nothing = s.at(10 * kMs, Shipped{dealt[1].ticket, Rank{2}, {}, 0});
+  EXPECT_TRUE(sent<StealRefuse>(nothing).empty());
+}
+
+// Of few that become ready one after the other this rank keeps some.
+TEST(Auto, OneThatBecomesReadyIsNotDealtOut) {
+  Script s("auto", setup(0, 2, 1));
+  s.at(0, LinkMeasured{Rank{1}, kMs / 10, 1e9});
+  s.at(0, WentBusy{});
+  s.at(0, step_of(1, 1));
+  s.at(kMs, Shipped{1, Rank{1}, {{Group{0}, 1}}, 0});
+  s.at(kMs, step_of(0, 0));
+  EXPECT_TRUE(all<Ship>(s.at(2 * kMs, step_of(1, 0))).empty());
+}
+
 }  // namespace
 }  // namespace tessera::balancer

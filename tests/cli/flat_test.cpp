@@ -78,7 +78,14 @@ sub split(int d, name a, name o) {
 }
 sub move(name a, name b) step(a, a, b);
 sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
+C++ sub bursts(value a, name x) ${{  // is tiny, but for 200 calls of each 4000
+  static int calls = 0;
+  if (++calls % 4000 < 200) usleep(20);
+  x.create(400);
+  x.getData<char>()[0] = (a.getData<char>()[0] + 1) % 64;
+$}}
 sub drops(name a, name b) step(a, a, b) @ { delete a; };
+sub drops_slowly(name a, name b) bursts(a, b) @ { delete a; };
 sub drops_row(name a, name b) for i = 0..9 step(a[i], a[i], b[i]) @ { delete a[i]; };
 sub drops_after(name a, name b) { df c; step(a, a, c) --> (a); step(c, c, b); }
 )fa";
@@ -157,7 +164,7 @@ constexpr Steps kShapes[] = {
      "show(x[n - u][0]);"},
     {"a loop, and who reads what it makes", 20000, "for t = 0..n init(t, x[t]); for t = 0..n show(x[t]);"},
     {"a loop, and who reads what it makes, before it", 20000, "for t = 0..n show(x[t]); for t = 0..n init(t, x[t]);"},
-    {"loops in a row", 20000,
+    {"loops in a row", 320000,  // its bound: 53 MB wait for the next loop
      "for t = 0..n init(t, x[t]); for t = 0..n move(x[t], y[t]); for t = 0..n step(y[t], y[t], p[t]);\n"
      "for t = 0..n show(p[t]);"},
     {"rows, and who reads them", 4000,
@@ -167,6 +174,25 @@ constexpr Steps kShapes[] = {
      "while k[t] > 0 && t < n, t = 0 .. out w { step(y[t], x[t], y[t + 1]); norm(y[t + 1], k[t + 1]); } show(y[w]);"},
     {"a chain, and who looks on", 20000,
      "init(0, x[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]); for t = 0..n show(x[t]);"},
+    {"who looks on at each k-th step", 20000,
+     "init(0, x[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]);\n"
+     "let k = 2 + n % 3 { for t = 1..n / k step(x[t * k], x[t * k], y[t]); }"},
+    {"who looks on some steps behind", 20000,
+     "init(0, x[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]);\n"
+     "let k = 2 + n % 3 { for t = 0..n step(x[t > k ? t - k : 0], x[t], y[t]); }"},
+    {"skewed loops", 2000,
+     "for i = 0..9 init(i, x[0][i]); for t = 1..n { init(0, x[t][0]); init(9, x[t][9]); }\n"
+     "let m = 8 + n / 1000000 { for s = 1..m + 2 * (n - 1)\n"
+     "  for t = (s > m ? (s - m + 1) / 2 : 0)..((s - 1) / 2 < n - 1 ? (s - 1) / 2 : n - 1)\n"
+     "    step(x[t][s - 2 * t - 1], x[t][s - 2 * t + 1], x[t + 1][s - 2 * t]); show(x[n][4]); }"},
+    {"a while that is slow at times, and who looks on", 20000,
+     "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
+     "  drops_slowly(x[t], x[t + 1]) @ { locator_cyclic: 0; }; norm(x[t + 1], k[t + 1]); }\n"
+     "for t = 0..n - 1 norm(x[t], p[t]); show(x[w]);"},
+    {"a while that is slow at times, without a sub", 20000,
+     "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
+     "  bursts(x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"
+     "for t = 0..n - 1 norm(x[t], p[t]); show(x[w]);"},
     {"a chain that follows another", 20000,
      "init(0, x[0]); init(0, y[0]); for t = 1..n step(x[t - 1], x[t - 1], x[t]);\n"
      "for t = 1..n step(y[t - 1], x[t], y[t]); show(y[n]);"},

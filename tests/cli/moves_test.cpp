@@ -52,6 +52,33 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   EXPECT_GE(said["central"], 1);
 }
 
+// They read each other, run by run: one of both elsewhere asked for each value when it came to it, 50 us a run.
+TEST_F(Command, WhatFollowsOthersStaysWithThem) {
+  write(
+      "p.fa",
+      "C++ sub first(name x) ${{ x = 1; $}}\n"
+      "C++ sub step(int a, int b, name x) ${{ x = (a + 3 * b) % 1000; $}}\n"
+      "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+      "sub field(name own, name other, int n, name w) while t < n, t = 0 .. out w step(own[t], other[t], own[t + 1]);\n"
+      "sub main(int turns, int n) {\n"
+      "  df x, y, v, w;\n"
+      "  first(x[0]); first(y[0]);\n"
+      "  if turns == 0 { for t = 1..n step(x[t - 1], 1, x[t]); for t = 1..n step(y[t - 1], x[t], y[t]); show(y[n]); }\n"
+      "  if turns != 0 { field(x, y, n, v); field(y, x, n, w); show(y[w]); }\n"
+      "}\n");
+  for (const char* turns : {"0", "1"}) {
+    for (const char* balancer : {"auto", "steal", "demand"}) {
+      const Outcome o = tessera(
+          {"run", "p.fa", "-n", "2", "-t", "1", "--balancer", balancer, "--summary", "s.json", "--", turns, "20000"});
+      EXPECT_TRUE(ended(o, 0));
+      std::int64_t messages = 0;
+      const auto ranks = nlohmann::json::parse(read("s.json")).at("ranks");
+      for (const auto& r : ranks) messages += r.at("messages_sent").get<std::int64_t>();
+      EXPECT_LT(messages, 5000) << balancer << ", turns " << turns;
+    }
+  }
+}
+
 // A hundred thousand become ready together. Kernels that do nothing weigh less than shipping them costs; but a worker
 // that is interrupted while one is timed takes them for heavier.
 TEST_F(Command, WhatWeighsLessThanItsShipmentStays) {
@@ -76,6 +103,72 @@ TEST_F(Command, WhatWeighsLessThanItsShipmentStays) {
   for (const char* balancer : {"steal", "central", "auto", "auction"}) {
     EXPECT_LE(fewest(balancer, "0", "100000"), 2000) << balancer;
     EXPECT_GE(fewest(balancer, "300", "300"), 50) << balancer;
+  }
+}
+
+// What kernels took of the time of all workers, at best of three runs: the machine may be busy otherwise.
+class SharedOut : public Command {
+ protected:
+  double efficiency(const Words& words) {
+    double best = 0;
+    for (int run = 0; run < 3 && best < kGood; ++run) {
+      Words all{"run", "p.fa", "-t", "1", "--summary", "s.json"};
+      all.insert(all.end(), words.begin(), words.end());
+      EXPECT_TRUE(ended(tessera(all), 0));
+      best = std::max(best, nlohmann::json::parse(read("s.json")).at("efficiency").get<double>());
+    }
+    return best;
+  }
+  static constexpr double kGood = 0.7;
+};
+
+// The second long one ran right behind the first, in place, for most calls of the kernel are tiny: a half.
+TEST_F(SharedOut, AFewLongCallsAmongLightOnes) {
+  write("p.fa",
+        "C++ sub work(int v, int i, name y) ${{ if (i < 2) usleep(30000); (void)v; y = i; $}}\n"
+        "sub main() {\n"
+        "  df v, w, y;\n"
+        "  work(0, 9, v[0]);\n"
+        "  while t < 20, t = 0 .. out w {\n"
+        "    for i = 0..7 work(v[t], i, y[t][i]);\n"
+        "    work(y[t][0] + y[t][1] + y[t][2] + y[t][3] + y[t][4] + y[t][5] + y[t][6] + y[t][7], 9, v[t + 1]);\n"
+        "  }\n"
+        "  work(v[w], 9, y[20][0]);\n"
+        "}\n");
+  for (const char* balancer : {"auto", "steal"}) {
+    EXPECT_GE(efficiency({"-n", "2", "--balancer", balancer}), kGood) << balancer;
+  }
+}
+
+// Values pile up where they are made, of which no more than three were there at a time: a half.
+TEST_F(SharedOut, WhatChainsBeginWithIsThereForAll) {
+  write("p.fa",
+        "C++ sub first(name x) ${{ x.create<double>(131072); $}}\n"
+        "C++ sub stage(value a, name x) ${{ usleep(8000); (void)a; x.create<double>(131072); $}}\n"
+        "sub main() {\n"
+        "  df v;\n"
+        "  for c = 0..31 first(v[c][0]);\n"
+        "  for c = 0..31 for s = 0..9 stage(v[c][s], v[c][s + 1]);\n"
+        "}\n");
+  for (const char* balancer : {"auto", "steal"}) {
+    EXPECT_GE(efficiency({"-n", "4", "--balancer", balancer}), kGood) << balancer;
+  }
+}
+
+// What a chain makes ready waited, unseen by any policy, until all of its runs were over: one item at a time.
+TEST_F(SharedOut, StagesOfAPipelineWithFeedback) {
+  write("p.fa",
+        "C++ sub first(name x) ${{ x = 1; $}}\n"
+        "C++ sub both(int a, int b, name x) ${{ x = (a + b) % 1000; $}}\n"
+        "C++ sub stage(int a, int b, int j, name x) ${{ usleep(1000 * (1 + j % 3)); x = (a + b) % 1000; $}}\n"
+        "sub main() {\n"
+        "  df x;\n"
+        "  for t = 0..4 for j = 0..9 first(x[t][j]);\n"
+        "  for t = 5..64 { both(x[t - 5][9], t, x[t][0]); for j = 0..8 stage(x[t][j], x[t - 1][j + 1], j, x[t][j + "
+        "1]); }\n"
+        "}\n");
+  for (const char* balancer : {"auto", "steal"}) {
+    EXPECT_GE(efficiency({"-n", "3", "--balancer", balancer}), kGood) << balancer;
   }
 }
 

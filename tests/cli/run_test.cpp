@@ -152,6 +152,7 @@ TEST_F(Command, ProfilesAreSavedAndWrongOnesRefused) {
   }
   write("other.fa", kHello);
   EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good"}), 2, {"good"}));
+  EXPECT_TRUE(ended(tessera({"run", "p.fa", "-n", "2", "--load-groups", "."}), 2, {". is a directory"}));
   EXPECT_TRUE(ended(tessera({"run", "other.fa", "-n", "2", "-c", "--load-groups", "good", "--load-groups-anyway"}), 0));
 }
 

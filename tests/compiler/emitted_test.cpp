@@ -55,14 +55,15 @@ TEST(Emitted, TheSameSourceGivesTheSameText) {
   }
 }
 
-// Loops whose calls read what others make, and all calls but those that repeat, take nothing along.
+// Loops whose calls, also by loops inside, read what others make, and all calls but those that repeat and follow
+// nobody, take nothing along.
 TEST(Emitted, WhatTakesMoreAlongIsBulk) {
   const std::string text =
       translate_text(
           "C++ sub set(int i, name x) ${{ x = i; $}}\nC++ sub next(int a, name x) ${{ x = a; $}}\nC++ sub use(int a) "
-          "${{ $}}\n"
+          "${{ $}}\nC++ sub both(int a, int b, name x) ${{ x = a + b; $}}\n"
           "sub main(int n) {\n"
-          "  df x, y;\n"
+          "  df x, y, v, w;\n"
           "  for makes = 1..n set(makes, x[makes]);\n"
           "  for reads = 1..n use(x[reads]);\n"
           "  for reads_own = 1..n { df t; set(reads_own, t); use(t); }\n"
@@ -71,6 +72,8 @@ TEST(Emitted, WhatTakesMoreAlongIsBulk) {
           "  for repeats = 1..n next(y[repeats - 1], y[repeats]);\n"
           "  for has_repeats = 1..n { df z; use(x[has_repeats]); set(0, z[0]); for i = 1..n next(z[i - 1], z[i]); }\n"
           "  for has_loops = 1..n for i = 1..has_loops use(x[i]);\n"
+          "  for makes_by_loops = 1..n for j = 1..n set(j, v[makes_by_loops][j]);\n"
+          "  both(0, 0, w[0]); for follows = 1..n both(w[follows - 1], x[follows], w[follows]);\n"
           "}\n")
           .program_cpp;
   std::vector<std::string> bulk;
@@ -82,7 +85,7 @@ TEST(Emitted, WhatTakesMoreAlongIsBulk) {
       bulk.push_back(line.substr(3, line.find('"', 3) - 3));
   }
   EXPECT_EQ(bulk, (std::vector<std::string>{"for makes", "for reads_own", "next", "for has_repeats", "next",
-                                            "for has_loops"}));
+                                            "for makes_by_loops", "for j"}));
 }
 
 // ... unless none of the inputs is always needed: 12 / a is not to be divided where a is 0.

@@ -205,6 +205,14 @@ class Steady {
                       braces("rows(x, from, " + half + ");\nrows(x, " + half + " + 1, to);\n"));
       parts.push_back("rows(x[" + last + "], 0, " + std::to_string(n_ - 1) + ");\n");
     }
+    // Who looks on, at each step or some: not until a `while` has ended, for then all has to be there.
+    if (r_.chance(40)) {
+      const std::string far = std::to_string(far_);
+      std::string each = loop("t", far, "last") + "mix(" + at("t", "0");
+      if (r_.chance(40)) each = loop("t", far, "last / every") + "mix(" + at("t * every", "0");
+      if (r_.chance(20)) each = loop("t", far, "last") + "mix(" + at("(t < every ? t : t - every)", "0");
+      parts.push_back("let every = 2 + steps % 2 " + braces("df looked;\n" + each + ", 1, looked[t]);\n"));
+    }
     if (y_goes_ && r_.chance(70)) parts.push_back("show(\"y\", y[" + last + "]);\n");
     if (z_goes_ && r_.chance(70)) parts.push_back("show(\"z\", z[last]);\n");
     if (z_goes_ && r_.chance(60)) {  // in a loop, for which deletes wait

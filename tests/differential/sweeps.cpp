@@ -249,10 +249,48 @@ class Writer::Cells {
     if (r_.chance(10)) {
       parts.push_back(loop(j_, 0, 2) + look("any", at(x_, l_ + "[0] % " + std::to_string(steps_ + 1), "0")));
     }
+    if (r_.chance(40)) strides(parts);
     if (r_.chance(15)) {
       sub("looks", "name a, int t, int k", "show(\"looked\", " + at("a", "t", "k % " + std::to_string(n_)) + ");\n");
       parts.push_back(loop(t_, 0, steps_) + w_.sub_ + "looks(" + x_ + ", " + t_ + ", " + l_ + "[0]);\n");
     }
+  }
+
+  // Rows by steps that are known where a loop is made, and not before; or by a choice.
+  void strides(std::vector<std::string>& parts) {
+    const int k = r_.between(1, 4);
+    const std::string last = std::to_string(steps_), cells = r_.chance(50) ? loop(i_, 0, n_ - 1) : "";
+    const std::string column = cells.empty() ? std::to_string(r_.below(n_)) : this->column(i_, l_);
+    std::string row, to = last + " / " + std::to_string(k + 1);
+    switch (r_.below(7)) {
+      case 6:
+        row = "(" + t_ + " + " + j_ + ") % -(-" + std::to_string(steps_ + 1) + ")";
+        break;
+      case 0:
+        row = t_ + " * " + j_;
+        break;
+      case 1:
+        row = last + " - " + j_ + " * " + t_;
+        break;
+      case 2:
+        row = t_ + " / " + j_;
+        to = last;
+        break;
+      case 3:
+        row = t_ + " + " + j_ + " < " + last + " ? " + t_ + " + " + j_ + " : " + t_;
+        to = last;
+        break;
+      case 4:
+        row = t_ + " <= " + j_ + " ? 0 : " + t_ + " - " + j_;
+        to = last;
+        break;
+      default:
+        row = last + " + " + t_ + " * (0 - " + j_ + ")";
+        break;
+    }
+    parts.push_back("for " + j_ + " = " + std::to_string(k) + " .. " + std::to_string(k + r_.below(2)) + " for " + t_ +
+                    " = 0 .. " + to + " " + cells + look("stride", at(x_, row, column)));
+    w_.cost_ += w_.weight_ * steps_ * n_ * 4;
   }
 
   Writer& w_;

@@ -605,7 +605,7 @@ TEST(ReadyQueue, OfALoopTheOldestComesFirst) {
   loop.frame_words = loop.capacity = 3;
   ReadyQueue q(4);
   for (const auto& [of, first] : {std::pair{0, 9}, {0, 8}, {1, 4}, {2, 5}}) push_by_a_body(q, loop, first, of);
-  q.another_loop_first();
+  EXPECT_TRUE(q.another_loop_first()) << "it makes few, and another one may come after it";
   Work w;
   EXPECT_TRUE(q.pop(w, Making::nothing, Making::all, 1));
   EXPECT_EQ(w.first, 8);
@@ -660,6 +660,71 @@ TEST(ReadyQueue, OfCallsAllComeFirst) {
   for (const std::int64_t due : {1, 2, 3, 20, -1}) EXPECT_EQ(next_made(q), due);
 }
 
+// What many wait for may stand in any loop: each is made by once before any is again, also where one of them goes on
+// making others for ever, as a `while` does.
+TEST(ReadyQueue, LoopsTakeTurns) {
+  ReadyQueue q(4);
+  q.push(range(10, 12));
+  q.push(range(20, 21));
+  q.push(fragment(2, 30), true);
+  q.take_turns(1);
+  for (const std::int64_t due : {10, 20, 30}) EXPECT_EQ(next_made(q), due);
+  q.push(range(40, 40));
+  q.push(fragment(2, 31), true);
+  for (const std::int64_t due : {11, 21, 40, 31, 12, -1}) EXPECT_EQ(next_made(q), due);
+  q.push(range(10, 12));
+  q.push(range(20, 21));
+  q.take_turns(0);
+  for (const std::int64_t due : {10, 11, 12, 20, 21, -1}) EXPECT_EQ(next_made(q), due);
+}
+
+// While values pile up a worker asks first for what does not add to that.
+TEST(ReadyQueue, WhoAsksForNoLoopsChangesNothing) {
+  ReadyQueue q(4);
+  Cf* const due_one = range(20, 23);
+  due_one->flags |= kDue;
+  q.push(due_one);
+  q.push(range(10, 13));
+  q.another_loop_first();
+  Work w;
+  EXPECT_FALSE(q.pop(w, Making::nothing, Making::nothing, 1));
+  EXPECT_EQ(next_made(q), 10);
+  for (Cf* c : q.take_all()) free_cf(c);
+}
+
+TEST(ReadyQueue, WhatIsDueTakesTurnsWithWhatIsAhead) {
+  ReadyQueue q(4);
+  q.push(range(10, 13));
+  Cf* const due_one = range(20, 23);
+  due_one->flags |= kDue;
+  q.push(due_one);
+  for (const std::uint32_t number : {1U, 2U, 3U}) {
+    q.take_turns(number);
+    for (int k = 0; k < 2; ++k) EXPECT_EQ(next_made(q) / 10, number % 2 == 0 ? 1 : 2);
+  }
+  for (Cf* c : q.take_all()) free_cf(c);
+}
+
+// It went before them, from another rank, and made all that is ahead of what these wait for.
+TEST(ReadyQueue, AWhileThatComesGoesBehindTheLoopsOfItsTurns) {
+  abi::Block turns = block(2);
+  turns.kind = abi::Kind::loop;
+  ReadyQueue q(4);
+  Cf* const loop = allocate_cf(turns, nullptr, {1, 7});
+  abi::frame_int(loop, 0) = 30;
+  for (const std::int64_t first : {10, 20}) {
+    Cf* const c = range(first, first);
+    join_family(c, loop);
+    q.push(c);
+    q.push(fragment(0, 0));
+    EXPECT_EQ(next_made(q), 0);
+  }
+  q.push(range(5, 5));
+  EXPECT_EQ(next_made(q), 5);
+  q.push(loop, true);
+  for (const std::int64_t due : {10, 20, 30, -1}) EXPECT_EQ(next_made(q), due);
+}
+
 // They may wait for one another in the order in which they were made.
 TEST(ReadyQueue, LoopsFromAnotherRankGoInTheirOrder) {
   ReadyQueue q(4);
@@ -681,6 +746,79 @@ TEST(ReadyQueue, LoopsFromAnotherRankGoInTheirOrder) {
   EXPECT_EQ(next_made(q), 3);
   come(4);
   for (const std::int64_t due : {4, 90, -1}) EXPECT_EQ(next_made(q), due);
+}
+
+// Of a factorisation: what waited for another rank seemed to wait for loops behind the first ones, and these stayed
+// behind all that was made then; the whole factorisation waited before its second step ran.
+TEST(ReadyQueue, InOrderTheyStandAgainWhereTheyStood) {
+  const abi::Block around = block(3);
+  ReadyQueue q(4);
+  const auto make_by = [&](std::int64_t due, std::int64_t first) {
+    EXPECT_EQ(next_made(q), due);
+    q.push(range(first, first + 9));
+  };
+  q.push(range(10, 19));
+  q.push(fragment(0, 0));
+  EXPECT_EQ(next_made(q), 0);
+  Cf* const steps = allocate_cf(around, nullptr, {});
+  abi::frame_int(steps, 0) = 90, abi::frame_int(steps, 1) = 99;
+  q.push(steps);
+  EXPECT_EQ(next_made(q), 90);
+  q.push(range(10, 12));
+  for (const std::int64_t due : {10, 11, 12}) EXPECT_EQ(next_made(q), due);
+  for (Cf* c : q.take_all()) free_cf(c);
+
+  q.push(range(90, 90));
+  Cf* const last = allocate_cf(around, nullptr, {});
+  abi::frame_int(last, 0) = 50, abi::frame_int(last, 1) = 59;
+  q.push(last);  // behind it, in one body
+  q.another_loop_first();
+  make_by(50, 60);  // what it makes stands before it
+  EXPECT_EQ(next_made(q), 60);
+  q.another_loop_first();
+  make_by(51, 70);
+  EXPECT_EQ(next_made(q), 70);
+  q.in_order();
+  EXPECT_EQ(next_made(q), 90);
+  for (std::int64_t k = 61; k < 70; ++k) EXPECT_EQ(next_made(q), k);
+  for (std::int64_t k = 71; k < 80; ++k) EXPECT_EQ(next_made(q), k);
+  EXPECT_EQ(next_made(q), 52);
+  for (Cf* c : q.take_all()) free_cf(c);
+}
+
+// Whoever gives the only `while` away has nothing: not before it has waited for a while, behind something that takes
+// long.
+TEST(ReadyQueue, TheOnlyWhileStaysAMillisecond) {
+  abi::Block turns = block(2);
+  turns.kind = abi::Kind::loop;
+  const GroupStats weights(4);
+  ReadyQueue q(4, &weights);
+  const auto offered = [&] {
+    std::vector<std::int64_t> ready(4), bytes(4);
+    q.count(ready, bytes, Making::movable);
+    return ready[2];
+  };
+  const auto taken = [&] {
+    std::vector<Cf*> out, exhausted;
+    const std::int64_t n = q.take(2, 5, balancer::Rank{1}, out, exhausted, Making::movable);
+    for (Cf* c : out) free_cf(c);
+    return n;
+  };
+  q.push(range(1, 10));
+  q.push(allocate_cf(turns, nullptr, {}), true);
+  EXPECT_EQ(offered(), 0);
+  EXPECT_EQ(taken(), 0);
+  EXPECT_TRUE(q.counts_later());
+  q.push(allocate_cf(turns, nullptr, {}), true);
+  EXPECT_EQ(offered(), 2) << "of several each may go";
+  EXPECT_FALSE(q.counts_later());
+  EXPECT_EQ(taken(), 2);
+  q.push(allocate_cf(turns, nullptr, {}), true);
+  EXPECT_EQ(offered(), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(offered(), 1);
+  EXPECT_EQ(taken(), 1);
+  for (Cf* c : q.take_all()) free_cf(c);
 }
 
 // Who leaves gives all away; who has made enough offers what is ready.

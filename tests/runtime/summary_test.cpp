@@ -82,6 +82,15 @@ TEST(Summary, TheVerdictIsByTheTimeThatMovingCanHaveSaved) {
   s.groups = {{.group = 0, .count = 2000, .weight = 1e7, .moved_away = 20, .followed = 0}};
   EXPECT_EQ(s.decision(),
             "hardly anything worth moving: transfer costs more than it saves (what moved took 2.0 % of the time)");
+  s.ranks[1].busy = 5;
+  EXPECT_EQ(s.decision(), "decisions: moved 3, transfer costs more than it saves 30")
+      << "one was idle for half the time";
+  s.ranks[0].busy = 7;
+  EXPECT_NE(s.decision().find("hardly"), std::string::npos) << "kernels too light to keep one busy";
+  s.ranks.push_back({});  // one that only coordinates
+  EXPECT_NE(s.decision().find("hardly"), std::string::npos);
+  s.ranks.pop_back();
+  s.ranks[0].busy = s.ranks[1].busy = 10;
   s.groups[0].followed = 400;
   EXPECT_EQ(s.decision(), "decisions: moved 3, transfer costs more than it saves 30");
 }

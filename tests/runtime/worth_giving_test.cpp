@@ -107,5 +107,59 @@ TEST_F(WorthGiving, AQueueGivesAndCountsSoToo) {
   for (Cf* rest : q.take_all()) free_cf(rest);
 }
 
+// Of 1 us each, which read what others make: to ship one of their inputs takes longer.
+TEST_F(WorthGiving, LightIterationsThatReadOthersStay) {
+  static constexpr std::uint32_t kBody[] = {kFree, ~0u};
+  static constexpr std::uint32_t kInside[] = {kWaits, kLoop, ~0u};
+  loop_.carried = nullptr;
+  loop_.body_groups = kBody;
+  EXPECT_FALSE(is_light(loop_, stats_)) << "nobody knows";
+  ran(kFree, kMs / 1000);
+  EXPECT_TRUE(is_light(loop_, stats_));
+  loop_.flags = abi::kBulk;
+  EXPECT_FALSE(is_light(loop_, stats_)) << "they read nothing of others, and travel as one";
+  loop_.flags = abi::kNested;
+  loop_.within = kInside;
+  EXPECT_TRUE(is_light(loop_, stats_)) << "what loops inside it call";
+  ran(kWaits, kMs / 100);
+  EXPECT_FALSE(is_light(loop_, stats_)) << "one of them takes 10 us";
+}
+
+// A chain, and a `while`, each run of which reads what others make meanwhile: of 300 us of those 50 are asking.
+TEST_F(WorthGiving, WhatFollowsOthersStaysUntilItIsKnownToBeHeavy) {
+  abi::Block chain{};
+  chain.group = kFree;
+  chain.flags = abi::kRepeats;
+  abi::Block turns{};
+  turns.group = kLoop;
+  turns.kind = abi::Kind::loop;
+  static constexpr std::uint32_t kCalls[] = {kWaits, kFree, ~0u};
+  turns.carried = kCalls;
+  ReadyQueue q(3, &stats_, 64);
+  q.push(allocate_cf(chain, nullptr, {1, 1}));
+  q.push(allocate_cf(turns, nullptr, {1, 2}));
+  q.push(allocate_cf(turns, nullptr, {1, 3}), true);
+  const auto offered = [&](Making making) {
+    std::vector<std::int64_t> ready(3), bytes(3);
+    q.count(ready, bytes, making);
+    return ready;
+  };
+  const auto take = [&] {
+    std::vector<Cf*> out, exhausted;
+    for (std::uint32_t g = 0; g < 3; ++g) q.take(g, 10, balancer::Rank{1}, out, exhausted, Making::movable);
+    for (Cf* c : out) free_cf(c);
+    return out.size();
+  };
+  EXPECT_EQ(offered(Making::movable), (std::vector<std::int64_t>{0, 0, 0})) << "nobody knows";
+  EXPECT_EQ(offered(Making::all), (std::vector<std::int64_t>{0, 1, 2})) << "this rank leaves";
+  ran(kFree, kMs / 100);
+  EXPECT_EQ(take(), 0u) << "light";
+  ran(kWaits, kMs);
+  EXPECT_EQ(offered(Making::movable), (std::vector<std::int64_t>{0, 0, 2}));
+  ran(kFree, 3 * kMs);
+  EXPECT_EQ(offered(Making::movable), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(take(), 3u);
+}
+
 }  // namespace
 }  // namespace tessera::runtime

@@ -164,6 +164,8 @@ struct Cf {
 // Hulls: what a fragment and all that it makes may still read of swept names (Block::hulls). Bounds of up to two
 // indices of an element.
 inline constexpr std::int64_t kLeast = INT64_MIN, kMost = INT64_MAX;
+constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+constexpr std::int64_t greater(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 inline constexpr std::int64_t kNoIndex = INT64_MAX;  // of an element that has no such index: it is not swept
 struct Hull {
   std::int64_t horizon;
@@ -271,7 +273,7 @@ struct Block {
   void (*hulls)(const Cf*, std::int64_t first, std::int64_t last, Hulls*) = nullptr;
   std::uint16_t hold_word = 0;
   // range: the groups of what waits for other iterations, ~0u, those of all else that an iteration makes, ~0u. Null:
-  // nothing waits so.
+  // nothing waits so. loop each turn of which reads what others make meanwhile: those of its calls, ~0u.
   const std::uint32_t* carried = nullptr;
   // range: the indices of the blocks that stand in its body and in subs that it calls, from, below, from, .., ~0u.
   // Null: an iteration makes atomic fragments only.
@@ -286,7 +288,7 @@ inline constexpr std::uint8_t kSpreads = 4;
 inline constexpr std::uint8_t kStays = 8;     // range: all that it makes has a place; where it runs balances nothing
 inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: each calls the one before
 // range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or
-// runs of a call that repeats.
+// runs of a call that repeats and waits for nobody else meanwhile.
 inline constexpr std::uint8_t kBulk = 32;
 inline constexpr std::uint8_t kHolds = 64;     // there are hulls: it may still read more than its inputs
 inline constexpr std::uint8_t kPlain = 128;    // range: an iteration makes nothing but what `body_groups` names
