@@ -18,8 +18,6 @@ namespace {
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
 constexpr std::uint64_t kAloneTicks = 2'500'000;  // about 1 ms
 
-bool has_come(const Cf* c) { return c->block->kind == abi::Kind::range && (c->flags & kPlaced) != 0; }
-
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
 
@@ -185,53 +183,14 @@ Cf* ReadyQueue::pop_atomic(Running running) {
   return c;
 }
 
-// Where what is pushed next belongs. A loop from another rank: behind those that came before it, which may be what its
-// iterations wait for. Else a loop behind those of its family, which earlier turns have made; else behind what the same
-// body has made before it; else first. So does a `while` that has waited, or comes from another rank.
-Cf** ReadyQueue::place_of(Loops& list, const Cf* c) {
-  if (has_come(c)) return list.came == nullptr ? &list.head : &list.came->next;
-  if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0 && (c->flags & kWithin) == 0) {
-    if (Cf* const behind = last_of_family(list, c->flags); behind != nullptr) return &behind->next;
-  }
-  if (list.last == nullptr && c->block->kind == abi::Kind::loop) {
-    if (Cf* const behind = last_of_family(list, family_of_turns(c)); behind != nullptr) return &behind->next;
-  }
-  return list.last == nullptr ? &list.head : &list.last->next;
-}
-
-Cf* ReadyQueue::last_of_family(const Loops& list, unsigned flags) {
-  Cf* const last = list.families[place_in_families(flags)];
-  return last != nullptr && (last->flags & kFamily) == (flags & kFamily) ? last : nullptr;
-}
-
 void ReadyQueue::push_loop(Cf* c) {
-  Loops& list = (c->flags & kDue) != 0 ? due_ : ahead_;
-  Cf** const at = place_of(list, c);
-  if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0) {
-    Cf* const behind = last_of_family(list, c->flags);
-    if (behind == nullptr || at == &behind->next) list.families[place_in_families(c->flags)] = c;
-  }
-  c->next = *at;
-  *at = c;
-  if (c->next == nullptr) list.tail = c;
-  if (c->next != nullptr && c->next == list.turn) list.before_turn = c;
-  (has_come(c) ? list.came : list.last) = c;
-  if (!places_.empty()) places_[c] = place_of_latest_, places_differ_ = false;
+  loops_.push(c);
   add_others(1, true);
 }
 
-Cf** ReadyQueue::end_of(Loops& list) { return list.tail == nullptr ? &list.head : &list.tail->next; }
-
 void ReadyQueue::push_last(Cf* c) {
   const std::lock_guard hold(mutex_);
-  Loops& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
-  append(list, c);
-}
-
-void ReadyQueue::append(Loops& list, Cf* c) {
-  c->next = nullptr;
-  list.tail = *end_of(list) = c;
-  if (!places_.empty()) places_[c] = ++last_place_;
+  loops_.push_last(c);
   add_others(1, true);
 }
 
@@ -243,20 +202,9 @@ void ReadyQueue::push_structured(Cf* c) {
   add_others(1, false);
 }
 
-void ReadyQueue::unlink_loop(Loops& list, Cf* c, Cf* before) {
-  (before == nullptr ? list.head : before->next) = c->next;
-  if (list.last == c) list.last = before;
-  if (list.tail == c) list.tail = before;
-  if (list.turn == c) list.turn = c->next;
-  if (list.before_turn == c) list.before_turn = before;
-  if (list.came == c) list.came = before != nullptr && has_come(before) ? before : nullptr;
-  if (Cf*& of_family = list.families[place_in_families(c->flags)]; of_family == c) {
-    const bool same = before != nullptr && before->block->kind == abi::Kind::range &&
-                      (before->flags & kFamily) == (c->flags & kFamily);
-    of_family = same ? before : nullptr;
-  }
-  if (!places_.empty()) places_.erase(c);
-  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
+void ReadyQueue::remove_loop(const Loops::Place& p) {
+  loops_.remove(p);
+  if (p.cf == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
   add_others(-1, true);
 }
 
@@ -269,7 +217,7 @@ void ReadyQueue::unlink_structured(Cf* c, Cf* before) {
 
 bool ReadyQueue::may_make(Making making) const {
   if (making == Making::nothing) return false;
-  return structured_.head != nullptr || next_loop(making).cf != nullptr;
+  return structured_.head != nullptr || loops_.next(making).cf != nullptr;
 }
 
 bool ReadyQueue::has(Making then, Running running) {
@@ -277,33 +225,19 @@ bool ReadyQueue::has(Making then, Running running) {
   return first_group(running) != kNone || may_make(then);
 }
 
-// What it makes comes before what is left of it, wherever it stands.
-void ReadyQueue::pass_turn(Loops& list, const Next& of) {
-  list.last = of.before;
-  list.turn = of.cf->next;
-  list.before_turn = of.cf;
-}
-
-bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
+bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, bool here) {
   if (making == Making::nothing) return false;
   if (structured_.head != nullptr) {
     work.cf = structured_.head;
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  Next next = next_loop(making);
+  const Loops::Place next = loops_.make_by_next(making, here);
   if (next.cf == nullptr) return false;
-  if ((next.cf->flags & kHolding) != 0 && takes_turns_ == 0) [[unlikely]]
-    next.cf = most_behind(next.cf, next.before);
-  Loops& list = next.due ? due_ : ahead_;
   Cf* const range = next.cf;
   work.cf = range;
-  if (!places_.empty()) [[unlikely]]
-    place_of_latest_ = places_[range];
-  if (takes_turns_ != 0) [[unlikely]]
-    pass_turn(list, next);
   if (range->block->kind != abi::Kind::range) {
-    unlink_loop(list, range, next.before);
+    remove_loop(next);
     return true;
   }
   std::int64_t& first = abi::frame_int(range, 0);
@@ -315,32 +249,46 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk) {
   if (iterations_left(range) > 0) {
     __atomic_add_fetch(&range->pending, 1u, __ATOMIC_RELAXED);
   } else {
-    unlink_loop(list, range, next.before);  // the listing's hold becomes the chunk's
+    remove_loop(next);  // the listing's hold becomes the chunk's
   }
   return true;
 }
 
 bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
-  place_of_latest_ = 0;
-  structured_.last = due_.last = ahead_.last = nullptr;
-  if (takes_turns_ != 0) [[unlikely]]
-    ahead_first_ = takes_turns_ % 2 == 0;
-  if (then == Making::due) ahead_first_ = false;
+  structured_.last = nullptr;
+  loops_.begin_body(then);
   if (first != Making::nothing && atomics_ > 0 && structured_.head == nullptr) {
-    const Cf* c = next_loop(first).cf;
+    const Cf* c = loops_.next(first).cf;
     if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
   }
-  if (pop_expandable(work, first, chunk)) return true;
+  if (pop_expandable(work, first, chunk, true)) return true;
   work.cf = pop_atomic(running);
-  return work.cf != nullptr || pop_expandable(work, then, chunk);
+  return work.cf != nullptr || pop_expandable(work, then, chunk, true);
 }
 
 // The body that this queue's worker is running goes on behind what it has made.
 bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
   work.cf = pop_atomic(running);
-  return work.cf != nullptr || pop_expandable(work, then, chunk);
+  return work.cf != nullptr || pop_expandable(work, then, chunk, false);
+}
+
+bool ReadyQueue::another_loop_first() {
+  const std::lock_guard hold(mutex_);
+  return loops_.another_first();
+}
+
+void ReadyQueue::in_order() {
+  if (!loops_.are_out_of_order()) return;
+  const std::lock_guard hold(mutex_);
+  loops_.in_order();
+}
+
+void ReadyQueue::take_turns(std::uint32_t number) {
+  if (loops_.turns() == number) return;
+  const std::lock_guard hold(mutex_);
+  loops_.take_turns(number);
 }
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
@@ -397,7 +345,10 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
     c = next;
   }
   if (making < Making::movable) return taken;
-  for (Loops* list : {&due_, &ahead_}) taken += take_of_loops(*list, group, n - taken, out, exhausted, making);
+  loops_.for_each([&](const Loops::Place& p) {
+    if (taken < n && p.cf->block->group == group) taken += take_of_loop(p, n - taken, out, exhausted, making);
+    return taken < n;
+  });
   return taken;
 }
 
@@ -420,45 +371,31 @@ bool ReadyQueue::is_offered(const Cf* range, Making making) const {
          (worth_giving(*range->block, iterations_left(range), *weights_) && !is_light(*range->block, *weights_));
 }
 
-std::int64_t ReadyQueue::take_of_loops(Loops& list, std::uint32_t group, std::int64_t n, std::vector<Cf*>& out,
-                                       std::vector<Cf*>& exhausted, Making making) {
-  std::int64_t taken = 0;
-  Cf* before = nullptr;
-  for (Cf* c = list.head; c != nullptr && taken < n;) {
-    Cf* next = c->next;
-    const bool range = c->block->kind == abi::Kind::range;
-    if (c->block->group != group || (range ? !is_offered(c, making) : stays(c, making))) {
-      before = c;
-      c = next;
-      continue;
-    }
-    if (!range) {
-      unlink_loop(list, c, before);
-      out.push_back(c);
-      ++taken;
-      c = next;
-      continue;
-    }
-    const std::int64_t part = std::min(n - taken, iterations_left(c));
-    std::int64_t& last = abi::frame_int(c, 1);
-    // Enrolled here, under the lock: the original's own count of the scope still covers it.
-    Cf* copy = copy_range(c, last - part + 1, last);
-    if (copy->scope != nullptr) {
-      static_cast<ScopeRecord*>(copy->scope)->count.fetch_add(1, std::memory_order_relaxed);
-      copy->flags |= kEnrolled;
-    }
-    out.push_back(copy);
-    last -= part;
-    taken += part;
-    if (iterations_left(c) == 0) {
-      unlink_loop(list, c, before);
-      if (drop_hold(c)) exhausted.push_back(c);
-    } else {
-      before = c;
-    }
-    c = next;
+std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std::vector<Cf*>& out,
+                                      std::vector<Cf*>& exhausted, Making making) {
+  Cf* const c = p.cf;
+  if (c->block->kind != abi::Kind::range) {
+    if (stays(c, making)) return 0;
+    remove_loop(p);
+    out.push_back(c);
+    return 1;
   }
-  return taken;
+  if (!is_offered(c, making)) return 0;
+  const std::int64_t part = std::min(n, iterations_left(c));
+  std::int64_t& last = abi::frame_int(c, 1);
+  // Enrolled here, under the lock: the original's own count of the scope still covers it.
+  Cf* copy = copy_range(c, last - part + 1, last);
+  if (copy->scope != nullptr) {
+    static_cast<ScopeRecord*>(copy->scope)->count.fetch_add(1, std::memory_order_relaxed);
+    copy->flags |= kEnrolled;
+  }
+  out.push_back(copy);
+  last -= part;
+  if (iterations_left(c) == 0) {
+    remove_loop(p);
+    if (drop_hold(c)) exhausted.push_back(c);
+  }
+  return part;
 }
 
 std::vector<Cf*> ReadyQueue::take_all() {
@@ -469,25 +406,23 @@ std::vector<Cf*> ReadyQueue::take_all() {
     all.push_back(structured_.head);
     unlink_structured(structured_.head, nullptr);
   }
-  for (Loops* list : {&due_, &ahead_}) {
-    while (list->head != nullptr) {
-      all.push_back(list->head);
-      unlink_loop(*list, list->head, nullptr);
-    }
-  }
+  loops_.for_each([&](const Loops::Place& p) {
+    remove_loop(p);
+    all.push_back(p.cf);
+    return true;
+  });
   return all;
 }
 
 void ReadyQueue::look_for_alone(Making making) {
   const Cf* alone = nullptr;
   int whiles = 0;
-  for (const Cf* head : {structured_.head, due_.head, ahead_.head}) {
-    for (const Cf* c = head; c != nullptr && whiles < 2; c = c->next) {
-      if (c->block->kind != abi::Kind::loop) continue;
-      alone = c;
-      ++whiles;
-    }
-  }
+  const auto look = [&](const Cf* c) {
+    if (c->block->kind == abi::Kind::loop) alone = c, ++whiles;
+    return whiles < 2;
+  };
+  for (const Cf* c = structured_.head; c != nullptr && look(c);) c = c->next;
+  std::as_const(loops_).for_each(look);
   if (making == Making::all || whiles != 1) alone = nullptr;
   if (alone != alone_) alone_since_ = ticks();
   __atomic_store_n(&alone_, alone, __ATOMIC_RELAXED);
@@ -503,15 +438,14 @@ void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_
   }
   for (Cf* c = structured_.head; c != nullptr; c = c->next) ready[c->block->group] += stays(c, making) ? 0 : 1;
   if (making < Making::movable) return;
-  for (const Loops* list : {&due_, &ahead_}) {
-    for (Cf* c = list->head; c != nullptr; c = c->next) {
-      if (c->block->kind != abi::Kind::range) {
-        ready[c->block->group] += stays(c, making) ? 0 : 1;
-      } else if (is_offered(c, making)) {
-        ready[c->block->group] += iterations_left(c);
-      }
+  std::as_const(loops_).for_each([&](const Cf* c) {
+    if (c->block->kind != abi::Kind::range) {
+      ready[c->block->group] += stays(c, making) ? 0 : 1;
+    } else if (is_offered(c, making)) {
+      ready[c->block->group] += iterations_left(c);
     }
-  }
+    return true;
+  });
 }
 
 }  // namespace tessera::runtime

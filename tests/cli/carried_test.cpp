@@ -33,7 +33,7 @@ TEST_F(Command, ACallUnderAnIfMovesToo) {
 }
 
 // Of 400 MB what waits for a chain: another rank that got the far half of the iterations made, and kept, what the chain
-// reads at the end.
+// reads at the end, 200 MB.
 TEST_F(Command, WhatAChainReadsIsNotMadeFarAhead) {
   write("p.fa",
         "C++ sub first(name x) ${{ x = 0; $}}\n"
@@ -52,7 +52,7 @@ TEST_F(Command, WhatAChainReadsIsNotMadeFarAhead) {
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, "198000\n");
     const auto ranks = nlohmann::json::parse(read("s.json")).at("ranks");
-    for (const auto& r : ranks) EXPECT_LE(r.at("peak_memory_kb").get<std::int64_t>(), 100 << 10) << balancer;
+    for (const auto& r : ranks) EXPECT_LE(r.at("peak_memory_kb").get<std::int64_t>(), 150 << 10) << balancer;
   }
 }
 
