@@ -12,6 +12,8 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kSeenLoops = static_cast<std::size_t>(balancer::kSeen);
+// Another one comes first whenever that is asked for while so few are listed; else for each so many at kShare-th times.
+constexpr std::size_t kMostAlways = 64, kShare = 8;
 // So many loops behind the first one are compared with it.
 constexpr std::size_t kCompared = 8;
 // Of atomic fragments so few: what a turn has made beside its way to the next one.
@@ -63,6 +65,7 @@ void Loops::push(Cf* c) {
   }
   c->next = *at;
   *at = c;
+  ++listed_;
   if (c->next == nullptr) list.tail = c;
   if (c->next != nullptr && c->next == list.turn) list.before_turn = c;
   (has_come(c) ? list.came : list.last) = c;
@@ -78,6 +81,7 @@ void Loops::append(List& list, Cf* c) {
 void Loops::push_last(Cf* c) {
   List& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
   append(list, c);
+  ++listed_;
   if (!places_.empty()) places_[c] = ++last_place_;
 }
 
@@ -85,6 +89,7 @@ void Loops::remove(const Place& p) {
   List& list = list_of(p);
   Cf *const c = p.cf, *const before = p.before;
   (before == nullptr ? list.head : before->next) = c->next;
+  --listed_;
   if (list.last == c) list.last = before;
   if (list.tail == c) list.tail = before;
   if (list.turn == c) list.turn = c->next;
@@ -199,6 +204,9 @@ const abi::Block* Loops::another_block(const Cf* head) {
 }
 
 bool Loops::another_first() {
+  // Where many are listed all of them are looked at only every now and then.
+  if (listed_ > kMostAlways && ++asked_ < listed_ / kMostAlways * kShare) return false;
+  asked_ = 0;
   ahead_first_ = due_.head != nullptr && !ahead_first_;
   List& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
   if (list.head == nullptr) return false;

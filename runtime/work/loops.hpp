@@ -96,6 +96,8 @@ class Loops {
   void note_places();
 
   List due_, ahead_;
+  std::size_t listed_ = 0;
+  std::size_t asked_ = 0;  // another first, and was none, for many are listed
   bool ahead_first_ = false;
   std::uint32_t turns_ = 0;
   // Where they would stand, while some have been put first; what a loop makes, where that stands. Else empty.
