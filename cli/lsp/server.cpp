@@ -100,7 +100,11 @@ class Server {
       } catch (const RequestError& e) {
         refuse(id, e.code, e.what());
       } catch (const Json::exception& e) {
-        refuse(id, kInvalidParams, e.what());
+        const std::string text = e.what();  // "[json.exception...] ..."
+        const std::size_t from = text.find("] ");
+        refuse(id, kInvalidParams,
+               "the parameters of " + method + " are not as the protocol has them: " +
+                   (from == text.npos ? text : text.substr(from + 2)));
       } catch (const std::exception& e) {
         refuse(id, kInternalError, e.what());
       }

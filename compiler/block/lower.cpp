@@ -211,9 +211,11 @@ class Lowering {
 
 std::string one_line(std::string_view text, std::size_t limit) {
   std::string out;
-  bool blank = false;
+  bool blank = false, string = false, escaped = false;
   for (const char c : text) {
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+    if (c == '"' && !escaped) string = !string;
+    escaped = string && c == '\\' && !escaped;
+    if (!string && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
       blank = !out.empty();
       continue;
     }

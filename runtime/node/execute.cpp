@@ -19,6 +19,7 @@
 #include "runtime/node/observing.hpp"
 #include "runtime/report/ending.hpp"
 #include "runtime/report/forks.hpp"
+#include "runtime/report/thrown_type.hpp"
 #include "runtime/start/agreement.hpp"
 #include "runtime/trace/trace_buffer.hpp"
 #include "runtime/words/describe.hpp"
@@ -544,7 +545,7 @@ void Node::run_chunk(Worker& w, const Work& work) {
   } catch (const std::exception& e) {
     fail_in(c, 0, coded(fmt::format("the kernel threw an exception: {}", e.what()), "T409"));
   } catch (...) {
-    fail_in(c, 0, coded("the kernel threw something that is not a std::exception", "T409"));
+    fail_in(c, 0, coded(fmt::format("the kernel threw {}, which is no std::exception", thrown_type()), "T409"));
   }
 }
 

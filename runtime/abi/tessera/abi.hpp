@@ -483,7 +483,7 @@ inline std::int64_t mul(std::int64_t a, std::int64_t b, Pos p) {
 }
 inline std::int64_t div(std::int64_t a, std::int64_t b, Pos p) {
   if (b == 0) fail(Fault::division_by_zero, p, "/");
-  if (b == -1) return sub(std::int64_t{0}, a, p);
+  if (b == -1 && a == INT64_MIN) fail(Fault::overflow_long, p, "/");
   return a / b;
 }
 inline std::int64_t mod(std::int64_t a, std::int64_t b, Pos p) {
