@@ -195,7 +195,7 @@ bool Node::drive(Worker& w, Work& work) {
     const bool looked = std::exchange(rung, false);
     w.sent = false;  // the turn pushes it out
     const bool moved = turn(!idle || looked);
-    if (end->stopped() || stopping.load() || failed.load()) break;
+    if (end->stopped() || stopping.load() || failed.load() || stays_away(w)) break;
     if (find_work(w, work, std::min(w.chunk, kDrivenChunk))) {
       if (idle) {
         crew.sleepers.cancel();
@@ -215,6 +215,7 @@ bool Node::drive(Worker& w, Work& work) {
     if (!idle) {
       driver_idle_.store(true);
       crew.sleepers.announce();
+      if (keeps_company_ && !crew.company.all_work()) crew.call_others();
       idle = true;
       // It may have been told of the load since, by a turn between the last fragment and this.
       if (policy != nullptr && crew.all_idle()) policy->changed_here();

@@ -394,7 +394,7 @@ inline bool Node::readers_turn(const Worker& w) const { return held->now() >= pi
 
 // A call whose condition or indices are known now: others may want it, as they may one that had none.
 bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
-  return c->block->kind == abi::Kind::atomic && (several_ || !alone_) && !at_once(w, c);
+  return c->block->kind == abi::Kind::atomic && !alone() && !at_once(w, c);
 }
 
 // It waits for inputs of its next block, or runs on at once: true; or, also when it is to go `behind`, by the queue.

@@ -45,6 +45,8 @@ namespace {
 // which nobody wants one by one. How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20
 // us): what waking it costs the others is more than that.
 constexpr std::uint64_t kLook = 50'000;
+// So often it looks for work before it looks at how many workers are to work.
+constexpr std::uint32_t kLooksForCompany = 16;
 // Others see what a worker has counted after a step (WaitCounts), or when it looks for work and so many ticks (4 us)
 // have passed: well within Lead::kPatience.
 constexpr std::uint64_t kPublishes = 10'000;
@@ -120,6 +122,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       several_(facts.ranks > 1),
       looks_on_(share.threads > 1 && share.core_for_each),
       alone_(share.threads == 1),
+      keeps_company_(!several_ && share.threads > 1 && simulation == nullptr),
       bounded_(several_ || share.threads > 1),
       looks_ahead_(bounded_ && share.core_for_each),
       visible_(several_ ? balancer::kVisible : 0),
@@ -191,6 +194,7 @@ void Node::fail(const std::string& text, int exit_code) {
 }
 
 bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
+  if (keeps_company_ && w.number == 0 && ++w.looks % kLooksForCompany == 0) crew.keep_company();
   if (evacuation->parked()) {
     if (!w.untold.empty()) data.tell(w);
     if (w.chained != nullptr) {
@@ -213,13 +217,15 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const WaitCounts::Seen seen = bounded_ || piles ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
   const bool many = seen.waiting >= most_ahead;
-  if (bounded_) {
+  if (alone()) {
+    w.lead.is_alone();
+  } else {
     w.lead.enough(many ? seen.waiting : ahead, seen.ceased, now, crew.calls());
     take_turns(crew, w);
-    if (now - w.published > kPublishes) {
-      w.published = now;
-      Crew::publish(w);
-    }
+  }
+  if (bounded_ && now - w.published > kPublishes) {
+    w.published = now;
+    Crew::publish(w);
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
   const bool grows = held->grows() || (piles && w.grew > 0);
@@ -259,7 +265,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
 // What is made waits for what other loops are to make. Of several workers or ranks others may be making it just now;
 // but not where those loops have just had to go behind.
 bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
-  if (bounded_ && held->pile() != Pile::turns) return false;
+  if (!alone() && held->pile() != Pile::turns) return false;
   const bool vain =
       bounded_ ? w.vain.enough(seen.waiting + seen.ceased, seen.ceased) : w.vain.enough(w.waits.load(), w.wakes.load());
   if (vain) held->in_vain();
@@ -311,13 +317,17 @@ bool Node::runs_on(Worker& w) {
 }
 
 bool Node::steal(Worker& w, Work& work, Making making, Running running) {
-  if (w.steals_from > ticks()) return false;
+  if (w.steals_from > ticks() && crew.company.all_work()) return false;
   for (std::size_t i = 1; i < crew.workers.size(); ++i) {
     Worker& victim = *crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()];
     work.stolen = !victim.queue.looks_empty() && victim.queue.steal(work, making, w.chunk, running);
     if (work.stolen) return true;
   }
   return false;
+}
+
+bool Node::stays_away(const Worker& w) const {
+  return keeps_company_ && !crew.company.all_work() && crew.stays_away(w, ticks());
 }
 
 bool Node::work_in_sight(const Worker& w) const {
@@ -384,11 +394,21 @@ void Node::worker_loop(Worker& w) {
   bool was_idle = true;
   while (!stopping.load(std::memory_order_relaxed) && !failed.load(std::memory_order_relaxed)) {
     Work work;
+    if (stays_away(w)) {
+      if (w.chained != nullptr) w.queue.push(std::exchange(w.chained, nullptr));
+      if (!w.queue.looks_empty()) w.queue.hand_over(crew.workers.front()->queue);
+      Crew::publish(w);
+      w.stats.pause();
+      crew.stay_away();
+      was_idle = true;
+      continue;
+    }
     if (!find_work(w, work, w.chunk)) {
       w.stats.pause();
       if (look_on(w)) continue;
       w.steals_from = 0;
       const std::uint32_t ticket = crew.sleepers.announce();
+      if (keeps_company_ && !crew.company.all_work()) crew.call_others();
       if (stopping.load() || failed.load()) {
         crew.sleepers.cancel();
         break;

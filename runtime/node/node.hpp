@@ -172,6 +172,9 @@ class Node final : public Surroundings {
   bool overdue(const Worker&) const;
   static bool is_time_to_tell(const Worker&, const abi::Block& next);
   bool work_in_sight(const Worker&) const;
+  bool stays_away(const Worker&) const;
+  // The only worker of the only rank, or the others stay away.
+  bool alone() const { return alone_ ? !several_ : keeps_company_ && crew.company.active() == 1; }
   bool look_on(const Worker&) const;
   int finish(int exit_code);
   bool all_workers_left() const;
@@ -181,6 +184,7 @@ class Node final : public Surroundings {
   const bool several_;          // ranks
   const bool looks_on_;         // there is a core for each worker of this host
   const bool alone_;            // one worker
+  const bool keeps_company_;    // Company decides how many workers work
   const bool bounded_;          // there are several workers, of one rank or several: Lead
   const bool looks_ahead_;      // ... and a core for each worker of this host: it begins early
   const std::int64_t visible_;  // fragments to have ready before running any, per worker, at most

@@ -1,9 +1,11 @@
 #include "runtime/work/crew.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "runtime/start/facts.hpp"
+#include "runtime/threads/ticks.hpp"
 
 namespace tessera::runtime {
 
@@ -11,7 +13,7 @@ constinit thread_local Worker* thread_worker = nullptr;
 
 Crew::Crew(Node& node, const RunFacts& facts, const Held& held, std::int32_t threads, std::uint32_t groups,
            std::int64_t plenty)
-    : growing(held, threads == 1 && facts.ranks == 1) {
+    : growing(held, threads == 1 && facts.ranks == 1), company(threads) {
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(node, facts, i, groups, plenty));
     if (simulation != nullptr) workers.back()->held.often();
@@ -69,6 +71,29 @@ std::vector<Cf*> Crew::take_all() {
     for (Cf* c : w->queue.take_all()) all.push_back(c);
   }
   return all;
+}
+
+void Crew::keep_company() {
+  const std::uint64_t now = ticks();
+  company.goes_on(now);
+  if (!company.looks(now)) return;
+  GroupStats::Run all;
+  for (const auto& w : workers) {
+    const GroupStats::Run run = w->stats.run();
+    all.fragments += run.fragments;
+    all.ticks += run.ticks;
+  }
+  if (company.look(now, all.fragments, all.ticks)) call_others();
+}
+
+void Crew::call_others() {
+  const std::lock_guard hold(mutex_);
+  called_.notify_all();
+}
+
+void Crew::stay_away() {
+  std::unique_lock hold(mutex_);
+  if (!sleepers.any()) called_.wait_for(hold, std::chrono::milliseconds(1));
 }
 
 GroupStats::Snapshot Crew::stats(std::uint32_t group) const {

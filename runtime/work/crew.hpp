@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "runtime/work/company.hpp"
 #include "runtime/work/growing.hpp"
 #include "runtime/work/sleepers.hpp"
 #include "runtime/work/worker.hpp"
@@ -54,7 +57,17 @@ class Crew {
     w.wakes.publish();
   }
 
+  // ---- how many of them work
+  // First worker, every now and then: it goes on to another fragment.
+  void keep_company();
+  // First worker: it has nothing to run.
+  void call_others();
+  // Another one stays away for a millisecond, or until it is called. Not while somebody has nothing to run.
+  bool stays_away(const Worker& w, std::uint64_t now) const { return !sleepers.any() && company.stays_away(w.number, now); }
+  void stay_away();
+
   Growing growing;
+  Company company;
   alignas(kLine) Sleepers sleepers;
   alignas(kLine) std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<Worker> outside;  // the communication thread's
@@ -62,6 +75,8 @@ class Crew {
  private:
   bool quiet(Making);
 
+  std::mutex mutex_;  // of who stays away
+  std::condition_variable called_;
   std::atomic<std::uint32_t> next_worker_{0};
   std::atomic<std::uint32_t> calls_{0};
   WaitCounts waiting_;

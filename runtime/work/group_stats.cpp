@@ -78,6 +78,17 @@ double GroupStats::without_wait(double took, double usual, double n) {
   return waited < took * kMost ? took : std::max(n * usual, took - waited);
 }
 
+GroupStats::Run GroupStats::run() const {
+  Run all;
+  for (std::uint32_t g = 0; g < size(); ++g) {
+    const auto n = static_cast<double>(groups_[g].count.load(std::memory_order_relaxed));
+    if (n == 0) continue;
+    all.fragments += n;
+    all.ticks += n * mean(g);
+  }
+  return all;
+}
+
 GroupStats::Snapshot GroupStats::read(std::uint32_t group) const {
   const One& g = groups_[group];
   Snapshot s{g.count.load(std::memory_order_relaxed), g.known.load(std::memory_order_relaxed),

@@ -146,6 +146,11 @@ class GroupStats {
   // In this order: outputs are counted before their fragment has ended. One may be running.
   Snapshot read(std::uint32_t group) const;
   std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
+  // Of all groups: fragments begun, and the ticks that they took, as far as is known.
+  struct Run {
+    double fragments = 0, ticks = 0;
+  };
+  Run run() const;
 
  private:
   static constexpr std::uint32_t kMaking = ~std::uint32_t{0}, kNobody = kMaking - 1;  // no groups

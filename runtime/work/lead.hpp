@@ -88,6 +88,11 @@ class Lead {
   // Of these the first few, when it was called: what is missing then is mostly what the program has next. Where
   // somebody runs something long meanwhile, which that may wait for, it is not.
   bool goes_in_order() const { return gropes_ != 0 && in_order_ == gropes_ && gropes_ <= kInOrder; }
+  // Nobody else works: it waits for nobody.
+  void is_alone() {
+    held_ = false;
+    gropes_ = in_order_ = 0;
+  }
   // What was answered last.
   bool held() const { return held_; }
   // There is something to run all the same.

@@ -1,7 +1,6 @@
 #include "runtime/work/loops.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <vector>
 
@@ -13,7 +12,7 @@ namespace {
 
 constexpr auto kSeenLoops = static_cast<std::size_t>(balancer::kSeen);
 // Another one comes first whenever that is asked for while so few are listed; else for each so many at kShare-th times.
-constexpr std::size_t kMostAlways = 64, kShare = 8;
+constexpr std::size_t kMostAlways = 256, kShare = 8;
 // So many loops behind the first one are compared with it.
 constexpr std::size_t kCompared = 8;
 // Of atomic fragments so few: what a turn has made beside its way to the next one.
@@ -69,7 +68,7 @@ void Loops::push(Cf* c) {
   if (c->next == nullptr) list.tail = c;
   if (c->next != nullptr && c->next == list.turn) list.before_turn = c;
   (has_come(c) ? list.came : list.last) = c;
-  if (!places_.empty()) places_[c] = place_of_latest_, places_differ_ = false;
+  if (out_of_order_) note_place(c, &list == &due_, made_before_);
 }
 
 void Loops::append(List& list, Cf* c) {
@@ -82,7 +81,17 @@ void Loops::push_last(Cf* c) {
   List& list = (c->flags & kDue) != 0 || due_.head == nullptr ? ahead_ : due_;
   append(list, c);
   ++listed_;
-  if (!places_.empty()) places_[c] = ++last_place_;
+  if (out_of_order_) note_place(c, &list == &due_, order_.end());
+}
+
+void Loops::push_first(Cf* c) {
+  List& list = (c->flags & kDue) != 0 ? due_ : ahead_;
+  c->next = list.head;
+  list.head = c;
+  if (list.tail == nullptr) list.tail = c;
+  if (list.turn != nullptr && list.before_turn == nullptr) list.before_turn = c;
+  ++listed_;
+  if (out_of_order_) note_place(c, &list == &due_, order_.begin());
 }
 
 void Loops::remove(const Place& p) {
@@ -100,11 +109,11 @@ void Loops::remove(const Place& p) {
                       (before->flags & kFamily) == (c->flags & kFamily);
     of_family = same ? before : nullptr;
   }
-  if (!places_.empty()) places_.erase(c);
+  if (out_of_order_) forget_place(c);
 }
 
 void Loops::begin_body(Making making) {
-  place_of_latest_ = 0;
+  made_before_ = order_.begin();
   due_.last = ahead_.last = nullptr;
   if (turns_ != 0) [[unlikely]]
     ahead_first_ = turns_ % 2 == 0;
@@ -126,8 +135,8 @@ Loops::Place Loops::make_by_next(Making making, bool here) {
   if (p.cf == nullptr) return p;
   if ((p.cf->flags & kHolding) != 0 && turns_ == 0) [[unlikely]]
     p = most_behind(p);
-  if (here && !places_.empty()) [[unlikely]]
-    place_of_latest_ = places_[p.cf];
+  if (here && out_of_order_) [[unlikely]]
+    made_before_ = places_[p.cf];
   if (turns_ != 0) [[unlikely]] {
     List& list = list_of(p);
     if (here) list.last = p.before;
@@ -218,7 +227,7 @@ bool Loops::another_first() {
     if (first == nullptr || !are_parts(c, first) || abi::frame_int(c, 0) < abi::frame_int(first, 0)) first = c;
   }
   if (first == list.head) return makes_few(first);
-  note_places();
+  note_order();
   list.turn = list.before_turn = nullptr;
   // What it makes goes before it, and not behind those of its family, which come later now.
   list.families.fill(nullptr);
@@ -239,42 +248,38 @@ bool Loops::another_first() {
   return makes_few(first);
 }
 
-// Its loops as they would stand had none been put first. What a loop makes stands before what is left of it.
-std::vector<Cf*> Loops::ordered(const List& list) const {
-  std::vector<Cf*> all;
-  for (Cf* c = list.head; c != nullptr; c = c->next) all.push_back(c);
-  const auto place = [this](const Cf* c) { return places_.find(c)->second; };
-  if (!places_.empty())
-    std::stable_sort(all.begin(), all.end(), [&](const Cf* a, const Cf* b) { return place(a) < place(b); });
-  return all;
+// To be called before one is put first.
+void Loops::note_order() {
+  if (out_of_order_) return;
+  __atomic_store_n(&out_of_order_, true, __ATOMIC_RELAXED);
+  for (const List* list : {&due_, &ahead_}) {
+    for (Cf* c = list->head; c != nullptr; c = c->next) note_place(c, list == &due_, order_.end());
+  }
+  made_before_ = order_.begin();
 }
 
-// To be called before one is put first.
-void Loops::note_places() {
-  if (!places_.empty() && places_differ_) return;
-  __atomic_store_n(&out_of_order_, true, __ATOMIC_RELAXED);
-  places_differ_ = true;
-  const std::array<std::vector<Cf*>, 2> lists = {ordered(due_), ordered(ahead_)};
-  last_place_ = place_of_latest_ = 0;
-  for (const auto& list : lists) {
-    for (const Cf* c : list) places_[c] = ++last_place_;
-  }
+void Loops::note_place(Cf* c, bool due, Order::iterator before) { places_[c] = order_.insert(before, {c, due}); }
+
+void Loops::forget_place(const Cf* c) {
+  const auto at = places_.find(c);
+  if (made_before_ == at->second) ++made_before_;
+  order_.erase(at->second);
+  places_.erase(at);
 }
 
 void Loops::in_order() {
   if (!__atomic_load_n(&out_of_order_, __ATOMIC_RELAXED)) return;
   __atomic_store_n(&out_of_order_, false, __ATOMIC_RELAXED);
-  for (List* list : {&due_, &ahead_}) {
-    const std::vector<Cf*> all = ordered(*list);
-    *list = {};
-    for (Cf* c : all) {
-      append(*list, c);
-      if (has_come(c)) list->came = c;
-      if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0)
-        list->families[place_in_families(c->flags)] = c;
-    }
+  due_ = ahead_ = {};
+  for (const auto& [c, due] : order_) {
+    List& list = due ? due_ : ahead_;
+    append(list, c);
+    if (has_come(c)) list.came = c;
+    if (c->block->kind == abi::Kind::range && (c->flags & kFamily) != 0) list.families[place_in_families(c->flags)] = c;
   }
+  order_.clear();
   places_.clear();
+  made_before_ = order_.end();
 }
 
 void Loops::take_turns(std::uint32_t number) {
@@ -319,10 +324,10 @@ bool Loops::is_sound() const {
   std::size_t listed = 0, placed = 0;
   for_each([&](const Cf* c) {
     ++listed;
-    placed += places_.count(c);
+    placed += places_.contains(c) && places_.find(c)->second->cf == c ? 1 : 0;
     return true;
   });
-  const bool places = places_.empty() || (placed == listed && placed == places_.size());
+  const bool places = placed == (out_of_order_ ? listed : 0) && placed == places_.size() && placed == order_.size();
   return places && is_sound(due_) && is_sound(ahead_);
 }
 

@@ -14,8 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <unordered_map>
-#include <vector>
 
 #include "runtime/fragment/cf.hpp"
 
@@ -29,6 +29,8 @@ inline std::int64_t iterations_left(const Cf* range) { return abi::frame_int(ran
 
 class Loops {
  public:
+  Loops() = default;
+  Loops(const Loops&) = delete;
   // Where one stands, until another is listed or removed. Without one: none is to be made by.
   struct Place {
     Cf* cf = nullptr;
@@ -40,6 +42,8 @@ class Loops {
   void push(Cf*);
   // Behind all others.
   void push_last(Cf*);
+  // Before all others of its list.
+  void push_first(Cf*);
   void remove(const Place&);
   // Calls f for each, which may remove that one; until f says false.
   template <class F>
@@ -92,19 +96,26 @@ class Loops {
   static Cf* last_of_family(const List&, unsigned flags);
   static Cf** place_of(List&, const Cf*);
   static bool is_sound(const List&);
-  std::vector<Cf*> ordered(const List&) const;
-  void note_places();
+  // What a loop makes stands before what is left of it.
+  struct Placed {
+    Cf* cf;
+    bool due;  // in that list
+  };
+  using Order = std::list<Placed>;
+  void note_order();
+  void note_place(Cf*, bool due, Order::iterator before);
+  void forget_place(const Cf*);
 
   List due_, ahead_;
   std::size_t listed_ = 0;
   std::size_t asked_ = 0;  // another first, and was none, for many are listed
   bool ahead_first_ = false;
   std::uint32_t turns_ = 0;
-  // Where they would stand, while some have been put first; what a loop makes, where that stands. Else empty.
-  std::unordered_map<const Cf*, std::int64_t> places_;
+  // While some have been put first: as all would stand, where each is there, and before whom stands what is made next.
+  Order order_;
+  std::unordered_map<const Cf*, Order::iterator> places_;
+  Order::iterator made_before_ = order_.end();
   bool out_of_order_ = false;
-  bool places_differ_ = false;                         // each has its own
-  std::int64_t place_of_latest_ = 0, last_place_ = 0;  // of what was made by last; of the last one in the order
 };
 
 template <class F>

@@ -414,6 +414,26 @@ std::vector<Cf*> ReadyQueue::take_all() {
   return all;
 }
 
+void ReadyQueue::hand_over(ReadyQueue& to) {
+  std::vector<Cf*> others, loops;
+  {
+    const std::lock_guard hold(mutex_);
+    while (Cf* c = pop_atomic()) others.push_back(c);
+    for (; structured_.head != nullptr; unlink_structured(structured_.head, nullptr)) others.push_back(structured_.head);
+    loops_.for_each([&](const Loops::Place& p) {
+      remove_loop(p);
+      loops.push_back(p.cf);
+      return true;
+    });
+  }
+  for (Cf* c : others) to.push(c);
+  const std::lock_guard hold(to.mutex_);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    to.loops_.push_first(*c);
+    to.add_others(1, true);
+  }
+}
+
 void ReadyQueue::look_for_alone(Making making) {
   const Cf* alone = nullptr;
   int whiles = 0;

@@ -73,6 +73,8 @@ class ReadyQueue {
   // `Making::subs`: nothing that is made behind loops.
   std::int64_t take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                     std::vector<Cf*>& exhausted, Making = Making::all);
+  // All of them go to another queue, the loops before what that has.
+  void hand_over(ReadyQueue& to);
   // All of them, when nothing runs any more.
   std::vector<Cf*> take_all();
   // A chunk claimed by pop has been run. True: the range is finished.

@@ -90,6 +90,7 @@ struct Worker {
   bool has_placed = false;                      // fragments on other ranks, or been sent there what it makes
   int light = 0;                                // positive: nearly all that it has run lately was light
   std::int64_t chunk = 1;                       // iterations to claim of a range
+  std::uint32_t looks = 0;                      // for work
   std::uint64_t queued = 0;                     // fragments this worker has put into queues (chunk control)
   runtime::WaitCounts::Counter waits, wakes;    // fragments that began / ceased to wait
   std::uint64_t published = 0;                  // ticks; when these were last

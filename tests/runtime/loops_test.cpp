@@ -27,6 +27,7 @@ enum class Event {
   push_while,     // the `while` of that family
   push_come,      // a loop from another rank
   push_last,      // a fragment that goes behind all
+  push_first,     // a loop of a worker that stays away
   make,           // by the next loop
   make_due,       // by what is due
   make_sibling,   // another worker does
@@ -39,7 +40,7 @@ enum class Event {
 };
 constexpr int kEvents = static_cast<int>(Event::take_last) + 1;
 const char* const kNames[] = {"push",      "push_due",  "push_turns", "push_within",  "push_around",   "push_while",
-                              "push_come", "push_last", "make",       "make_due",     "make_sibling",  "another_first",
+                              "push_come", "push_last", "push_first", "make",       "make_due",     "make_sibling",  "another_first",
                               "in_order",  "next_turns", "no_turns",  "take_first",   "take_last"};
 
 // Loops, and what is known of them besides. `wrong` says what is not as it should be.
@@ -73,6 +74,8 @@ class World {
         return push(kLoop, kPlaced);
       case Event::push_last:
         return push_last();
+      case Event::push_first:
+        return push(kLoop, 0, true);
       case Event::make:
         return make(Making::all, true);
       case Event::make_due:
@@ -142,13 +145,13 @@ class World {
     const Cf* maker = nullptr;             // the loop that made it
   };
 
-  void push(Block number, unsigned flags) {
+  void push(Block number, unsigned flags, bool first = false) {
     Cf* const c = allocate_cf(block(number), nullptr, {0, number == kWhile ? kTurns : 0});
     abi::frame_int(c, 0) = 1, abi::frame_int(c, 1) = 2;
     c->flags |= static_cast<std::uint16_t>(flags);
-    loops_.push(c);
+    first ? loops_.push_first(c) : loops_.push(c);
     if ((flags & kFamily) != 0 || number == kWhile) latest_ = nullptr;  // what the body makes then goes behind that
-    known_[c] = {(flags & kDue) != 0, ++now_, -1, (flags & kPlaced) != 0 ? nullptr : latest_};
+    known_[c] = {(flags & kDue) != 0, ++now_, -1, (flags & kPlaced) != 0 || first ? nullptr : latest_};
   }
   void push_last() {
     Cf* const c = allocate_cf(block(kAtomic), nullptr, {});
@@ -297,10 +300,10 @@ TEST(Loops, AreSoundAfterAllShortSequences) {
 
 // To look at all of them each time took 30 s for 40,000 calls that waited for data.
 TEST(Loops, WhereManyAreListedAnotherComesFirstNowAndThen) {
-  constexpr int kListed = 8'000, kAsked = 4'000;
+  constexpr int kListed = 8'192, kAsked = 4'096;
   World world;
   for (int k = 0; k < kListed; ++k) world.happen(k % 2 == 0 ? Event::push : Event::push_within);
-  EXPECT_EQ(world.changes(kAsked), kAsked / (kListed / 8));
+  EXPECT_EQ(world.changes(kAsked), kAsked / (kListed / 256 * 8));
   world.look();
   EXPECT_EQ(world.wrong, "");
 }
