@@ -103,8 +103,8 @@ class Server {
         const std::string text = e.what();  // "[json.exception...] ..."
         const std::size_t from = text.find("] ");
         refuse(id, kInvalidParams,
-               "the parameters of " + method + " are not as the protocol has them: " +
-                   (from == text.npos ? text : text.substr(from + 2)));
+               "the parameters of " + method +
+                   " are not as the protocol has them: " + (from == text.npos ? text : text.substr(from + 2)));
       } catch (const std::exception& e) {
         refuse(id, kInternalError, e.what());
       }

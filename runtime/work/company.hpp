@@ -4,8 +4,8 @@
 // work for a moment, and if more fragments end then than before, it stays so. From then on twice as many are tried now
 // and then. What is in vain is tried again after twice as long a time.
 //
-// The first worker always works. All do while it has nothing to run (Node), or runs something long, and when kernels are
-// no longer light. A pure machine; what is read by all is one number.
+// The first worker always works. All do while it has nothing to run (Node), or runs something long, and when kernels
+// are no longer light. A pure machine; what is read by all is one number.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ class Company {
   // Much may have been made that waits in cold memory: who tries again looks for longer.
   static constexpr std::uint64_t kLongSettle = 32;
   static constexpr double kBetter = 1.15;  // times as many fragments
-  // Kernels are light that take 1 us on average, with what they wait for memory, and no longer when they take twice that.
+  // Kernels are light that take 1 us on average, with what they wait for memory, and no longer when they take twice
+  // that.
   static constexpr double kLight = 2'500;
   static constexpr double kFewest = 2000;  // fragments of a moment
 
@@ -107,7 +108,7 @@ class Company {
   }
 
   const int size_;
-  alignas(64) std::atomic<int> active_;                  // all read it,
+  alignas(64) std::atomic<int> active_;                // all read it,
   alignas(64) std::atomic<std::uint64_t> goes_on_{0};  // and who stays away this
   // The first worker's:
   alignas(64) Phase phase_ = Phase::waits;

@@ -63,7 +63,9 @@ class Crew {
   // First worker: it has nothing to run.
   void call_others();
   // Another one stays away for a millisecond, or until it is called. Not while somebody has nothing to run.
-  bool stays_away(const Worker& w, std::uint64_t now) const { return !sleepers.any() && company.stays_away(w.number, now); }
+  bool stays_away(const Worker& w, std::uint64_t now) const {
+    return !sleepers.any() && company.stays_away(w.number, now);
+  }
   void stay_away();
 
   Growing growing;

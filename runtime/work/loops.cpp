@@ -126,7 +126,8 @@ Loops::Place Loops::next(Making making) const {
   Place next;
   if (due_.head == nullptr || ahead_first_) next = next_ahead(making);
   if (next.cf == nullptr && due_.head != nullptr)
-    next = turns_ != 0 && due_.turn != nullptr ? Place{due_.turn, due_.before_turn, true} : Place{due_.head, nullptr, true};
+    next = turns_ != 0 && due_.turn != nullptr ? Place{due_.turn, due_.before_turn, true}
+                                               : Place{due_.head, nullptr, true};
   return next;
 }
 
@@ -161,8 +162,7 @@ Loops::Place Loops::next_of_few() const {
 // has. Not loops of loops: they are around those that are left.
 Loops::Place Loops::next_ahead(Making making) const {
   if (making < Making::movable) return {};
-  if (making == Making::all && turns_ != 0 && ahead_.turn != nullptr)
-    return {ahead_.turn, ahead_.before_turn, false};
+  if (making == Making::all && turns_ != 0 && ahead_.turn != nullptr) return {ahead_.turn, ahead_.before_turn, false};
   Cf* before = nullptr;
   Cf* range = ahead_.head;
   for (std::size_t seen = 0; range != nullptr && making != Making::all; ++seen) {

@@ -1,9 +1,10 @@
 // Loops: the loops (`for`s) of one worker's queue, and what is structured and is to come behind them, in the order in
-// which more is made by them. They stand in two lists; what is due (kDue) goes before the others, which are ahead of it.
+// which more is made by them. They stand in two lists; what is due (kDue) goes before the others, which are ahead of
+// it.
 //
 // Depth first: what the newest body has made goes before what was there, in the order of that body. But the loops of a
-// `while`'s turn go behind those of its earlier turns, whatever of the turn has made them, and so do those of a sub that
-// calls itself: what is made beside the way from turn to turn would have its turn when the `while` has ended.
+// `while`'s turn go behind those of its earlier turns, whatever of the turn has made them, and so do those of a sub
+// that calls itself: what is made beside the way from turn to turn would have its turn when the `while` has ended.
 //
 // When nothing can run another one may be put first, or all may take turns: what is missing may be made by any. Then
 // it is remembered where each would stand, so that they can be put in the program's order again.
@@ -80,9 +81,9 @@ class Loops {
   struct List {
     Cf* head = nullptr;
     Cf* tail = nullptr;
-    Cf* last = nullptr;  // the last one that the body has made, or what that would stand behind
-    Cf* came = nullptr;  // the last one from another rank
-    Cf* turn = nullptr;  // while they take turns: whose it is; null: the first one's
+    Cf* last = nullptr;                     // the last one that the body has made, or what that would stand behind
+    Cf* came = nullptr;                     // the last one from another rank
+    Cf* turn = nullptr;                     // while they take turns: whose it is; null: the first one's
     Cf* before_turn = nullptr;              // what it stands behind
     std::array<Cf*, kFamilies> families{};  // the last loop of each
   };

@@ -419,7 +419,8 @@ void ReadyQueue::hand_over(ReadyQueue& to) {
   {
     const std::lock_guard hold(mutex_);
     while (Cf* c = pop_atomic()) others.push_back(c);
-    for (; structured_.head != nullptr; unlink_structured(structured_.head, nullptr)) others.push_back(structured_.head);
+    for (; structured_.head != nullptr; unlink_structured(structured_.head, nullptr))
+      others.push_back(structured_.head);
     loops_.for_each([&](const Loops::Place& p) {
       remove_loop(p);
       loops.push_back(p.cf);

@@ -82,8 +82,8 @@ class ReadyQueue {
 
   // Adds this queue's fragments to `ready[group]` and `bytes[group]`: those that are ready to run, and of the loops
   // those by which more may be made. But, unless it is `Making::all`, nothing of loops of which most waits for what
-  // other iterations make, nor of a `while` that is the only one, before it has been so for a millisecond: whoever gave it
-  // away would soon have nothing, and the values of its turns belong here.
+  // other iterations make, nor of a `while` that is the only one, before it has been so for a millisecond: whoever gave
+  // it away would soon have nothing, and the values of its turns belong here.
   void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
   // It should be counted again after a while.
   bool counts_later() const { return __atomic_load_n(&alone_, __ATOMIC_RELAXED) != nullptr; }

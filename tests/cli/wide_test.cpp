@@ -1,5 +1,5 @@
-// Programs that have much at once: with four times as much they may not take much more than four times as long, whatever
-// waits in queues and lists.
+// Programs that have much at once: with four times as much they may not take much more than four times as long,
+// whatever waits in queues and lists.
 #include <string>
 
 #include "command.hpp"
@@ -43,7 +43,8 @@ constexpr Wide kShapes[] = {
     {"calls that wait for data", 8'000,
      "for i = 0..n - 1 later(v[n - 1 - i], s[i]); for i = 0..n - 1 init(i * 7 % 1000, v[i]); show(s[n - 1]);"},
     {"loops that wait for data", 4'000,
-     "for i = 0..n - 1 for j = 0..p[n - 1 - i] init(i, v[i][j]); for i = 0..n - 1 init(i % 5, p[i]); show(v[n - 1][0]);"},
+     "for i = 0..n - 1 for j = 0..p[n - 1 - i] init(i, v[i][j]); for i = 0..n - 1 init(i % 5, p[i]); show(v[n - "
+     "1][0]);"},
     {"whiles side by side", 4'000,
      "for i = 0..n - 1 { init(i % 5, v[i][0]); while v[i][t] > 0, t = 0 .. out w[i] init(v[i][t] - 1, v[i][t + 1]); }\n"
      "for i = 0..n - 1 show(w[i] - i % 5);"},
@@ -77,8 +78,8 @@ TEST_F(WideTest, FourTimesAsMuchTakesAboutFourTimesAsLong) {
     for (const Words& run : runs) {
       const Wide& s = kShapes[k];
       const double once = cpu_seconds(k, s.size, run), more = cpu_seconds(k, 4 * s.size, run);
-      EXPECT_LT(more, 8 * once + 0.15) << s.name << ": " << s.size << ", and four times as many; " << run[1] << " ranks, "
-                                      << run[3] << " threads";
+      EXPECT_LT(more, 8 * once + 0.15) << s.name << ": " << s.size << ", and four times as many; " << run[1]
+                                       << " ranks, " << run[3] << " threads";
     }
   }
 }

@@ -37,7 +37,7 @@ class Time {
   }
   std::uint64_t now() const { return now_; }
   Company company;
-  
+
  private:
   double fragments = 0;
   std::uint64_t now_ = 1'000'000'000;

@@ -1,4 +1,5 @@
-// The order of loops in all sequences of what can happen to them, as far as these are short, and in long ones under seeds.
+// The order of loops in all sequences of what can happen to them, as far as these are short, and in long ones under
+// seeds.
 #include "runtime/work/loops.hpp"
 
 #include <gtest/gtest.h>
@@ -39,9 +40,9 @@ enum class Event {
   take_last,
 };
 constexpr int kEvents = static_cast<int>(Event::take_last) + 1;
-const char* const kNames[] = {"push",      "push_due",  "push_turns", "push_within",  "push_around",   "push_while",
-                              "push_come", "push_last", "push_first", "make",       "make_due",     "make_sibling",  "another_first",
-                              "in_order",  "next_turns", "no_turns",  "take_first",   "take_last"};
+const char* const kNames[] = {"push",          "push_due",  "push_turns", "push_within", "push_around", "push_while",
+                              "push_come",     "push_last", "push_first", "make",        "make_due",    "make_sibling",
+                              "another_first", "in_order",  "next_turns", "no_turns",    "take_first",  "take_last"};
 
 // Loops, and what is known of them besides. `wrong` says what is not as it should be.
 class World {
@@ -174,7 +175,8 @@ class World {
       return;
     }
     if (making == Making::due && !p.due) wrong = "what is not due was made by";
-    if (here && making == Making::all && any_due && !p.due && loops_.turns() % 2 != 0) wrong = "what is due has its turn first";
+    if (here && making == Making::all && any_due && !p.due && loops_.turns() % 2 != 0)
+      wrong = "what is due has its turn first";
     look_for_turn(p.cf, making);
     known_[p.cf].made_at = ++now_;
     if (here) latest_ = p.cf;
@@ -262,7 +264,7 @@ class World {
 
   Loops loops_;
   std::map<const Cf*, Known> known_;
-  std::map<const Cf*, std::int64_t> order_;                // when the first was put first
+  std::map<const Cf*, std::int64_t> order_;  // when the first was put first
   const Cf* latest_ = nullptr;  // the worker has made by last, and what it made stands before what is left of that
   std::int64_t now_ = 0, turns_since_ = 0, order_since_ = 0;
 };
