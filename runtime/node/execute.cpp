@@ -404,7 +404,7 @@ bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {
   // What it has made ready is not to wait, unseen, until all of its runs are over.
   if (repeats && policy != nullptr && !w.stats.tiny(c->block->group)) policy->changed();
   if (repeats && leaves_to_others(w, c)) return false;
-  const bool last = (repeats && alone_ && held->grows()) || (before.kind == abi::Kind::loop && readers_turn(w));
+  const bool last = (repeats && works_alone() && held->grows()) || (before.kind == abi::Kind::loop && readers_turn(w));
   if (before.kind == abi::Kind::eval && is_to_be_seen(w, c)) return ready(w, c, false), false;
   if (!behind && !last && !overdue(w) && !evacuation->parked()) return true;
   enroll(c);

@@ -237,7 +237,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
     // What it has made last was nothing to run.
-    if (w.idle_since != 0 && crew.size() == 1) look_elsewhere(crew, w);
+    if (w.idle_since != 0 && works_alone()) look_elsewhere(crew, w);
   }
   // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what light fragments
   // take. For each that makes values pile up some of those who read them.
@@ -274,8 +274,8 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 
 Making Node::may_make(const Worker& w) const {
   // Of who is alone nobody else makes those who read what piles up.
-  const bool alone = crew.size() == 1 && (w.idle_since != 0 || w.queue.atomics() < w.visible + Lead::kMany);
-  if (w.leaves && !(alone && crew.look(w).waiting < Lead::kMany)) return Making::few;
+  const bool hungry = works_alone() && (w.idle_since != 0 || w.queue.atomics() < w.visible + Lead::kMany);
+  if (w.leaves && !(hungry && crew.look(w).waiting < Lead::kMany)) return Making::few;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);
@@ -398,8 +398,9 @@ void Node::worker_loop(Worker& w) {
       if (w.chained != nullptr) w.queue.push(std::exchange(w.chained, nullptr));
       if (!w.queue.looks_empty()) w.queue.hand_over(crew.workers.front()->queue);
       Crew::publish(w);
+      if (w.lets_go) Crew::set_lets_go(w, false);
       w.stats.pause();
-      crew.stay_away();
+      crew.stay_away([&] { return stays_away(w) && !stopping.load() && !failed.load(); });
       was_idle = true;
       continue;
     }

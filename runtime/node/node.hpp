@@ -174,7 +174,9 @@ class Node final : public Surroundings {
   bool work_in_sight(const Worker&) const;
   bool stays_away(const Worker&) const;
   // The only worker of the only rank, or the others stay away.
-  bool alone() const { return alone_ ? !several_ : keeps_company_ && crew.company.active() == 1; }
+  bool alone() const { return !several_ && works_alone(); }
+  // ... of this rank.
+  bool works_alone() const { return alone_ || (keeps_company_ && crew.one_works()); }
   bool look_on(const Worker&) const;
   int finish(int exit_code);
   bool all_workers_left() const;

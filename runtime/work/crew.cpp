@@ -1,7 +1,6 @@
 #include "runtime/work/crew.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "runtime/start/facts.hpp"
@@ -89,11 +88,6 @@ void Crew::keep_company() {
 void Crew::call_others() {
   const std::lock_guard hold(mutex_);
   called_.notify_all();
-}
-
-void Crew::stay_away() {
-  std::unique_lock hold(mutex_);
-  if (!sleepers.any()) called_.wait_for(hold, std::chrono::milliseconds(1));
 }
 
 GroupStats::Snapshot Crew::stats(std::uint32_t group) const {

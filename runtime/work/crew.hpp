@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -62,11 +63,15 @@ class Crew {
   void keep_company();
   // First worker: it has nothing to run.
   void call_others();
-  // Another one stays away for a millisecond, or until it is called. Not while somebody has nothing to run.
+  // Another one: not while somebody has nothing to run.
   bool stays_away(const Worker& w, std::uint64_t now) const {
     return !sleepers.any() && company.stays_away(w.number, now);
   }
-  void stay_away();
+  // ... looks whether it is `to_stay` each millisecond, or when it is called.
+  template <class F>
+  void stay_away(F to_stay);
+  // All but one stay away now.
+  bool one_works() const { return away_.load(std::memory_order_relaxed) + 1 == static_cast<std::int32_t>(size()); }
 
   Growing growing;
   Company company;
@@ -77,6 +82,7 @@ class Crew {
  private:
   bool quiet(Making);
 
+  std::atomic<std::int32_t> away_{0};
   std::mutex mutex_;  // of who stays away
   std::condition_variable called_;
   std::atomic<std::uint32_t> next_worker_{0};
@@ -86,5 +92,12 @@ class Crew {
   alignas(kLine) std::atomic<std::int64_t> beside_{
       0};  // fragments that wait and were made by who may make no loops that stay; rather more
 };
+
+template <class F>
+void Crew::stay_away(F to_stay) {
+  away_.fetch_add(1, std::memory_order_relaxed);
+  for (std::unique_lock hold(mutex_); to_stay();) called_.wait_for(hold, std::chrono::milliseconds(1));
+  away_.fetch_sub(1, std::memory_order_relaxed);
+}
 
 }  // namespace tessera::runtime

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kSeenLoops = static_cast<std::size_t>(balancer::kSeen);
 // Another one comes first whenever that is asked for while so few are listed; else for each so many at kShare-th times.
-constexpr std::size_t kMostAlways = 256, kShare = 8;
+constexpr std::size_t kMostAlways = 1024, kShare = 8;
 // So many loops behind the first one are compared with it.
 constexpr std::size_t kCompared = 8;
 // Of atomic fragments so few: what a turn has made beside its way to the next one.

@@ -136,6 +136,7 @@ bool is_right(std::uint64_t seed, int wrong) { return seed * 73 % 100 >= static_
 }  // namespace
 
 Generated program_of(std::uint64_t seed, const Like& like) {
+  if (like.wide) return wide(seed);
   if (like.steady) return steady(seed, like.known);
   return generate(seed, like.size,
                   is_right(seed, like.wrong) ? Fault::none
@@ -147,7 +148,7 @@ Generated program_of(std::uint64_t seed, const Like& like) {
 bool prepare(std::uint64_t seed, const Like& like, const fs::path& folder, Case& out, std::vector<Mismatch>& mismatches,
              Totals& totals) {
   const auto started = Clock::now();
-  const bool right = like.steady || is_right(seed, like.wrong);
+  const bool right = like.steady || like.wide || is_right(seed, like.wrong);
   const Generated program = program_of(seed, like);
   const fs::path base = folder / std::to_string(seed);
   out = {seed, base.string() + ".fa", program.arguments, {}};
@@ -159,7 +160,7 @@ bool prepare(std::uint64_t seed, const Like& like, const fs::path& folder, Case&
     if (stage == "number-blocks") after = reference::interpret(blocks, program.arguments);
   };
   compiler::Options options;
-  if (seed % 3 == 0 && !like.steady) {  // the optimisations change nothing of the results
+  if (seed % 3 == 0 && !like.steady && !like.wide) {  // the optimisations change nothing of the results
     for (const compiler::block::Pass& pass : compiler::block::pipeline()) {
       if (pass.optimisation) options.without.insert(pass.name);
     }
@@ -240,7 +241,8 @@ void run_batch(std::vector<Case> cases, const Plan& plan, const fs::path& folder
   totals.run += since(running);
   munmap(progress, sizeof(Progress));
   for (Mismatch& m : read_report(report)) mismatches.push_back(std::move(m));
-  if (!plan.crash && !plan.recover && plan.steady == 0) shrink_first(cases, plan, library, report, before, mismatches);
+  if (!plan.crash && !plan.recover && plan.steady == 0 && plan.wide == 0)
+    shrink_first(cases, plan, library, report, before, mismatches);
   fs::remove(report);
   fs::remove(library);
 }

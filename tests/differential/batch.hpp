@@ -42,6 +42,7 @@ struct Totals {
 struct Like {
   int size = 24, wrong = 10, swept = 1;
   bool steady = false, known = false;  // of any number of steps (steady.hpp)
+  bool wide = false;                   // and of cells
 };
 bool prepare(std::uint64_t seed, const Like&, const std::filesystem::path& folder, Case& out,
              std::vector<Mismatch>& mismatches, Totals& totals);

@@ -273,7 +273,9 @@ void run_child(const std::vector<Case>& cases, const Plan& plan, std::size_t fir
       all[at] = writing(std::move(all[at]), report);
       [[maybe_unused]] const int ignored = ftruncate(error, 0);
       std::string what;
-      if (plan.steady != 0) {
+      if (plan.wide != 0) {
+        what = run_widely(program, c, all[at], plan.wide, report, said);
+      } else if (plan.steady != 0) {
         what = run_steadily(program, c, all[at], plan.steady, report, said);
       } else if (plan.recover && all[at].world) {
         what = run_recovering(program, c, plan.first + at, report, said);

@@ -233,6 +233,13 @@ std::vector<Configuration> steady_runs(std::uint64_t seed, int ranks, int thread
   return all;
 }
 
+std::vector<Configuration> wide_runs() {
+  const auto of = [](int ranks, int threads, const char* policy) {
+    return make(ranks, threads, 0, *balancer::find_policy(policy));
+  };
+  return {of(1, 1, "none"), of(1, 2, "none"), of(2, 1, "none"), of(2, 1, "auto")};
+}
+
 void rename(Configuration& c) {
   const auto us = [](whole::Span s) { return static_cast<double>(s.count()) * 1e-3; };
   c.name = fmt::format("whole run {}: {} ranks ({} spare), {} threads on {} cores, {}", c.world->seed, c.options.ranks,
@@ -299,6 +306,7 @@ std::vector<Configuration> simpler(const Configuration& c) {
 }
 
 std::vector<Configuration> configurations(std::uint64_t seed, const Plan& plan) {
+  if (plan.wide != 0) return wide_runs();
   if (plan.steady != 0) return steady_runs(seed, plan.steady_ranks, plan.steady_threads);
   std::vector<Configuration> all;
   if (plan.threads) all = configurations(seed);

@@ -41,6 +41,7 @@ struct Plan {
   bool crash = false;      // in each of these a rank crashes
   bool recover = false;    // each dies, and another one goes on from its journal (recovery.hpp)
   std::size_t steady = 0;  // not 0: instead, programs of so many steps and more, whose memory may not grow (growth.hpp)
+  std::size_t wide = 0;    // not 0: instead, programs of so many cells, and four times as many
   int steady_ranks = 1;    // on so many ranks
   int steady_threads = 1;  // by so many threads each
 };

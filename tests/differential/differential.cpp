@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
   app.add_flag("--recover", plan.recover, "... each of which dies, and goes on from its journal");
   app.add_option("--steady", plan.steady,
                  "instead: programs whose memory may not grow from so many steps to four times as many");
+  app.add_option("--wide", plan.wide,
+                 "instead: programs that may not take much more than four times as long with four times as many cells");
   app.add_flag("--known", like.known, "... and of which some are known to grow");
   app.add_option("--steady-ranks", plan.steady_ranks, "... on so many ranks")->capture_default_str();
   app.add_option("--steady-threads", plan.steady_threads, "... by so many threads each")->capture_default_str();
@@ -62,6 +64,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   plan.threads = !only_whole;
   like.steady = plan.steady != 0;
+  like.wide = plan.wide != 0;
   if (print) {
     std::fputs(program_of(seed, like).text.c_str(), stdout);
     return 0;

@@ -13,12 +13,13 @@ std::string braces(const std::string& statements) { return "{\n" + statements + 
 
 // Names of main, which subs take by the same: x[time][cell], or the other way round, is what steps; y, of one cell,
 // goes along with it; z frees what it has read; l[i] is i, and nobody knows before the run. Times begin with `far`.
-const char* const kNames = "x, y, z, l";
-const char* const kParameters = "name x, name y, name z, name l, int t, int last, int k";
+// How many cells there are is a number, or the argument n, which subs take by the same name.
+const std::string kFew[] = {"x, y, z, l", "name x, name y, name z, name l, int t, int last, int k"};
+const std::string kMany[] = {"x, y, z, l, n", "name x, name y, name z, name l, int n, int t, int last, int k"};
 
 class Steady {
  public:
-  Steady(std::uint64_t seed, bool known) : r_(seed * 0x9E3779B97F4A7C15u + 99), known_(known) {}
+  Steady(std::uint64_t seed, bool known, bool wide) : r_(seed * 0x9E3779B97F4A7C15u + 99), known_(known), wide_(wide) {}
 
   std::string text() {
     std::vector<std::string> parts = {
@@ -29,18 +30,20 @@ class Steady {
     r_.shuffle(parts);
     std::string main = std::string("df x, y, z, l, half, more, out_w, go;\n");
     for (const std::string& part : parts) main += part;
-    return reference::kernels_text() + subs_ + "sub main(int steps) " +
+    return reference::kernels_text() + subs_ + (wide_ ? "sub main(int steps, int n) " : "sub main(int steps) ") +
            braces("if 1 " + braces("let last = steps + " + std::to_string(far_ - 1) + " " + braces(main)));
   }
 
  private:
-  std::string cells() const { return loop("i", "0", std::to_string(n_ - 1)); }
+  std::string size() const { return wide_ ? "n" : std::to_string(n_); }
+  std::string last_cell() const { return wide_ ? "n - 1" : std::to_string(n_ - 1); }
+  std::string cells() const { return loop("i", "0", last_cell()); }
   std::string at(const std::string& time, const std::string& cell) const {
     const std::string row = "[" + (down_ ? "last - (" + time + ")" : time) + "]";
     return "x" + (time_last_ ? "[" + cell + "]" + row : row + "[" + cell + "]");
   }
   std::string column(const std::string& i) {
-    const std::string n = std::to_string(n_);
+    const std::string n = size();
     switch (r_.below(meshed_ ? 4 : 3)) {
       case 0:
         return i;
@@ -69,16 +72,16 @@ class Steady {
   std::string row() {
     switch (r_.below(7)) {
       case 0: {  // a sub that nobody inlines, for each cell
-        subs_ += "sub cell(" + std::string(kParameters) + ", int i) " + braces(step("i"));
-        return cells() + "cell(" + kNames + ", t, last, l[i], i);\n";
+        subs_ += "sub cell(" + parameters_ + ", int i) " + braces(step("i"));
+        return cells() + "cell(" + names_ + ", t, last, l[i], i);\n";
       }
       case 1: {  // a tree of subs
         if (!known_) break;
-        const std::string half = "(from + to) / 2", names = std::string("tree(") + kNames + ", t, last, k, ";
-        subs_ += "sub tree(" + std::string(kParameters) + ", int from, int to) " +
+        const std::string half = "(from + to) / 2", names = "tree(" + names_ + ", t, last, k, ";
+        subs_ += "sub tree(" + parameters_ + ", int from, int to) " +
                  braces("if from == to " + braces(step("from")) + "if from < to " +
                         braces(names + "from, " + half + ");\n" + names + half + " + 1, to);\n"));
-        return std::string("tree(") + kNames + ", t, last, 0, 0, " + std::to_string(n_ - 1) + ");\n";
+        return "tree(" + names_ + ", t, last, 0, 0, " + last_cell() + ");\n";
       }
       case 2:
         return in_parts();
@@ -89,7 +92,7 @@ class Steady {
   }
   // In as many parts as the step before says, by a field of its own.
   std::string in_parts() {
-    const std::string count = "(" + at("t - 1", "0") + " % 3 + 3) % 3 + 1", n = std::to_string(n_);
+    const std::string count = "(" + at("t - 1", "0") + " % 3 + 3) % 3 + 1", n = size();
     const bool by_name = r_.chance(50);
     const std::string aside = r_.chance(50) ? "f[j][i]" : at("t - 1", "i");
     const std::string begin = cells() + "mix(" + at("t - 1", "i") + ", t, f[0][i])" + advice("i") + ";\n";
@@ -101,7 +104,7 @@ class Steady {
   }
   // Fields of the step's own, and who looks at them, beside the way from step to step.
   std::string beside() {
-    const std::string n = std::to_string(n_), now = at(plus("t", -r_.between(0, 1)), "i");
+    const std::string n = size(), now = at(plus("t", -r_.between(0, 1)), "i");
     std::string make = cells() + "mix(" + now + ", t, f[i])" + advice("i") + ";\n";
     std::string look = cells() + "mix(f[i], f[(i + 1) % " + n + "], g[i])" + advice("i") + ";\n";
     if (r_.chance(30)) look = cells() + "if f[i] % 2 == 0 mix(f[i], 3, g[i]);\n";
@@ -137,8 +140,8 @@ class Steady {
         case 3:  // as a sub that is not inlined, with loops of its own
         case 4: {
           const std::string name = "aside" + std::to_string(++asides_);
-          subs_ += "sub " + name + "(" + kParameters + ") " + braces(beside());
-          parts.push_back(name + "(" + kNames + ", t, last, " + (r_.chance(50) ? "l[0]" : at("t - 1", "0")) + ");\n");
+          subs_ += "sub " + name + "(" + parameters_ + ") " + braces(beside());
+          parts.push_back(name + "(" + names_ + ", t, last, " + (r_.chance(50) ? "l[0]" : at("t - 1", "0")) + ");\n");
           break;
         }
         default: {  // reads and makes nothing that others need
@@ -157,9 +160,9 @@ class Steady {
   // ---- how they follow one another
 
   std::string steps() {
-    const std::string first = std::to_string(far_), given = std::string("(") + kNames + ", t, last, ";
+    const std::string first = std::to_string(far_), given = "(" + names_ + ", t, last, ";
     const auto as_sub = [&](const std::string& name) {
-      subs_ += "sub " + name + "(" + kParameters + ") " + braces(parts_of_step());
+      subs_ += "sub " + name + "(" + parameters_ + ") " + braces(parts_of_step());
       return name + given + (r_.chance(70) ? "l[0]" : "t") + ");\n";
     };
     const auto body = [&] { return braces(r_.chance(35) ? as_sub("turn") : parts_of_step()); };
@@ -168,12 +171,12 @@ class Steady {
         return loop("t", first, "last") + body();
       case 1: {
         const std::string again =
-            std::string("next(") + kNames + ", t + 1, last, " + (!known_ || r_.chance(50) ? "k" : "l[0]") + ");\n";
+            "next(" + names_ + ", t + 1, last, " + (!known_ || r_.chance(50) ? "k" : "l[0]") + ");\n";
         const std::string condition = known_ && r_.chance(50) ? "if t < last && l[0] >= 0 " : "if t < last ";
         const std::string now = parts_of_step();
-        subs_ += "sub next(" + std::string(kParameters) + ") " +
+        subs_ += "sub next(" + parameters_ + ") " +
                  braces(!known_ || r_.chance(80) ? now + condition + again : condition + again + now);
-        return std::string("next(") + kNames + ", " + first + ", last, 0);\n";
+        return "next(" + names_ + ", " + first + ", last, 0);\n";
       }
       default: {
         static const std::vector<std::string> kKnown = {"l[0] >= 0", "1", "l[0] + l[1] < 10"};
@@ -203,7 +206,7 @@ class Steady {
       subs_ += "sub rows(name x, int from, int to) " +
                braces("if from == to show(\"row\", x[from]);\nif from < to " +
                       braces("rows(x, from, " + half + ");\nrows(x, " + half + " + 1, to);\n"));
-      parts.push_back("rows(x[" + last + "], 0, " + std::to_string(n_ - 1) + ");\n");
+      parts.push_back("rows(x[" + last + "], 0, " + last_cell() + ");\n");
     }
     // Who looks on, at each step or some: not until a `while` has ended, for then all has to be there.
     if (r_.chance(40)) {
@@ -225,6 +228,8 @@ class Steady {
 
   Random r_;
   const bool known_;  // also what is known to grow
+  const bool wide_;   // of any number of cells
+  const std::string &names_ = (wide_ ? kMany : kFew)[0], &parameters_ = (wide_ ? kMany : kFew)[1];
   const int n_ = r_.between(2, 6), far_ = r_.between(1, 3);
   const bool down_ = r_.chance(15), time_last_ = r_.chance(20), meshed_ = r_.chance(40), placed_ = r_.chance(40);
   bool y_goes_ = false, z_goes_ = false, turns_ = false;
@@ -234,6 +239,8 @@ class Steady {
 
 }  // namespace
 
-Generated steady(std::uint64_t seed, bool known) { return {Steady(seed, known).text(), {"12"}}; }
+Generated steady(std::uint64_t seed, bool known) { return {Steady(seed, known, false).text(), {"12"}}; }
+
+Generated wide(std::uint64_t seed) { return {Steady(seed, true, true).text(), {"12", "5"}}; }
 
 }  // namespace tessera::differential

@@ -11,4 +11,8 @@ namespace tessera::differential {
 // subs.
 Generated steady(std::uint64_t seed, bool known);
 
+// wide makes a program of the same kind, all shapes included, whose main takes the number of its steps, and of its
+// cells: with more of these it may not take much more time for each.
+Generated wide(std::uint64_t seed);
+
 }  // namespace tessera::differential
