@@ -235,7 +235,9 @@ std::vector<Configuration> steady_runs(std::uint64_t seed, int ranks, int thread
 
 std::vector<Configuration> wide_runs() {
   const auto of = [](int ranks, int threads, const char* policy) {
-    return make(ranks, threads, 0, *balancer::find_policy(policy));
+    Configuration c = make(ranks, threads, 0, *balancer::find_policy(policy));
+    c.least_to_sweep = 512;  // as ever
+    return c;
   };
   return {of(1, 1, "none"), of(1, 2, "none"), of(2, 1, "none"), of(2, 1, "auto")};
 }

@@ -305,7 +305,7 @@ TEST(Loops, WhereManyAreListedAnotherComesFirstNowAndThen) {
   constexpr int kListed = 8'192, kAsked = 4'096;
   World world;
   for (int k = 0; k < kListed; ++k) world.happen(k % 2 == 0 ? Event::push : Event::push_within);
-  EXPECT_EQ(world.changes(kAsked), kAsked / (kListed / 256 * 8));
+  EXPECT_EQ(world.changes(kAsked), kAsked / (kListed / 1024 * 8));
   world.look();
   EXPECT_EQ(world.wrong, "");
 }
