@@ -17,6 +17,8 @@ namespace {
 
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
 constexpr std::uint64_t kAloneTicks = 2'500'000;  // about 1 ms
+// Of so many loops the iterations are counted: who is told of fewer than there are has enough.
+constexpr std::size_t kMostCounted = 1024;
 
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
@@ -183,14 +185,29 @@ Cf* ReadyQueue::pop_atomic(Running running) {
   return c;
 }
 
+// What is listed beside atomic fragments that are ready, and beside ranges, is counted by group.
+void ReadyQueue::note_listed(const Cf* c, std::int64_t by, bool behind) {
+  const abi::Block& b = *c->block;
+  if (b.kind == abi::Kind::range) return;
+  GroupList& g = groups_[b.group];
+  (behind ? g.behind : g.structured) += by;
+  g.block = &b;
+  if (b.kind != abi::Kind::loop) return;
+  whiles_ += by;
+  any_while_ ^= reinterpret_cast<std::uintptr_t>(c);
+  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
+}
+
 void ReadyQueue::push_loop(Cf* c) {
   loops_.push(c);
+  note_listed(c, 1, true);
   add_others(1, true);
 }
 
 void ReadyQueue::push_last(Cf* c) {
   const std::lock_guard hold(mutex_);
   loops_.push_last(c);
+  note_listed(c, 1, true);
   add_others(1, true);
 }
 
@@ -199,19 +216,20 @@ void ReadyQueue::push_structured(Cf* c) {
   c->next = *at;
   *at = c;
   structured_.last = c;
+  note_listed(c, 1, false);
   add_others(1, false);
 }
 
 void ReadyQueue::remove_loop(const Loops::Place& p) {
   loops_.remove(p);
-  if (p.cf == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
+  note_listed(p.cf, -1, true);
   add_others(-1, true);
 }
 
 void ReadyQueue::unlink_structured(Cf* c, Cf* before) {
   (before == nullptr ? structured_.head : before->next) = c->next;
   if (structured_.last == c) structured_.last = before;
-  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
+  note_listed(c, -1, false);
   add_others(-1, false);
 }
 
@@ -328,14 +346,14 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   const std::lock_guard hold(mutex_);
   std::int64_t taken = 0;
   if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
-  while (taken < n && groups_[group].head != nullptr && !stays(groups_[group].head, making)) {
+  while (taken < n && groups_[group].head != nullptr && !stays(*groups_[group].head->block, making)) {
     out.push_back(pop_front(group));
     ++taken;
   }
   Cf* before = nullptr;
   for (Cf* c = structured_.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group == group && !stays(c, making)) {
+    if (c->block->group == group && !stays(*c->block, making) && !is_alone(c)) {
       unlink_structured(c, before);
       out.push_back(c);
       ++taken;
@@ -353,15 +371,16 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
 }
 
 // A chain, or a `while`, that takes in each run what others make meanwhile: it would go in step with them, by messages.
-bool ReadyQueue::stays(const Cf* c, Making making) const {
+bool ReadyQueue::stays(const abi::Block& b, Making making) const {
   if (making == Making::all || weights_ == nullptr) return false;
-  const abi::Block& b = *c->block;
   constexpr unsigned kChain = abi::kRepeats | abi::kBulk;
   if (b.kind == abi::Kind::atomic)
     return (b.flags & kChain) == abi::kRepeats && weights_->mean(b.group) < kFollowingTicks;
-  if (b.kind != abi::Kind::loop) return false;
-  return (c == alone_ && ticks() - alone_since_ < kAloneTicks) ||
-         (b.carried != nullptr && !is_heavy(b.carried, *weights_));
+  return b.kind == abi::Kind::loop && b.carried != nullptr && !is_heavy(b.carried, *weights_);
+}
+
+bool ReadyQueue::is_alone(const Cf* c) const {
+  return c == alone_ && weights_ != nullptr && ticks() - alone_since_ < kAloneTicks;
 }
 
 bool ReadyQueue::is_offered(const Cf* range, Making making) const {
@@ -375,7 +394,7 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
                                       std::vector<Cf*>& exhausted, Making making) {
   Cf* const c = p.cf;
   if (c->block->kind != abi::Kind::range) {
-    if (stays(c, making)) return 0;
+    if (stays(*c->block, making) || is_alone(c)) return 0;
     remove_loop(p);
     out.push_back(c);
     return 1;
@@ -431,20 +450,13 @@ void ReadyQueue::hand_over(ReadyQueue& to) {
   const std::lock_guard hold(to.mutex_);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     to.loops_.push_first(*c);
+    to.note_listed(*c, 1, true);
     to.add_others(1, true);
   }
 }
 
 void ReadyQueue::look_for_alone(Making making) {
-  const Cf* alone = nullptr;
-  int whiles = 0;
-  const auto look = [&](const Cf* c) {
-    if (c->block->kind == abi::Kind::loop) alone = c, ++whiles;
-    return whiles < 2;
-  };
-  for (const Cf* c = structured_.head; c != nullptr && look(c);) c = c->next;
-  std::as_const(loops_).for_each(look);
-  if (making == Making::all || whiles != 1) alone = nullptr;
+  const auto* alone = making != Making::all && whiles_ == 1 ? reinterpret_cast<const Cf*>(any_while_) : nullptr;
   if (alone != alone_) alone_since_ = ticks();
   __atomic_store_n(&alone_, alone, __ATOMIC_RELAXED);
 }
@@ -453,19 +465,21 @@ void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_
   const std::lock_guard hold(mutex_);
   look_for_alone(making);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
-    if (stays(groups_[g].head, making)) continue;
+    if (stays(*groups_[g].head->block, making)) continue;
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
-  for (Cf* c = structured_.head; c != nullptr; c = c->next) ready[c->block->group] += stays(c, making) ? 0 : 1;
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    const GroupList& of = groups_[g];
+    const std::int64_t listed = of.structured + (making < Making::movable ? 0 : of.behind);
+    if (listed == 0 || stays(*of.block, making)) continue;
+    ready[g] += listed - (alone_ != nullptr && alone_->block->group == g && is_alone(alone_) ? 1 : 0);
+  }
   if (making < Making::movable) return;
+  std::size_t seen = 0;
   std::as_const(loops_).for_each([&](const Cf* c) {
-    if (c->block->kind != abi::Kind::range) {
-      ready[c->block->group] += stays(c, making) ? 0 : 1;
-    } else if (is_offered(c, making)) {
-      ready[c->block->group] += iterations_left(c);
-    }
-    return true;
+    if (c->block->kind == abi::Kind::range && is_offered(c, making)) ready[c->block->group] += iterations_left(c);
+    return making == Making::all || ++seen < kMostCounted;
   });
 }
 

@@ -106,6 +106,9 @@ class ReadyQueue {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
     std::uint32_t newer = kNone, older = kNone;  // neighbours among non-empty groups
+    // Structured ones, and what has been pushed behind loops; the block of one of them.
+    std::int64_t structured = 0, behind = 0;
+    const abi::Block* block = nullptr;
   };
   std::uint32_t first_group(Running) const;
   Cf* pop_atomic(Running = Running::usual);
@@ -116,7 +119,9 @@ class ReadyQueue {
   bool may_make(Making) const;
   std::int64_t take_of_loop(const Loops::Place&, std::int64_t n, std::vector<Cf*>& out, std::vector<Cf*>& exhausted,
                             Making);
-  bool stays(const Cf*, Making) const;
+  bool stays(const abi::Block&, Making) const;
+  bool is_alone(const Cf*) const;
+  void note_listed(const Cf*, std::int64_t by, bool behind);
   void look_for_alone(Making);
   bool is_offered(const Cf* range, Making) const;
   void push_loop(Cf*);
@@ -138,6 +143,8 @@ class ReadyQueue {
     Cf* last = nullptr;
   } structured_;
   Loops loops_;
+  std::int64_t whiles_ = 0;        // listed,
+  std::uintptr_t any_while_ = 0;   // and their addresses, combined: of one its own
   const Cf* alone_ = nullptr;      // the only `while`, when last counted,
   std::uint64_t alone_since_ = 0;  // in ticks
   std::int64_t atomics_ = 0;
