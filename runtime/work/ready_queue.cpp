@@ -16,9 +16,9 @@ namespace tessera::runtime {
 namespace {
 
 constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
-constexpr std::uint64_t kAloneTicks = 2'500'000;  // about 1 ms
+constexpr std::uint64_t kOnlyTicks = 2'500'000;  // about 1 ms
 // Of so many loops the iterations are counted: who is told of fewer than there are has enough.
-constexpr std::size_t kMostCounted = 1024;
+constexpr std::size_t kMostCounted = 1024, kMostLookedAt = 8 * kMostCounted;
 
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
@@ -190,12 +190,14 @@ void ReadyQueue::note_listed(const Cf* c, std::int64_t by, bool behind) {
   const abi::Block& b = *c->block;
   if (b.kind == abi::Kind::range) return;
   GroupList& g = groups_[b.group];
-  (behind ? g.behind : g.structured) += by;
-  g.block = &b;
+  const bool may_stay = b.kind == abi::Kind::loop || b.kind == abi::Kind::atomic;
+  GroupList::Listed& listed = may_stay ? g.may_stay : g.others;
+  (behind ? listed.behind : listed.structured) += by;
+  if (may_stay) g.staying = &b;
   if (b.kind != abi::Kind::loop) return;
   whiles_ += by;
   any_while_ ^= reinterpret_cast<std::uintptr_t>(c);
-  if (c == alone_) __atomic_store_n(&alone_, nullptr, __ATOMIC_RELAXED);
+  if (c == only_while_) __atomic_store_n(&only_while_, nullptr, __ATOMIC_RELAXED);
 }
 
 void ReadyQueue::push_loop(Cf* c) {
@@ -353,7 +355,7 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   Cf* before = nullptr;
   for (Cf* c = structured_.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
-    if (c->block->group == group && !stays(*c->block, making) && !is_alone(c)) {
+    if (c->block->group == group && !stays(*c->block, making) && !is_only_while(c)) {
       unlink_structured(c, before);
       out.push_back(c);
       ++taken;
@@ -379,8 +381,8 @@ bool ReadyQueue::stays(const abi::Block& b, Making making) const {
   return b.kind == abi::Kind::loop && b.carried != nullptr && !is_heavy(b.carried, *weights_);
 }
 
-bool ReadyQueue::is_alone(const Cf* c) const {
-  return c == alone_ && weights_ != nullptr && ticks() - alone_since_ < kAloneTicks;
+bool ReadyQueue::is_only_while(const Cf* c) const {
+  return c == only_while_ && weights_ != nullptr && ticks() - only_since_ < kOnlyTicks;
 }
 
 bool ReadyQueue::is_offered(const Cf* range, Making making) const {
@@ -394,7 +396,7 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
                                       std::vector<Cf*>& exhausted, Making making) {
   Cf* const c = p.cf;
   if (c->block->kind != abi::Kind::range) {
-    if (stays(*c->block, making) || is_alone(c)) return 0;
+    if (stays(*c->block, making) || is_only_while(c)) return 0;
     remove_loop(p);
     out.push_back(c);
     return 1;
@@ -455,31 +457,38 @@ void ReadyQueue::hand_over(ReadyQueue& to) {
   }
 }
 
-void ReadyQueue::look_for_alone(Making making) {
-  const auto* alone = making != Making::all && whiles_ == 1 ? reinterpret_cast<const Cf*>(any_while_) : nullptr;
-  if (alone != alone_) alone_since_ = ticks();
-  __atomic_store_n(&alone_, alone, __ATOMIC_RELAXED);
+void ReadyQueue::look_for_only_while(Making making) {
+  const auto* only = making != Making::all && whiles_ == 1 ? reinterpret_cast<const Cf*>(any_while_) : nullptr;
+  if (only != only_while_) only_since_ = ticks();
+  __atomic_store_n(&only_while_, only, __ATOMIC_RELAXED);
 }
 
 void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
-  look_for_alone(making);
+  look_for_only_while(making);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
     if (stays(*groups_[g].head->block, making)) continue;
     ready[g] += groups_[g].count;
     bytes[g] += groups_[g].bytes;
   }
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-    const GroupList& of = groups_[g];
-    const std::int64_t listed = of.structured + (making < Making::movable ? 0 : of.behind);
-    if (listed == 0 || stays(*of.block, making)) continue;
-    ready[g] += listed - (alone_ != nullptr && alone_->block->group == g && is_alone(alone_) ? 1 : 0);
+    const auto listed = [making](const GroupList::Listed& l) {
+      return l.structured + (making < Making::movable ? 0 : l.behind);
+    };
+    ready[g] += listed(groups_[g].others);
+    const std::int64_t may_stay = listed(groups_[g].may_stay);
+    if (may_stay == 0 || stays(*groups_[g].staying, making)) continue;
+    ready[g] +=
+        may_stay - (only_while_ != nullptr && only_while_->block->group == g && is_only_while(only_while_) ? 1 : 0);
   }
   if (making < Making::movable) return;
-  std::size_t seen = 0;
+  std::size_t counted = 0, seen = 0;
   std::as_const(loops_).for_each([&](const Cf* c) {
-    if (c->block->kind == abi::Kind::range && is_offered(c, making)) ready[c->block->group] += iterations_left(c);
-    return making == Making::all || ++seen < kMostCounted;
+    if (c->block->kind == abi::Kind::range && is_offered(c, making)) {
+      ready[c->block->group] += iterations_left(c);
+      ++counted;
+    }
+    return making == Making::all || (counted < kMostCounted && ++seen < kMostLookedAt);
   });
 }
 

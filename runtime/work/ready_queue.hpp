@@ -86,7 +86,7 @@ class ReadyQueue {
   // it away would soon have nothing, and the values of its turns belong here.
   void count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making);
   // It should be counted again after a while.
-  bool counts_later() const { return __atomic_load_n(&alone_, __ATOMIC_RELAXED) != nullptr; }
+  bool counts_later() const { return __atomic_load_n(&only_while_, __ATOMIC_RELAXED) != nullptr; }
   bool empty() {
     const std::lock_guard hold(mutex_);
     return atomics_ == 0 && structured_.head == nullptr && loops_.empty();
@@ -106,9 +106,12 @@ class ReadyQueue {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
     std::uint32_t newer = kNone, older = kNone;  // neighbours among non-empty groups
-    // Structured ones, and what has been pushed behind loops; the block of one of them.
-    std::int64_t structured = 0, behind = 0;
-    const abi::Block* block = nullptr;
+    // Structured ones, and what has been pushed behind loops: those that may have to stay (stays), and others.
+    struct Listed {
+      std::int64_t structured = 0, behind = 0;
+    };
+    Listed may_stay, others;
+    const abi::Block* staying = nullptr;  // the block of one of the first
   };
   std::uint32_t first_group(Running) const;
   Cf* pop_atomic(Running = Running::usual);
@@ -120,9 +123,9 @@ class ReadyQueue {
   std::int64_t take_of_loop(const Loops::Place&, std::int64_t n, std::vector<Cf*>& out, std::vector<Cf*>& exhausted,
                             Making);
   bool stays(const abi::Block&, Making) const;
-  bool is_alone(const Cf*) const;
+  bool is_only_while(const Cf*) const;
   void note_listed(const Cf*, std::int64_t by, bool behind);
-  void look_for_alone(Making);
+  void look_for_only_while(Making);
   bool is_offered(const Cf* range, Making) const;
   void push_loop(Cf*);
   void push_structured(Cf*);
@@ -143,10 +146,10 @@ class ReadyQueue {
     Cf* last = nullptr;
   } structured_;
   Loops loops_;
-  std::int64_t whiles_ = 0;        // listed,
-  std::uintptr_t any_while_ = 0;   // and their addresses, combined: of one its own
-  const Cf* alone_ = nullptr;      // the only `while`, when last counted,
-  std::uint64_t alone_since_ = 0;  // in ticks
+  std::int64_t whiles_ = 0;         // listed,
+  std::uintptr_t any_while_ = 0;    // and their addresses, combined: of one its own
+  const Cf* only_while_ = nullptr;  // the only `while`, when last counted,
+  std::uint64_t only_since_ = 0;    // in ticks
   std::int64_t atomics_ = 0;
   std::int64_t others_ = 0;
   std::int64_t listed_loops_ = 0;

@@ -399,6 +399,60 @@ TEST(ReadyQueue, TheOnlyWhileStaysAMillisecond) {
   for (Cf* c : q.take_all()) free_cf(c);
 }
 
+// It is kept while fragments come and go, not looked for.
+TEST(ReadyQueue, WhatIsCountedIsWhatIsListed) {
+  ReadyQueue queues[2] = {ReadyQueue(4), ReadyQueue(4)};
+  std::vector<std::int64_t> listed(4);
+  std::uint64_t random = 7;
+  for (int k = 0; k < 20'000; ++k) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    ReadyQueue& q = queues[random >> 33 & 1];
+    const auto what = random >> 40 & 15;
+    const std::uint32_t g = random >> 50 & 3;
+    std::vector<Cf*> gone, exhausted;
+    if (what < 6) {
+      q.push(g == 3 ? range(1, 3) : fragment(g, 0), (random >> 60 & 1) != 0);
+      listed[g] += g == 3 ? 3 : 1;
+    } else if (what < 7) {
+      q.push_last(fragment(0, 0));
+      ++listed[0];
+    } else if (what < 11) {
+      Work w;
+      if (!q.pop(w, Making::nothing, Making::all, 1)) continue;
+      --listed[w.cf->block->group];
+      if (w.cf->block->kind != abi::Kind::range || ReadyQueue::chunk_done(w.cf)) free_cf(w.cf);
+    } else if (what < 15) {
+      listed[g] -= q.take(g, 2, balancer::Rank{1}, gone, exhausted);
+    } else {
+      q.hand_over(&q == queues ? queues[1] : queues[0]);
+      EXPECT_TRUE(q.empty());
+      EXPECT_TRUE(q.looks_empty());
+    }
+    for (Cf* c : gone) free_cf(c);
+    for (Cf* c : exhausted) free_cf(c);
+    std::vector<std::int64_t> ready(4), bytes(4);
+    for (ReadyQueue& each : queues) each.count(ready, bytes, Making::all);
+    ASSERT_EQ(ready, listed) << k;
+  }
+  for (ReadyQueue& each : queues) {
+    for (Cf* c : each.take_all()) free_cf(c);
+  }
+}
+
+TEST(ReadyQueue, WhatIsHandedOverGoesFirstInItsOrder) {
+  ReadyQueue from(4), to(4);
+  from.push(range(10, 11));
+  from.push(range(20, 20));
+  to.push(range(30, 30));
+  Work w;
+  ASSERT_TRUE(from.steal(w, Making::all, 1));  // whose chunk has not ended
+  from.hand_over(to);
+  EXPECT_TRUE(from.empty());
+  for (const std::int64_t due : {11, 20, 30, -1}) EXPECT_EQ(next_made(to), due);
+  EXPECT_TRUE(ReadyQueue::chunk_done(w.cf));
+  free_cf(w.cf);
+}
+
 // Who leaves gives all away; who has made enough offers what is ready.
 TEST(ReadyQueue, WhatIsToComeBehindIsCountedAndTaken) {
   ReadyQueue q(4);
