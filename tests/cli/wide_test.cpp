@@ -55,11 +55,15 @@ constexpr Wide kShapes[] = {
 
 class WideTest : public Command {
  protected:
+  std::string printed;  // by the last run
+
   double cpu_seconds(std::size_t which, int n, const Words& options) {
     Words words = {"run", "p.fa", "--summary", "s.json", "-q"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", std::to_string(which), std::to_string(n)});
-    EXPECT_TRUE(ended(tessera(words), 0));
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    printed = o.out;
     double seconds = 0;
     for (const auto& rank : nlohmann::json::parse(read("s.json")).at("ranks"))
       seconds += rank.at("cpu_seconds").get<double>();
@@ -76,10 +80,13 @@ TEST_F(WideTest, FourTimesAsMuchTakesAboutFourTimesAsLong) {
   const Words runs[] = {{"-n", "1", "-t", "1"}, {"-n", "1", "-t", "2"}, {"-n", "2", "-t", "1"}};
   for (std::size_t k = 0; k < std::size(kShapes); ++k) {
     const Wide& s = kShapes[k];
+    std::string alone;
     for (const Words& run : {runs[0], runs[1 + k % 2]}) {
       const double once = cpu_seconds(k, s.size, run), more = cpu_seconds(k, 4 * s.size, run);
       EXPECT_LT(more, 8 * once + 0.15) << s.name << ": " << s.size << ", and four times as many; " << run[1]
                                        << " ranks, " << run[3] << " threads";
+      if (alone.empty()) alone = printed;
+      EXPECT_EQ(printed, alone) << s.name;
     }
   }
 }
