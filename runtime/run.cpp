@@ -15,6 +15,7 @@
 #include "runtime/balance/profiles.hpp"
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/balance_kept.hpp"
 #include "runtime/node/end_of_run.hpp"
@@ -240,9 +241,11 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
   try {
     std::optional<OthersLogger> logger;
     if (own) {
+      bias::prepare();
       print_whole_lines();
       note_open_descriptors();
     } else {
+      bias::end();
       logger.emplace();
     }
     set_up_logging(options);

@@ -20,7 +20,7 @@
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/data/table.hpp"
 #include "runtime/fragment/scope_record.hpp"
-#include "runtime/memory/lock.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/protocol/counting.hpp"
 #include "runtime/transport/transport.hpp"
 
@@ -91,7 +91,7 @@ class Scopes {
   static constexpr std::uint32_t kParts = 1u << kPartBits;
   static constexpr std::size_t kMostInPart = std::size_t{1} << (kSlotBits - kPartBits);
   struct alignas(64) Part {
-    SpinMutex mutex;
+    BiasedMutex mutex;
     std::vector<Slot> slots;
     std::vector<std::uint32_t> free;
   };

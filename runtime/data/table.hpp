@@ -10,7 +10,7 @@
 
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/fragment/input_slot.hpp"
-#include "runtime/memory/lock.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/protocol/entry.hpp"
 #include "runtime/transport/transport.hpp"
@@ -53,7 +53,7 @@ class alignas(64) Shard {
  public:
   Shard();
   ~Shard();
-  SpinMutex mutex;
+  BiasedMutex mutex;
   DfEntry* find(const abi::Id& id) const;
   DfEntry* insert(const abi::Id& id, std::uint64_t scope, protocol::Entry begins = {});  // not there yet
   // Takes the entry out and returns it; null when absent.

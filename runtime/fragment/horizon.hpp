@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "runtime/abi/tessera/abi.hpp"
-#include "runtime/memory/lock.hpp"
+#include "runtime/memory/biased.hpp"
 
 namespace tessera::runtime {
 
@@ -114,7 +114,7 @@ class alignas(64) Horizon {
   // many bytes of it.
   static constexpr std::uint64_t kPays = 64;
   struct alignas(64) Part {
-    SpinMutex mutex;
+    BiasedMutex mutex;
     std::vector<Value> values;
     std::vector<abi::Id> others;  // elements without the indices that tell
     std::uint64_t bytes = 0;
@@ -151,7 +151,7 @@ class alignas(64) Horizon {
   void note_way(const HeldHull&);
   void forget(const Horizon& other);
 
-  SpinMutex mutex_;
+  BiasedMutex mutex_;
   std::vector<Held> held_;  // side by side: there may be as many as there are records
   HeldHull* open_ = nullptr;
   HeldHull* handed_ = nullptr;           // of several ranks: with the lock of all

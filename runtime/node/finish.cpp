@@ -5,6 +5,7 @@
 
 #include "runtime/balance/policy_host.hpp"
 #include "runtime/journal/journal.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/node/interrupts.hpp"
 #include "runtime/node/membership.hpp"
 #include "runtime/node/node.hpp"
@@ -77,6 +78,7 @@ int Node::finish(int exit_code) {
   const bool all_left = !signalled || all_workers_left();
   if (all_left) {
     for (auto& w : crew.workers) w->thread.join();
+    if (biased_) bias::end();
   } else {
     seal_traces();
   }

@@ -16,6 +16,7 @@
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/cf.hpp"
 #include "runtime/journal/journal.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/memory/pool.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/balance_kept.hpp"
@@ -388,6 +389,7 @@ void Node::worker_loop(Worker& w) {
   thread_worker = &w;
   mark_own_thread();
   give_back_at_exit();
+  bias::own();
   w.tid.store(gettid());
   const CrashStack stack;
   crew.sleepers.cancel();
@@ -521,6 +523,7 @@ int Node::run() {
   if (facts.options.caller == nullptr && simulation == nullptr) guard_new_descriptors();
   if (facts.first()) start_main();
   for (auto& [from, parcel] : std::exchange(early, {})) handle(from, decode(std::move(parcel)));
+  if (alone_ && !several_ && facts.options.caller == nullptr && simulation == nullptr) biased_ = bias::begin();
   for (auto& w : crew.workers) {
     w->thread = Thread([this, p = w.get()] {
       worker_loop(*p);

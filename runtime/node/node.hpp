@@ -186,6 +186,7 @@ class Node final : public Surroundings {
   const bool several_;          // ranks
   const bool looks_on_;         // there is a core for each worker of this host
   const bool alone_;            // one worker
+  bool biased_ = false;         // to which all BiasedMutexes are, alone in the process
   const bool keeps_company_;    // Company decides how many workers work
   const bool bounded_;          // there are several workers, of one rank or several: Lead
   const bool looks_ahead_;      // ... and a core for each worker of this host: it begins early

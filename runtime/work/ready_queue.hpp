@@ -18,7 +18,7 @@
 
 #include "balancer/types.hpp"
 #include "runtime/fragment/cf.hpp"
-#include "runtime/memory/lock.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/work/group_stats.hpp"
 #include "runtime/work/loops.hpp"
 
@@ -137,7 +137,7 @@ class ReadyQueue {
     if (loop) __atomic_store_n(&listed_loops_, listed_loops_ + n, __ATOMIC_RELAXED);
   }
 
-  SpinMutex mutex_;
+  BiasedMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
   struct {
