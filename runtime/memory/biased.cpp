@@ -54,7 +54,6 @@ bool wait_outside() {
 bool claim() {
   if (claimed_by_this > 0) return ++claimed_by_this, true;
   claiming.lock();
-  if (!on()) return claiming.unlock(), false;
   claimed_by_this = 1;
   state.claimed.store(true);
   barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
