@@ -1,6 +1,7 @@
 #include "compiler/block/passes.hpp"
 
 #include "compiler/block/close_frames.hpp"
+#include "compiler/block/count_passed.hpp"
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/find_carried.hpp"
@@ -53,6 +54,8 @@ std::vector<Pass> pipeline() {
       {"find-carried", find_carried, true},
       // All that makes fragments is what it will be; what it needs is not captured yet.
       {"sweep-names", sweep_names, true},
+      // What is swept is left alone, and so is all that it is passed with.
+      {"count-passed", count_passed, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
       // Once every chain is there.

@@ -71,7 +71,7 @@ std::string DataFragments::freed_text(const std::string& name, std::uint32_t blo
 // Fails on behalf of a block that runs elsewhere.
 void DataFragments::fail_at(const abi::Name& n, std::uint32_t block, const std::string& text) {
   // The scope must not end before the failure is known to rank 0.
-  if (ScopeRecord* s = scopes_.find_home(n.scope)) s->count.fetch_add(1);
+  if (ScopeRecord* s = scopes_.find_home(n.scope)) s->count.add();
   const abi::Block& b = *facts_.program.blocks[block];
   rank_.fail(fmt::format("{}: error: {}\n  in `{}`{}", place(facts_.program, b.pos), text, b.text,
                          called_at(facts_.program, b)),

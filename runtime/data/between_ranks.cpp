@@ -18,7 +18,7 @@ using protocol::Travels;
 // the scope can end there (protocol/counting.hpp); 0: it does anyway.
 std::uint64_t DataFragments::hold(ScopeRecord* scope, Rank home) {
   if (!protocol::must_be_answered(balancer::index(scopes_.way_home(scope)), balancer::index(home))) return 0;
-  scope->count.fetch_add(1, std::memory_order_relaxed);  // until Acked
+  scope->count.add();  // until Acked
   return scope->ref;
 }
 

@@ -298,7 +298,7 @@ void DataFragments::keep_back(Worker& w, DfEntry* e, ScopeRecord* scope) {
   e->made_in = scope;
   if (w.untold.empty()) w.tells_by = ticks() + Worker::kTells;
   const bool held = !w.untold.empty() && w.untold.back().scope == scope;
-  if (!held) scope->count.fetch_add(1, std::memory_order_relaxed);
+  if (!held) scope->count.add();
   w.untold.push_back({e->id, scope, !held});
 }
 

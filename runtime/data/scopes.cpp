@@ -39,7 +39,7 @@ ScopeRecord* Scopes::open(ScopeRecord* parent, abi::Id id) {
   ScopeRecord* r = make_record();
   r->id = id;
   r->parent = parent;
-  if (parent != nullptr) parent->count.fetch_add(1, std::memory_order_relaxed);
+  if (parent != nullptr) parent->count.add();
   // A part that is full leaves what is to come to the next one.
   const std::uint32_t first = number_of_this_thread();
   for (std::uint32_t i = 0; i < kParts; ++i) {
@@ -96,7 +96,7 @@ ScopeRecord* Scopes::arrive(std::uint64_t ref, Rank from, Debts& owed) {
     ++owed.back().second;
   };
   const auto count_here = [&](ScopeRecord* r) {
-    r->count.fetch_add(1, std::memory_order_relaxed);
+    r->count.add();
     if (protocol::arrives(r->knows()) == protocol::Arrival::returns) owe();
     return r;
   };
@@ -117,7 +117,7 @@ bool Scopes::close_proxy(ScopeRecord* proxy, std::uint64_t ref, Rank& engaged_by
   const auto at = proxies_.find(ref);
   // Between our count reaching zero and this lock, a fragment may have arrived (count is up again),
   // come and gone (somebody else closed it), or both (a new record).
-  if (at == proxies_.end() || at->second != proxy || proxy->count.load(std::memory_order_acquire) != 0) {
+  if (at == proxies_.end() || at->second != proxy || proxy->count.load() != 0) {
     return false;
   }
   engaged_by = proxy->engaged_by;

@@ -7,6 +7,7 @@
 
 #include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
+#include "runtime/memory/biased.hpp"
 #include "runtime/protocol/counting.hpp"
 
 namespace tessera::runtime {
@@ -27,8 +28,38 @@ struct AtEnd {
   abi::Spot spot{};  // assigns, of a swept name
 };
 
+// How much there is under a scope: the body that makes it, its fragments, its child scopes. A worker that is alone in
+// its process counts without atomic operations (memory/biased.hpp).
+class ScopeCount {
+ public:
+  void add(std::int64_t n = 1) {
+    if (alone([&] { n_.store(load() + n, std::memory_order_relaxed); })) return;
+    n_.fetch_add(n, std::memory_order_relaxed);
+  }
+  // True: nothing is left.
+  bool take(std::int64_t n) {
+    bool last = false;
+    const bool done = alone([&] {
+      last = load() == n;
+      n_.store(load() - n, std::memory_order_relaxed);
+    });
+    return done ? last : n_.fetch_sub(n, std::memory_order_acq_rel) == n;
+  }
+  std::int64_t load() const { return n_.load(std::memory_order_acquire); }
+
+ private:
+  template <class F>
+  static bool alone(F f) {
+    if (!bias::on() || !bias::enter()) return false;
+    f();
+    bias::leave();
+    return true;
+  }
+  std::atomic<std::int64_t> n_{1};
+};
+
 struct ScopeRecord : abi::Scope {
-  std::atomic<std::int64_t> count{1};
+  ScopeCount count;
   ScopeRecord* parent = nullptr;  // home records; null for the root
   Rank engaged_by{-1};            // proxies: whom we owe the ScopeReturn
   DfEntry* entries = nullptr;     // home records: to free at the end (lock of its part of Scopes)

@@ -8,8 +8,8 @@
 //   another       writes `claimed`, has the kernel put a barrier into all running threads (membarrier), reads `inside`
 //
 // So one of them sees the other: the worker goes out and waits, or the other one waits until it is out. Critical
-// sections may be nested, as under SpinMutexes; but while all are one lock, whoever takes it may hold no other lock that
-// is taken inside of one.
+// sections may be nested, as under SpinMutexes; but while all are one lock, whoever takes it may hold no other lock
+// that is taken inside of one.
 #pragma once
 
 #include <atomic>

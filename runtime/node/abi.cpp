@@ -183,7 +183,10 @@ void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Va
 
 void assign(Worker* w, Cf* c, std::uint32_t output, const Name& n, Df& df) {
   if (df.value == nullptr && has_none(w, c, n, df)) return;
-  assign_value(w, c, output, n, taken(c, output, df));
+  Value* v = taken(c, output, df);
+  if (!has_known_uses(n) || is_swept(n)) return assign_value(w, c, output, n, v);
+  note_output(w, c, output, n, v, 1);
+  w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output}, n, v, 1);
 }
 Places* places(Worker* w) {
   if (w->node.ranks() == 1) return nullptr;

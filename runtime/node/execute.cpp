@@ -216,7 +216,7 @@ void set_current(Worker& w, Cf* c) { __atomic_store_n(&w.current, c, __ATOMIC_RE
 void Node::enroll(Cf* c) {
   if ((c->flags & kEnrolled) != 0) return;
   c->flags |= kEnrolled;
-  static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
+  static_cast<ScopeRecord*>(c->scope)->count.add();
   if ((c->block->flags & abi::kHolds) != 0) [[unlikely]]
     hold_hulls(c);
 }
@@ -225,7 +225,7 @@ void Node::leave_scope(Worker& w, ScopeRecord* scope, std::int64_t count) {
   for (; scope != nullptr; count = 1) {
     const std::uint64_t ref = scope->ref;
     const protocol::Knows knows = scope->knows();
-    if (scope->count.fetch_sub(count, std::memory_order_acq_rel) != count) return;
+    if (!scope->count.take(count)) return;
     if (protocol::at_zero(knows) == protocol::AtZero::pays) {
       Rank engaged_by{-1};
       if (scopes.close_proxy(scope, ref, engaged_by)) {
@@ -555,7 +555,7 @@ void Node::fail_in(const Cf* c, abi::Pos pos, const std::string& text, int exit_
   no_child();
   // Never given back: whatever runs above or beside it, this scope does not end any more, and so
   // neither does the program before the failure is known to rank 0.
-  static_cast<ScopeRecord*>(c->scope)->count.fetch_add(1, std::memory_order_relaxed);
+  static_cast<ScopeRecord*>(c->scope)->count.add();
   const std::string where =
       pos == 0 ? runtime::place(facts.program, c->block->pos) : runtime::place(facts.program, pos);
   fail(fmt::format("{}: error: {}\n  in {}{}", where, text, describe(facts.program, c),

@@ -407,7 +407,7 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
   // Enrolled here, under the lock: the original's own count of the scope still covers it.
   Cf* copy = copy_range(c, last - part + 1, last);
   if (copy->scope != nullptr) {
-    static_cast<ScopeRecord*>(copy->scope)->count.fetch_add(1, std::memory_order_relaxed);
+    static_cast<ScopeRecord*>(copy->scope)->count.add();
     copy->flags |= kEnrolled;
   }
   out.push_back(copy);

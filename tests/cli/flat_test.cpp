@@ -77,6 +77,12 @@ sub split(int d, name a, name o) {
   if d == 0 step(a, a, o);
   if d > 0 { df l, m; split(d - 1, a, l[0]); split(d - 1, a, l[1]); step(l[0], l[1], m); split(d - 1, m, o); }
 }
+sub sums(int d, int v, name o) {
+  df a, b, c, e, k;
+  if d <= 0 init(v % 64, o);
+  if d > 0 { sums(d - 1, v, a); sums(d - 2, v + 1, b); sums(d - 2, v, c); sums(d - 3, v, e); step(a, b, o); }
+  if d > 1 norm(c, k);
+}
 sub move(name a, name b) step(a, a, b);
 sub smooth(name f, name t, name p) { for i = 0..9 step(f[p[i]], f[i], t[i]); }
 C++ sub bursts(value a, name x) ${{  // is tiny, but for 200 calls of each 4000
@@ -209,6 +215,7 @@ constexpr Steps kShapes[] = {
      "init(1, x[0]); for t = 0..n - 1 move(x[t], x[t + 1]) >> (k[t]); show(x[n]); if k[n - 1] show(x[n]);"},
     {"a recursion with names of its own in each step", 8000,
      "init(1, x[0]); for t = 0..n - 1 level(2, x[t], x[t + 1]); show(x[n]);"},
+    {"sums by calls, some of which nobody reads", 2000, "for t = 0..n { df o; sums(3, t, o); if t == n show(o); }"},
     {"a tree with names of its own in a while", 4000,
      "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
      "  split(2, x[t], x[t + 1]); norm(x[t + 1], k[t + 1]); }\n"

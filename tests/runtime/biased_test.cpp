@@ -1,5 +1,5 @@
-// BiasedMutex with real threads: what orders a worker's plain writes against another thread's is the processor, which no
-// pure machine shows.
+// BiasedMutex with real threads: what orders a worker's plain writes against another thread's is the processor, which
+// no pure machine shows.
 #include "runtime/memory/biased.hpp"
 
 #include <gtest/gtest.h>

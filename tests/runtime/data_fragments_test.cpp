@@ -68,10 +68,10 @@ class Part final : public Surroundings {
   void enroll(abi::Cf* c) override {
     if ((c->flags & kEnrolled) != 0) return;
     c->flags |= kEnrolled;
-    if (auto* s = static_cast<ScopeRecord*>(c->scope)) ++s->count;
+    if (auto* s = static_cast<ScopeRecord*>(c->scope)) s->count.add();
   }
   void arrived(Worker&, abi::Cf* c) override { came.push_back(c); }
-  void leave_scope(Worker&, ScopeRecord* scope, std::int64_t count) override { scope->count -= count; }
+  void leave_scope(Worker&, ScopeRecord* scope, std::int64_t count) override { scope->count.take(count); }
   void asked(Worker&, const abi::Name&, const abi::Cf*, bool, std::uint64_t) override {}
   Presence presence() override { return {}; }
   void fail(const std::string& text, int) override { wrong += text; }
@@ -177,7 +177,7 @@ TEST(DataFragments, WhoWaitsIsWokenOnceWithTheValue) {
   abi::Cf* first = a.wants(all.name(1), a.root);
   abi::Cf* second = a.wants(all.name(1), a.root);
   EXPECT_TRUE(a.came.empty());
-  EXPECT_EQ(a.root->count, 3);  // the body's and theirs
+  EXPECT_EQ(a.root->count.load(), 3);  // the body's and theirs
   a.assigns(all.name(1), 42);
   ASSERT_EQ(a.came.size(), 2u);
   EXPECT_EQ(a.read(first) + a.read(second), 84);

@@ -34,7 +34,7 @@ class Cluster {
       case 0:  // create
         if (here_[r] > 0 && budget_-- > 0) {
           ++here_[r];
-          ++record(r)->count;
+          record(r)->count.add();
         }
         return;
       case 1:  // move
@@ -63,7 +63,7 @@ class Cluster {
   void leave(std::size_t r) {
     ScopeRecord* s = record(r);
     ASSERT_NE(s, nullptr);
-    if (--s->count != 0) return;
+    if (!s->count.take(1)) return;
     if (r == 0) {
       ASSERT_FALSE(finished_);
       ASSERT_EQ(alive(), 0) << "the scope ended with fragments alive";

@@ -55,7 +55,8 @@ struct Name {
 TESSERA_HOT Name index(Name base, std::int64_t i) { return {mix(base.id, static_cast<std::uint64_t>(i)), base.scope}; }
 
 // A name with known uses: whoever assigns one of its fragments says how many fragments will read it,
-// and it is freed with the last of them. The mark travels with the name; scopes ignore it.
+// and it is freed with the last of them. The mark travels with the name; scopes ignore it. A sub that is passed such a
+// name assigns it for one fragment (pass count-passed).
 inline constexpr std::uint64_t kUsesKnown = std::uint64_t{1} << 47;
 TESSERA_HOT Name uses_known(Name n) { return {n.id, n.scope | kUsesKnown}; }
 TESSERA_HOT bool has_known_uses(const Name& n) { return (n.scope & kUsesKnown) != 0; }
