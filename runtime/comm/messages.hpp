@@ -391,13 +391,19 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
   BeatKind kind = BeatKind::ask;
 };
 
+struct Backlog {  // a rank -> whose values they are: so many bytes of yours are here (node/backlogs.hpp)
+  static constexpr bool counts = false;
+  std::int64_t bytes = 0;
+  bool busy = false;  // fragments run here
+};
+
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
 using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
                              ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
                              Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
                              Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk,
                              ClockAnswer, AskTotals, MakeMore, SweepWanted, SweepCut, SweepHasCut, SweepExpect,
-                             SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom, SweepFound, SweepAwaited>;
+                             SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom, SweepFound, SweepAwaited, Backlog>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

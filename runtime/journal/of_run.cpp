@@ -72,6 +72,7 @@ void OfRun::read(const abi::Program& program, const RunOptions& options) {
   header_.blocks = digest_of_blocks(program);
   header_.began = simulation != nullptr ? 0 : static_cast<std::int64_t>(std::time(nullptr));
   auto known = std::make_shared<Known>(options.journal, header_.attempt, header_.blocks);
+  damaged_ = known->damaged;
   if (known->placed != 0) known_ = std::move(known);
 }
 
@@ -145,6 +146,11 @@ void OfRun::say(const RunOptions& options) const {
   }
   for (const auto& other : not_files_of(options.journal)) {
     std::fprintf(stderr, "tessera: warning: --journal: %s is no file: it is passed over\n", other.c_str());
+  }
+  if (known_ == nullptr && damaged_ > 0) {
+    std::fprintf(stderr,
+                 "tessera: warning: nothing in the journal %s can be read (%llu bytes): this run begins anew\n",
+                 options.journal.c_str(), static_cast<unsigned long long>(damaged_));
   }
   if (known_ == nullptr) return;
   const Known& k = *known_;

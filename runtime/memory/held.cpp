@@ -9,7 +9,8 @@ namespace tessera::runtime {
 namespace {
 
 struct Sample {
-  std::shared_ptr<Held> by;
+  std::shared_ptr<Held> by;  // or
+  std::shared_ptr<HeldFrom> from;
   std::string name;
   std::uint32_t group;
   std::int64_t stands_for;
@@ -54,10 +55,20 @@ void Held::sample(const std::string& name, std::uint32_t group, abi::Value* v) {
   const std::int64_t stands_for = std::max(bytes_of(v), kEvery);
   {
     const std::lock_guard hold(samples_mutex);
-    if (!samples().try_emplace(v, Sample{shared_from_this(), name, group, stands_for}).second) return;
+    if (!samples().try_emplace(v, Sample{shared_from_this(), nullptr, name, group, stands_for}).second) return;
     mark_sampled(v);
   }
   add(name, group, stands_for);
+}
+
+void HeldFrom::sample(abi::Value* v) {
+  const std::int64_t bytes = Held::bytes_of(v);
+  {
+    const std::lock_guard hold(samples_mutex);
+    if (!samples().try_emplace(v, Sample{nullptr, shared_from_this(), {}, 0, bytes}).second) return;
+    mark_sampled(v);
+  }
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void no_longer_held(const abi::Value* v) {
@@ -68,7 +79,11 @@ void no_longer_held(const abi::Value* v) {
     s = std::move(at->second);
     samples().erase(at);
   }
-  s.by->add(s.name, s.group, -s.stands_for);
+  if (s.from != nullptr) {
+    s.from->bytes_.fetch_sub(s.stands_for, std::memory_order_relaxed);
+  } else {
+    s.by->add(s.name, s.group, -s.stands_for);
+  }
 }
 
 std::vector<HeldBytes> Held::most() const {

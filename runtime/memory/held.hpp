@@ -71,6 +71,17 @@ class Held : public std::enable_shared_from_this<Held> {
       0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time
 };
 
+// How much large values of another rank hold here. Values may outlive it.
+class HeldFrom : public std::enable_shared_from_this<HeldFrom> {
+ public:
+  void sample(abi::Value*);
+  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  friend void no_longer_held(const abi::Value*);
+  std::atomic<std::int64_t> bytes_{0};
+};
+
 // A worker's way to the next sample.
 class HeldCountdown {
  public:

@@ -173,9 +173,9 @@ void note_output(Worker* w, const Cf* c, std::uint32_t output, const Name& n, Va
   }
   if (w->held.next(v)) [[unlikely]]
     sample_output(w, c, output, v);
-  if (w->node.facts.balancing && uses != 0) {  // what nobody reads goes nowhere
+  if (w->tells && uses != 0) {  // what nobody reads goes nowhere
     w->stats.add_bytes_out(c->block->group, static_cast<std::int64_t>(v->size));
-    w->node.links->made(v->size);
+    if (w->node.facts.balancing) w->node.links->made(v->size);
   }
 }
 

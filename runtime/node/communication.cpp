@@ -67,6 +67,8 @@ void Node::handle(Rank from, Message&& m) {
           leave_scope(*crew.outside, scopes.find(x.scope), x.count);
         } else if constexpr (std::is_same_v<T, Acked>) {
           leave_scope(*crew.outside, scopes.find(x.scope));
+        } else if constexpr (std::is_same_v<T, Backlog>) {
+          backlogs.on(from, x);
         } else if constexpr (std::is_same_v<T, MakeMore>) {
           crew.call();
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
@@ -98,6 +100,7 @@ void Node::asked(Worker& w, const abi::Name& n, const Cf* by, bool request, std:
 }
 
 void Node::receive(Rank from, Parcel&& p) {
+  backlogs.came(from, p);
   RankEvents* const events = observing->events();
   if (events == nullptr) return handle(from, decode(std::move(p)));
   std::size_t bytes = p.bytes.size();
@@ -127,6 +130,7 @@ bool Node::turn(bool busy) {
     links->turn(now);
     if (outside_load_ != nullptr) outside_load_->turn(now);
     look_at_workers(now);
+    backlogs.turn(now, !crew.all_idle());
     observing->turn(now);
     data.trim_copies(now);
     data.untold.tell(comm, now);
@@ -155,6 +159,7 @@ void Node::look_at_workers(Clock::time_point now) {
 Clock::time_point Node::next_turn(Clock::time_point now, Clock::time_point until) {
   until = observing->next(now, std::min({until, end->next(now), links->next(now), membership->next(now)}));
   if (!crew.workers.empty()) until = std::min(until, next_look_);
+  until = backlogs.next(until);
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load_ != nullptr) until = std::min(until, outside_load_->next(now));
   return std::min(until, data.untold.next(until));

@@ -376,7 +376,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 
 // A kernel's fragment that repeats makes values grow, while they pile up: what lets values go has its turn.
 [[gnu::always_inline]] inline bool Node::leaves_to_others(Worker& w, Cf* c) {
-  if (held->now() < pileup.next()) [[likely]]
+  if (piled() < pileup.next()) [[likely]]
     return false;
   if (c->block->kind != abi::Kind::atomic) return false;
   if (!crew.growing.grows(c->block->group)) {
@@ -390,7 +390,7 @@ void Node::ready(Worker& w, Cf* c, bool may_run_now) {
 }
 
 // While values pile up the loops that are listed have theirs after each turn of a `while`: one may make who reads them.
-inline bool Node::readers_turn(const Worker& w) const { return held->now() >= pileup.next() && w.queue.loops() > 0; }
+inline bool Node::readers_turn(const Worker& w) const { return piled() >= pileup.next() && w.queue.loops() > 0; }
 
 // A call whose condition or indices are known now: others may want it, as they may one that had none.
 bool Node::is_to_be_seen(const Worker& w, const Cf* c) const {

@@ -116,6 +116,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       scopes(transport_.rank()),
       data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
+      backlogs(comm, facts.ranks),
       pileup(facts.balancing ? Pileup::kMoreShared : Pileup::kMore),
       share(share_of(facts, members, transport_)),
       crew(*this, facts, *held, facts.executes() ? share.threads : 0, program_.block_count,
@@ -213,7 +214,11 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.queue.push(work.cf);
   }
   const std::uint64_t now = bounded_ ? ticks() : 0;  // who is alone waits for nobody
-  pileup.look(held->now(), now, crew.calls(), w.idle_since);
+  const bool leaves = several_ && transport.unsent() >= Growing::kMuchPassedOn;
+  const Pileup::Ends ends = leaves            ? Pileup::Ends::sure
+                            : backlogs.busy() ? Pileup::Ends::likely
+                                              : Pileup::Ends::unknown;
+  pileup.look(piled(), now, crew.calls(), w.idle_since, ends);
   const bool piles = pileup.lasts();
   const WaitCounts::Seen seen = bounded_ || piles ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
@@ -235,6 +240,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   if (w.lets_go) Crew::set_lets_go(w, false);
   if (piles) [[unlikely]] {
     if (!bounded_) crew.growing.look();
+    if (several_) crew.growing.press(leaves || backlogs.elsewhere() >= Growing::kMuchPassedOn);
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
     // What it has made last was nothing to run.

@@ -20,6 +20,7 @@
 #include "runtime/data/holds.hpp"
 #include "runtime/data/scopes.hpp"
 #include "runtime/memory/held.hpp"
+#include "runtime/node/backlogs.hpp"
 #include "runtime/node/retained.hpp"
 #include "runtime/node/role.hpp"
 #include "runtime/start/facts.hpp"
@@ -87,6 +88,7 @@ class Node final : public Surroundings {
   DataFragments data;
   Holds holds;
   const std::shared_ptr<Held> held = std::make_shared<Held>(facts.program.block_count);
+  Backlogs backlogs;
   Pileup pileup;
   const cores::Share share;  // of the host's cores
   Crew crew;
@@ -165,6 +167,8 @@ class Node final : public Surroundings {
   bool far_ahead(const Worker&) const;
   bool enough_ready(const Worker&) const;
   bool leaves_to_others(Worker&, Cf*);
+  // Bytes that values of this rank hold, here and on others.
+  std::int64_t piled() const { return held->now() + backlogs.elsewhere(); }
   bool readers_turn(const Worker&) const;
   bool is_to_be_seen(const Worker&, const Cf*) const;
   bool goes_on(Worker&, Cf*, const abi::Block& before, bool behind);

@@ -1,6 +1,8 @@
 // Growing: which groups of fragments make values of a rank pile up? Those whose fragments make more than they free
 // (GroupStats, of all workers together), and whose values hold much; or the values of groups that free as much as they
-// make do, which only those can be the source of.
+// make do, which only those can be the source of. Where a rank is *pressed* (much of what it has made waits for
+// leaving, or for who reads it on other ranks) all do that make large values and do not free more: then what they read
+// piles up here, which those hear of who send it.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +20,11 @@ class Growing {
   // So much is much; or a kPart-th of all, if that is more.
   static constexpr std::int64_t kMuch = 4 << 20, kPart = 16;
   static constexpr std::int64_t kMuchPassedOn = 16 << 20;
+  static constexpr std::int64_t kLarge = 4 << 10;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
-  Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch) {}
+  Growing(const Held& held, bool alone, bool several_ranks)
+      : held_(held), several_(several_ranks), much_(alone ? kMuch / 4 : kMuch) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
   // Looks at how much values hold now. For who is alone: it only decides what goes first, and nobody has to wait.
   void look() {
@@ -33,7 +37,14 @@ class Growing {
     }
     passed_on_.store(passed_on, std::memory_order_relaxed);
   }
+  // Of several ranks.
+  void press(bool pressed) {
+    if (pressed_.load(std::memory_order_relaxed) != pressed) pressed_.store(pressed, std::memory_order_relaxed);
+  }
   bool grows(std::uint32_t group) const {
+    if (several_ && (pressed_.load(std::memory_order_relaxed) || held_.of_group(group) >= kMuchPassedOn) &&
+        makes_large(group))
+      return true;
     return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) ||
                                  passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
   }
@@ -49,8 +60,15 @@ class Growing {
   // Bytes, of all workers together: a number takes more.
   static constexpr float kLittle = 64;
   bool makes_more(std::uint32_t group) const { return growth(group) * static_cast<float>(of_.size()) > kLittle; }
+  bool makes_large(std::uint32_t group) const {
+    GroupStats::Snapshot all;
+    for (const GroupStats* s : of_) all += s->read(group);
+    return all.mean_bytes_out() >= kLarge && growth(group) >= -kLittle;
+  }
   const Held& held_;
+  const bool several_;
   const std::int64_t much_;
+  std::atomic<bool> pressed_{false};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};
   std::vector<const GroupStats*> of_;
 };

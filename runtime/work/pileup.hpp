@@ -7,6 +7,10 @@
 //     twice as long, up to a bound. All that is in vain takes kLeast, and at most a kShare-th of the time;
 //   - nothing goes on in the whole run (a call, as for Lead).
 //
+// Of several ranks it may be known that it will be over: what waits for leaving leaves, whatever else goes on (`sure`:
+// then it lasts), and who runs fragments and has much of what is made here may be about to read it (`likely`: then it
+// is kLikely times as patient).
+//
 // A pure machine. Any worker may look, and what several of them see at once is about right.
 #pragma once
 
@@ -22,6 +26,7 @@ class Pileup {
   // In ticks, some 0.4 ns each: 4, 130, 16 ms.
   static constexpr std::uint64_t kPatience = 10'000'000, kMostPatience = kPatience << 5, kLeast = kPatience << 2;
   static constexpr std::uint64_t kShare = 16;
+  static constexpr std::uint64_t kLikely = 32;
   // So much more begins it; an eighth, where that is more.
   static constexpr std::int64_t kMore = 2 << 20;
   // Where a balancer shares fragments out: what they read has to be there first.
@@ -29,12 +34,15 @@ class Pileup {
 
   explicit Pileup(std::int64_t least = kMore) : least_more_(least) {}
 
+  enum class Ends { unknown, likely, sure };
+
   // The values of this rank hold so many bytes. Who looks has had nothing to run since `idle_since`; 0: it has.
-  void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
-    if (lasts()) return look_on(bytes, now, calls, idle_since);
+  void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since,
+            Ends ends = Ends::unknown) {
+    if (lasts()) return look_on(bytes, now, calls, ends == Ends::sure ? 0 : idle_since, ends);
     const std::int64_t next = next_.load(std::memory_order_relaxed);
-    if (bytes >= next) {
-      begin(bytes, now, calls);
+    if (bytes >= next || ends == Ends::sure) {
+      begin(bytes, now, calls, ends);
     } else if (bytes + more(bytes) < next) {
       next_.store(bytes + more(bytes), std::memory_order_relaxed);
     }
@@ -45,14 +53,15 @@ class Pileup {
 
  private:
   std::int64_t more(std::int64_t bytes) const { return std::max(least_more_, bytes / 8); }
-  void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls) {
+  static std::uint64_t times(Ends ends) { return ends == Ends::unknown ? 1 : kLikely; }
+  void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, Ends ends) {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || lasts()) return;
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
     if (first_ == 0) first_ = now;
-    const std::uint64_t may = kLeast + (now - first_) / kShare;
-    if (in_vain_ >= may) return;
-    wait_ = std::min(patience_, may - in_vain_);
+    const std::uint64_t may = kLeast * times(ends) + (now - first_) / kShare;
+    if (in_vain_ >= may && ends != Ends::sure) return;
+    wait_ = in_vain_ >= may ? patience_ : std::min(patience_, may - in_vain_);
     low_ = bytes - more(bytes);
     calls_ = calls;
     least_ = bytes;
@@ -60,7 +69,7 @@ class Pileup {
     next_.store(INT64_MIN, std::memory_order_relaxed);
     lasts_.store(true, std::memory_order_relaxed);
   }
-  void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since) {
+  void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since, Ends ends) {
     const bool idle = idle_since != 0;
     if (!idle && bytes == seen_.load(std::memory_order_relaxed) && calls == calls_.load(std::memory_order_relaxed))
       return;
@@ -72,7 +81,7 @@ class Pileup {
     const std::uint64_t since = std::max(since_, idle_since == 0 ? now : idle_since);
     const std::uint64_t vain = now > since ? now - since : 0;
     const bool gone = bytes <= low_, called = calls != calls_;
-    if (!gone && !called && vain < wait_) return;
+    if (!gone && !called && vain < wait_ * times(ends)) return;
     lasts_.store(false, std::memory_order_relaxed);
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
     if (!gone && !called) {

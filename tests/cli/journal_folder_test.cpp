@@ -128,6 +128,16 @@ TEST_F(Journal, IsShownAndCompacted) {
   EXPECT_NE(over.out.find("came to its end"), std::string::npos) << over.out;
 }
 
+TEST_F(Journal, OfWhichNothingCanBeReadItIsSaid) {
+  const Outcome all = tessera({"run", "-q", "p.fa", "--", "3"});
+  deadly();
+  EXPECT_NE(journalled({"-n", "2", "--restarts", "0"}).exit_code, 0);
+  EXPECT_EQ(run({"sh", "-c", "for f in J/*.tsj; do head -c 5000 /dev/zero | tr '\\0' x > $f; done"}).exit_code, 0);
+  const Outcome anew = journalled({"-t", "1"});
+  EXPECT_TRUE(ended(anew, 0, {"warning: nothing in the journal J can be read", "this run begins anew"}));
+  EXPECT_EQ(sorted(anew.out), sorted(all.out));
+}
+
 TEST_F(Journal, WhereItCantBeWrittenTheRunGoesOn) {
   EXPECT_TRUE(
       ended(tessera({"run", "p.fa", "--journal", "/proc/J", "--", "3"}), 2, {"--journal: can't make the folder"}));

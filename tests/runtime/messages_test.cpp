@@ -50,7 +50,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(HullsStay{}).index(), 48u);
   EXPECT_EQ(Message(GiveRoom{}).index(), 50u);
   EXPECT_EQ(Message(SweepAwaited{}).index(), 52u);
-  EXPECT_EQ(std::variant_size_v<Message>, 53u);
+  EXPECT_EQ(Message(Backlog{}).index(), 53u);
+  EXPECT_EQ(std::variant_size_v<Message>, 54u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
@@ -251,6 +252,7 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_FALSE(counts_for_termination(PolicyMessage{}));
   EXPECT_FALSE(counts_for_termination(Wave{}));
   EXPECT_FALSE(counts_for_termination(MakeMore{}));
+  EXPECT_FALSE(counts_for_termination(Backlog{}));
   EXPECT_FALSE(counts_for_termination(SweepTold{}));
 }
 

@@ -104,6 +104,37 @@ TEST(Pileup, WhatIsInVainTakesAShareOfTheTime) {
   EXPECT_GT(lasted, Pileup::kLeast);
 }
 
+// Who runs fragments elsewhere may be about to read it.
+TEST(Pileup, WhereItsEndIsLikelyItIsMorePatient) {
+  Pileup p;
+  std::uint64_t now = kFrom;
+  p.look(2 * kMb, now, 0, 0, Pileup::Ends::likely);
+  ASSERT_TRUE(p.lasts());
+  p.look(2 * kMb, now + Pileup::kLikely * kPatience - 1, 0, now, Pileup::Ends::likely);
+  EXPECT_TRUE(p.lasts());
+  p.look(2 * kMb, now + Pileup::kLikely * kPatience, 0, now, Pileup::Ends::likely);
+  EXPECT_FALSE(p.lasts());
+  // That was more than may be in vain where nothing is known, and less than where it is likely.
+  now += Pileup::kLikely * kPatience;
+  p.look(4 * kMb, now, 0, 0);
+  EXPECT_FALSE(p.lasts());
+  p.look(6 * kMb, now, 0, 0, Pileup::Ends::likely);
+  EXPECT_TRUE(p.lasts());
+  p.look(6 * kMb, now + 2 * kPatience, 0, now);
+  EXPECT_FALSE(p.lasts()) << "nobody runs any";
+}
+
+// What waits for leaving leaves.
+TEST(Pileup, WhereItsEndIsSureItLasts) {
+  Pileup p;
+  std::uint64_t now = kFrom;
+  for (std::int64_t bytes = kMb; now < kFrom + 1000 * kPatience; now += kPatience) {
+    p.look(bytes, now, 0, kFrom, Pileup::Ends::sure);
+    ASSERT_TRUE(p.lasts()) << "however much is held, and whatever was in vain";
+    if (now > kFrom + 500 * kPatience) bytes += kMb;
+  }
+}
+
 TEST(Pileup, ACallEndsIt) {
   Pileup p;
   p.look(2 * kMb, kFrom, 3, 0);

@@ -1,0 +1,115 @@
+// Large values that flow between ranks faster than they are read there: what piles up is bounded, wherever it does.
+// Pipelines drawn by a seed: how many stages, where they run, whether they carry a state from item to item, how large
+// their values are.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "nlohmann/json.hpp"
+
+namespace tessera::tests {
+namespace {
+
+constexpr const char* kKernels = R"fa(
+C++ sub source(int t, int n, name x) ${{ int *p = x.create<int>(n); for (int i = 0; i < n; ++i) p[i] = (t + i) % 101; $}}
+C++ sub stage(value x, int s, name y, name n) ${{
+  const int *from = x.getData<int>(), size = static_cast<int>(x.getSize() / 4);
+  int *to = y.create<int>(size);
+  for (int i = 0; i < size; ++i) to[i] = from[i] + s % 3;
+  n = s + to[0];
+$}}
+C++ sub plain(value x, name y) ${{
+  const int *from = x.getData<int>(), size = static_cast<int>(x.getSize() / 4);
+  int *to = y.create<int>(size);
+  for (int i = 0; i < size; ++i) to[i] = from[i] + 1;
+$}}
+C++ sub sink(value y, int before, name after) ${{ after = (before * 3 + y.getData<int>()[y.getSize() / 4 - 1]) % 10007; $}}
+C++ sub zero(name s) ${{ s = 0; $}}
+C++ sub show(int v) ${{ printf("%d\n", v); $}}
+)fa";
+
+using Words = std::vector<std::string>;
+
+struct Stream {
+  std::string body;
+  Words options;
+};
+
+constexpr int kAll = 768;  // MB that flow into it
+
+Stream drawn(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t n) { return random() % n; };
+  const std::uint32_t stages = 1 + below(4), ranks = 2 + below(2), size = 16'000u << below(5);
+  const std::uint32_t items = (static_cast<std::uint32_t>(kAll) << 20) / (4 * size);
+  const auto at = [&](std::uint32_t s) {
+    const char* const places[] = {"", "s", "s + 1", "2 * s + 1"};
+    const std::string place = places[s == 0 ? 1 + below(3) : below(4)];
+    return place.empty() ? place : " @ { locator_cyclic: " + place + "; }";
+  };
+  std::string frame;
+  Stream out;
+  for (std::uint32_t s = 0; s < stages; ++s) {
+    const std::string k = std::to_string(s), next = std::to_string(s + 1);
+    const bool state = below(2) == 0;
+    const std::string call = state ? "stage(x[" + k + "], st[" + k + "][t], x[" + next + "], st[" + k + "][t + 1])"
+                                   : "plain(x[" + k + "], x[" + next + "])";
+    if (state) out.body += "zero(st[" + k + "][0]); ";
+    frame += "let s = " + k + " { " + call + at(s) + "; } ";
+  }
+  const std::string sink = "sink(x[" + std::to_string(stages) + "], acc[t], acc[t + 1])" +
+                           (below(2) == 0 ? " @ { locator_cyclic: 0; }" : "") + ";";
+  out.body += "zero(acc[0]); for t = 0.." + std::to_string(items - 1) + " { df x; source(t, " + std::to_string(size) +
+              ", x[0])" + (below(2) == 0 ? " @ { locator_cyclic: 0; }" : "") + "; " + frame + sink + " } show(acc[" +
+              std::to_string(items) + "]);";
+  out.options = {"-n", std::to_string(ranks), "-t", "1", "--balancer", below(2) == 0 ? "none" : "auto"};
+  return out;
+}
+
+class Streams : public Command {
+ protected:
+  double peak_mb() {
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    double most = 0;
+    for (const auto& rank : summary.at("ranks")) most = std::max(most, rank.at("peak_memory_kb").get<double>() / 1024);
+    return most;
+  }
+};
+
+// Of these the fault kept 0.8 to 1.2 GB. TESSERA_STREAMS=N: all seeds below N; balancers that ship what is needed first
+// last keep more of some (0, 12: 200 to 700 MB).
+TEST_F(Streams, WhatPilesUpElsewhereIsBounded) {
+  std::vector<unsigned> seeds{3, 4, 5, 7, 9, 11};
+  const char* const more = std::getenv("TESSERA_STREAMS");
+  if (more != nullptr) {
+    seeds.resize(static_cast<std::size_t>(std::atoi(more)));
+    std::iota(seeds.begin(), seeds.end(), 0u);
+  }
+  std::string program = kKernels;
+  program += "sub main(int which) {\n";
+  for (const unsigned k : seeds)
+    program += "if which == " + std::to_string(k) + " { df st, acc; " + drawn(k).body + " }\n";
+  write("p.fa", program + "}\n");
+  for (const unsigned k : seeds) {
+    const Stream s = drawn(k);
+    Words one{"run", "-q", "p.fa", "-t", "1", "--", std::to_string(k)};
+    const Outcome expected = tessera(one);
+    Words words{"run", "-q", "p.fa", "--summary", "s.json"};
+    words.insert(words.end(), s.options.begin(), s.options.end());
+    words.insert(words.end(), {"--", std::to_string(k)});
+    const Outcome o = tessera(words);
+    EXPECT_TRUE(ended(o, 0));
+    EXPECT_EQ(o.out, expected.out) << s.body;
+    EXPECT_LT(peak_mb(), 360) << s.options[1] << " ranks, " << s.options[5] << ": " << s.body;
+    if (more != nullptr)
+      printf("%u: %s ranks, %s: %.0f MB\n", k, s.options[1].c_str(), s.options[5].c_str(), peak_mb());
+  }
+}
+
+}  // namespace
+}  // namespace tessera::tests
