@@ -6,6 +6,7 @@
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/find_carried.hpp"
 #include "compiler/block/find_makers.hpp"
+#include "compiler/block/find_placed.hpp"
 #include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
 #include "compiler/block/fuse_branches.hpp"
@@ -51,6 +52,7 @@ std::vector<Pass> pipeline() {
       // Nobody looks at conditions around calls any more.
       {"fuse-branches", fuse_branches, true},
       // Chains are what they will be.
+      {"find-placed", find_placed, true},
       {"find-carried", find_carried, true},
       // All that makes fragments is what it will be; what it needs is not captured yet.
       {"sweep-names", sweep_names, true},

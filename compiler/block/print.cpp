@@ -104,6 +104,7 @@ class Printer {
     }
     if (c.locator != nullptr) line(depth, "locator " + show(c.locator));
     if (c.stealable) line(depth, "stealable");
+    if (c.placed) line(depth, "all that it makes has a place");
     if (!c.series.empty()) {
       std::string text;
       for (const Variable* v : c.series) text += (text.empty() ? "" : ", ") + v->name;

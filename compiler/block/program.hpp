@@ -206,6 +206,7 @@ struct Chain {
   // Ranges, pass spread-loops: every rank runs it, with its own `rank` and `ranks`, parameters 2 and 3; each runs it
   // where it is, so it is nothing to be balanced.
   bool spreads = false, stays = false;
+  bool placed = false;  // all that it makes has a place, in the end; no call. Pass find-placed
   // Ranges, pass find-carried: of what an iteration makes the chains that wait for other iterations, and all others.
   // None of either where nothing waits so.
   std::vector<const Chain*> waiting, free;

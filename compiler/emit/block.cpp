@@ -470,10 +470,12 @@ class Writer {
                          : plain(*block_.body) ? "kPlain"
                                                : "0") +
              (chain_.spreads ? " | kSpreads" : "") + (chain_.stays ? " | kStays" : "") +
-             (is_bulk(chain_) ? " | kBulk" : "") + (chain_.inlined ? " | kInlined" : "");
+             (chain_.placed ? " | kPlaces" : "") + (is_bulk(chain_) ? " | kBulk" : "") +
+             (chain_.inlined ? " | kInlined" : "");
     }
     return std::string(chain_.stealable ? "kStealable" : "0") + (is_bulk(chain_) ? " | kBulk" : "") +
-           (block_.last != nullptr ? " | kRepeats" : "") + (chain_.inlined ? " | kInlined" : "");
+           (chain_.placed ? " | kStays" : "") + (block_.last != nullptr ? " | kRepeats" : "") +
+           (chain_.inlined ? " | kInlined" : "");
   }
 
   // The groups of the kernels that one iteration calls directly.

@@ -148,8 +148,7 @@ void OfRun::say(const RunOptions& options) const {
     std::fprintf(stderr, "tessera: warning: --journal: %s is no file: it is passed over\n", other.c_str());
   }
   if (known_ == nullptr && damaged_ > 0) {
-    std::fprintf(stderr,
-                 "tessera: warning: nothing in the journal %s can be read (%llu bytes): this run begins anew\n",
+    std::fprintf(stderr, "tessera: warning: nothing in the journal %s can be read (%llu bytes): this run begins anew\n",
                  options.journal.c_str(), static_cast<unsigned long long>(damaged_));
   }
   if (known_ == nullptr) return;

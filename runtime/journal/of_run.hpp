@@ -45,8 +45,8 @@ class OfRun {
   std::unique_ptr<Writing> writing_;  // others
   std::shared_ptr<const Known> known_;
   std::uint64_t damaged_ = 0;  // bytes that can't be read
-  std::string token_;    // of the folder
-  bool marked_ = false;  // JournalSeen::marked
+  std::string token_;          // of the folder
+  bool marked_ = false;        // JournalSeen::marked
 };
 
 }  // namespace tessera::runtime::journal

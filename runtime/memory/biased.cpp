@@ -29,51 +29,56 @@ void prepare() {
 }
 
 bool begin() {
-  bool off = false;
-  return prepared && state.on.compare_exchange_strong(off, true);
+  Mode off = Mode::off;
+  return prepared && state.mode.compare_exchange_strong(off, Mode::on);
 }
 void own() { mine = on(); }
 void end() {
   if (!on() || !enter()) return;
-  state.on.store(false);
+  state.mode.store(Mode::off);
   leave();
 }
 
-// It has announced itself, and another one has claimed the lock.
-bool wait_outside() {
-  do {
+// It has announced itself, and another one has claimed the lock; or all has ended. Who is in a section goes on.
+bool wait_outside(std::uint32_t around) {
+  if (around > 0) return true;
+  while (state.mode.load(std::memory_order_acquire) != Mode::on) {
     state.inside.store(0, std::memory_order_release);
-    const std::lock_guard until_given_back(claiming);
     if (!on()) return false;
+    const std::lock_guard until_given_back(claiming);
     state.inside.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-  } while (state.claimed.load(std::memory_order_acquire));
+  }
   return true;
 }
 
 bool claim() {
   if (claimed_by_this > 0) return ++claimed_by_this, true;
   claiming.lock();
-  claimed_by_this = 1;
-  state.claimed.store(true);
-  barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-  // What the worker does inside takes less than it takes to sleep, unless it has no core.
-  for (int i = 0; state.inside.load(std::memory_order_acquire) != 0; ++i) {
-    if (i < 100) {
-      spin_pause();
-    } else {
-      const timespec moment{0, 20'000};
-      nanosleep(&moment, nullptr);
+  Mode is_on = Mode::on;
+  if (state.mode.compare_exchange_strong(is_on, Mode::claimed)) {
+    barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    // What the worker does inside takes less than it takes to sleep, unless it has no core.
+    for (int i = 0; state.inside.load(std::memory_order_acquire) != 0; ++i) {
+      if (i < 100) {
+        spin_pause();
+      } else {
+        const timespec moment{0, 20'000};
+        nanosleep(&moment, nullptr);
+      }
     }
+    claimed_by_this = 1;
+    if (on()) return true;
+    claimed_by_this = 0;
   }
-  if (on()) return true;
-  give_back();
+  claiming.unlock();
   return false;
 }
 
 void give_back() {
   if (--claimed_by_this > 0) return;
-  state.claimed.store(false, std::memory_order_release);
+  Mode claimed = Mode::claimed;
+  state.mode.compare_exchange_strong(claimed, Mode::on);
   claiming.unlock();
 }
 

@@ -4,8 +4,8 @@
 //
 // Others, as the communication thread, take it seldom, and pay for both:
 //
-//   the worker    writes `inside`, reads `claimed`
-//   another       writes `claimed`, has the kernel put a barrier into all running threads (membarrier), reads `inside`
+//   the worker    writes `inside`, reads `mode`
+//   another       writes `mode`, has the kernel put a barrier into all running threads (membarrier), reads `inside`
 //
 // So one of them sees the other: the worker goes out and waits, or the other one waits until it is out. Critical
 // sections may be nested, as under SpinMutexes; but while all are one lock, whoever takes it may hold no other lock
@@ -21,10 +21,11 @@ namespace tessera::runtime {
 
 namespace bias {
 
+enum class Mode : std::uint32_t { off, on, claimed };  // claimed: by another
+
 struct alignas(64) State {
   std::atomic<std::uint32_t> inside{0};  // so many sections, one in another, the worker is in
-  std::atomic<bool> claimed{false};      // by another
-  std::atomic<bool> on{false};
+  std::atomic<Mode> mode{Mode::off};
 };
 extern State state;
 extern __thread bool mine;
@@ -38,8 +39,8 @@ void own();
 // Each is its own again. Who calls holds none.
 void end();
 
-inline bool on() { return state.on.load(std::memory_order_relaxed); }
-bool wait_outside();
+inline bool on() { return state.mode.load(std::memory_order_relaxed) != Mode::off; }
+bool wait_outside(std::uint32_t around);
 bool claim();
 void give_back();
 
@@ -50,8 +51,8 @@ inline bool enter() {
   const std::uint32_t around = state.inside.load(std::memory_order_relaxed);
   state.inside.store(around + 1, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // for the processor the other one's barrier does it
-  if (state.claimed.load(std::memory_order_acquire) && around == 0) [[unlikely]]
-    return wait_outside();
+  if (state.mode.load(std::memory_order_acquire) != Mode::on) [[unlikely]]
+    return wait_outside(around);
   return true;
 }
 inline void leave() {

@@ -190,7 +190,7 @@ void ReadyQueue::note_listed(const Cf* c, std::int64_t by, bool behind) {
   const abi::Block& b = *c->block;
   if (b.kind == abi::Kind::range) return;
   GroupList& g = groups_[b.group];
-  const bool may_stay = b.kind == abi::Kind::loop || b.kind == abi::Kind::atomic;
+  const bool may_stay = b.kind == abi::Kind::loop || b.kind == abi::Kind::atomic || (b.flags & abi::kStays) != 0;
   GroupList::Listed& listed = may_stay ? g.may_stay : g.others;
   (behind ? listed.behind : listed.structured) += by;
   if (may_stay) g.staying = &b;
@@ -372,9 +372,11 @@ std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Ran
   return taken;
 }
 
-// A chain, or a `while`, that takes in each run what others make meanwhile: it would go in step with them, by messages.
+// What makes nothing but what has a place; or a chain, or a `while`, that takes in each run what others make meanwhile:
+// it would go in step with them, by messages.
 bool ReadyQueue::stays(const abi::Block& b, Making making) const {
   if (making == Making::all || weights_ == nullptr) return false;
+  if (b.kind != abi::Kind::atomic && b.kind != abi::Kind::range && (b.flags & abi::kStays) != 0) return true;
   constexpr unsigned kChain = abi::kRepeats | abi::kBulk;
   if (b.kind == abi::Kind::atomic)
     return (b.flags & kChain) == abi::kRepeats && weights_->mean(b.group) < kFollowingTicks;
@@ -387,7 +389,7 @@ bool ReadyQueue::is_only_while(const Cf* c) const {
 
 bool ReadyQueue::is_offered(const Cf* range, Making making) const {
   if (making == Making::all) return true;
-  if ((range->block->flags & abi::kStays) != 0) return false;
+  if ((range->block->flags & (abi::kStays | abi::kPlaces)) != 0) return false;
   return weights_ == nullptr ||
          (worth_giving(*range->block, iterations_left(range), *weights_) && !is_light(*range->block, *weights_));
 }

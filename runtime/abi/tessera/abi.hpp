@@ -286,7 +286,9 @@ inline constexpr std::uint8_t kNested = 2;  // range: an iteration makes more th
 // range: every rank runs it. Words 2 and 3 of its frame are `rank` and `ranks`: it makes what belongs to that one. As
 // it is created they are 0 and 1, and mean all.
 inline constexpr std::uint8_t kSpreads = 4;
-inline constexpr std::uint8_t kStays = 8;     // range: all that it makes has a place; where it runs balances nothing
+inline constexpr std::uint8_t kStays = 8;  // range: it makes what has a place; where it runs balances nothing
+inline constexpr std::uint8_t kPlaces =
+    1;  // range: all that it makes has a place, in the end. What is no range: kStays
 inline constexpr std::uint8_t kInlined = 16;  // `callers` are no alternatives: each calls the one before
 // range, atomic: shipping one takes along what costs no shipment of its own, iterations that read nothing of others, or
 // runs of a call that repeats and waits for nobody else meanwhile.
