@@ -240,7 +240,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   if (w.lets_go) Crew::set_lets_go(w, false);
   if (piles) [[unlikely]] {
     if (!bounded_) crew.growing.look();
-    if (several_) crew.growing.press(leaves || backlogs.elsewhere() >= Growing::kMuchPassedOn);
+    if (several_)
+      crew.growing.press(leaves || backlogs.elsewhere() >= Growing::kMuchPassedOn,
+                         comm.bytes() >= Growing::kMuchPassedOn);
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
     // What it has made last was nothing to run.

@@ -23,8 +23,7 @@ class Growing {
   static constexpr std::int64_t kLarge = 4 << 10;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
-  Growing(const Held& held, bool alone, bool several_ranks)
-      : held_(held), several_(several_ranks), much_(alone ? kMuch / 4 : kMuch) {}
+  Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
   // Looks at how much values hold now. For who is alone: it only decides what goes first, and nobody has to wait.
   void look() {
@@ -37,13 +36,14 @@ class Growing {
     }
     passed_on_.store(passed_on, std::memory_order_relaxed);
   }
-  // Of several ranks.
-  void press(bool pressed) {
-    if (pressed_.load(std::memory_order_relaxed) != pressed) pressed_.store(pressed, std::memory_order_relaxed);
+  // Of several ranks. `sends`: much has been sent to others, so what a group holds may be on its way to who reads it.
+  void press(bool pressed, bool sends) {
+    const Press now = pressed ? Press::pressed : sends ? Press::sends : Press::no;
+    if (press_.load(std::memory_order_relaxed) != now) press_.store(now, std::memory_order_relaxed);
   }
   bool grows(std::uint32_t group) const {
-    if (several_ && (pressed_.load(std::memory_order_relaxed) || held_.of_group(group) >= kMuchPassedOn) &&
-        makes_large(group))
+    const Press press = press_.load(std::memory_order_relaxed);
+    if (press != Press::no && (press == Press::pressed || held_.of_group(group) >= kMuchPassedOn) && makes_large(group))
       return true;
     return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) ||
                                  passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
@@ -66,9 +66,9 @@ class Growing {
     return all.mean_bytes_out() >= kLarge && growth(group) >= -kLittle;
   }
   const Held& held_;
-  const bool several_;
   const std::int64_t much_;
-  std::atomic<bool> pressed_{false};
+  enum class Press : std::uint8_t { no, sends, pressed };
+  std::atomic<Press> press_{Press::no};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};
   std::vector<const GroupStats*> of_;
 };

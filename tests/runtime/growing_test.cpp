@@ -49,7 +49,7 @@ class Piles : public ::testing::Test {
 
   std::shared_ptr<Held> held = std::make_shared<Held>(3);
   GroupStats one{3}, other{3};
-  Growing growing{*held, false, false};
+  Growing growing{*held, false};
   ReadyQueue queue{3};
   abi::Block blocks[3]{};
   std::vector<abi::Value*> values;
@@ -99,8 +99,6 @@ TEST_F(Piles, SourcesOfWhatOthersPassOn) {
 
 // Of several ranks: what stages pass on piles up before them, where who sends it hears of it.
 TEST_F(Piles, WherePressedAllThatMakesLargeValues) {
-  Growing ranks{*held, false, true};
-  for (GroupStats* s : {&one, &other}) ranks.join(*s);
   const auto makes = [&](std::uint32_t group, std::int64_t bytes, std::int64_t more) {
     for (int k = 0; k < 10; ++k) {
       one.begin(group);
@@ -112,18 +110,19 @@ TEST_F(Piles, WherePressedAllThatMakesLargeValues) {
   makes(0, Growing::kLarge, 0);
   makes(1, Growing::kLarge / 2, 0);
   makes(2, Growing::kLarge, -8000);
-  EXPECT_FALSE(ranks.grows(0));
-  ranks.press(true);
-  EXPECT_TRUE(ranks.grows(0));
-  EXPECT_FALSE(ranks.grows(1)) << "they are small";
-  EXPECT_FALSE(ranks.grows(2)) << "it frees more";
-  ranks.press(false);
-  EXPECT_FALSE(ranks.grows(0));
+  EXPECT_FALSE(growing.grows(0));
+  growing.press(true, false);
+  EXPECT_TRUE(growing.grows(0));
+  EXPECT_FALSE(growing.grows(1)) << "they are small";
+  EXPECT_FALSE(growing.grows(2)) << "it frees more";
+  growing.press(false, true);
+  EXPECT_FALSE(growing.grows(0));
   hold(0, Growing::kMuchPassedOn);
-  EXPECT_TRUE(ranks.grows(0));
+  EXPECT_TRUE(growing.grows(0));
   hold(2, Growing::kMuchPassedOn);
-  EXPECT_FALSE(ranks.grows(2));
-  EXPECT_FALSE(growing.grows(0)) << "one rank";
+  EXPECT_FALSE(growing.grows(2));
+  growing.press(false, false);
+  EXPECT_FALSE(growing.grows(0)) << "nothing is sent";
 }
 
 TEST_F(Piles, ItsFragmentsMayBeLeft) {
