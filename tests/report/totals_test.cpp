@@ -150,8 +150,8 @@ TEST_F(Report, TotalsAreThoseOfTheRun) {
       const std::string label = g["label"].get<std::string>() + " at " + g["at"].get<std::string>();
       ASSERT_TRUE(own.contains(label)) << label;
       const double there = g["mean_ns"].get<double>() * 1e-9 * g["count"].get<double>();
-      // What the summary adds is what the system does between two readings of the clock; it leaves out what a kernel had
-      // no core for when it woke, on a busy machine some thousandths.
+      // What the summary adds is what the system does between two readings of the clock; it leaves out what a kernel
+      // had no core for when it woke, on a busy machine some thousandths.
       EXPECT_LE(own[label], there * 1.05 + 1e-6) << label;
       EXPECT_NEAR(own[label], there, 0.03 * there + 0.02) << label;
       slept[g["label"]] += own[label];
