@@ -16,6 +16,7 @@
 #include "runtime/journal/of_run.hpp"
 #include "runtime/launch/options.hpp"
 #include "runtime/memory/biased.hpp"
+#include "runtime/memory/pool.hpp"
 #include "runtime/node/arguments.hpp"
 #include "runtime/node/balance_kept.hpp"
 #include "runtime/node/end_of_run.hpp"
@@ -242,6 +243,7 @@ int run(const abi::Program& program, const RunOptions& options, const std::vecto
     std::optional<OthersLogger> logger;
     if (own) {
       bias::prepare();
+      keep_what_kernels_free();
       print_whole_lines();
       note_open_descriptors();
     } else {

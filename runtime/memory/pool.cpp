@@ -24,6 +24,18 @@ void no_memory(std::uint64_t bytes) {
   throw NoMemory(bytes);
 }
 
+void keep_what_kernels_free() {
+  // By itself it begins with 128 kB, and goes up to twice the largest block that has been freed: less than what several
+  // vectors of a kernel hold together.
+  constexpr int kMapped = 32 << 20;  // the most that it takes
+  constexpr int kKept = 64 << 20;    // by each thread
+  for (const char* set : {"MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES"}) {
+    if (std::getenv(set) != nullptr) return;
+  }
+  mallopt(M_MMAP_THRESHOLD, kMapped);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+}
+
 #ifdef TESSERA_PLAIN_MALLOC
 void* block_allocate(std::size_t bytes) { return ::operator new(bytes); }
 void block_free(void* memory) { ::operator delete(memory); }

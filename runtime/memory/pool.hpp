@@ -18,6 +18,10 @@ namespace tessera::runtime {
 void* block_allocate(std::size_t bytes);
 void block_free(void* memory);
 
+// What kernels allocate for themselves and free again is kept for the next ones: the C library would give it back to
+// the system each time, and to get it again costs more than most kernels take. Not if the user has said how it is to be
+// (MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_, GLIBC_TUNABLES). Of the whole process.
+void keep_what_kernels_free();
 // What is free and can be given back to the system is.
 void release_unused_memory();
 
