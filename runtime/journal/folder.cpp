@@ -109,7 +109,7 @@ Folder::Folder(fs::path path, const Origin& origin, Finished finished, std::func
     wrong = fmt::format("--journal: another run is using {}: wait for its end, or give another folder", path_.string());
   } else {
     put_token();
-    look(origin, finished);
+    if (wrong.empty()) look(origin, finished);
   }
 }
 
@@ -133,8 +133,12 @@ bool Folder::take(const std::function<void()>& waits) {
 
 void Folder::put_token() {
   token = fmt::format("{} {}\n", getpid(), std::chrono::system_clock::now().time_since_epoch().count());
-  if (ftruncate(lock_, 0) == 0 && pwrite(lock_, token.data(), token.size(), 0) == static_cast<ssize_t>(token.size()))
+  errno = ENOSPC;  // of which it may have room for a part
+  if (ftruncate(lock_, 0) == 0 && pwrite(lock_, token.data(), token.size(), 0) == static_cast<ssize_t>(token.size())) {
     fsync(lock_);
+    return;
+  }
+  wrong = fmt::format("--journal: can't write into {}: {}", path_.string(), std::strerror(errno));
 }
 
 Folder::~Folder() {

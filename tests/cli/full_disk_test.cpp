@@ -63,6 +63,25 @@ TEST_F(FullDisk, BehindStdout) {
   EXPECT_TRUE(ended(run({"sh", "-c", "./p > /dev/full"}), 3, {"can't write to stdout"}));
 }
 
+// Nobody is told that it is another folder on another host, and nothing is tried again.
+TEST_F(FullDisk, UnderTheJournal) {
+  const auto there = [&](Words words) {
+    words.insert(words.begin(), {"unshare", "-rm", "sh", "-c",
+                                 "mkdir -p full; mount -t tmpfs -o size=64k tmpfs full && mkdir full/J && "
+                                 "{ cat /dev/zero > full/rest 2> /dev/null; exec \"$@\"; }",
+                                 "sh"});
+    return run(words);
+  };
+  if (there({"true"}).exit_code != 0) GTEST_SKIP() << "nothing can be mounted here";
+  for (const Words& ranks : {Words{"-t", "2"}, Words{"-n", "2"}}) {
+    Words words = {TESSERA_COMMAND, "run", "-q", "p.fa", "--journal", "full/J"};
+    words.insert(words.end(), ranks.begin(), ranks.end());
+    const Outcome o = there(words);
+    EXPECT_TRUE(ended(o, 2, {"--journal: can't write into", "full/J: No space left on device"}));
+    EXPECT_EQ(o.err.find("rank 1"), std::string::npos) << o.err;
+  }
+}
+
 // Other files than stdout.
 TEST_F(FullDisk, LeavesNoHalfOfAFile) {
   EXPECT_TRUE(ended(limited("1", {"simulate", "-w", "matmul:blocks=2", "-n", "2", "--plot", "a.svg"}), 3,
