@@ -6,18 +6,22 @@
 #include <cstdint>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/comm/outstanding.hpp"
 
 namespace tessera::runtime {
 
 class Communicator {
  public:
-  explicit Communicator(Transport& transport) : transport_(transport) {}
+  explicit Communicator(Transport& transport) : outstanding(transport.size()), transport_(transport) {}
 
   void send(Rank to, const Message& m) {
     if (counts_for_termination(m)) sent_.fetch_add(1);
     Parcel p = encode(m);
     std::int64_t bytes = static_cast<std::int64_t>(p.bytes.size());
-    for (const ValueRef& v : p.values) bytes += static_cast<std::int64_t>(v.get()->size);
+    for (const ValueRef& v : p.values) {
+      bytes += static_cast<std::int64_t>(v.get()->size);
+      outstanding.sent(to, v.get()->size);
+    }
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
     messages_.fetch_add(1, std::memory_order_relaxed);
     transport_.send(to, std::move(p));
@@ -30,6 +34,8 @@ class Communicator {
   std::uint64_t received() const { return received_.load(); }
   std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   std::int64_t messages() const { return messages_.load(std::memory_order_relaxed); }
+
+  Outstanding outstanding;
 
  private:
   Transport& transport_;

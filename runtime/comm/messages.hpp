@@ -391,10 +391,12 @@ struct Beat {  // rank 0 -> all: are you there? And their answer; a rank -> all:
   BeatKind kind = BeatKind::ask;
 };
 
-struct Backlog {  // a rank -> whose values they are: so many bytes of yours are here (node/backlogs.hpp)
+// a rank -> whose values they are: since I last told, so many bytes of yours have come, and gone (node/backlogs.hpp)
+struct Backlog {
   static constexpr bool counts = false;
-  std::int64_t bytes = 0;
-  bool busy = false;  // fragments run here
+  std::int64_t came = 0, gone = 0;
+  bool busy = false;  // fragments run here, which may read them
+  bool asks = false;  // is the other one busy?
 };
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).

@@ -36,6 +36,7 @@ void Held::add(const std::string& name, std::uint32_t group, std::int64_t bytes)
   of_groups_[group].store(of_group(group) + bytes, std::memory_order_relaxed);
   const std::int64_t now = now_.load(std::memory_order_relaxed) + bytes;
   now_.store(now, std::memory_order_relaxed);
+  if (bytes > 0) made_.store(made() + bytes, std::memory_order_relaxed);
   const std::int64_t more = std::max(kGrows, now / 8);
   if (now >= grown_at_) {
     in_vain_ = std::min(2 * in_vain_, kMostInVain);
@@ -62,13 +63,10 @@ void Held::sample(const std::string& name, std::uint32_t group, abi::Value* v) {
 }
 
 void HeldFrom::sample(abi::Value* v) {
-  const std::int64_t bytes = Held::bytes_of(v);
-  {
-    const std::lock_guard hold(samples_mutex);
-    if (!samples().try_emplace(v, Sample{nullptr, shared_from_this(), {}, 0, bytes}).second) return;
-    mark_sampled(v);
-  }
-  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  const auto bytes = static_cast<std::int64_t>(v->size);
+  const std::lock_guard hold(samples_mutex);
+  if (!samples().try_emplace(v, Sample{nullptr, shared_from_this(), {}, 0, bytes}).second) return goes(bytes);
+  mark_sampled(v);
 }
 
 void no_longer_held(const abi::Value* v) {
@@ -80,7 +78,7 @@ void no_longer_held(const abi::Value* v) {
     samples().erase(at);
   }
   if (s.from != nullptr) {
-    s.from->bytes_.fetch_sub(s.stands_for, std::memory_order_relaxed);
+    s.from->goes(s.stands_for);
   } else {
     s.by->add(s.name, s.group, -s.stands_for);
   }

@@ -42,6 +42,8 @@ class Held : public std::enable_shared_from_this<Held> {
   std::vector<HeldBytes> most() const;
   // Of all of them, just now.
   std::int64_t now() const { return now_.load(std::memory_order_relaxed); }
+  // Of all that have ever been made.
+  std::int64_t made() const { return made_.load(std::memory_order_relaxed); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(of_groups_.size()); }
   // Of those that fragments of the group have made.
   std::int64_t of_group(std::uint32_t group) const { return of_groups_[group].load(std::memory_order_relaxed); }
@@ -63,7 +65,7 @@ class Held : public std::enable_shared_from_this<Held> {
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
   std::vector<std::atomic<std::int64_t>> of_groups_;  // written under the lock
-  std::atomic<std::int64_t> now_{0};                  // likewise
+  std::atomic<std::int64_t> now_{0}, made_{0};        // likewise
   std::int64_t grown_at_ = kGrows, told_at_ = 0;
   std::int64_t in_vain_ = 1;
   std::atomic<Pile> pile_{Pile::no};
@@ -71,15 +73,17 @@ class Held : public std::enable_shared_from_this<Held> {
       0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time
 };
 
-// How much large values of another rank hold here. Values may outlive it.
+// Of large values that have come from another rank: how many bytes have gone again. Values may outlive it.
 class HeldFrom : public std::enable_shared_from_this<HeldFrom> {
  public:
+  // It has come. If ranks share it, it is its maker's.
   void sample(abi::Value*);
-  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  std::int64_t gone() const { return gone_.load(std::memory_order_relaxed); }
 
  private:
   friend void no_longer_held(const abi::Value*);
-  std::atomic<std::int64_t> bytes_{0};
+  void goes(std::int64_t bytes) { gone_.fetch_add(bytes, std::memory_order_relaxed); }
+  std::atomic<std::int64_t> gone_{0};
 };
 
 // A worker's way to the next sample.

@@ -1,14 +1,14 @@
-// Backlogs: what the values of this rank hold on others, and those of others here. Values that a rank sends hold no
-// memory there any more; but where they are read more slowly than they are made, they pile up with who reads them, who
-// can do nothing about it. So each rank tells whose values they are, while they hold much, and that rank counts them as
-// if they were its own (Pileup).
+// Backlogs: what large values of others do here, told to them: so many bytes have come, so many have gone again, and
+// whether fragments run here, which may read the rest. Who sends them counts what is left as its own
+// (comm/outstanding.hpp), and waits where that is much (work/pileup.hpp).
 //
 //   rank 0   source(t, x)                       makes one after the other, until much of it is with rank 1
-//   rank 1   half(x, y), slowly                 tells: so much of yours is here
+//   rank 1   half(x, y), slowly                 tells: so much has come, so much has gone
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/comm/communicator.hpp"
@@ -18,34 +18,46 @@ namespace tessera::runtime {
 
 class Backlogs {
  public:
-  // Less than that is nothing; it is told again when it has changed by so much, and at most once in a millisecond.
-  static constexpr std::int64_t kLeast = 8 << 20, kStep = 1 << 20;
-  static constexpr Clock::duration kTells = std::chrono::milliseconds(1);
-  // Smaller values are not looked at.
-  static constexpr std::uint64_t kLarge = 16 << 10;
+  // It is told again when so much more has come or gone; what is less, later. At most once in a millisecond.
+  static constexpr std::int64_t kStep = 1 << 20;
+  static constexpr Clock::duration kTells = std::chrono::milliseconds(1), kTellsLittle = std::chrono::milliseconds(20);
+  // Who waits asks no more than so many others, and so often.
+  static constexpr std::int32_t kAsked = 32;
+  static constexpr Clock::duration kAsks = std::chrono::milliseconds(4);
 
-  Backlogs(Communicator& comm, std::int32_t ranks) : comm_(comm), others_(static_cast<std::size_t>(ranks)) {}
+  Backlogs(Communicator& comm, Rank self, std::int32_t ranks)
+      : comm_(comm), self_(balancer::index(self)), others_(static_cast<std::size_t>(ranks)) {}
   // ---- communication thread
   void came(Rank from, const Parcel&);
-  void on(Rank from, const Backlog& m);
+  void on(Rank from, const Backlog& m, bool busy);
   void turn(Clock::time_point now, bool busy);
-  Clock::time_point next(Clock::time_point until) const { return any_ ? std::min(until, next_) : until; }
-  // ---- any thread: what others hold of this rank's values, in all
-  std::int64_t elsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
-  // ... some of whom run fragments, which may read it.
+  Clock::time_point next(Clock::time_point until) const {
+    if (any_) until = std::min(until, next_);
+    return wanted_.load(std::memory_order_relaxed) ? std::min(until, asks_) : until;
+  }
+  // ---- any thread
+  // Somebody else runs fragments, as was told last: they may read values of this rank.
   bool busy() const { return busy_.load(std::memory_order_relaxed) > 0; }
+  // Somebody waits for others to read values, and wants to know whether they are busy.
+  void want() { wanted_.store(true, std::memory_order_relaxed); }
 
  private:
   struct Other {
     std::shared_ptr<HeldFrom> here;  // of its values
-    std::int64_t told = 0, there = 0;
+    std::int64_t gone() const { return here == nullptr ? 0 : here->gone(); }
+    std::int64_t came = 0, told_came = 0, told_gone = 0;
+    Clock::time_point told{};
     bool told_busy = false, busy = false;
   };
+  static bool is_due(const Other& other, Clock::time_point now, bool busy);
+  void tell(std::int32_t to, bool busy, bool asks);
+  void ask(Clock::time_point now);
   Communicator& comm_;
+  const std::int32_t self_;
   std::vector<Other> others_;
-  bool any_ = false;  // something of others is here, or they have been told so
-  Clock::time_point next_{};
-  std::atomic<std::int64_t> elsewhere_{0};
+  bool any_ = false;  // something is yet to be told
+  Clock::time_point looked_{}, next_{}, asks_{};
+  std::atomic<bool> wanted_{false};
   std::atomic<int> busy_{0};
 };
 

@@ -68,7 +68,7 @@ void Node::handle(Rank from, Message&& m) {
         } else if constexpr (std::is_same_v<T, Acked>) {
           leave_scope(*crew.outside, scopes.find(x.scope));
         } else if constexpr (std::is_same_v<T, Backlog>) {
-          backlogs.on(from, x);
+          backlogs.on(from, x, !crew.all_idle());
         } else if constexpr (std::is_same_v<T, MakeMore>) {
           crew.call();
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {

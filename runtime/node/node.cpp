@@ -116,7 +116,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       scopes(transport_.rank()),
       data(*this, facts, members, comm, scopes, crew),
       holds(comm, scopes, data, facts.ranks),
-      backlogs(comm, facts.ranks),
+      backlogs(comm, facts.self, facts.ranks),
       pileup(facts.balancing ? Pileup::kMoreShared : Pileup::kMore),
       share(share_of(facts, members, transport_)),
       crew(*this, facts, *held, facts.executes() ? share.threads : 0, program_.block_count,
@@ -214,12 +214,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     w.queue.push(work.cf);
   }
   const std::uint64_t now = bounded_ ? ticks() : 0;  // who is alone waits for nobody
-  const bool leaves = several_ && transport.unsent() >= Growing::kMuchPassedOn;
-  const Pileup::Ends ends = leaves            ? Pileup::Ends::sure
-                            : backlogs.busy() ? Pileup::Ends::likely
-                                              : Pileup::Ends::unknown;
-  pileup.look(piled(), now, crew.calls(), w.idle_since, ends);
-  const bool piles = pileup.lasts();
+  const bool piles = look_at_pile(w, now);
   const WaitCounts::Seen seen = bounded_ || piles ? crew.look(w) : WaitCounts::Seen{};
   const std::int64_t ahead = crew.waiting_ahead(seen.waiting);
   const bool many = seen.waiting >= most_ahead;
@@ -239,10 +234,6 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
   if (piles) [[unlikely]] {
-    if (!bounded_) crew.growing.look();
-    if (several_)
-      crew.growing.press(leaves || backlogs.elsewhere() >= Growing::kMuchPassedOn,
-                         comm.bytes() >= Growing::kMuchPassedOn);
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
     // What it has made last was nothing to run.
@@ -301,28 +292,6 @@ std::int64_t Node::visible_of(const Worker& w, const abi::Block& loop) const {
       visible = std::max(kVisibleLeast, static_cast<std::int64_t>(kVisibleBytes / growth));
   }
   return visible;
-}
-
-Running Node::may_run(const Worker& w) const {
-  if (w.leaves) return Running::no_growing;
-  return pileup.lasts() ? Running::most_ready : Running::usual;
-}
-
-// First what does not add to what piles up, of any worker. Else, while others run such, nothing does that does: of a
-// worker that is alone on its rank those may be on other ranks.
-bool Node::find_while_piled(Worker& w, Work& work) {
-  if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
-      steal(w, work, Making::nothing, Running::no_growing))
-    return runs_on(w);
-  w.leaves = several_ || crew.others_let_go(w);
-  return false;
-}
-
-bool Node::runs_on(Worker& w) {
-  w.lead.found();
-  w.idle_since = 0;
-  Crew::set_lets_go(w, true);
-  return true;
 }
 
 bool Node::steal(Worker& w, Work& work, Making making, Running running) {

@@ -168,7 +168,8 @@ class Node final : public Surroundings {
   bool enough_ready(const Worker&) const;
   bool leaves_to_others(Worker&, Cf*);
   // Bytes that values of this rank hold, here and on others.
-  std::int64_t piled() const { return held->now() + backlogs.elsewhere(); }
+  std::int64_t piled() const { return held->now() + comm.outstanding.bytes(); }
+  bool look_at_pile(Worker&, std::uint64_t now);  // true: they do
   bool readers_turn(const Worker&) const;
   bool is_to_be_seen(const Worker&, const Cf*) const;
   bool goes_on(Worker&, Cf*, const abi::Block& before, bool behind);

@@ -67,10 +67,7 @@ void MpiTransport::pack(Peer& peer, Outgoing& out) {
   if (peer.ring_out) peer.to_ring = true;
   wire::RecordWriter record(out, peer.ring_out ? in_ring_ : wire::Limits{});
   record.write([&](const void* data, std::size_t size) { put(peer, data, size); });
-  record.pieces([&](wire::OutPiece&& piece) {
-    unsent_.fetch_add(static_cast<std::int64_t>(piece.size), std::memory_order_relaxed);
-    peer.pieces_out.push_back(std::move(piece));
-  });
+  record.pieces([&](wire::OutPiece&& piece) { peer.pieces_out.push_back(std::move(piece)); });
 }
 
 bool MpiTransport::full(const Peer& peer) const {
@@ -181,7 +178,6 @@ bool MpiTransport::poll_sent() {
       free_envelopes_.push_back(std::move(message.envelope));
     } else {
       --peer.pieces_out_active;
-      unsent_.fetch_sub(static_cast<std::int64_t>(message.piece.size), std::memory_order_relaxed);
     }
   });
 }

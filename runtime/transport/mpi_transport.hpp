@@ -151,7 +151,6 @@ class MpiTransport final : public Transport {
   bool shares_memory(Rank r) const override { return peers_[static_cast<std::size_t>(index(r))].bell != nullptr; }
 
   void send(Rank to, Parcel parcel) override;
-  std::int64_t unsent() const override { return unsent_.load(std::memory_order_relaxed); }
   bool hold_bell(bool hold) override;
   bool progress(const Sink& sink) override;
   void wait(Clock::time_point until, bool idle) override;
@@ -233,7 +232,6 @@ class MpiTransport final : public Transport {
   std::uint32_t looked_at_ = ~0u;  // rings of the bell when the neighbours' were looked at
   wire::Limits in_ring_;
   std::vector<std::unique_ptr<Envelope>> free_envelopes_;
-  std::atomic<std::int64_t> unsent_{0};
   Requests<SentMessage> sent_;
   Requests<ReceivedPiece> received_;
   std::array<MPI_Request, kPosted> posted_;

@@ -80,8 +80,6 @@ class Transport {
   std::int32_t host_size() const { return static_cast<std::int32_t>(host().size()); }
 
   virtual void send(Rank to, Parcel parcel) = 0;
-  // Bytes of large values that have been sent and have not left; about, any thread. They leave whatever else goes on.
-  virtual std::int64_t unsent() const { return 0; }
   // What the calling thread sends while it holds the bell wakes nobody. True when it lets go: something was sent, and
   // it calls progress() or wake().
   virtual bool hold_bell(bool) { return false; }

@@ -3,13 +3,18 @@
 // as these let values go (Node::find_while_piled). It ends when
 //
 //   - so much has gone that it is as before: what had piled up is read;
-//   - a worker has had nothing to run for kPatience, and nothing has gone. That was in vain, and from then on it is
-//     twice as long, up to a bound. All that is in vain takes kLeast, and at most a kShare-th of the time;
-//   - nothing goes on in the whole run (a call, as for Lead).
+//   - it is in vain: a worker has had nothing to run for kPatience, and nothing has gone; or nothing goes on in the
+//   whole
+//     run (a call, as for Lead). Then one fragment passes all the same, for others may wait for just that; if it was
+//     not the right one, two do, soon after, and so on. When kMostLets have passed, or what they made is much, it ends,
+//     and from then on it is twice as patient, up to a bound.
 //
-// Of several ranks it may be known that it will be over: what waits for leaving leaves, whatever else goes on (`sure`:
-// then it lasts), and who runs fragments and has much of what is made here may be about to read it (`likely`: then it
-// is kLikely times as patient).
+// All that is in vain takes kLeast, and at most a kShare-th of the time. What was before the right one passed is not.
+//
+// Of several ranks it may be known that it will be over: what is on its way to others comes there, whatever else goes
+// on
+// (`sure`: then it lasts), and if most of what was made has been read, who runs fragments elsewhere may be about to
+// read the rest (`likely`: then it is kLikely times as patient).
 //
 // A pure machine. Any worker may look, and what several of them see at once is about right.
 #pragma once
@@ -27,6 +32,7 @@ class Pileup {
   static constexpr std::uint64_t kPatience = 10'000'000, kMostPatience = kPatience << 5, kLeast = kPatience << 2;
   static constexpr std::uint64_t kShare = 16;
   static constexpr std::uint64_t kLikely = 32;
+  static constexpr std::int32_t kMostLets = 64;
   // So much more begins it; an eighth, where that is more.
   static constexpr std::int64_t kMore = 2 << 20;
   // Where a balancer shares fragments out: what they read has to be there first.
@@ -50,6 +56,12 @@ class Pileup {
   // With so much held it begins, or lasts.
   std::int64_t next() const { return next_.load(std::memory_order_relaxed); }
   bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
+  // One that makes them grow may be run all the same.
+  bool passes() {
+    std::int32_t left = passes_.load(std::memory_order_relaxed);
+    while (left > 0 && !passes_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {}
+    return left > 0;
+  }
 
  private:
   std::int64_t more(std::int64_t bytes) const { return std::max(least_more_, bytes / 8); }
@@ -66,6 +78,10 @@ class Pileup {
     calls_ = calls;
     least_ = bytes;
     since_ = now;
+    most_ = bytes + more(bytes);
+    spent_ = 0;
+    lets_ = 1;
+    passes_.store(0, std::memory_order_relaxed);
     next_.store(INT64_MIN, std::memory_order_relaxed);
     lasts_.store(true, std::memory_order_relaxed);
   }
@@ -82,21 +98,37 @@ class Pileup {
     const std::uint64_t vain = now > since ? now - since : 0;
     const bool gone = bytes <= low_, called = calls != calls_;
     if (!gone && !called && vain < wait_ * times(ends)) return;
+    if (!gone) {
+      in_vain_ += vain;
+      spent_ += vain;
+      if (lets_ <= kMostLets && bytes < most_) return let_pass(bytes, now, calls);
+      if (!called) patience_ = std::min(2 * patience_, kMostPatience);
+    } else {
+      in_vain_ -= spent_;
+    }
     lasts_.store(false, std::memory_order_relaxed);
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
-    if (!gone && !called) {
-      in_vain_ += vain;
-      patience_ = std::min(2 * patience_, kMostPatience);
-    }
+  }
+  void let_pass(std::int64_t bytes, std::uint64_t now, std::uint32_t calls) {
+    passes_.store(lets_, std::memory_order_relaxed);
+    lets_ *= 2;
+    wait_ = std::max<std::uint64_t>(wait_ / 4, kPatience / 16);
+    since_ = now;
+    least_ = bytes;
+    calls_ = calls;
   }
 
   const std::int64_t least_more_;
   std::atomic<bool> lasts_{false};
+  std::atomic<std::int32_t> passes_{0};
   std::atomic<std::int64_t> next_{least_more_};  // held begin it
   std::mutex mutex_;                             // of what follows; who finds it taken looks another time
   std::int64_t low_ = 0, least_ = 0;  // with so many held it ends; were held when somebody last ran, or since
   std::uint64_t since_ = 0;           // something has gone
   std::uint64_t wait_ = 0;
+  std::int64_t most_ = 0;    // with so many held it has been in vain
+  std::uint64_t spent_ = 0;  // in vain, this time
+  std::int32_t lets_ = 1;    // so many pass next time
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<std::int64_t> seen_{0};
   std::uint64_t first_ = 0;    // it has begun

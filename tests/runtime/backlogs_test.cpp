@@ -14,7 +14,7 @@ constexpr std::size_t kBytes = 1 << 20;
 
 class OfOthers : public ::testing::Test {
  protected:
-  OfOthers() : transports_(make_inproc_transports({.ranks = 3})), comm_(*transports_[0]), backlogs(comm_, 3) {}
+  OfOthers() : transports_(make_inproc_transports({.ranks = 3})), comm(*transports_[0]), backlogs(comm, Rank{0}, 3) {}
   ~OfOthers() override {
     for (abi::Value* v : values) abi::release(v);
   }
@@ -30,9 +30,9 @@ class OfOthers : public ::testing::Test {
       values.pop_back();
     }
   }
-  // What rank `to` hears of the next look, a millisecond later.
-  std::vector<Backlog> heard_by(std::int32_t to, bool busy = false) {
-    backlogs.turn(now += Backlogs::kTells, busy);
+  // What rank `to` hears of the next look, so much later.
+  std::vector<Backlog> heard_by(std::int32_t to, bool busy = false, Clock::duration later = Backlogs::kTells) {
+    backlogs.turn(now += later, busy);
     std::vector<Backlog> all;
     for (bool any = true; any;) {
       any = transports_[static_cast<std::size_t>(to)]->progress([&](Rank, Parcel&& p) {
@@ -44,21 +44,21 @@ class OfOthers : public ::testing::Test {
 
  private:
   std::vector<std::unique_ptr<Transport>> transports_;
-  Communicator comm_;
 
  protected:
+  Communicator comm;
   Backlogs backlogs;
-  Clock::time_point now{};
+  Clock::time_point now = Clock::time_point{} + std::chrono::hours(1);
   std::vector<abi::Value*> values;
 };
 
-TEST_F(OfOthers, MuchIsToldToWhoseItIs) {
-  for (int k = 0; k < 7; ++k) come(1);
-  EXPECT_TRUE(heard_by(1).empty()) << "little";
+TEST_F(OfOthers, WhatHasComeIsToldToWhoseItIs) {
   come(1), come(1);
   const auto heard = heard_by(1);
   ASSERT_EQ(heard.size(), 1u);
-  EXPECT_NEAR(heard[0].bytes, 9 * kMb, kMb / 2);
+  EXPECT_EQ(heard[0].came, 2 * kMb);
+  EXPECT_EQ(heard[0].gone, 0);
+  EXPECT_FALSE(heard[0].asks);
   EXPECT_TRUE(heard_by(2).empty());
   EXPECT_TRUE(heard_by(1).empty()) << "nothing has changed";
 }
@@ -67,47 +67,99 @@ TEST_F(OfOthers, WhatGoesIsTold) {
   for (int k = 0; k < 12; ++k) come(1);
   ASSERT_EQ(heard_by(1).size(), 1u);
   go(2);
-  EXPECT_NEAR(heard_by(1).at(0).bytes, 10 * kMb, kMb / 2);
-  go(4);
-  EXPECT_EQ(heard_by(1).at(0).bytes, 0) << "little is nothing";
-  go(6);
+  const auto heard = heard_by(1);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].came, 0);
+  EXPECT_EQ(heard[0].gone, 2 * kMb);
+  go(10);
+  EXPECT_EQ(heard_by(1).at(0).gone, 10 * kMb);
   EXPECT_TRUE(heard_by(1).empty());
   EXPECT_EQ(backlogs.next(Clock::time_point::max()), Clock::time_point::max()) << "nobody looks any more";
+}
+
+TEST_F(OfOthers, LittleIsToldLater) {
+  come(1, Outstanding::kLarge);
+  EXPECT_EQ(heard_by(1).at(0).came, static_cast<std::int64_t>(Outstanding::kLarge)) << "nothing was told lately";
+  go(1);
+  EXPECT_TRUE(heard_by(1).empty());
+  EXPECT_EQ(heard_by(1, false, Backlogs::kTellsLittle).at(0).gone, static_cast<std::int64_t>(Outstanding::kLarge));
 }
 
 TEST_F(OfOthers, OnceInAMillisecond) {
   for (int k = 0; k < 12; ++k) come(1);
   ASSERT_EQ(heard_by(1).size(), 1u);
-  EXPECT_LT(backlogs.next(Clock::time_point::max()), Clock::time_point::max());
+  EXPECT_LE(backlogs.next(Clock::time_point::max()), now + Backlogs::kTells);
   go(2);
   backlogs.turn(now + Backlogs::kTells / 2, false);
   EXPECT_EQ(heard_by(1).size(), 1u) << "of both looks";
 }
 
-TEST_F(OfOthers, WhetherFragmentsRun) {
-  for (int k = 0; k < 12; ++k) come(1);
-  EXPECT_FALSE(heard_by(1).at(0).busy);
+TEST_F(OfOthers, WhetherFragmentsRunThatMayReadMuch) {
+  come(1), come(1);
+  EXPECT_FALSE(heard_by(1, true).at(0).busy) << "little is soon read";
+  for (int k = 0; k < 10; ++k) come(1);
   EXPECT_TRUE(heard_by(1, true).at(0).busy);
   EXPECT_TRUE(heard_by(1, true).empty());
   EXPECT_FALSE(heard_by(1).at(0).busy);
-}
-
-TEST_F(OfOthers, SmallValuesAreNotLookedAt) {
-  for (int k = 0; k < 4000; ++k) come(1, Backlogs::kLarge - 1);
   EXPECT_TRUE(heard_by(1).empty());
 }
 
-TEST_F(OfOthers, WhatOthersTellIsAddedUp) {
-  backlogs.on(Rank{1}, {20 * kMb, true});
-  backlogs.on(Rank{2}, {10 * kMb, false});
-  EXPECT_EQ(backlogs.elsewhere(), 30 * kMb);
+TEST_F(OfOthers, WhoWaitsAsksAndIsAnswered) {
+  EXPECT_TRUE(heard_by(1).empty());
+  backlogs.want();
+  EXPECT_LE(backlogs.next(Clock::time_point::max()), now);
+  const auto asked = heard_by(1);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_TRUE(asked[0].asks);
+  EXPECT_EQ(heard_by(2).size(), 1u);
+  backlogs.want();
+  EXPECT_TRUE(heard_by(1).empty()) << "not at once again";
+  EXPECT_EQ(heard_by(1, false, Backlogs::kAsks).size(), 1u);
+  // Asked itself it answers, and says when that is no longer true.
+  backlogs.on(Rank{2}, {.asks = true}, true);
+  const auto answer = heard_by(2, true);
+  ASSERT_FALSE(answer.empty());
+  EXPECT_TRUE(answer.back().busy);
+  EXPECT_FALSE(answer.back().asks);
+  EXPECT_FALSE(heard_by(2, false, Backlogs::kTellsLittle).at(0).busy);
+}
+
+TEST_F(OfOthers, SmallValuesAreNotLookedAt) {
+  for (int k = 0; k < 4000; ++k) come(1, Outstanding::kLarge - 1);
+  EXPECT_TRUE(heard_by(1, false, Backlogs::kTellsLittle).empty());
+}
+
+TEST_F(OfOthers, SomebodyElseRunsFragments) {
+  backlogs.on(Rank{1}, {.busy = true}, false);
+  backlogs.on(Rank{2}, {.busy = true}, false);
+  backlogs.on(Rank{1}, {.busy = false}, false);
   EXPECT_TRUE(backlogs.busy());
-  backlogs.on(Rank{1}, {15 * kMb, false});
-  EXPECT_EQ(backlogs.elsewhere(), 25 * kMb);
+  backlogs.on(Rank{2}, {.busy = false}, false);
   EXPECT_FALSE(backlogs.busy());
-  backlogs.on(Rank{1}, {0, false});
-  backlogs.on(Rank{2}, {0, false});
-  EXPECT_EQ(backlogs.elsewhere(), 0);
+}
+
+// What leaves counts at once, and no longer than until it is said to have gone, whenever that is heard.
+TEST(Outstanding, WhatHasBeenSentLessWhatHasGone) {
+  Outstanding out(3);
+  out.sent(Rank{1}, 6 * kMb);
+  EXPECT_EQ(out.bytes(), 0) << "little with one rank";
+  EXPECT_EQ(out.on_its_way(), 6 * kMb);
+  out.sent(Rank{1}, 4 * kMb);
+  out.sent(Rank{2}, 7 * kMb);
+  out.sent(Rank{2}, Outstanding::kLarge - 1);
+  EXPECT_EQ(out.bytes(), 10 * kMb);
+  EXPECT_EQ(out.on_its_way(), 17 * kMb);
+  out.told(Rank{1}, 10 * kMb, kMb);
+  EXPECT_EQ(out.bytes(), 9 * kMb);
+  EXPECT_EQ(out.on_its_way(), 7 * kMb);
+  out.told(Rank{1}, 0, 2 * kMb);
+  EXPECT_EQ(out.bytes(), 0);
+  out.sent(Rank{2}, kMb);
+  out.told(Rank{1}, 0, 7 * kMb);
+  EXPECT_EQ(out.bytes(), 8 * kMb);
+  out.told(Rank{2}, 8 * kMb, 8 * kMb);
+  EXPECT_EQ(out.bytes(), 0);
+  EXPECT_EQ(out.on_its_way(), 0);
 }
 
 }  // namespace

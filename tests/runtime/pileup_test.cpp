@@ -40,21 +40,58 @@ TEST(Pileup, BeginsAgainWithAsMuchMore) {
   }
 }
 
-// How long a worker that has nothing to run holds on while nothing goes: twice as long each time.
+// Lets pass what it does in vain, from `idle` on; the time when it has ended.
+std::uint64_t ends_in_vain(Pileup& p, std::int64_t bytes, std::uint64_t idle,
+                           Pileup::Ends ends = Pileup::Ends::unknown) {
+  std::uint64_t now = idle;
+  while (p.lasts()) p.look(bytes, now += kPatience / 64, 0, idle, ends);
+  return now;
+}
+
+// How long a worker that has nothing to run holds on while nothing goes; then one passes, and more soon after.
+TEST(Pileup, InVainSomePass) {
+  Pileup p;
+  p.look(2 * kMb, kFrom, 0, 0);
+  ASSERT_TRUE(p.lasts());
+  p.look(2 * kMb, kFrom + kPatience - 1, 0, kFrom);
+  EXPECT_FALSE(p.passes());
+  p.look(2 * kMb, kFrom + kPatience, 0, kFrom);
+  EXPECT_TRUE(p.lasts());
+  EXPECT_TRUE(p.passes());
+  EXPECT_FALSE(p.passes()) << "one";
+  p.look(2 * kMb, kFrom + kPatience + kPatience / 4, 0, kFrom);
+  EXPECT_TRUE(p.passes());
+  EXPECT_TRUE(p.passes());
+  EXPECT_FALSE(p.passes()) << "two";
+  // It was the right one.
+  p.look(0, kFrom + 2 * kPatience, 0, kFrom);
+  EXPECT_FALSE(p.lasts());
+}
+
+// As many as make much more again end it; so do many. From then on it is twice as patient.
 TEST(Pileup, InVainItEnds) {
   Pileup p;
-  std::uint64_t now = kFrom;
+  std::uint64_t now = kFrom, took[2] = {};
   std::int64_t bytes = 0;
-  for (const std::uint64_t patience : {kPatience, 2 * kPatience}) {
+  for (std::uint64_t& of : took) {
     bytes += 2 * kMb;
     p.look(bytes, now, 0, 0);
     ASSERT_TRUE(p.lasts());
-    p.look(bytes, now + patience - 1, 0, now);
-    EXPECT_TRUE(p.lasts());
-    p.look(bytes, now + patience, 0, now);
-    EXPECT_FALSE(p.lasts());
-    now += patience;
+    const std::uint64_t end = ends_in_vain(p, bytes, now);
+    of = end - now;
+    now = end;
   }
+  EXPECT_GE(took[0], kPatience);
+  EXPECT_LE(took[0], 2 * kPatience);
+  EXPECT_NEAR(static_cast<double>(took[1]), 2.0 * static_cast<double>(took[0]), static_cast<double>(kPatience) / 2);
+  p.look(bytes + 2 * kMb, now += 100 * kPatience, 0, 0);
+  ASSERT_TRUE(p.lasts());
+  const std::uint64_t since = now;
+  while (!p.passes()) p.look(bytes + 2 * kMb, now += kPatience / 64, 0, since);
+  p.look(bytes + 4 * kMb, now, 0, 0);
+  EXPECT_TRUE(p.lasts()) << "who looks has something to run";
+  p.look(bytes + 4 * kMb, now += 8 * kPatience, 0, since);
+  EXPECT_FALSE(p.lasts());
 }
 
 TEST(Pileup, WhoHasSomethingToRunIsNotHeldInVain) {
@@ -70,8 +107,7 @@ TEST(Pileup, WhatGoesIsWaitedForAndTheNextTimeAgain) {
   Pileup p;
   std::uint64_t now = kFrom;
   p.look(2 * kMb, now, 0, 0);
-  p.look(2 * kMb, now += kPatience, 0, kFrom);
-  ASSERT_FALSE(p.lasts()) << "in vain";
+  now = ends_in_vain(p, 2 * kMb, now);
   p.look(40 * kMb, now, 0, 0);
   const std::uint64_t idle = now;
   std::int64_t bytes = 40 * kMb;
@@ -83,9 +119,9 @@ TEST(Pileup, WhatGoesIsWaitedForAndTheNextTimeAgain) {
   p.look(40 * kMb, now, 0, 0);
   ASSERT_TRUE(p.lasts());
   p.look(40 * kMb, now + 2 * kPatience - 1, 0, now);
-  ASSERT_TRUE(p.lasts()) << "as patient as it had become: what goes may go slowly";
+  ASSERT_FALSE(p.passes()) << "as patient as it had become: what goes may go slowly";
   p.look(40 * kMb, now + 2 * kPatience, 0, now);
-  EXPECT_FALSE(p.lasts());
+  EXPECT_TRUE(p.passes());
 }
 
 // Values that are there for long: they grow for 100 s, and nobody has anything else to do while it lasts.
@@ -111,17 +147,18 @@ TEST(Pileup, WhereItsEndIsLikelyItIsMorePatient) {
   p.look(2 * kMb, now, 0, 0, Pileup::Ends::likely);
   ASSERT_TRUE(p.lasts());
   p.look(2 * kMb, now + Pileup::kLikely * kPatience - 1, 0, now, Pileup::Ends::likely);
-  EXPECT_TRUE(p.lasts());
+  EXPECT_FALSE(p.passes());
   p.look(2 * kMb, now + Pileup::kLikely * kPatience, 0, now, Pileup::Ends::likely);
-  EXPECT_FALSE(p.lasts());
+  EXPECT_TRUE(p.passes());
+  EXPECT_GE(ends_in_vain(p, 2 * kMb, now, Pileup::Ends::likely), now + Pileup::kLikely * kPatience);
   // That was more than may be in vain where nothing is known, and less than where it is likely.
-  now += Pileup::kLikely * kPatience;
+  now += 2 * Pileup::kLikely * kPatience;
   p.look(4 * kMb, now, 0, 0);
   EXPECT_FALSE(p.lasts());
   p.look(6 * kMb, now, 0, 0, Pileup::Ends::likely);
   EXPECT_TRUE(p.lasts());
   p.look(6 * kMb, now + 2 * kPatience, 0, now);
-  EXPECT_FALSE(p.lasts()) << "nobody runs any";
+  EXPECT_TRUE(p.passes()) << "nobody runs any";
 }
 
 // What waits for leaving leaves.
@@ -135,11 +172,17 @@ TEST(Pileup, WhereItsEndIsSureItLasts) {
   }
 }
 
-TEST(Pileup, ACallEndsIt) {
+TEST(Pileup, AtACallSomePass) {
   Pileup p;
   p.look(2 * kMb, kFrom, 3, 0);
   ASSERT_TRUE(p.lasts());
-  p.look(2 * kMb, kFrom + 1, 4, kFrom);
+  std::uint32_t calls = 3;
+  for (int n = 1; n <= Pileup::kMostLets; n *= 2) {
+    p.look(2 * kMb, kFrom + 1, ++calls, kFrom);
+    for (int k = 0; k < n; ++k) ASSERT_TRUE(p.passes()) << n;
+    EXPECT_FALSE(p.passes());
+  }
+  p.look(2 * kMb, kFrom + 1, ++calls, kFrom);
   EXPECT_FALSE(p.lasts());
 }
 

@@ -1,0 +1,50 @@
+// What a worker does while values pile up (work/pileup.hpp).
+#include <algorithm>
+
+#include "runtime/node/node.hpp"
+
+namespace tessera::runtime {
+
+bool Node::look_at_pile(Worker& w, std::uint64_t now) {
+  const std::int64_t bytes = piled();
+  const bool leaves = several_ && comm.outstanding.on_its_way() >= Growing::kMuchPassedOn;
+  // Most of what has been made has been read; so will be the rest, where somebody else goes on who may do so.
+  // What others have may be here, too.
+  const bool flows = several_ && held->made() >= 2 * std::max(held->now(), comm.outstanding.bytes());
+  if (flows && w.idle_since != 0 && pileup.lasts()) backlogs.want();
+  pileup.look(bytes, now, crew.calls(), w.idle_since,
+              leaves                     ? Pileup::Ends::sure
+              : flows && backlogs.busy() ? Pileup::Ends::likely
+                                         : Pileup::Ends::unknown);
+  if (!pileup.lasts()) [[likely]]
+    return false;
+  if (!bounded_) crew.growing.look();
+  if (several_)
+    crew.growing.press(leaves || comm.outstanding.bytes() >= Growing::kMuchPassedOn,
+                       comm.bytes() >= Growing::kMuchPassedOn);
+  return true;
+}
+
+Running Node::may_run(const Worker& w) const {
+  if (w.leaves) return Running::no_growing;
+  return pileup.lasts() ? Running::most_ready : Running::usual;
+}
+
+// First what does not add to what piles up, of any worker. Else, while others run such, nothing does that does: of a
+// worker that is alone on its rank those may be on other ranks.
+bool Node::find_while_piled(Worker& w, Work& work) {
+  if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
+      steal(w, work, Making::nothing, Running::no_growing))
+    return runs_on(w);
+  w.leaves = (several_ || crew.others_let_go(w)) && !pileup.passes();
+  return false;
+}
+
+bool Node::runs_on(Worker& w) {
+  w.lead.found();
+  w.idle_since = 0;
+  Crew::set_lets_go(w, true);
+  return true;
+}
+
+}  // namespace tessera::runtime
