@@ -150,7 +150,7 @@ bool Coordinator::unworthy(const GroupWork& g, const Link& link) const {
 
 // Whether moving one keeps both ranks as busy as running it, however fast the line is.
 bool Coordinator::too_busy(const GroupWork& g, const Link& link) const {
-  const Time shipping = view_.weights().ship_cost(g.group, 2 * ship_cost_);
+  const Time shipping = view_.weights().ship_cost(g.group, kShippings * ship_cost_);
   return !may_travel(link, g.bytes) || view_.weights().cautious(g.group) < shipping + copy_time(g.bytes);
 }
 
@@ -161,9 +161,9 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Rank from = members_.rank(i);
     const Link& link = links_.between(from, Rank{-1});
-    const bool better = std::any_of(loads[i].groups.begin(), loads[i].groups.end(), [&](const GroupWork& g) {
-      return g.movable && view_.known(g.group) && !unworthy(g, link);
-    });
+    const auto worthy = [&](const GroupWork& g) { return !unworthy(g, link) && !(p_.priced && too_busy(g, link)); };
+    const bool better = std::any_of(loads[i].groups.begin(), loads[i].groups.end(),
+                                    [&](const GroupWork& g) { return g.movable && view_.known(g.group) && worthy(g); });
     for (GroupWork& g : loads[i].groups) {
       // Nobody has seen one run: its weight is a guess, and what it produces is not known either.
       // The truth comes with the first that ends; until then probe() keeps idle ranks busy with
@@ -173,7 +173,7 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
         continue;
       }
       if (!g.movable) continue;
-      if (p_.priced && !better ? !too_busy(g, link) : !unworthy(g, link)) continue;
+      if (p_.priced && !better ? !too_busy(g, link) : worthy(g)) continue;
       g.movable = false;
       any = true;
     }

@@ -364,7 +364,7 @@ class Stealer : public Policy {
   }
   // Whether moving one keeps both ranks as busy as running it, however fast the line is.
   bool too_busy(Group group, std::int64_t bytes) const {
-    return weights_.cautious(group) < weights_.ship_cost(group, 2 * ship_cost_) + copy_time(bytes);
+    return weights_.cautious(group) < weights_.ship_cost(group, kShippings * ship_cost_) + copy_time(bytes);
   }
   // Of one that is ready, as it is said: its inputs, in bytes.
   std::int64_t inputs(Group group) const {

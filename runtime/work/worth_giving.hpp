@@ -11,13 +11,14 @@
 
 namespace tessera::runtime {
 
-// What is carried travels for each iteration: some 8 us, in ticks.
-inline constexpr double kCarryingTicks = 20'000;
 // What follows others on another rank asks for each of their values when it comes to it, and waits for the answer: some
 // 50 us, in ticks, of which that much is to be little.
 inline constexpr double kFollowingTicks = 250'000;
-// 2 us: to ship one takes longer.
-inline constexpr double kLightTicks = 5'000;
+// To ship one keeps each of the two ranks as busy as that: some 8 us (balancer::kShippings). So does what travels for
+// each iteration that waits for another one.
+inline constexpr double kLightTicks = 20'000;
+// Of what reads nothing of others only what it makes travels, by itself in the worst case: 1 us.
+inline constexpr double kLightBulkTicks = kLightTicks / 8;
 // What waits for all of the iterations may hold so much.
 inline constexpr double kMostWaitingBytes = 32 << 20;
 
@@ -28,15 +29,16 @@ inline bool is_heavy(const std::uint32_t* groups, const GroupStats& stats) {
   return turn >= kFollowingTicks;
 }
 
-// Are all kernels that such a loop's iterations call known to take less than shipping one of their inputs? Not where
-// iterations read nothing, which travel as one.
+// Are all kernels that such a loop's iterations call known to take less than shipping one of them? Where iterations
+// read nothing of others, all together less than to ask for what they make.
 inline bool is_light(const abi::Block& range, const GroupStats& stats) {
-  if ((range.flags & abi::kBulk) != 0) return false;
   int known = 0, heavy = 0;
+  double sum = 0;
   const auto look = [&](std::uint32_t g) {
     const double mean = stats.mean(g);
     known += mean > 0 ? 1 : 0;
     heavy += mean >= kLightTicks ? 1 : 0;
+    sum += mean;
   };
   if ((range.flags & abi::kNested) != 0) {
     for (const std::uint32_t* w = range.within; w != nullptr && *w != ~0u; w += 2) {
@@ -45,7 +47,7 @@ inline bool is_light(const abi::Block& range, const GroupStats& stats) {
   } else {
     for (const std::uint32_t* g = range.body_groups; g != nullptr && *g != ~0u; ++g) look(*g);
   }
-  return known > 0 && heavy == 0;
+  return known > 0 && ((range.flags & abi::kBulk) != 0 ? sum < kLightBulkTicks : heavy == 0);
 }
 
 // By the time of all that has run here, and of one of each group: a rank that has got a part may have run only what
@@ -63,7 +65,7 @@ inline bool worth_giving(const abi::Block& range, std::int64_t iterations, const
     return c;
   };
   const Calls waiting = next_list(), free = next_list();
-  return waiting.of_one > 0 && free.of_one > std::max(waiting.of_one, kCarryingTicks) && free.time > waiting.time &&
+  return waiting.of_one > 0 && free.of_one > std::max(waiting.of_one, kLightTicks) && free.time > waiting.time &&
          free.bytes * static_cast<double>(iterations) < kMostWaitingBytes;
 }
 
