@@ -161,7 +161,10 @@ bool Coordinator::mark_unworthy(std::vector<Load>& loads) const {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Rank from = members_.rank(i);
     const Link& link = links_.between(from, Rank{-1});
-    const auto worthy = [&](const GroupWork& g) { return !unworthy(g, link) && !(p_.priced && too_busy(g, link)); };
+    const auto worthy = [&](const GroupWork& g) {
+      const Time least = p_.priced ? view_.weights().ship_cost(g.group, kShippings * ship_cost_) : 0;
+      return view_.weights().cautious(g.group) >= least && !unworthy(g, link);
+    };
     const bool better = std::any_of(loads[i].groups.begin(), loads[i].groups.end(),
                                     [&](const GroupWork& g) { return g.movable && view_.known(g.group) && worthy(g); });
     for (GroupWork& g : loads[i].groups) {

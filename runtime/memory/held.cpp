@@ -47,9 +47,21 @@ void Held::add(const std::string& name, std::uint32_t group, std::int64_t bytes)
     if (now <= told_at_ - kGrows / 2) in_vain_ = 1;
     grown_at_ = std::min(grown_at_, now + in_vain_ * more);
   }
-  if (now <= peak_ + peak_ / 32) return;
-  peak_ = now;
+  note_peak();
+}
+
+void Held::note_peak() {
+  const std::int64_t all = now() + copies();
+  if (all <= peak_ + peak_ / 32) return;
+  peak_ = all;
   at_peak_ = names_;
+  copies_at_peak_ = copies();
+}
+
+void Held::copied(std::int64_t bytes) {
+  const std::lock_guard hold(mutex_);
+  copies_.store(copies() + bytes, std::memory_order_relaxed);
+  note_peak();
 }
 
 void Held::sample(const std::string& name, std::uint32_t group, abi::Value* v) {
@@ -64,9 +76,12 @@ void Held::sample(const std::string& name, std::uint32_t group, abi::Value* v) {
 
 void HeldFrom::sample(abi::Value* v) {
   const auto bytes = static_cast<std::int64_t>(v->size);
-  const std::lock_guard hold(samples_mutex);
-  if (!samples().try_emplace(v, Sample{nullptr, shared_from_this(), {}, 0, bytes}).second) return goes(bytes);
-  mark_sampled(v);
+  {
+    const std::lock_guard hold(samples_mutex);
+    if (!samples().try_emplace(v, Sample{nullptr, shared_from_this(), {}, 0, bytes}).second) return goes(bytes);
+    mark_sampled(v);
+  }
+  here_->copied(bytes);
 }
 
 void no_longer_held(const abi::Value* v) {
@@ -78,6 +93,7 @@ void no_longer_held(const abi::Value* v) {
     samples().erase(at);
   }
   if (s.from != nullptr) {
+    s.from->here_->copied(-s.stands_for);
     s.from->goes(s.stands_for);
   } else {
     s.by->add(s.name, s.group, -s.stands_for);
@@ -89,6 +105,10 @@ std::vector<HeldBytes> Held::most() const {
   {
     const std::lock_guard hold(mutex_);
     for (const auto& [name, bytes] : at_peak_) all.push_back({name, bytes});
+    if (copies_at_peak_ > 0) {
+      all.emplace_back().name = kCopies;
+      all.back().bytes = copies_at_peak_;
+    }
   }
   std::stable_sort(all.begin(), all.end(), [](const HeldBytes& a, const HeldBytes& b) { return a.bytes > b.bytes; });
   if (all.size() > kMost) all.resize(kMost);

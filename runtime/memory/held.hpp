@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/memory/value.hpp"
@@ -38,9 +39,13 @@ class Held : public std::enable_shared_from_this<Held> {
   explicit Held(std::uint32_t groups) : of_groups_(groups) {}
   // A fragment of the name has been given a value that is to be a sample, unless it is one, by one of the group.
   void sample(const std::string& name, std::uint32_t group, abi::Value*);
-  // The names that held most when all together did; the largest first.
+  // The names that held most when all together did, with copies; the largest first.
   std::vector<HeldBytes> most() const;
-  // Of all of them, just now.
+  // Copies of other ranks' values, large ones, hold so many bytes more here; or fewer.
+  void copied(std::int64_t bytes);
+  std::int64_t copies() const { return copies_.load(std::memory_order_relaxed); }
+  static constexpr std::string_view kCopies = "copies of other ranks' values";
+  // Of all names, just now.
   std::int64_t now() const { return now_.load(std::memory_order_relaxed); }
   // Of all that have ever been made.
   std::int64_t made() const { return made_.load(std::memory_order_relaxed); }
@@ -62,20 +67,23 @@ class Held : public std::enable_shared_from_this<Held> {
  private:
   friend void no_longer_held(const abi::Value*);
   void add(const std::string& name, std::uint32_t group, std::int64_t bytes);
+  void note_peak();
   mutable std::mutex mutex_;
   std::map<std::string, std::int64_t> names_, at_peak_;
-  std::vector<std::atomic<std::int64_t>> of_groups_;  // written under the lock
-  std::atomic<std::int64_t> now_{0}, made_{0};        // likewise
+  std::int64_t copies_at_peak_ = 0;
+  std::vector<std::atomic<std::int64_t>> of_groups_;        // written under the lock
+  std::atomic<std::int64_t> now_{0}, made_{0}, copies_{0};  // likewise
   std::int64_t grown_at_ = kGrows, told_at_ = 0;
   std::int64_t in_vain_ = 1;
   std::atomic<Pile> pile_{Pile::no};
-  std::int64_t peak_ =
-      0;  // of now_, when at_peak_ was taken; by steps, so that memory that grows is not copied each time
+  // With copies, when at_peak_ was taken; by steps, so that names are not copied each time.
+  std::int64_t peak_ = 0;
 };
 
 // Of large values that have come from another rank: how many bytes have gone again. Values may outlive it.
 class HeldFrom : public std::enable_shared_from_this<HeldFrom> {
  public:
+  explicit HeldFrom(std::shared_ptr<Held> here) : here_(std::move(here)) {}
   // It has come. If ranks share it, it is its maker's.
   void sample(abi::Value*);
   std::int64_t gone() const { return gone_.load(std::memory_order_relaxed); }
@@ -83,6 +91,7 @@ class HeldFrom : public std::enable_shared_from_this<HeldFrom> {
  private:
   friend void no_longer_held(const abi::Value*);
   void goes(std::int64_t bytes) { gone_.fetch_add(bytes, std::memory_order_relaxed); }
+  const std::shared_ptr<Held> here_;
   std::atomic<std::int64_t> gone_{0};
 };
 

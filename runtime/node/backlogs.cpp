@@ -9,7 +9,7 @@ void Backlogs::came(Rank from, const Parcel& p) {
   for (const ValueRef& v : p.values) {
     if (!v || v.get()->size < Outstanding::kLarge) continue;
     Other& other = others_[static_cast<std::size_t>(balancer::index(from))];
-    if (other.here == nullptr) other.here = std::make_shared<HeldFrom>();
+    if (other.here == nullptr) other.here = std::make_shared<HeldFrom>(held_);
     other.here->sample(v.get());
     other.came += static_cast<std::int64_t>(v.get()->size);
     any_ = true;

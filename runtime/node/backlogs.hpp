@@ -25,8 +25,8 @@ class Backlogs {
   static constexpr std::int32_t kAsked = 32;
   static constexpr Clock::duration kAsks = std::chrono::milliseconds(4);
 
-  Backlogs(Communicator& comm, Rank self, std::int32_t ranks)
-      : comm_(comm), self_(balancer::index(self)), others_(static_cast<std::size_t>(ranks)) {}
+  Backlogs(Communicator& comm, std::shared_ptr<Held> held, Rank self, std::int32_t ranks)
+      : comm_(comm), held_(std::move(held)), self_(balancer::index(self)), others_(static_cast<std::size_t>(ranks)) {}
   // ---- communication thread
   void came(Rank from, const Parcel&);
   void on(Rank from, const Backlog& m, bool busy);
@@ -53,6 +53,7 @@ class Backlogs {
   void tell(std::int32_t to, bool busy, bool asks);
   void ask(Clock::time_point now);
   Communicator& comm_;
+  const std::shared_ptr<Held> held_;  // of this rank
   const std::int32_t self_;
   std::vector<Other> others_;
   bool any_ = false;  // something is yet to be told

@@ -218,7 +218,7 @@ Totals Observing::own(bool final, const AskTotals& asked) {
   }
   t.waiting = crew.waiting_now();
   t.now.memory_bytes = resident_bytes();
-  t.now.data_bytes = of_.held.now();
+  t.now.data_bytes = of_.held.now() + of_.held.copies();
   if (asked.waits) {
     t.now.waits = waits_now(facts.program, of_.data, kMostWaiting / static_cast<std::size_t>(facts.ranks));
   } else if (!asked.names.empty()) {

@@ -95,7 +95,7 @@ void RankEvents::turn(Clock::time_point now) {
   if (now < next_) return;
   next_ = now + kMemoryEvery;
   put({static_cast<std::uint64_t>(EventWord::memory), ticks(), static_cast<std::uint64_t>(resident_bytes()),
-       static_cast<std::uint64_t>(held_.now())});
+       static_cast<std::uint64_t>(held_.now() + held_.copies())});
 }
 
 void RankEvents::on(Rank from, const ClockAsk& m) { comm_.send(from, ClockAnswer{m.here, clock_ns(Clock::now())}); }

@@ -38,7 +38,8 @@ class Pileup {
   // Where a balancer shares fragments out: what they read has to be there first.
   static constexpr std::int64_t kMoreShared = 16 << 20;
 
-  explicit Pileup(std::int64_t least = kMore) : least_more_(least) {}
+  // `lets`: so many pass in vain before it ends. Others of one rank wait for what they see: there none do.
+  explicit Pileup(std::int64_t least = kMore, std::int32_t lets = kMostLets) : least_more_(least), most_lets_(lets) {}
 
   enum class Ends { unknown, likely, sure };
 
@@ -99,9 +100,8 @@ class Pileup {
     const bool gone = bytes <= low_, called = calls != calls_;
     if (!gone && !called && vain < wait_ * times(ends)) return;
     if (!gone) {
-      in_vain_ += vain;
-      spent_ += vain;
-      if (lets_ <= kMostLets && bytes < most_) return let_pass(bytes, now, calls);
+      if (!called) in_vain_ += vain, spent_ += vain;
+      if (lets_ <= most_lets_ && bytes < most_) return let_pass(bytes, now, calls);
       if (!called) patience_ = std::min(2 * patience_, kMostPatience);
     } else {
       in_vain_ -= spent_;
@@ -119,6 +119,7 @@ class Pileup {
   }
 
   const std::int64_t least_more_;
+  const std::int32_t most_lets_;
   std::atomic<bool> lasts_{false};
   std::atomic<std::int32_t> passes_{0};
   std::atomic<std::int64_t> next_{least_more_};  // held begin it

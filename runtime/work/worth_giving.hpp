@@ -34,11 +34,13 @@ inline bool is_heavy(const std::uint32_t* groups, const GroupStats& stats) {
 inline bool is_light(const abi::Block& range, const GroupStats& stats) {
   int known = 0, heavy = 0;
   double sum = 0;
+  std::int64_t made = 0;  // bytes
   const auto look = [&](std::uint32_t g) {
     const double mean = stats.mean(g);
     known += mean > 0 ? 1 : 0;
     heavy += mean >= kLightTicks ? 1 : 0;
     sum += mean;
+    made += stats.read(g).bytes_out;
   };
   if ((range.flags & abi::kNested) != 0) {
     for (const std::uint32_t* w = range.within; w != nullptr && *w != ~0u; w += 2) {
@@ -47,7 +49,7 @@ inline bool is_light(const abi::Block& range, const GroupStats& stats) {
   } else {
     for (const std::uint32_t* g = range.body_groups; g != nullptr && *g != ~0u; ++g) look(*g);
   }
-  return known > 0 && ((range.flags & abi::kBulk) != 0 ? sum < kLightBulkTicks : heavy == 0);
+  return known > 0 && ((range.flags & abi::kBulk) != 0 ? made > 0 && sum < kLightBulkTicks : heavy == 0);
 }
 
 // By the time of all that has run here, and of one of each group: a rank that has got a part may have run only what

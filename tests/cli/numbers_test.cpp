@@ -86,7 +86,7 @@ TEST_F(Numbers, NoRankIsBusierThanTheTimeThereWas) {
     EXPECT_LE(r["busy_seconds"].get<double>(), s["seconds"].get<double>() * 1.001);
     busy += r["busy_seconds"].get<double>();
   }
-  EXPECT_GE(busy, 0.98 * seconds_slept(o.out));
+  EXPECT_GE(busy, 0.95 * seconds_slept(o.out)) << "less what a kernel had no core for when it woke";
   EXPECT_NEAR(total(s, "") / busy, 1, 0.02);
 }
 

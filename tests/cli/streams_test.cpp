@@ -105,7 +105,9 @@ TEST_F(Streams, WhatPilesUpElsewhereIsBounded) {
     const Outcome o = tessera(words);
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, expected.out) << s.body;
-    EXPECT_LT(peak_mb(), 360) << s.options[1] << " ranks, " << s.options[5] << ": " << s.body;
+    // Beside load chains may wait for what was shipped elsewhere.
+    EXPECT_LT(peak_mb(), s.options[5] == "none" ? 360 : 720)
+        << s.options[1] << " ranks, " << s.options[5] << ": " << s.body;
     if (more != nullptr)
       printf("%u: %s ranks, %s: %.0f MB\n", k, s.options[1].c_str(), s.options[5].c_str(), peak_mb());
   }

@@ -14,7 +14,8 @@ constexpr std::size_t kBytes = 1 << 20;
 
 class OfOthers : public ::testing::Test {
  protected:
-  OfOthers() : transports_(make_inproc_transports({.ranks = 3})), comm(*transports_[0]), backlogs(comm, Rank{0}, 3) {}
+  OfOthers()
+      : transports_(make_inproc_transports({.ranks = 3})), comm(*transports_[0]), backlogs(comm, held, Rank{0}, 3) {}
   ~OfOthers() override {
     for (abi::Value* v : values) abi::release(v);
   }
@@ -46,6 +47,7 @@ class OfOthers : public ::testing::Test {
   std::vector<std::unique_ptr<Transport>> transports_;
 
  protected:
+  std::shared_ptr<Held> held = std::make_shared<Held>(1);
   Communicator comm;
   Backlogs backlogs;
   Clock::time_point now = Clock::time_point{} + std::chrono::hours(1);
@@ -75,6 +77,16 @@ TEST_F(OfOthers, WhatGoesIsTold) {
   EXPECT_EQ(heard_by(1).at(0).gone, 10 * kMb);
   EXPECT_TRUE(heard_by(1).empty());
   EXPECT_EQ(backlogs.next(Clock::time_point::max()), Clock::time_point::max()) << "nobody looks any more";
+}
+
+TEST_F(OfOthers, CopiesAreAmongWhatHeldMost) {
+  for (int k = 0; k < 12; ++k) come(1);
+  go(12);
+  EXPECT_EQ(held->copies(), 0);
+  ASSERT_EQ(held->most().size(), 1u);
+  EXPECT_EQ(held->most()[0].name, Held::kCopies);
+  EXPECT_EQ(held->most()[0].bytes, 12 * kMb);
+  EXPECT_EQ(held->now(), 0) << "they are no pile of this rank's";
 }
 
 TEST_F(OfOthers, LittleIsToldLater) {

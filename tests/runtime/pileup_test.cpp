@@ -68,6 +68,15 @@ TEST(Pileup, InVainSomePass) {
   EXPECT_FALSE(p.lasts());
 }
 
+TEST(Pileup, OnOneRankNonePass) {
+  Pileup p(Pileup::kMore, 0);
+  p.look(2 * kMb, kFrom, 0, 0);
+  ASSERT_TRUE(p.lasts());
+  p.look(2 * kMb, kFrom + kPatience, 0, kFrom);
+  EXPECT_FALSE(p.lasts());
+  EXPECT_FALSE(p.passes());
+}
+
 // As many as make much more again end it; so do many. From then on it is twice as patient.
 TEST(Pileup, InVainItEnds) {
   Pileup p;

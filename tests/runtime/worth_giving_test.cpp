@@ -117,6 +117,8 @@ TEST_F(WorthGiving, LightIterationsThatReadOthersStay) {
   ran(kFree, kMs / 1000);
   EXPECT_TRUE(is_light(loop_, stats_));
   loop_.flags = abi::kBulk;
+  EXPECT_FALSE(is_light(loop_, stats_)) << "nothing travels";
+  stats_.add_bytes_out(kFree, 8);
   EXPECT_TRUE(is_light(loop_, stats_)) << "what it makes travels";
   ran(kFree, kMs / 100);
   EXPECT_FALSE(is_light(loop_, stats_)) << "they read nothing of others, and travel as one";
