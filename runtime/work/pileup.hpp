@@ -4,16 +4,14 @@
 //
 //   - so much has gone that it is as before: what had piled up is read;
 //   - it is in vain: a worker has had nothing to run for kPatience, and nothing has gone; or nothing goes on in the
-//   whole
-//     run (a call, as for Lead). Then one fragment passes all the same, for others may wait for just that; if it was
-//     not the right one, two do, soon after, and so on. When kMostLets have passed, or what they made is much, it ends,
-//     and from then on it is twice as patient, up to a bound.
+//     whole run (a call, as for Lead). Of several ranks one fragment passes then, for others may wait for just that;
+//     if it was not the right one, two do, soon after, and so on. When kMostLets have passed, or what they made is
+//     much, it ends, and from then on it is twice as patient, up to a bound.
 //
 // All that is in vain takes kLeast, and at most a kShare-th of the time. What was before the right one passed is not.
 //
 // Of several ranks it may be known that it will be over: what is on its way to others comes there, whatever else goes
-// on
-// (`sure`: then it lasts), and if most of what was made has been read, who runs fragments elsewhere may be about to
+// on (`sure`: then it lasts), and if most of what was made has been read, who runs fragments elsewhere may be about to
 // read the rest (`likely`: then it is kLikely times as patient).
 //
 // A pure machine. Any worker may look, and what several of them see at once is about right.
