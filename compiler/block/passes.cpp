@@ -6,6 +6,7 @@
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/find_carried.hpp"
 #include "compiler/block/find_makers.hpp"
+#include "compiler/block/find_only_read.hpp"
 #include "compiler/block/find_placed.hpp"
 #include "compiler/block/find_readers.hpp"
 #include "compiler/block/find_series.hpp"
@@ -60,6 +61,8 @@ std::vector<Pass> pipeline() {
       {"count-passed", count_passed, true},
       // After all rewriting: what a statement mentions now is what it must capture.
       {"close-frames", close_frames},
+      // Of the names that are captured now.
+      {"find-only-read", find_only_read},
       // Once every chain is there.
       {"note-callers", note_callers},
       // Last: nothing is added or removed any more.

@@ -217,6 +217,7 @@ struct Chain {
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks
   std::vector<FrameVariable> frame;          // in this order: parameters, captured, hidden, temporaries; close-frames
   std::uint16_t frame_words = 0;
+  std::vector<FrameVariable> only_read;  // names that nothing that it makes assigns. Pass find-only-read
   std::vector<std::unique_ptr<Block>> blocks;
 
   Block& last() { return *blocks.back(); }

@@ -437,6 +437,13 @@ class Writer {
       out += "{" + literal(f.variable->name) + ", '" + f.variable->letter + "', " + std::to_string(f.word) + "}";
       ++shown_;
     }
+    const bool runs_once = block_.call && block_.last == nullptr;  // its outputs tell what it assigns
+    for (const block::FrameVariable& f : chain_.only_read) {
+      if (runs_once) break;
+      out += (out.empty() ? "" : ", ");
+      out += "{" + literal(f.variable->name) + ", 'o', " + std::to_string(f.word) + "}";
+      ++shown_;
+    }
     return out.empty() ? "" : "const VarInfo va" + number_ + "[] = {" + out + "};\n";
   }
 

@@ -149,16 +149,25 @@ std::string StuckReport::text() const {
       "produce [T401]\n",
       program_.name, count_, count_ == 1 ? "" : "s", count_ == 1 ? "s" : "");
   if (as_luna) text += fmt::format("  System is idle, but unfinished CFs: {}\n", count_);
-  std::vector<std::string> roots;
+  // Names that other runs of a block have declared read the same.
+  struct Alike {
+    std::int64_t names = 0, waiting = 0;
+  };
+  std::map<std::string, Alike, decltype(&comes_before)> roots(&comes_before);
   for (const WaitGraph::Root& r : found_.roots) {
     std::string first;
     for (const WaitGraph::Place& p : r.first) {
       if (first.empty() || comes_before(line(p), first)) first = line(p);
     }
-    roots.push_back(first + ", which nothing will assign" + behind_text(r.waiting - 1));
+    Alike& a = roots[first];
+    a.names += 1, a.waiting += r.waiting;
   }
-  std::sort(roots.begin(), roots.end(), comes_before);
-  for (const std::string& r : roots) text += r + "\n";
+  for (const auto& [first, a] : roots) {
+    text += first + ", which nothing will assign";
+    if (a.names > 1)
+      text += fmt::format("; nor {} more like it, of other runs of the block that declares it", a.names - 1);
+    text += behind_text(a.waiting - a.names) + "\n";
+  }
   if (found_.more > 0)
     text += fmt::format("  ... and {} more data fragment{} that nothing will assign\n", found_.more,
                         found_.more == 1 ? "" : "s");

@@ -62,15 +62,16 @@ std::string describe(const abi::Program& program, const abi::Cf* c) {
   std::string vars;
   for (unsigned i = 0; i < b.var_count; ++i) {
     const abi::VarInfo& v = b.vars[i];
-    if (!vars.empty()) vars += ", ";
+    std::string text;
     if (v.kind == 'i' || v.kind == 'l') {
-      vars += fmt::format("{}={}", v.name, abi::frame_int(c, v.word));
+      text = fmt::format("{}={}", v.name, abi::frame_int(c, v.word));
     } else if (v.kind == 'r') {
-      vars += fmt::format("{}={}", v.name, abi::frame_real(c, v.word));
+      text = fmt::format("{}={}", v.name, abi::frame_real(c, v.word));
     } else if (v.kind == 's' && abi::frame_value(c, v.word) != nullptr) {
       const abi::Value* s = abi::frame_value(c, v.word);
-      vars += fmt::format("{}=\"{:.40}\"", v.name, static_cast<const char*>(s->data));
+      text = fmt::format("{}=\"{:.40}\"", v.name, static_cast<const char*>(s->data));
     }
+    if (!text.empty()) vars += (vars.empty() ? "" : ", ") + text;
   }
   if (!vars.empty()) vars = " (" + vars + ")";
   return fmt::format("`{}` at {}{}{}", b.text, place(program, b.pos), vars, called_at(program, b));

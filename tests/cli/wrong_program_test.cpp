@@ -254,6 +254,20 @@ TEST_F(Command, WhatWaitsIsListedByNumbers) {
   EXPECT_LT(o.err.find("`x[10]`"), o.err.find("`x[11]`")) << o.err;
 }
 
+// A `while` that waits has names in hand that it only reads: it is not who would assign them.
+TEST_F(Command, AWhileThatWaitsHidesNoOther) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub step(int v, int w, name x) ${{ x = v + w; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub inner(name x, name y, name n) { while x[i] < 9, i = 0 .. out n step(x[i], y[i], x[i + 1]); }\n"
+        "sub main() { df x, y, n, k; init(3, k); init(1, x[0]); inner(x, y, n); init(2, y[0]); show(n);\n"
+        "  for i = 1..k show(y[i]); init(0, y[k + 1]); }\n");
+  const Outcome o = tessera({"run", "-q", "p.fa"});
+  EXPECT_TRUE(ended(o, 1, {"[T401]", "waits for `y[1]`", "waits for `y[3]`"}));
+  EXPECT_EQ(o.err.find("wait for each other"), std::string::npos) << o.err;
+}
+
 TEST_F(Command, TheCompilerKnowsTheColumn) {
   write("p.fa",
         "C++ sub f(int i) ${{ int q = nosuch; $}}\n"

@@ -209,10 +209,11 @@ struct SlotInfo {
   const char* producers;
 };
 
-// VarInfo: one captured variable that a person wrote (counters, parameters), for messages.
+// VarInfo: one captured variable that a person wrote (counters, parameters), for messages; or a name that nothing that
+// the fragment makes assigns.
 struct VarInfo {
   const char* name;
-  char kind;           // as in Block::layout
+  char kind;           // as in Block::layout; o: such a name
   std::uint16_t word;  // its first word in the frame
 };
 
