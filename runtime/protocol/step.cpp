@@ -59,7 +59,10 @@ void assigned_at_home(Entry& e, const Assigned& m, const View& v, Actions& a) {
 void assigned_elsewhere(Entry& e, const Assigned& m, const View& v, Actions& a) {
   if (e.state == State::none && m.uses == 0) return;
   const bool promised = e.others != nullptr && !e.others->asking.empty();
-  if (m.uses >= 0 && e.state != State::none && !has_value(e.state) && !promised && v.waiting == m.uses) {
+  // Several may be moved one by one, and each would take it along.
+  const bool travels_again = v.late() && m.uses > 1;
+  if (m.uses >= 0 && e.state != State::none && !has_value(e.state) && !promised && v.waiting == m.uses &&
+      !travels_again) {
     // All who read it wait here: its home need not hear of it, only that it is no more asked for.
     if (e.state == State::asked) a.say(Say::used_up, v.home);
     a.wake = a.forget = true;

@@ -52,6 +52,34 @@ TEST_F(Command, SummarySaysThatNothingIsWorthMoving) {
   EXPECT_GE(said["central"], 1);
 }
 
+// What each step reads again and again goes to a rank once, also where all who read it waited for it when it was made.
+TEST_F(Command, WhatIsReadAgainTravelsOnce) {
+  write("p.fa",
+        "C++ sub block(int i, name A) ${{ usleep(3000); A.create<char>(1000000)[7] = static_cast<char>(i); $}}\n"
+        "C++ sub apply(int i, value A, int s, name x) ${{ usleep(i < 2 ? 8000 : 1000); x = s + A.getData<char>()[7]; "
+        "$}}\n"
+        "C++ sub add(int a, int b, name c) ${{ c = (a + b) % 10007; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main(int n) {\n"
+        "  df A, x, s;\n"
+        "  for i = 0..7 block(i, A[i]) @ { locator_cyclic: i; };\n"
+        "  add(0, 1, s[0]);\n"
+        "  for t = 0..n - 1 {\n"
+        "    for i = 0..7 apply(i, A[i], s[t], x[t][i]) @ { locator_cyclic: i; };\n"
+        "    add(x[t][0] + x[t][1] + x[t][2] + x[t][3], x[t][4] + x[t][5] + x[t][6] + x[t][7], s[t + 1]);\n"
+        "  }\n"
+        "  show(s[n]);\n"
+        "}\n");
+  for (const char* balancer : {"steal", "auto"}) {
+    EXPECT_TRUE(ended(
+        tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", balancer, "--summary", "s.json", "--", "40"}), 0));
+    double sent = 0;
+    for (const auto& r : nlohmann::json::parse(read("s.json")).at("ranks")) sent += r.at("bytes_sent").get<double>();
+    EXPECT_LT(sent, 20e6) << balancer << ": 8 MB are read";
+    EXPECT_GE(moved(read("s.json")), 4) << balancer;
+  }
+}
+
 // They read each other, run by run: one of both elsewhere asked for each value when it came to it, 50 us a run.
 TEST_F(Command, WhatFollowsOthersStaysWithThem) {
   write(
