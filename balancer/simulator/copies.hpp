@@ -8,15 +8,18 @@
 
 namespace tessera::balancer::simulator {
 
-// Copies maps (value, rank) to a few flags; absent pairs have none.
+// Copies maps (value, rank) to a few flags, and how often it has been read there by who would have taken it along;
+// absent pairs have none.
 class Copies {
  public:
-  static constexpr std::uint8_t kUnderWay = 1, kHere = 2, kBorne = 4;
+  using Flags = std::uint16_t;
+  static constexpr Flags kUnderWay = 1, kHere = 2, kBorne = 4, kRead = 8;
+  static std::int64_t read(Flags f) { return f / kRead; }
 
   Copies() : slots_(1024) {}
 
   // The reference holds until the next call.
-  std::uint8_t& at(std::uint64_t value, Rank rank) {
+  Flags& at(std::uint64_t value, Rank rank) {
     if (2 * (used_ + 1) > slots_.size()) grow();
     Slot& s = slots_[find(value, index(rank))];
     if (s.rank < 0) {
@@ -25,13 +28,13 @@ class Copies {
     }
     return s.flags;
   }
-  std::uint8_t flags(std::uint64_t value, Rank rank) const { return slots_[find(value, index(rank))].flags; }
+  Flags flags(std::uint64_t value, Rank rank) const { return slots_[find(value, index(rank))].flags; }
 
  private:
   struct Slot {
     std::uint64_t value = 0;
     std::int32_t rank = -1;
-    std::uint8_t flags = 0;
+    Flags flags = 0;
   };
   static std::uint64_t mix(std::uint64_t value, std::int32_t rank) {
     std::uint64_t z = value * 0x9E3779B97F4A7C15u ^ (static_cast<std::uint64_t>(rank) + 1) * 0xBF58476D1CE4E5B9u;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kControlBytes = 100;  // a message without payload
 constexpr Rank kHome{0};                     // of all values: that of names declared in `main`
+constexpr std::int64_t kMostReads = 4096;    // are counted of a value
 
 }  // namespace
 
@@ -74,7 +75,7 @@ void Graph::create(std::size_t f, Rank here, Effects& out) {
   std::uint32_t there = 0;
   for (const Input& input : work_.fragments[f].inputs) {
     if (ran_on_[input.fragment] < 0) continue;
-    std::uint8_t& copy = copies_.at(input.fragment, here);
+    Copies::Flags& copy = copies_.at(input.fragment, here);
     if ((copy & Copies::kHere) != 0) {
       ++there;
     } else if ((copy & Copies::kUnderWay) == 0) {
@@ -189,8 +190,8 @@ void Graph::arrived(Rank here, const Note& note, Effects& out) {
     default:
       break;
   }
-  std::uint8_t& copy = copies_.at(note.id, here);
-  copy = static_cast<std::uint8_t>((copy & ~Copies::kUnderWay) | Copies::kHere);
+  Copies::Flags& copy = copies_.at(note.id, here);
+  copy = static_cast<Copies::Flags>((copy & ~Copies::kUnderWay) | Copies::kHere);
   for (std::uint32_t c = first_consumer_[note.id]; c < first_consumer_[note.id + 1]; ++c) {
     if (rank_of_[consumers_[c]] == index(here)) count_down(consumers_[c], out);
   }
@@ -207,11 +208,11 @@ std::int64_t Graph::bytes_here(const Item& item, Rank here) {
   const Fragment& f = work_.fragments[item.state];
   std::int64_t bytes = f.bytes;
   for (const Input& i : f.inputs) {
-    std::uint8_t& copy = copies_.at(i.fragment, here);
+    Copies::Flags& copy = copies_.at(i.fragment, here);
     if ((copy & Copies::kBorne) != 0) continue;
     copy |= Copies::kBorne;
     const int others = std::clamp(executing_ - 1, 1, 63), have = std::popcount(holders_[i.fragment] & ~bit(here));
-    bytes += i.bytes - i.bytes * std::min(have, others) / others;
+    bytes += (i.bytes - i.bytes * std::min(have, others) / others) / (1 + Copies::read(copy));
   }
   return bytes;
 }
@@ -220,7 +221,11 @@ std::int64_t Graph::bytes_here(const Item& item, Rank here) {
 void Graph::runs_here(const Item& item, Rank here) {
   const Fragment& f = work_.fragments[item.state];
   if (item.bytes <= f.bytes) return;
-  for (const Input& i : f.inputs) copies_.at(i.fragment, here) &= static_cast<std::uint8_t>(~Copies::kBorne);
+  for (const Input& i : f.inputs) {
+    Copies::Flags& copy = copies_.at(i.fragment, here);
+    if ((copy & Copies::kBorne) != 0 && Copies::read(copy) < kMostReads) copy += Copies::kRead;
+    copy &= static_cast<Copies::Flags>(~Copies::kBorne);
+  }
 }
 
 std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
@@ -229,7 +234,7 @@ std::int64_t Graph::board(const Item& item, Rank from, Rank to, Effects& out) {
   std::int64_t bytes = f.bytes;
   std::uint32_t apart = 0;
   for (const Input& i : f.inputs) {
-    std::uint8_t& copy = copies_.at(i.fragment, to);
+    Copies::Flags& copy = copies_.at(i.fragment, to);
     if ((copy & Copies::kHere) != 0) continue;
     if ((copy & Copies::kUnderWay) == 0) {
       holders_[i.fragment] |= bit(to);

@@ -207,6 +207,14 @@ int ranks_that_have(const abi::Value* v) {
     return std::popcount(static_cast<unsigned>(__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks));
   return std::popcount(__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED));
 }
+// Of a block `borne` counts there how often it has been read.
+constexpr int kMostReads = 4096;
+int read_here(const abi::Value* v) {
+  return abi::is_block(v) ? (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks) >> 1 : 0;
+}
+void note_read(abi::Value* v) {
+  if (abi::is_block(v) && read_here(v) < kMostReads) __atomic_fetch_add(&v->borne, std::uint16_t{2}, __ATOMIC_RELAXED);
+}
 bool believed_on_others(const abi::Value* v, balancer::Rank r) {
   if (!abi::is_block(v)) return (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & kRanks & ~small_bit(r)) != 0;
   return (__atomic_load_n(&reinterpret_cast<const abi::LargeValue*>(v)->ranks, __ATOMIC_RELAXED) & ~bit(r)) != 0;

@@ -61,6 +61,10 @@ bool believed_on(const abi::Value*, balancer::Rank);
 bool believed_on_others(const abi::Value*, balancer::Rank);
 int ranks_that_have(const abi::Value*);  // so many others
 
+// How often a fragment that would have taken it along has run with it here: so often others may come (small values: 0).
+int read_here(const abi::Value*);
+void note_read(abi::Value*);
+
 // Who begins to run with this value has that counted by its home (DataFragments::note_uses).
 inline constexpr std::uint16_t kUsesTold = 0x8000;  // in `borne`
 inline void tell_uses(abi::Value* v) { __atomic_fetch_or(&v->borne, kUsesTold, __ATOMIC_RELAXED); }
