@@ -344,7 +344,12 @@ int run_on_ranks(const fs::path& program, Launch how, runtime::RunOptions option
     }
     if (marked && e.meaning.exit_code == 0) runtime::journal::say_finished(options.journal);
     if (!e.from_outside() || again > how.restarts) {
-      if (!e.meaning.text.empty()) throw Failure(e.meaning.exit_code, "tessera: error: " + e.meaning.text);
+      if (!e.meaning.text.empty()) {
+        const bool lost = options.journal.empty() && e.from_outside();
+        throw Failure(e.meaning.exit_code,
+                      "tessera: error: " + e.meaning.text +
+                          (lost ? ". With --journal DIR the same command would go on where it was" : ""));
+      }
       return e.meaning.exit_code;
     }
     std::string where;

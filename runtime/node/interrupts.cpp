@@ -110,7 +110,8 @@ void Interrupts::watch() {
     const int signal = came.load();
     if (signal == kEnd) return;
     if (signal != 0) {
-      const std::string running = quiet_ ? "" : RunningNow::all();
+      std::string running = quiet_ ? "" : RunningNow::all();
+      if (running.empty() && !quiet_) running = RunningNow::so_far();
       if (!running.empty()) {
         const std::string text = "\ntessera: ended by a signal\n" + running;
         (void)!write(STDERR_FILENO, text.data(), text.size());

@@ -54,11 +54,14 @@ std::string not_enough_memory(std::uint64_t wanted) {
   if (mb(wanted) > 0) text += fmt::format("{} MB were asked for at once; ", mb(wanted));
   text += fmt::format("this process has held up to {} MB", used.ru_maxrss >> 10);
   struct sysinfo machine {};
-  if (mb(wanted) > 0 && sysinfo(&machine) == 0) {
+  if (sysinfo(&machine) == 0) {
     const std::uint64_t here = mb(std::uint64_t{machine.totalram} * machine.mem_unit);
     text += fmt::format(", and this machine has {} MB", here);
     // One value lies on one host, however many there are.
     if (mb(wanted) > here) return text + ": is that size right? A value has to fit into one";
+    // A kernel has asked for it by itself: nobody knows how much.
+    if (wanted == 0 && static_cast<std::uint64_t>(used.ru_maxrss >> 10) < here / 4)
+      return text + ": what was asked for is large; is that size right? Or is there a limit (`ulimit -a`)?";
   }
   return text + "; is there a limit (`ulimit -a`)? More hosts have more";
 }

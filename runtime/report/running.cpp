@@ -19,6 +19,7 @@ constexpr auto kLookInterval = std::chrono::milliseconds(500);
 constexpr double kWorthAWord = 1;       // s
 constexpr std::size_t kMostOfRank = 4;  // of a rank
 constexpr std::size_t kMostCopied = 1000;
+constexpr int kLookTries = 1000;
 
 // The ranks of this process.
 std::mutex nodes_mutex;
@@ -131,6 +132,33 @@ std::string RunningNow::all() {
     }
     if (found.size() > kMostOfRank) text += fmt::format("  ... and {} more there\n", found.size() - kMostOfRank);
   }
+  return text;
+}
+
+std::string RunningNow::calls_so_far() {
+  std::uint64_t all = 0, most = 0;
+  std::uint32_t group = 0;
+  for (std::uint32_t b = 0; b < facts_.program.block_count; ++b) {
+    const abi::Block& block = *facts_.program.blocks[b];
+    if (block.group != block.index || !calls_kernel(facts_.program, b)) continue;
+    const std::uint64_t n = crew_.stats(b).count;
+    all += n;
+    if (n > most) most = n, group = b;
+  }
+  std::string text =
+      fmt::format("  rank {} ({}) has run {} calls of kernels", balancer::index(facts_.self), own_host(), all);
+  if (most > 0) text += fmt::format(", {} of them {}", most, describe(facts_.program, *facts_.program.blocks[group]));
+  // Short ones are gone before they can be looked at.
+  for (int k = 0; k < kLookTries; ++k) {
+    if (const std::vector<Fragment> now = fragments(); !now.empty()) return text + "; now " + now.front().text + "\n";
+  }
+  return text + "\n";
+}
+
+std::string RunningNow::so_far() {
+  std::string text;
+  const std::lock_guard hold(nodes_mutex);
+  for (RunningNow* n : nodes) text += n->calls_so_far();
   return text;
 }
 

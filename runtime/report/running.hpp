@@ -30,6 +30,8 @@ class RunningNow {
   std::vector<Fragment> fragments(bool with_gives = false);
   // A line of each fragment that has run for long on the ranks of this process.
   static std::string all();
+  // Of each rank of this process: how many calls it has run so far, which most, and one of those that it runs.
+  static std::string so_far();
 
  private:
   struct Look {
@@ -37,6 +39,7 @@ class RunningNow {
     bool ran = false;
     Clock::time_point since{};
   };
+  std::string calls_so_far();
   const RunFacts& facts_;
   const Crew& crew_;
   Clock::time_point next_;

@@ -122,8 +122,9 @@ std::string Summary::crowded() const {
   }
   if (waited < kCrowded * thread_seconds || thread_seconds == 0) return {};
   return fmt::format(
-      "workers had no core for {:.0f} % of their time: the machine had other things to do, and what ran took that much "
-      "longer",
+      "workers had no core for {:.0f} % of their time: other threads had them, of others or of this run itself, and "
+      "what "
+      "ran took that much longer",
       100 * std::min(1.0, waited / thread_seconds));
 }
 

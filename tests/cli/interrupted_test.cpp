@@ -54,6 +54,19 @@ class Interrupted : public Command {
   }
 };
 
+// Of a loop of short calls that never ends there is none that has run for long.
+TEST_F(Interrupted, AnEndlessLoopOfShortCallsIsTold) {
+  write("e.fa",
+        "C++ sub f(int i, name x) ${{ if (i == 1000) { printf(\"begun\\n\"); fflush(stdout); } x = i + 1; $}}\n"
+        "sub main() { df x, w; f(0, x[0]); while x[t] > 0, t = 0 .. out w f(x[t] % 2000, x[t + 1]); }\n");
+  for (const Words& options : {Words{}, Words{"-n", "2"}}) {
+    Words words = {"run", "e.fa"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome o = tessera_signalled("INT", "begun", words);
+    EXPECT_TRUE(ended(o, 130, {"ended by a signal", "rank 0 (", " calls of kernels, ", " of them `f` at e.fa:2"}));
+  }
+}
+
 TEST_F(Interrupted, OneRank) {
   expect_files("INT", 130, {});
   expect_files("TERM", 143, {"-t", "2"});

@@ -173,7 +173,7 @@ TEST_F(SummaryText, SaysWhenTheMachineHadOtherThingsToDo) {
   s.ranks[0].no_core = 0.3;
   EXPECT_EQ(text_of(s).find("no core"), std::string::npos) << text_of(s);
   s.ranks[1].no_core = 0.7;
-  EXPECT_NE(text_of(s).find("\n  workers had no core for 25 % of their time: the machine had other things to do"),
+  EXPECT_NE(text_of(s).find("\n  workers had no core for 25 % of their time: other threads had them"),
             std::string::npos)
       << text_of(s);
 }
