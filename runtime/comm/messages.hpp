@@ -399,13 +399,21 @@ struct Backlog {
   bool asks = false;  // is the other one busy?
 };
 
+// a rank -> others: fragments wait for these only, and values pile up: who can makes them first (node/needs.hpp)
+struct Need {
+  static constexpr bool counts = false;
+  std::vector<abi::Id> names;
+  std::int32_t passed_on = 0;  // so often: what is needed for what was needed
+};
+
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).
-using Message = std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship,
-                             ScopeReturn, PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop,
-                             Totals, ReadDone, Gone, Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart,
-                             Resettled, Used, LinkAnswer, Hold, HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk,
-                             ClockAnswer, AskTotals, MakeMore, SweepWanted, SweepCut, SweepHasCut, SweepExpect,
-                             SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom, SweepFound, SweepAwaited, Backlog>;
+using Message =
+    std::variant<Request, Publish, Acked, Fetch, Give, Copied, Drop, DeleteHint, ReadsHint, Ship, ScopeReturn,
+                 PolicyMessage, LinkProbe, Wave, WaveAnswer, AskWaiting, Waiting, Failed, Stop, Totals, ReadDone, Gone,
+                 Entrust, Keep, Refetch, AskChange, MemberChange, Left, TracePart, Resettled, Used, LinkAnswer, Hold,
+                 HeldDelete, Settle, Settled, Beat, TakenBack, ClockAsk, ClockAnswer, AskTotals, MakeMore, SweepWanted,
+                 SweepCut, SweepHasCut, SweepExpect, SweepTold, SweepHeard, HullsStay, AskRoom, GiveRoom, SweepFound,
+                 SweepAwaited, Backlog, Need>;
 
 // Messages that carry work or data: what termination waves count.
 bool counts_for_termination(const Message&);

@@ -68,6 +68,7 @@ void Node::handle(Rank from, Message&& m) {
         } else if constexpr (std::is_same_v<T, Acked>) {
           leave_scope(*crew.outside, scopes.find(x.scope));
         } else if constexpr (std::is_same_v<T, Backlog>) {
+          if (x.asks) needs.asked(Clock::now());
           backlogs.on(from, x, !crew.all_idle());
         } else if constexpr (std::is_same_v<T, MakeMore>) {
           crew.call();
@@ -85,6 +86,8 @@ void Node::handle(Rank from, Message&& m) {
           end->on(from, std::move(x));
         } else if constexpr (requires { sweeping->on(from, std::move(x)); }) {
           if (!end->stopped()) sweeping->on(from, std::move(x));
+        } else if constexpr (std::is_same_v<T, Need>) {
+          needs.on(x);
         } else if constexpr (requires { holds.on(from, std::move(x)); }) {
           holds.on(from, std::move(x));
         } else {
@@ -131,6 +134,7 @@ bool Node::turn(bool busy) {
     if (outside_load_ != nullptr) outside_load_->turn(now);
     look_at_workers(now);
     backlogs.turn(now, !crew.all_idle());
+    needs.turn(now, pileup.drains());
     observing->turn(now);
     data.trim_copies(now);
     data.untold.tell(comm, now);
@@ -159,7 +163,7 @@ void Node::look_at_workers(Clock::time_point now) {
 Clock::time_point Node::next_turn(Clock::time_point now, Clock::time_point until) {
   until = observing->next(now, std::min({until, end->next(now), links->next(now), membership->next(now)}));
   if (!crew.workers.empty()) until = std::min(until, next_look_);
-  until = backlogs.next(until);
+  until = needs.next(now, backlogs.next(until), pileup.drains());
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load_ != nullptr) until = std::min(until, outside_load_->next(now));
   return std::min(until, data.untold.next(until));

@@ -121,6 +121,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
       share(share_of(facts, members, transport_)),
       crew(*this, facts, *held, facts.executes() ? share.threads : 0, program_.block_count,
            facts.balancing ? balancer::kPlenty * facts.ranks : 0),
+      needs(data, crew, comm, facts.self, facts.ranks, [this] { wake_worker(); }),
       several_(facts.ranks > 1),
       looks_on_(share.threads > 1 && share.core_for_each),
       alone_(share.threads == 1),

@@ -21,6 +21,7 @@
 #include "runtime/data/scopes.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/node/backlogs.hpp"
+#include "runtime/node/needs.hpp"
 #include "runtime/node/retained.hpp"
 #include "runtime/node/role.hpp"
 #include "runtime/start/facts.hpp"
@@ -92,6 +93,7 @@ class Node final : public Surroundings {
   Pileup pileup;
   const cores::Share share;  // of the host's cores
   Crew crew;
+  Needs needs;
   Retained retained;  // series that belong here and run elsewhere
   std::unique_ptr<PolicyHost> policy;
   std::unique_ptr<LinkMeter> links;

@@ -27,7 +27,7 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
 
 Running Node::may_run(const Worker& w) const {
   if (w.leaves) return Running::no_growing;
-  return pileup.lasts() ? Running::most_ready : Running::usual;
+  return bounded_ && pileup.drains() ? Running::last_first : Running::usual;
 }
 
 // First what does not add to what piles up, of any worker. Else, while others run such, nothing does that does: of a

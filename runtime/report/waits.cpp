@@ -4,43 +4,21 @@
 #include <cstring>
 
 #include "runtime/fragment/input_names.hpp"
+#include "runtime/fragment/output_names.hpp"
 #include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
-std::vector<abi::Name> names_in_hand(const abi::Cf* c) {
-  std::vector<abi::Name> names;
-  unsigned word = 0;
-  for (const char* k = c->block->layout; *k != '\0'; ++k) {
-    if (*k == 'n') names.push_back(abi::frame_name(c, word));
-    word += *k == 'n' ? 3 : 1;
-  }
-  return names;
-}
-
-// Of all inputs, then outputs.
-std::vector<Indices> indices_of(const abi::Cf* c) {
+// Nothing that it makes assigns the name, which it has in hand perhaps as another parameter as well.
+bool only_reads(const abi::Cf* c, const abi::Name& n) {
   const abi::Block& b = *c->block;
-  const unsigned slots = static_cast<unsigned>(b.input_count) + b.output_count;
-  unsigned all = 0;
-  for (unsigned i = 0; i < slots; ++i) all += b.slots[i].indices;
-  Indices values(all);
-  if (b.indices != nullptr && all > 0) b.indices(c, values.data());
-  std::vector<Indices> each;
-  auto at = values.begin();
-  for (unsigned i = 0; i < slots; ++i) {
-    each.emplace_back(at, at + b.slots[i].indices);
-    at += b.slots[i].indices;
+  int as_read = 0, in_hand = 0;
+  for (unsigned v = 0; v < b.var_count; ++v) {
+    as_read += b.vars[v].kind == 'o' && abi::frame_name(c, b.vars[v].word).id == n.id ? 1 : 0;
   }
-  return each;
-}
-
-abi::Name element(abi::Name n, const Indices& indices) {
-  for (const std::int64_t i : indices) n = abi::index(n, i);
-  return n;
+  for (const abi::Name& other : names_in_hand(c)) in_hand += other.id == n.id ? 1 : 0;
+  return as_read == in_hand;
 }
 
 // A call of a kernel that runs once, and has only to run.
@@ -105,7 +83,9 @@ WaitingFragment waits_of(const abi::Program& program, const abi::Cf* c, const st
   if (only_calls(program, *c->block) && !indices.empty()) {
     add_outputs(c, hand, indices, base, w);
   } else if (!only_calls(program, *c->block)) {
-    for (const abi::Name& n : hand) w.may_give.push_back(n.id.lo);
+    for (const abi::Name& n : hand) {
+      if (!only_reads(c, n)) w.may_give.push_back(n.id.lo);
+    }
   }
   return w;
 }

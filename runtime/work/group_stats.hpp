@@ -109,7 +109,9 @@ class GroupStats {
   void grew(std::uint32_t group, std::int64_t bytes) {
     std::atomic<float>& g = groups_[group].growth;
     const float before = g.load(std::memory_order_relaxed);
-    g.store(before + (static_cast<float>(bytes) - before) / kLatest, std::memory_order_relaxed);
+    const auto times = static_cast<float>(groups_[group].known.load(std::memory_order_relaxed));
+    g.store(before + (static_cast<float>(bytes) - before) / std::clamp(times, 1.0F, kLatest),
+            std::memory_order_relaxed);
   }
   // Of the latest ones, on average.
   float growth(std::uint32_t group) const { return groups_[group].growth.load(std::memory_order_relaxed); }

@@ -49,6 +49,12 @@ class Growing {
                                  passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
   }
 
+  enum class Does : std::uint8_t { lets_go, keeps, grows };
+  Does does(std::uint32_t group) const {
+    if (grows(group)) return Does::grows;
+    return growth(group) < -static_cast<float>(kLarge) ? Does::lets_go : Does::keeps;
+  }
+
   // Bytes, of each worker's latest ones, on average.
   float growth(std::uint32_t group) const {
     float sum = 0;

@@ -44,6 +44,7 @@ class Pileup {
   // The values of this rank hold so many bytes. Who looks has had nothing to run since `idle_since`; 0: it has.
   void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since,
             Ends ends = Ends::unknown) {
+    if (bytes <= drained_.load(std::memory_order_relaxed)) drained_.store(kDrained, std::memory_order_relaxed);
     if (lasts()) return look_on(bytes, now, calls, ends == Ends::sure ? 0 : idle_since, ends);
     const std::int64_t next = next_.load(std::memory_order_relaxed);
     if (bytes >= next || ends == Ends::sure) {
@@ -55,6 +56,9 @@ class Pileup {
   // With so much held it begins, or lasts.
   std::int64_t next() const { return next_.load(std::memory_order_relaxed); }
   bool lasts() const { return lasts_.load(std::memory_order_relaxed); }
+  // It has begun, and what had piled up is not read yet, whether anybody waits for that or not: then what is nearest to
+  // the end of the program goes first, which costs nothing.
+  bool drains() const { return drained_.load(std::memory_order_relaxed) != kDrained; }
   // One that makes them grow may be run all the same.
   bool passes() {
     std::int32_t left = passes_.load(std::memory_order_relaxed);
@@ -69,6 +73,7 @@ class Pileup {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || lasts()) return;
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
+    if (!drains()) drained_.store(bytes - more(bytes), std::memory_order_relaxed);
     if (first_ == 0) first_ = now;
     const std::uint64_t may = kLeast * times(ends) + (now - first_) / kShare;
     if (in_vain_ >= may && ends != Ends::sure) return;
@@ -118,6 +123,8 @@ class Pileup {
 
   const std::int64_t least_more_;
   const std::int32_t most_lets_;
+  static constexpr std::int64_t kDrained = INT64_MIN;
+  std::atomic<std::int64_t> drained_{kDrained};  // with so much held what had piled up is read
   std::atomic<bool> lasts_{false};
   std::atomic<std::int32_t> passes_{0};
   std::atomic<std::int64_t> next_{least_more_};  // held begin it

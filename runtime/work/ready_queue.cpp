@@ -29,6 +29,9 @@ bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATO
 // each iteration reads has to travel in each, to the ranks that do not have it. Kept in `pending`, which a
 // queued fragment has no other use for, so that what is taken off the group's sum is what was added.
 constexpr std::int64_t kUnit = 64;
+// Iterations of a loop that are given away together: so many that they make kBytesAtOnce, but in any case kFewAtOnce.
+constexpr double kBytesAtOnce = 32 << 20;
+constexpr std::int64_t kFewAtOnce = 32;
 std::uint32_t units_to_move(const Cf* c, int others) {
   if ((c->flags & kGathered) == 0) return 0;
   std::uint64_t bytes = 0;
@@ -38,7 +41,8 @@ std::uint32_t units_to_move(const Cf* c, int others) {
     if (v == nullptr || (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & 1) != 0) continue;
     __atomic_fetch_or(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
     const auto have = static_cast<std::uint64_t>(std::min(ranks_that_have(v), others));
-    bytes += v->size - v->size / static_cast<std::uint64_t>(others) * have;
+    const std::uint64_t lacks = v->size - v->size / static_cast<std::uint64_t>(others) * have;
+    bytes += lacks / static_cast<std::uint64_t>(1 + read_here(v));
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
 }
@@ -47,7 +51,8 @@ std::uint32_t units_to_move(const Cf* c, int others) {
 void bears_no_longer(const Cf* c) {
   for (unsigned k = 0; k < c->block->input_count; ++k) {
     abi::Value* v = abi::input(c, *c->block, k);
-    if (v != nullptr) __atomic_fetch_and(&v->borne, static_cast<std::uint16_t>(~1), __ATOMIC_RELAXED);
+    if (v == nullptr) continue;
+    if ((__atomic_fetch_and(&v->borne, static_cast<std::uint16_t>(~1), __ATOMIC_RELAXED) & 1) != 0) note_read(v);
   }
 }
 
@@ -111,6 +116,11 @@ void ReadyQueue::push(Cf* c, bool behind) {
     // the first one runs.
     return behind || (c->flags & kHolding) != 0 ? push_loop(c) : push_structured(c);
   }
+  if (weights_ != nullptr) c->pending = units_to_move(c, others);
+  append(c);
+}
+
+void ReadyQueue::append(Cf* c) {
   const std::uint32_t g = c->block->group;
   GroupList& list = groups_[g];
   c->next = nullptr;
@@ -125,28 +135,48 @@ void ReadyQueue::push(Cf* c, bool behind) {
   }
   list.tail = c;
   ++list.count;
-  if (weights_ != nullptr) {
-    c->pending = units_to_move(c, others);
-    list.bytes += c->pending * kUnit;
-  }
+  if (weights_ != nullptr) list.bytes += c->pending * kUnit;
   add_atomics(1);
 }
 
-Cf* ReadyQueue::pop_front(std::uint32_t group) {
+// Of the group's list, where `before` comes before it.
+void ReadyQueue::unlink(std::uint32_t group, Cf* c, Cf* before) {
   GroupList& list = groups_[group];
-  Cf* c = list.head;
-  list.head = c->next;
+  (before == nullptr ? list.head : before->next) = c->next;
+  if (list.tail == c) list.tail = before;
   --list.count;
   if (weights_ != nullptr) list.bytes -= c->pending * kUnit;
-  if (list.head == nullptr) {
-    list.tail = nullptr;
-    if (list.newer != kNone) groups_[list.newer].older = list.older;
-    if (list.older != kNone) groups_[list.older].newer = list.newer;
-    if (newest_ == group) newest_ = list.older;
-    list.newer = list.older = kNone;
-  }
+  if (list.head != nullptr) return;
+  if (list.newer != kNone) groups_[list.newer].older = list.older;
+  if (list.older != kNone) groups_[list.older].newer = list.newer;
+  if (newest_ == group) newest_ = list.older;
+  list.newer = list.older = kNone;
+}
+
+Cf* ReadyQueue::pop_front(std::uint32_t group) {
+  Cf* c = groups_[group].head;
+  unlink(group, c, nullptr);
   add_atomics(-1);
   return c;
+}
+
+void ReadyQueue::put_first(std::uint32_t group, Cf* c, Cf* before) {
+  unlink(group, c, before);
+  c->next = nullptr;
+  (first_ == nullptr ? first_ : last_of_first_->next) = c;
+  last_of_first_ = c;
+}
+
+Cf* ReadyQueue::pop_first() {
+  Cf* c = first_;
+  first_ = c->next;
+  add_atomics(-1);
+  return c;
+}
+
+// All may be taken: they are listed again.
+void ReadyQueue::none_first() {
+  while (first_ != nullptr) append(pop_first());
 }
 
 std::uint32_t ReadyQueue::next_group() const {
@@ -161,25 +191,32 @@ std::uint32_t ReadyQueue::next_group() const {
 }
 
 std::uint32_t ReadyQueue::first_group(Running running) const {
-  std::uint32_t first = newest_;
+  const std::uint32_t first = newest_;
   switch (running) {
     case Running::no_growing:
-      while (first != kNone && growing != nullptr && growing->grows(first)) first = groups_[first].older;
-      return first;
-    case Running::most_ready:
-      for (std::uint32_t g = first; g != kNone; g = groups_[g].older) {
-        if (groups_[g].count > groups_[first].count) first = g;
-      }
-      return first;
+      return nearest_to_end(false);
+    case Running::last_first:
+      return nearest_to_end(true);
     default:
       return first == kNone || weights_ == nullptr ? first : next_group();
   }
 }
 
+std::uint32_t ReadyQueue::nearest_to_end(bool growing_too) const {
+  std::uint32_t nearest = kNone;
+  Growing::Does does{};
+  for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
+    const Growing::Does now = growing == nullptr ? Growing::Does::keeps : growing->does(g);
+    if (now == Growing::Does::grows && !growing_too) continue;
+    if (nearest == kNone || now < does || (now == does && g > nearest)) nearest = g, does = now;
+  }
+  return nearest;
+}
+
 Cf* ReadyQueue::pop_atomic(Running running) {
-  const std::uint32_t g = first_group(running);
-  if (g == kNone) return nullptr;
-  Cf* c = pop_front(g);
+  const std::uint32_t g = first_ != nullptr ? kNone : first_group(running);
+  if (g == kNone && first_ == nullptr) return nullptr;
+  Cf* c = g == kNone ? pop_first() : pop_front(g);
   if (weights_ == nullptr) return c;
   if (c->pending > 0) bears_no_longer(c);
   return c;
@@ -242,7 +279,7 @@ bool ReadyQueue::may_make(Making making) const {
 
 bool ReadyQueue::has(Making then, Running running) {
   const std::lock_guard hold(mutex_);
-  return first_group(running) != kNone || may_make(then);
+  return first_ != nullptr || first_group(running) != kNone || may_make(then);
 }
 
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, bool here) {
@@ -346,6 +383,7 @@ void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Ra
 std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                               std::vector<Cf*>& exhausted, Making making) {
   const std::lock_guard hold(mutex_);
+  if (making == Making::all) none_first();
   std::int64_t taken = 0;
   if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
   while (taken < n && groups_[group].head != nullptr && !stays(*groups_[group].head->block, making)) {
@@ -394,6 +432,20 @@ bool ReadyQueue::is_offered(const Cf* range, Making making) const {
          (worth_giving(*range->block, iterations_left(range), *weights_) && !is_light(*range->block, *weights_));
 }
 
+// Whoever gets iterations runs them one after the other, and what comes to him later waits for all of them: no more
+// than make so much, and few that nobody has seen run.
+std::int64_t ReadyQueue::most_of_loop(const abi::Block& range) const {
+  if (growing == nullptr || weights_ == nullptr || range.body_groups == nullptr) return INT64_MAX;
+  double each = 0;
+  for (const std::uint32_t* g = range.body_groups; *g != ~0u; ++g) {
+    if (weights_->mean(*g) == 0) return kFewAtOnce;
+    each += static_cast<double>(growing->growth(*g));
+  }
+  return each * kFewAtOnce <= kBytesAtOnce && each > 0 ? static_cast<std::int64_t>(kBytesAtOnce / each)
+         : each > 0                                    ? kFewAtOnce
+                                                       : INT64_MAX;
+}
+
 std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std::vector<Cf*>& out,
                                       std::vector<Cf*>& exhausted, Making making) {
   Cf* const c = p.cf;
@@ -404,7 +456,8 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
     return 1;
   }
   if (!is_offered(c, making)) return 0;
-  const std::int64_t part = std::min(n, iterations_left(c));
+  std::int64_t part = std::min(n, iterations_left(c));
+  if (making != Making::all) part = std::min(part, most_of_loop(*c->block));
   std::int64_t& last = abi::frame_int(c, 1);
   // Enrolled here, under the lock: the original's own count of the scope still covers it.
   Cf* copy = copy_range(c, last - part + 1, last);
@@ -467,6 +520,7 @@ void ReadyQueue::look_for_only_while(Making making) {
 
 void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
+  if (making == Making::all) none_first();
   look_for_only_while(making);
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
     if (stays(*groups_[g].head->block, making)) continue;

@@ -38,8 +38,9 @@ struct Work {
 };
 
 // Which atomic fragments: in the usual order; or, while values pile up, none of a group that makes them grow
-// (work/growing.hpp), or of the group of which most are ready: what they read is what piles up.
-enum class Running { usual, no_growing, most_ready };
+// (work/growing.hpp), or these after all others. Of the others first those that let values go, then those that stand
+// last in the program: so what has come far is finished before more sets out.
+enum class Running { usual, no_growing, last_first };
 
 class ReadyQueue {
  public:
@@ -67,6 +68,10 @@ class ReadyQueue {
   bool has(Making then, Running = Running::usual);
   // For another worker.
   bool steal(Work&, Making then, std::int64_t chunk, Running = Running::usual);
+  // Those for which `needed` is true are popped before all others, and stay here. Looks at the first kLookedAt of each
+  // group. True: there are any.
+  template <class F>
+  bool put_first(F needed);
   // Takes up to n fragments of a group for rank `to`: of atomic ones with large inputs those whose inputs
   // it lacks least and no third rank has, else in their order. Iterations are split off into new range fragments (one
   // per range). Ranges that thereby ran out are appended to `exhausted` when no chunk of them runs. With
@@ -113,13 +118,21 @@ class ReadyQueue {
     Listed may_stay, others;
     const abi::Block* staying = nullptr;  // the block of one of the first
   };
+  static constexpr std::int64_t kLookedAt = 4096;
   std::uint32_t first_group(Running) const;
+  std::uint32_t nearest_to_end(bool growing_too) const;
+  void unlink(std::uint32_t group, Cf* c, Cf* before);
+  Cf* pop_first();
+  void none_first();
+  void append(Cf*);
+  void put_first(std::uint32_t group, Cf* c, Cf* before);
   Cf* pop_atomic(Running = Running::usual);
   Cf* pop_front(std::uint32_t group);
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
   bool pop_expandable(Work&, Making, std::int64_t chunk, bool here);
   bool may_make(Making) const;
+  std::int64_t most_of_loop(const abi::Block& range) const;
   std::int64_t take_of_loop(const Loops::Place&, std::int64_t n, std::vector<Cf*>& out, std::vector<Cf*>& exhausted,
                             Making);
   bool stays(const abi::Block&, Making) const;
@@ -140,6 +153,7 @@ class ReadyQueue {
   BiasedMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
+  Cf *first_ = nullptr, *last_of_first_ = nullptr;  // put_first
   struct {
     Cf* head = nullptr;
     // The last one pushed since the worker popped something: what comes next belongs to the same body and goes behind.
@@ -156,5 +170,20 @@ class ReadyQueue {
   const GroupStats* weights_;
   std::int64_t plenty_;
 };
+
+template <class F>
+bool ReadyQueue::put_first(F needed) {
+  const std::lock_guard hold(mutex_);
+  for (std::uint32_t g = newest_, older = kNone; g != kNone; g = older) {
+    older = groups_[g].older;
+    std::int64_t seen = 0;
+    Cf* before = nullptr;
+    for (Cf *c = groups_[g].head, *next = nullptr; c != nullptr && ++seen <= kLookedAt; c = next) {
+      next = c->next;
+      needed(c) ? put_first(g, c, before) : void(before = c);
+    }
+  }
+  return first_ != nullptr;
+}
 
 }  // namespace tessera::runtime

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -137,13 +138,51 @@ TEST_F(Piles, ItsFragmentsMayBeLeft) {
   EXPECT_EQ(pop(Running::usual), 1);
 }
 
-TEST_F(Piles, WhatMostAreReadyOfReadsWhatPilesUp) {
+TEST_F(Piles, WhatLetsGoComesFirstThenWhatStandsLastThenWhatGrows) {
+  for (int k = 0; k < 20; ++k) one.grew(0, -4 * Growing::kLarge);
   push(0, 3);
   push(1, 2);
   push(2, 1);
-  EXPECT_EQ(pop(Running::most_ready), 0);
-  EXPECT_EQ(pop(Running::most_ready), 1) << "of as many the later one";
-  EXPECT_EQ(pop(Running::usual), 2);
+  EXPECT_EQ(pop(Running::last_first), 0) << "it lets values go";
+  EXPECT_EQ(pop(Running::no_growing), 0);
+  EXPECT_EQ(pop(Running::last_first), 0);
+  EXPECT_EQ(pop(Running::last_first), 2);
+  push(2, 1);
+  hold(2, kMuch);
+  one.grew(2, 8000);
+  EXPECT_EQ(pop(Running::no_growing), 1);
+  EXPECT_EQ(pop(Running::last_first), 1);
+  EXPECT_EQ(pop(Running::no_growing), -1);
+  EXPECT_EQ(pop(Running::last_first), 2) << "what grows comes last";
+}
+
+// What somebody waits for (node/needs.hpp) is popped before all others, whatever else may run.
+TEST_F(Piles, WhatIsNeededComesFirst) {
+  hold(0, kMuch);
+  one.grew(0, 8000);
+  push(0, 3);
+  push(1, 2);
+  std::vector<const Cf*> seen;
+  EXPECT_FALSE(queue.put_first([&](const Cf* c) {
+    seen.push_back(c);
+    return false;
+  }));
+  ASSERT_EQ(seen.size(), 5u);
+  const Cf* const last = *std::find_if(seen.rbegin(), seen.rend(), [](const Cf* c) { return c->block->group == 0; });
+  EXPECT_TRUE(queue.put_first([last](const Cf* c) { return c == last; }));
+  EXPECT_EQ(queue.atomics(), 5);
+  EXPECT_TRUE(queue.has(Making::nothing, Running::no_growing));
+  EXPECT_EQ(pop(Running::no_growing), 0);
+  EXPECT_EQ(pop(Running::no_growing), 1);
+  push(0, 1);  // behind those that are left
+  EXPECT_TRUE(queue.put_first([](const Cf*) { return true; }));
+  // It stays here, unless all have to go.
+  std::vector<Cf*> out, exhausted;
+  EXPECT_EQ(queue.take(0, 4, balancer::Rank{1}, out, exhausted, Making::movable), 0);
+  EXPECT_EQ(queue.take(0, 4, balancer::Rank{1}, out, exhausted, Making::all), 3);
+  for (Cf* c : out) free_cf(c);
+  EXPECT_EQ(pop(Running::usual), 1);
+  EXPECT_EQ(pop(Running::usual), -1);
 }
 
 }  // namespace

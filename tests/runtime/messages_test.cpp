@@ -51,7 +51,8 @@ TEST(Messages, TagsAreFrozen) {
   EXPECT_EQ(Message(GiveRoom{}).index(), 50u);
   EXPECT_EQ(Message(SweepAwaited{}).index(), 52u);
   EXPECT_EQ(Message(Backlog{}).index(), 53u);
-  EXPECT_EQ(std::variant_size_v<Message>, 54u);
+  EXPECT_EQ(Message(Need{}).index(), 54u);
+  EXPECT_EQ(std::variant_size_v<Message>, 55u);
 }
 
 TEST(Messages, AreCalledAsTheirStructs) {
@@ -253,6 +254,7 @@ TEST(Messages, WorkAndDataCountForTermination) {
   EXPECT_FALSE(counts_for_termination(Wave{}));
   EXPECT_FALSE(counts_for_termination(MakeMore{}));
   EXPECT_FALSE(counts_for_termination(Backlog{}));
+  EXPECT_FALSE(counts_for_termination(Need{}));
   EXPECT_FALSE(counts_for_termination(SweepTold{}));
 }
 

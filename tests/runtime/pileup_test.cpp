@@ -25,6 +25,22 @@ TEST(Pileup, LastsUntilItIsAsBefore) {
   EXPECT_FALSE(p.lasts());
 }
 
+// In which order those run who are ready costs nobody time: that lasts until what had piled up is read.
+TEST(Pileup, DrainsUntilItIsAsBefore) {
+  Pileup p;
+  EXPECT_FALSE(p.drains());
+  p.look(2 * kMb, kFrom, 0, 0);
+  EXPECT_TRUE(p.drains());
+  std::uint64_t now = kFrom;
+  for (int k = 0; k < 100000 && p.lasts(); ++k) p.look(3 * kMb, now += kPatience / 16, 0, kFrom);
+  EXPECT_FALSE(p.lasts()) << "in vain";
+  EXPECT_TRUE(p.drains());
+  p.look(kMb, now, 0, 0);
+  EXPECT_TRUE(p.drains());
+  p.look(0, now, 0, 0);
+  EXPECT_FALSE(p.drains());
+}
+
 // With 2 MB more than the least that was held since.
 TEST(Pileup, BeginsAgainWithAsMuchMore) {
   for (const std::int64_t least : {17, 5}) {
