@@ -274,9 +274,8 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 }
 
 Making Node::may_make(const Worker& w) const {
-  // Of who is alone nobody else makes those who read what piles up.
-  const bool hungry = works_alone() && (w.idle_since != 0 || w.queue.atomics() < w.visible + Lead::kMany);
-  if (w.leaves && !(hungry && crew.look(w).waiting < Lead::kMany)) return Making::few;
+  // Of who is alone nobody else makes those who read what piles up, and all that is ready adds to that.
+  if (w.leaves && !(works_alone() && crew.look(w).waiting < Lead::kMany)) return Making::few;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);

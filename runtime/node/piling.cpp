@@ -16,9 +16,9 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
               leaves                     ? Pileup::Ends::sure
               : flows && backlogs.busy() ? Pileup::Ends::likely
                                          : Pileup::Ends::unknown);
+  if (pileup.drains()) crew.growing.look();
   if (!pileup.lasts()) [[likely]]
     return false;
-  if (!bounded_) crew.growing.look();
   if (several_)
     crew.growing.press(leaves || comm.outstanding.bytes() >= Growing::kMuchPassedOn,
                        comm.bytes() >= Growing::kMuchPassedOn);
@@ -36,7 +36,9 @@ bool Node::find_while_piled(Worker& w, Work& work) {
   if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
       steal(w, work, Making::nothing, Running::no_growing))
     return runs_on(w);
-  w.leaves = (several_ || crew.others_let_go(w)) && !pileup.passes();
+  // Nobody else has anything of this rank, or runs: nobody is waited for.
+  const bool by_itself = works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy();
+  w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
   return false;
 }
 

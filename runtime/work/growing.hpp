@@ -23,9 +23,9 @@ class Growing {
   static constexpr std::int64_t kLarge = 4 << 10;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
-  Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch) {}
+  Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
-  // Looks at how much values hold now. For who is alone: it only decides what goes first, and nobody has to wait.
+  // Looks at how much values hold now. It only decides what goes first; of one worker that is all there is to it.
   void look() {
     const std::int64_t now = held_.now();
     if (now == seen_.exchange(now, std::memory_order_relaxed)) return;
@@ -45,13 +45,14 @@ class Growing {
     const Press press = press_.load(std::memory_order_relaxed);
     if (press != Press::no && (press == Press::pressed || held_.of_group(group) >= kMuchPassedOn) && makes_large(group))
       return true;
-    return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) ||
-                                 passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn);
+    return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) || (alone_ && feeds()));
   }
+  // What others have passed on is much: those who make more begin it.
+  bool feeds() const { return passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn; }
 
   enum class Does : std::uint8_t { lets_go, keeps, grows };
   Does does(std::uint32_t group) const {
-    if (grows(group)) return Does::grows;
+    if (grows(group) || (makes_more(group) && feeds())) return Does::grows;
     return growth(group) < -static_cast<float>(kLarge) ? Does::lets_go : Does::keeps;
   }
 
@@ -73,6 +74,7 @@ class Growing {
   }
   const Held& held_;
   const std::int64_t much_;
+  const bool alone_;
   enum class Press : std::uint8_t { no, sends, pressed };
   std::atomic<Press> press_{Press::no};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};

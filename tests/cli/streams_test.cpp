@@ -114,14 +114,14 @@ TEST_F(Streams, WhatPilesUpElsewhereIsBounded) {
 }
 
 // Stages in loops of their own, made on one rank, and a chain that reads the last one in order: what balancers ship may
-// be just what it waits for. Of the 1,000 MB half and more piled up.
+// be just what it waits for. Of the 1,000 MB up to 800 piled up.
 TEST_F(Streams, WhatAChainWaitsForComesFirst) {
   write("p.fa", std::string(kKernels) +
                     "C++ sub wait(value x, name y) ${{\n"
-                    "  usleep(500); const int* from = x.getData<int>(); int* to = y.create<int>(x.getSize() / 4);\n"
+                    "  usleep(400); const int* from = x.getData<int>(); int* to = y.create<int>(x.getSize() / 4);\n"
                     "  for (size_t i = 0; i < x.getSize() / 4; ++i) to[i] = from[i] + 1; $}}\n"
                     "C++ sub merge(value s, value y, name t) ${{\n"
-                    "  usleep(300); int* to = t.create<int>(1); to[0] = (s.getData<int>()[0] * 3 + "
+                    "  usleep(200); int* to = t.create<int>(1); to[0] = (s.getData<int>()[0] * 3 + "
                     "y.getData<int>()[7]) % 10007; $}}\n"
                     "C++ sub last(value s) ${{ printf(\"%d\\n\", s.getData<int>()[0]); $}}\n"
                     "sub main(int n, int size) {\n"
@@ -133,10 +133,10 @@ TEST_F(Streams, WhatAChainWaitsForComesFirst) {
                     "  for i = 1..n merge(s[i - 1], z[i], s[i]);\n"
                     "  last(s[n]);\n"
                     "}\n");
-  const Outcome expected = tessera({"run", "-q", "p.fa", "-t", "1", "--", "1000", "262144"});
+  const Outcome expected = tessera({"run", "-q", "p.fa", "-t", "1", "--", "2000", "131072"});
   for (const char* balancer : {"none", "auto", "steal"}) {
     const Outcome o = tessera({"run", "-q", "p.fa", "-n", "2", "-t", "1", "--balancer", balancer, "--summary", "s.json",
-                               "--", "1000", "262144"});
+                               "--", "2000", "131072"});
     EXPECT_TRUE(ended(o, 0));
     EXPECT_EQ(o.out, expected.out) << balancer;
     EXPECT_LT(peak_mb(), 420) << balancer;

@@ -92,10 +92,17 @@ TEST_F(Piles, SourcesOfWhatOthersPassOn) {
   one.grew(0, 8000);
   one.grew(1, 0);
   hold(1, Growing::kMuchPassedOn);
-  EXPECT_FALSE(growing.grows(0));
-  growing.look();
-  EXPECT_TRUE(growing.grows(0));
-  EXPECT_FALSE(growing.grows(1));
+  Growing of_one{*held, true};
+  of_one.join(one);
+  for (Growing* g : {&growing, &of_one}) {
+    EXPECT_FALSE(g->grows(0));
+    g->look();
+    EXPECT_EQ(g->does(0), Growing::Does::grows);
+    EXPECT_EQ(g->does(1), Growing::Does::keeps);
+    EXPECT_FALSE(g->grows(1));
+  }
+  EXPECT_TRUE(of_one.grows(0));
+  EXPECT_FALSE(growing.grows(0)) << "others may run what reads them: it comes last, but need not wait";
 }
 
 // Of several ranks: what stages pass on piles up before them, where who sends it hears of it.
