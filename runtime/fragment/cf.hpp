@@ -123,4 +123,13 @@ Cf* unpack(const abi::Program&, PackedCf&&, abi::Scope*);
 // A copy of a range CF with its own bounds, for splitting.
 Cf* copy_range(const Cf*, std::int64_t first, std::int64_t last);
 
+// The first of its counters; 0: it has none. Of fragments of a group this is about the order of the program.
+inline std::int64_t first_counter(const Cf* c) {
+  const abi::Block& b = *c->block;
+  for (unsigned v = 0; v < b.var_count; ++v) {
+    if (b.vars[v].kind == 'i') return abi::frame_int(c, b.vars[v].word);
+  }
+  return 0;
+}
+
 }  // namespace tessera::runtime

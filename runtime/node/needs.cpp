@@ -11,18 +11,6 @@
 #include "runtime/words/program_error.hpp"
 
 namespace tessera::runtime {
-namespace {
-
-// The first of its counters.
-std::int64_t first_counter(const Cf* c) {
-  const abi::Block& b = *c->block;
-  for (unsigned v = 0; v < b.var_count; ++v) {
-    if (b.vars[v].kind == 'i') return abi::frame_int(c, b.vars[v].word);
-  }
-  return 0;
-}
-
-}  // namespace
 
 // f(fragment, what it waits for), under the lock of that.
 template <class F>

@@ -248,7 +248,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
                        : ahead >= Lead::kAhead    ? Making::movable
                                                   : Making::all;
   const Running running = may_run(w);
-  const bool found = w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
+  const bool found = (first == Making::nothing && running == Running::last_first && crew.workers.size() > 1 &&
+                      find_earlier(w, work)) ||
+                     w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   const bool atomic = found && work.cf->block->kind == abi::Kind::atomic;
   if (atomic || few) {
     w.grew = piles ? kReadersTurns : 0;

@@ -149,6 +149,7 @@ class Node final : public Surroundings {
   Running may_run(const Worker&) const;
   std::int64_t visible_of(const Worker&, const abi::Block& loop) const;
   bool find_while_piled(Worker&, Work&);
+  bool find_earlier(Worker&, Work&);
   static bool runs_on(Worker&);                 // what it has found, while values pile up: true
   bool steal(Worker&, Work&, Making, Running);  // from the other workers of this rank
   void run_work(Worker&, const Work&);

@@ -42,6 +42,22 @@ bool Node::find_while_piled(Worker& w, Work& work) {
   return false;
 }
 
+// Each worker has made a part of its own of what sets out. Another one may have what comes earlier in the program: what
+// follows from that is read sooner. Of several workers, where all that is ready makes values grow.
+bool Node::find_earlier(Worker& w, Work& work) {
+  const std::optional<ReadyQueue::Grows> own = w.queue.next_that_grows();
+  if (!own || w.stats.tiny(own->group)) return false;
+  Worker* from = nullptr;
+  std::int64_t least = own->counter;
+  for (const auto& other : crew.workers) {
+    if (other.get() == &w || other->queue.looks_empty()) continue;
+    const std::optional<ReadyQueue::Grows> its = other->queue.next_that_grows();
+    if (its && its->group == own->group && its->counter < least) from = other.get(), least = its->counter;
+  }
+  work.stolen = from != nullptr && from->queue.steal(work, Making::nothing, 0, Running::last_first);
+  return work.stolen;
+}
+
 bool Node::runs_on(Worker& w) {
   w.lead.found();
   w.idle_since = 0;

@@ -324,6 +324,14 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, 
   return work.cf != nullptr || pop_expandable(work, then, chunk, true);
 }
 
+std::optional<ReadyQueue::Grows> ReadyQueue::next_that_grows() {
+  const std::lock_guard hold(mutex_);
+  if (first_ != nullptr || growing == nullptr) return std::nullopt;
+  const std::uint32_t g = nearest_to_end(true);
+  if (g == kNone || growing->does(g) != Growing::Does::grows) return std::nullopt;
+  return Grows{g, first_counter(groups_[g].head)};
+}
+
 // The body that this queue's worker is running goes on behind what it has made.
 bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);

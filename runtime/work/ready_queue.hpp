@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "balancer/types.hpp"
@@ -66,6 +67,13 @@ class ReadyQueue {
   void take_turns(std::uint32_t number);
   // Whether pop(.., then, .., running) would find something.
   bool has(Making then, Running = Running::usual);
+  // Of what is popped next with `Running::last_first`, if that makes values grow and is not tiny: its group and first
+  // counter.
+  struct Grows {
+    std::uint32_t group = 0;
+    std::int64_t counter = 0;
+  };
+  std::optional<Grows> next_that_grows();
   // For another worker.
   bool steal(Work&, Making then, std::int64_t chunk, Running = Running::usual);
   // Those for which `needed` is true are popped before all others, and stay here. Looks at the first kLookedAt of each
