@@ -36,8 +36,9 @@ bool Node::find_while_piled(Worker& w, Work& work) {
   if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
       steal(w, work, Making::nothing, Running::no_growing))
     return runs_on(w);
-  // Nobody else has anything of this rank, or runs: nobody is waited for.
-  const bool by_itself = works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy();
+  // Nobody else has anything of this rank, or runs: nobody is waited for. (To look at very many loops takes longer.)
+  const bool by_itself =
+      works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy() && w.queue.loops() < Lead::kMany;
   w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
   return false;
 }

@@ -47,6 +47,7 @@ class Growing {
       return true;
     return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) || (alone_ && feeds()));
   }
+  bool of_one() const { return alone_; }
   // What others have passed on is much: those who make more begin it.
   bool feeds() const { return passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn; }
 

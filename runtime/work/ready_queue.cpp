@@ -193,8 +193,13 @@ std::uint32_t ReadyQueue::next_group() const {
 std::uint32_t ReadyQueue::first_group(Running running) const {
   const std::uint32_t first = newest_;
   switch (running) {
-    case Running::no_growing:
-      return nearest_to_end(false);
+    case Running::no_growing: {
+      if (growing == nullptr || !growing->of_one()) return nearest_to_end(false);
+      // Of one worker: what it has made last, which is warm.
+      std::uint32_t newest = first;
+      while (newest != kNone && growing->grows(newest)) newest = groups_[newest].older;
+      return newest;
+    }
     case Running::last_first:
       return nearest_to_end(true);
     default:
