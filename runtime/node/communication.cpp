@@ -134,7 +134,7 @@ bool Node::turn(bool busy) {
     if (outside_load_ != nullptr) outside_load_->turn(now);
     look_at_workers(now);
     backlogs.turn(now, !crew.all_idle());
-    needs.turn(now, pileup.drains());
+    needs.turn(now, bounded_ && pileup.drains());
     observing->turn(now);
     data.trim_copies(now);
     data.untold.tell(comm, now);
@@ -163,7 +163,7 @@ void Node::look_at_workers(Clock::time_point now) {
 Clock::time_point Node::next_turn(Clock::time_point now, Clock::time_point until) {
   until = observing->next(now, std::min({until, end->next(now), links->next(now), membership->next(now)}));
   if (!crew.workers.empty()) until = std::min(until, next_look_);
-  until = needs.next(now, backlogs.next(until), pileup.drains());
+  until = needs.next(now, backlogs.next(until), bounded_ && pileup.drains());
   if (policy != nullptr) until = std::min(until, policy->next(now));
   if (outside_load_ != nullptr) until = std::min(until, outside_load_->next(now));
   return std::min(until, data.untold.next(until));

@@ -1,7 +1,8 @@
-// Needs: which values those who wait need first, where values pile up and a rank has nothing to run. Of the fragments
-// that wait for one value more these are the ones that let most go. Who is to assign it is looked for: a fragment that
-// is ready runs first (ReadyQueue::put_first), also if it makes values grow; of one that waits that is needed which it
-// waits for. What nobody assigns here others are asked for (`Need`), who do the same.
+// Needs: which values those who wait need first, where values pile up on a rank of several or of several workers. Of
+// the fragments that wait for one value more these are the ones that let most go. Who is to assign it is looked for: a
+// fragment that is ready runs first (ReadyQueue::put_first), one that makes values grow only if nothing runs here; of
+// one that waits that is needed which it waits for. What nobody assigns here others are asked for (`Need`), who do the
+// same.
 //
 //   rank 0   s[k] = add(s[k - 1], z[k])      waits for z[18] only; much is held for it
 //   rank 1   z[k] = filter(y[k])             z[18] is ready, behind a hundred others that are not needed yet

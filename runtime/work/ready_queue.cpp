@@ -23,15 +23,16 @@ constexpr std::size_t kMostCounted = 1024, kMostLookedAt = 8 * kMostCounted;
 // A range's `pending` counts the chunks being run, plus one while it is listed.
 bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATOMIC_ACQ_REL) == 0; }
 
+// Iterations of a loop that are given away together: so many that they make kBytesAtOnce, but in any case kFewAtOnce.
+constexpr double kBytesAtOnce = 32 << 20;
+constexpr std::int64_t kFewAtOnce = 32;
+
 // What moving this fragment would have to carry of its inputs, in kUnit. A value that several
 // fragments use travels once to each rank; the first of them to be ready here bears it, so that
 // the mean of a group is what one more of it costs. When that runs here the next one to come does: what
 // each iteration reads has to travel in each, to the ranks that do not have it. Kept in `pending`, which a
 // queued fragment has no other use for, so that what is taken off the group's sum is what was added.
 constexpr std::int64_t kUnit = 64;
-// Iterations of a loop that are given away together: so many that they make kBytesAtOnce, but in any case kFewAtOnce.
-constexpr double kBytesAtOnce = 32 << 20;
-constexpr std::int64_t kFewAtOnce = 32;
 std::uint32_t units_to_move(const Cf* c, int others) {
   if ((c->flags & kGathered) == 0) return 0;
   std::uint64_t bytes = 0;
