@@ -149,6 +149,7 @@ class Counting {
     const auto [it, fresh] = outputs_.emplace(w.block->out.front().base, w);
     if (!fresh) it->second.reset();
     path_.push_back(w.turns);
+    if (const ExprPtr last = last_turn(c)) path_.back().last = last, path_.back().decided = nullptr;
     in_condition_ = true;
     for (std::size_t at = 0; at < c.blocks.size(); ++at) {
       for (std::size_t k = 0; k < c.blocks[at]->inputs.size(); ++k) read(c, at, k);
@@ -157,6 +158,23 @@ class Counting {
     in_condition_ = false;
     body(*w.block->body);
     path_.pop_back();
+  }
+
+  // `while i <= e, i = .. out w`, where `e` is no data: a `for` by another name. The last turn; or null.
+  static ExprPtr last_turn(const Chain& c) {
+    const Block& b = *c.blocks.back();
+    if (c.blocks.size() > 1 || !b.inputs.empty() || b.condition->kind != Expr::Kind::binary) return nullptr;
+    const std::set<const Variable*, ById> counter{b.counter};
+    const auto counts = [&](const ExprPtr& e) { return e->kind == Expr::Kind::variable && e->variable == b.counter; };
+    const ExprPtr &left = b.condition->kids[0], &right = b.condition->kids[1];
+    const syntax::Operator op = b.condition->op;
+    const bool up = op == syntax::Operator::le || op == syntax::Operator::lt;
+    const bool down = op == syntax::Operator::ge || op == syntax::Operator::gt;
+    if (!(up && counts(left)) && !(down && counts(right))) return nullptr;
+    const ExprPtr& bound = up ? right : left;
+    if (mentioned(*bound, counter) != nullptr) return nullptr;
+    const bool including = op == syntax::Operator::le || op == syntax::Operator::ge;
+    return including ? bound : binary(syntax::Operator::sub, bound, semantics::make_integer(1, bound->at));
   }
 
   void assigns(Block& b) {
@@ -228,10 +246,11 @@ class Counting {
     return nullptr;
   }
 
+  static bool makes_several(const Around& a) { return a.counter != nullptr; }
   // A loop whose number of turns stands in the program, and is no large one, makes no name grow.
   static bool makes_many(const Around& a) {
     constexpr std::int64_t kFew = 1000;
-    if (a.counter == nullptr) return false;
+    if (!makes_several(a)) return false;
     const auto number = [](const ExprPtr& e) {
       return e != nullptr && e->kind == semantics::Expr::Kind::integer ? std::optional(e->integer) : std::nullopt;
     };
@@ -241,11 +260,13 @@ class Counting {
 
   // Where a name grows with a loop, and nobody has said when it goes.
   void tell(const Variable* variable, const OfName& n) {
-    const bool grows = std::any_of(n.assigned.begin(), n.assigned.end(), [&](const AssignedAt& a) {
-      return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(), makes_many);
-    });
-    if (!grows || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
-    program_.long_lived.push_back({variable, n.why, n.at});
+    const auto in_loop = [&](bool (*of)(const Around&)) {
+      return std::any_of(n.assigned.begin(), n.assigned.end(), [&](const AssignedAt& a) {
+        return std::any_of(a.path.begin() + static_cast<std::ptrdiff_t>(n.depth), a.path.end(), of);
+      });
+    };
+    if (!in_loop(makes_several) || n.why == nullptr || *n.why == 0 || !n.deleters.empty() || !n.deleted.empty()) return;
+    program_.long_lived.push_back({variable, n.why, n.at, in_loop(makes_many)});
   }
 
   void finish(const Variable* variable, OfName& n) {

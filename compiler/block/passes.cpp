@@ -5,6 +5,7 @@
 #include "compiler/block/count_uses.hpp"
 #include "compiler/block/defer_arguments.hpp"
 #include "compiler/block/find_carried.hpp"
+#include "compiler/block/find_feeders.hpp"
 #include "compiler/block/find_makers.hpp"
 #include "compiler/block/find_only_read.hpp"
 #include "compiler/block/find_placed.hpp"
@@ -63,6 +64,7 @@ std::vector<Pass> pipeline() {
       {"close-frames", close_frames},
       // Of the names that are captured now.
       {"find-only-read", find_only_read},
+      {"find-feeders", find_feeders},
       // Once every chain is there.
       {"note-callers", note_callers},
       // Last: nothing is added or removed any more.

@@ -217,6 +217,7 @@ struct Chain {
   std::vector<const Variable*> temporaries;  // set by the chain's own blocks
   std::vector<FrameVariable> frame;          // in this order: parameters, captured, hidden, temporaries; close-frames
   std::uint16_t frame_words = 0;
+  std::vector<const Chain*> fed_by;      // who may assign what it reads. Pass find-feeders
   std::vector<FrameVariable> only_read;  // names that nothing that it makes assigns. Pass find-only-read
   std::vector<std::unique_ptr<Block>> blocks;
 
@@ -313,6 +314,7 @@ struct LongLived {
   const Variable* variable = nullptr;
   const char* why = nullptr;
   Extent at;
+  bool many = false;  // fragments; else they may still be large
 };
 
 struct Program {

@@ -39,7 +39,9 @@ class Sweeping {
         if (too_many_) clear();
       }
     }
-    for (const LongLived& l : program_.long_lived) report(l);
+    for (const LongLived& l : program_.long_lived) {
+      if (l.many) report(l);
+    }
   }
 
  private:

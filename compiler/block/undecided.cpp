@@ -21,7 +21,9 @@ ExprPtr plus(const ExprPtr& a, std::int32_t n) {
 }
 
 bool same_place(const Around& a, const Around& b) {
-  return a.counter == b.counter && a.condition == b.condition && a.decided == b.decided;
+  if (a.counter != nullptr)
+    return a.counter == b.counter;  // of one loop, also where its end is known here and not there
+  return b.counter == nullptr && a.condition == b.condition && a.decided == b.decided;
 }
 
 bool same(const NameUse& a, const NameUse& b) {

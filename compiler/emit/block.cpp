@@ -51,7 +51,7 @@ class Writer {
     return out;
   }
   std::string tables(const Alike::Written& written) {
-    std::string out = slots() + variables() + groups() + carried() + within() + callers();
+    std::string out = slots() + variables() + groups() + carried() + within() + feeders() + callers();
     const auto table = [&](const char* start, const std::string& list) {
       if (!list.empty()) out += start + number_ + "[] = {" + list + "};\n";
     };
@@ -485,9 +485,10 @@ class Writer {
            (chain_.inlined ? " | kInlined" : "");
   }
 
-  // The groups of the kernels that one iteration calls directly.
+  // The groups of the kernels that one iteration, or turn, calls directly.
+  bool has_groups() const { return block_.kind == Kind::range || block_.kind == Kind::loop; }
   std::string groups() const {
-    if (block_.kind != Kind::range) return "";
+    if (!has_groups()) return "";
     return "const std::uint32_t gr" + number_ + "[] = {" + groups_of(*block_.body) + "~0u};\n";
   }
   std::string carried() const {
@@ -503,6 +504,11 @@ class Writer {
     std::string out = "const std::uint32_t wi" + number_ + "[] = {";
     for (const auto& [from, below] : block_.within) out += std::to_string(from) + ", " + std::to_string(below) + ", ";
     return out + "~0u};\n";
+  }
+  bool is_fed() const { return !block_.inputs.empty() && !chain_.fed_by.empty(); }
+  std::string feeders() const {
+    if (!is_fed()) return "";
+    return "const std::uint32_t fb" + number_ + "[] = {" + groups_of(chain_.fed_by) + "~0u};\n";
   }
   bool carries() const {
     if (block_.kind == Kind::loop) return follows_others(chain_);
@@ -553,12 +559,12 @@ class Writer {
            ", " + function(chain_.locator != nullptr, "loc") + ", " + function(index_count() != 0, "ix") + ",\n  ";
     out += literal(chain_.label) + ", " + literal(chain_.text) + ", " + context_.pos(chain_.at) + ",\n  ";
     out += name(!all_slots().empty(), "sl") + ", " + std::to_string(block_.outputs().size()) + ", " +
-           std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " + name(range, "gr") + ", " +
+           std::to_string(shown_) + ", " + name(shown_ != 0, "va") + ", " + name(has_groups(), "gr") + ", " +
            name(!chain_.callers.empty(), "ca") + ", " + function(!chain_.series.empty(), "se") + ", " +
            function(has_makers(), "mk") + ", " + std::to_string(block_.awaited) + "u, " +
            std::to_string(block_.expects) + "u";
     const bool holds = !block_.hulls.empty();
-    const bool last = holds || carries() || is_around();
+    const bool last = holds || carries() || is_around() || is_fed();
     if (!written.numbers.empty() || !written.makes.empty() || !written.texts.empty() || last) {
       out += ",\n  " + name(!written.numbers.empty(), "nu") + ", " + name(!written.makes.empty(), "ma") + ", " +
              name(!written.texts.empty(), "te");
@@ -566,7 +572,8 @@ class Writer {
     if (last) {
       out += ", values_of(\"" + layout + "\"), " + function(holds, "hu") + ", " +
              (holds ? std::to_string(place(chain_.hold).word) : "0") + ", " + name(carries(), "cd");
-      if (is_around()) out += ", wi" + number_;
+      if (is_around() || is_fed()) out += ", " + name(is_around(), "wi");
+      if (is_fed()) out += ", fb" + number_;
     }
     return out + "};\n\n";
   }

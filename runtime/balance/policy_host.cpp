@@ -21,7 +21,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
     g.label = fmt::format("{} at {}", b.label, place(program, b.pos));
     g.stealable = (b.flags & abi::kStealable) != 0;
     g.range = b.kind == abi::Kind::range;
-    for (const std::uint32_t* p = b.body_groups; p != nullptr && *p != ~0u; ++p) {
+    for (const std::uint32_t* p = b.body_groups; g.range && p != nullptr && *p != ~0u; ++p) {
       g.body.push_back(balancer::Group{*p});
     }
     g.bulk = (b.flags & abi::kBulk) != 0 || (!g.range && !calls_kernel(program, i));

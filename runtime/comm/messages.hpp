@@ -403,7 +403,8 @@ struct Backlog {
 struct Need {
   static constexpr bool counts = false;
   std::vector<abi::Id> names;
-  std::int32_t passed_on = 0;  // so often: what is needed for what was needed
+  std::vector<std::uint32_t> groups;  // one of these assigns them
+  std::int32_t passed_on = 0;         // so often: what is needed for what was needed
 };
 
 // Order fixes the tag on the wire; append, never reorder (a test freezes it).

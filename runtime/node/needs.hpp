@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -25,11 +26,12 @@ class Needs {
   static constexpr std::size_t kMost = 8, kMostOfOthers = 4 * kMost;  // values are looked for at once
   // So often, at most; and of the time no more than one part in so many.
   static constexpr Clock::duration kEvery = std::chrono::milliseconds(2);
-  static constexpr int kPart = 32;
+  static constexpr int kPart = 16;
   // Who has been asked whether it is busy looks for so long: the one who asks waits.
   static constexpr Clock::duration kAsked = std::chrono::milliseconds(20);
   static constexpr std::int32_t kPassedOn = 8;
-  static constexpr std::int32_t kAsks = 32;  // so many others, of many
+  static constexpr std::size_t kMostFollowed = 64;  // values, by who waits
+  static constexpr std::int32_t kAsks = 32;         // so many others, of many
 
   Needs(DataFragments& data, Crew& crew, Communicator& comm, Rank self, std::int32_t ranks, std::function<void()> found)
       : data_(data), crew_(crew), comm_(comm), self_(balancer::index(self)), ranks_(ranks), found_(std::move(found)) {}
@@ -46,17 +48,17 @@ class Needs {
   struct ById {
     bool operator()(const abi::Id& a, const abi::Id& b) const { return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi; }
   };
-  using Names = std::set<abi::Id, ById>;
+  using Names = std::map<abi::Id, const abi::Block*, ById>;  // and who wants it
 
   bool looks(Clock::time_point now, bool piles) const { return piles || now - asked_ < kAsked; }
-  Names most_needed();
-  Names not_here(Names needed, bool own);
+  struct Waiting;
+  Names most_needed(const Waiting&) const;
+  static Names follow(const Waiting&, Names& needed);
+  static Names not_waited_for(const Waiting&, Names needed);
   void put_first(Names& needed);
-  Names follow(Names& needed);
+  static std::set<std::uint32_t> makers(const Names&);
+  void look_at_loops(const std::set<std::uint32_t>& groups);
   void ask(const Names&, std::int32_t passed_on);
-  template <class F>
-  void for_each_waiting(F f);
-
   DataFragments& data_;
   Crew& crew_;
   Communicator& comm_;
@@ -65,6 +67,7 @@ class Needs {
   Clock::time_point next_{}, asked_{};
   // What others have asked for, until it is looked for, and how often that has been passed on.
   Names of_others_;
+  std::set<std::uint32_t> groups_of_others_;
   std::int32_t passed_on_ = 0;
 };
 

@@ -149,6 +149,9 @@ class Node final : public Surroundings {
   Running may_run(const Worker&) const;
   std::int64_t visible_of(const Worker&, const abi::Block& loop) const;
   bool find_while_piled(Worker&, Work&);
+  void leave_to_others(Worker&);
+  bool find_maker(Worker&, Work&);
+  void run_tried(Worker&, Work);
   bool find_earlier(Worker&, Work&);
   static bool runs_on(Worker&);                 // what it has found, while values pile up: true
   bool steal(Worker&, Work&, Making, Running);  // from the other workers of this rank
@@ -171,6 +174,7 @@ class Node final : public Surroundings {
   bool enough_ready(const Worker&) const;
   bool leaves_to_others(Worker&, Cf*);
   // Bytes that values of this rank hold, here and on others.
+  static constexpr std::int64_t kPiledChunk = 16;  // iterations to claim of a range while values pile up
   std::int64_t piled() const { return held->now() + comm.outstanding.bytes(); }
   bool look_at_pile(Worker&, std::uint64_t now);  // true: they do
   bool readers_turn(const Worker&) const;

@@ -1,5 +1,6 @@
 // What a worker does while values pile up (work/pileup.hpp).
 #include <algorithm>
+#include <utility>
 
 #include "runtime/node/node.hpp"
 
@@ -15,7 +16,8 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   pileup.look(bytes, now, crew.calls(), w.idle_since,
               leaves                     ? Pileup::Ends::sure
               : flows && backlogs.busy() ? Pileup::Ends::likely
-                                         : Pileup::Ends::unknown);
+                                         : Pileup::Ends::unknown,
+              held->made() - held->now());
   if (pileup.drains()) crew.growing.look();
   if (!pileup.lasts()) [[likely]]
     return false;
@@ -27,20 +29,47 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
 
 Running Node::may_run(const Worker& w) const {
   if (w.leaves) return Running::no_growing;
-  return bounded_ && pileup.drains() ? Running::last_first : Running::usual;
+  return pileup.drains() ? Running::last_first : Running::usual;
 }
 
-// First what does not add to what piles up, of any worker. Else, while others run such, nothing does that does: of a
-// worker that is alone on its rank those may be on other ranks.
+// First what does not add to what piles up, of any worker, or what makes such.
 bool Node::find_while_piled(Worker& w, Work& work) {
   if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
-      steal(w, work, Making::nothing, Running::no_growing))
+      steal(w, work, Making::nothing, Running::no_growing) || find_maker(w, work))
     return runs_on(w);
+  return false;
+}
+
+// Else, while others run such, nothing runs that does add to it: of a worker that is alone on its rank those may be on
+// other ranks.
+void Node::leave_to_others(Worker& w) {
   // Nobody else has anything of this rank, or runs: nobody is waited for. (To look at very many loops takes longer.)
   const bool by_itself =
       works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy() && w.queue.loops() < Lead::kMany;
   w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
+}
+
+// Who reads what piles up may have to be made first.
+bool Node::find_maker(Worker& w, Work& work) {
+  const Making making = may_make(w);
+  const std::int64_t chunk = std::min(w.chunk, kPiledChunk);
+  if (w.queue.pop_maker(work, making, chunk, true)) return true;
+  for (const auto& other : crew.workers) {
+    if (other.get() == &w || other->queue.loops() == 0) continue;
+    work.stolen = other->queue.pop_maker(work, making, chunk, false);
+    if (work.stolen) return true;
+  }
   return false;
+}
+
+// What it makes is to be run, unless it only waits.
+void Node::run_tried(Worker& w, Work work) {
+  ReadyQueue& queue = *std::exchange(work.tried, nullptr);
+  const std::uint32_t group = work.cf->block->group;
+  const bool nested = work.cf->block->kind == abi::Kind::range && (work.cf->block->flags & abi::kNested) != 0;
+  const std::int64_t waits = w.waits.load();
+  run_work(w, work);
+  if (nested || w.waits.load() != waits) queue.in_vain(group);
 }
 
 // Each worker has made a part of its own of what sets out. Another one may have what comes earlier in the program: what

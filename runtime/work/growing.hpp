@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/abi/tessera/abi.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/work/group_stats.hpp"
 
@@ -47,6 +48,7 @@ class Growing {
       return true;
     return makes_more(group) && (held_.of_group(group) >= std::max(much_, held_.now() / kPart) || (alone_ && feeds()));
   }
+  std::uint32_t groups() const { return held_.groups(); }
   bool of_one() const { return alone_; }
   // What others have passed on is much: those who make more begin it.
   bool feeds() const { return passed_on_.load(std::memory_order_relaxed) >= kMuchPassedOn; }
@@ -55,6 +57,25 @@ class Growing {
   Does does(std::uint32_t group) const {
     if (grows(group) || (makes_more(group) && feeds())) return Does::grows;
     return growth(group) < -static_cast<float>(kLarge) ? Does::lets_go : Does::keeps;
+  }
+
+  // The same of what makes fragments: it grows if any of these does, for that one may be the only one to be ready.
+  Does makes(const abi::Block& block) const {
+    if (block.kind == abi::Kind::atomic) return does(block.group);
+    bool grows = false, lets_go = false;
+    const auto look = [&](std::uint32_t g) {
+      const Does now = does(g);
+      grows = grows || now == Does::grows;
+      lets_go = lets_go || now == Does::lets_go;
+    };
+    if (block.kind == abi::Kind::range && (block.flags & abi::kNested) != 0) {
+      for (const std::uint32_t* w = block.within; w != nullptr && *w != ~0u; w += 2) {
+        for (std::uint32_t g = w[0]; g < w[1]; ++g) look(g);
+      }
+    } else {
+      for (const std::uint32_t* g = block.body_groups; g != nullptr && *g != ~0u; ++g) look(*g);
+    }
+    return grows ? Does::grows : lets_go ? Does::lets_go : Does::keeps;
   }
 
   // Bytes, of each worker's latest ones, on average.

@@ -136,6 +136,10 @@ Loops::Place Loops::make_by_next(Making making, bool here) {
   if (p.cf == nullptr) return p;
   if ((p.cf->flags & kHolding) != 0 && turns_ == 0) [[unlikely]]
     p = most_behind(p);
+  return make_by(p, here);
+}
+
+Loops::Place Loops::make_by(Place p, bool here) {
   if (here && out_of_order_) [[unlikely]]
     made_before_ = places_[p.cf];
   if (turns_ != 0) [[unlikely]] {
@@ -219,14 +223,19 @@ bool Loops::another_first() {
   ahead_first_ = due_.head != nullptr && !ahead_first_;
   List& list = due_.head != nullptr && !ahead_first_ ? due_ : ahead_;
   if (list.head == nullptr) return false;
-  const abi::Block* block = another_block(list.head);
+  put_first(list, another_block(list.head));
+  return makes_few(list.head);
+}
+
+// Of its parts the one with the lowest indices.
+void Loops::put_first(List& list, const abi::Block* block) {
   Cf* first = nullptr;
   const bool range = block->kind == abi::Kind::range;
   for (Cf* c = list.head; c != nullptr; c = c->next) {
     if (c->block != block || (!range && first != nullptr)) continue;
     if (first == nullptr || !are_parts(c, first) || abi::frame_int(c, 0) < abi::frame_int(first, 0)) first = c;
   }
-  if (first == list.head) return makes_few(first);
+  if (first == list.head) return;
   note_order();
   list.turn = list.before_turn = nullptr;
   // What it makes goes before it, and not behind those of its family, which come later now.
@@ -245,7 +254,6 @@ bool Loops::another_first() {
   *end_of_moved = others;
   list.head = moved;
   while (list.tail->next != nullptr) list.tail = list.tail->next;
-  return makes_few(first);
 }
 
 // To be called before one is put first.

@@ -59,11 +59,15 @@ class Loops {
   // More is made by the next one, or one that it waits for. If `here`, the worker of the queue runs the body: what that
   // makes comes before what is left of the loop, wherever it stands.
   Place make_by_next(Making, bool here);
+  Place make_by(Place, bool here);
 
   // Another loop than the first one comes first: that which has been listed longest, but for those around others, of
   // its parts the one with the lowest indices; or, if these are calls, all of them. Where something is due, once what
   // is ahead comes first, until who pops may make only what is due, once not. True: it makes few fragments.
   bool another_first();
+  // That one of which f(block) is true, if there is one.
+  template <class F>
+  void first_of(F f);
   // They come in the order again in which they would have stood had none been put first.
   void in_order();
   bool are_out_of_order() const { return __atomic_load_n(&out_of_order_, __ATOMIC_RELAXED); }  // may be stale
@@ -93,6 +97,7 @@ class Loops {
   Place next_ahead(Making) const;
   static Place most_behind(const Place&);
   static const abi::Block* another_block(const Cf* head);
+  void put_first(List&, const abi::Block*);
   static std::size_t place_in_families(unsigned flags) { return (flags & kFamily) / (kFamily & -kFamily) % kFamilies; }
   static Cf* last_of_family(const List&, unsigned flags);
   static Cf** place_of(List&, const Cf*);
@@ -118,6 +123,17 @@ class Loops {
   Order::iterator made_before_ = order_.end();
   bool out_of_order_ = false;
 };
+
+template <class F>
+void Loops::first_of(F f) {
+  for (List* list : {&due_, &ahead_}) {
+    for (Cf* c = list->head; c != nullptr; c = c->next) {
+      if (!f(*c->block)) continue;
+      ahead_first_ = list == &ahead_ && due_.head != nullptr;
+      return put_first(*list, c->block);
+    }
+  }
+}
 
 template <class F>
 void Loops::for_each(F f) {

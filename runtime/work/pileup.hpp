@@ -8,6 +8,9 @@
 //     if it was not the right one, two do, soon after, and so on. When kMostLets have passed, or what they made is
 //     much, it ends, and from then on it is twice as patient, up to a bound.
 //
+// While it lasts others may go on to read what there is, and as much comes as goes: when so much has gone, one by one,
+// as began it, what was in vain before is forgotten.
+//
 // All that is in vain takes kLeast, and at most a kShare-th of the time. What was before the right one passed is not.
 //
 // Of several ranks it may be known that it will be over: what is on its way to others comes there, whatever else goes
@@ -21,6 +24,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 namespace tessera::runtime {
 
@@ -41,14 +45,15 @@ class Pileup {
 
   enum class Ends { unknown, likely, sure };
 
-  // The values of this rank hold so many bytes. Who looks has had nothing to run since `idle_since`; 0: it has.
+  // The values of this rank hold so many bytes; so many have `gone` since it began. Who looks has had nothing to run
+  // since `idle_since`; 0: it has.
   void look(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since,
-            Ends ends = Ends::unknown) {
+            Ends ends = Ends::unknown, std::int64_t gone = 0) {
     if (bytes <= drained_.load(std::memory_order_relaxed)) drained_.store(kDrained, std::memory_order_relaxed);
-    if (lasts()) return look_on(bytes, now, calls, ends == Ends::sure ? 0 : idle_since, ends);
+    if (lasts()) return look_on(bytes, now, calls, ends == Ends::sure ? 0 : idle_since, ends, gone);
     const std::int64_t next = next_.load(std::memory_order_relaxed);
     if (bytes >= next || ends == Ends::sure) {
-      begin(bytes, now, calls, ends);
+      begin(bytes, now, calls, ends, gone);
     } else if (bytes + more(bytes) < next) {
       next_.store(bytes + more(bytes), std::memory_order_relaxed);
     }
@@ -69,7 +74,7 @@ class Pileup {
  private:
   std::int64_t more(std::int64_t bytes) const { return std::max(least_more_, bytes / 8); }
   static std::uint64_t times(Ends ends) { return ends == Ends::unknown ? 1 : kLikely; }
-  void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, Ends ends) {
+  void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, Ends ends, std::int64_t gone) {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || lasts()) return;
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
@@ -79,6 +84,7 @@ class Pileup {
     if (in_vain_ >= may && ends != Ends::sure) return;
     wait_ = in_vain_ >= may ? patience_ : std::min(patience_, may - in_vain_);
     low_ = bytes - more(bytes);
+    gone_ = gone;
     calls_ = calls;
     least_ = bytes;
     since_ = now;
@@ -89,20 +95,22 @@ class Pileup {
     next_.store(INT64_MIN, std::memory_order_relaxed);
     lasts_.store(true, std::memory_order_relaxed);
   }
-  void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since, Ends ends) {
+  void look_on(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, std::uint64_t idle_since, Ends ends,
+               std::int64_t gone) {
     const bool idle = idle_since != 0;
     if (!idle && bytes == seen_.load(std::memory_order_relaxed) && calls == calls_.load(std::memory_order_relaxed))
       return;
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || !lasts()) return;
     seen_.store(bytes, std::memory_order_relaxed);
+    if (gone - gone_ >= more(bytes)) goes_on(now, gone);
     if (bytes < least_) since_ = now;
     if (bytes < least_ || idle_since == 0) least_ = bytes;
     const std::uint64_t since = std::max(since_, idle_since == 0 ? now : idle_since);
     const std::uint64_t vain = now > since ? now - since : 0;
-    const bool gone = bytes <= low_, called = calls != calls_;
-    if (!gone && !called && vain < wait_ * times(ends)) return;
-    if (!gone) {
+    const bool ends_well = bytes <= low_, called = calls != calls_;
+    if (!ends_well && !called && vain < wait_ * times(ends)) return;
+    if (!ends_well) {
       if (!called) in_vain_ += vain, spent_ += vain;
       if (lets_ <= most_lets_ && bytes < most_) return let_pass(bytes, now, calls);
       if (!called) patience_ = std::min(2 * patience_, kMostPatience);
@@ -111,6 +119,13 @@ class Pileup {
     }
     lasts_.store(false, std::memory_order_relaxed);
     next_.store(bytes + more(bytes), std::memory_order_relaxed);
+  }
+  void goes_on(std::uint64_t now, std::int64_t gone) {
+    in_vain_ -= std::exchange(spent_, 0);
+    wait_ = patience_;
+    lets_ = 1;
+    since_ = now;
+    gone_ = gone;
   }
   void let_pass(std::int64_t bytes, std::uint64_t now, std::uint32_t calls) {
     passes_.store(lets_, std::memory_order_relaxed);
@@ -131,6 +146,7 @@ class Pileup {
   std::mutex mutex_;                             // of what follows; who finds it taken looks another time
   std::int64_t low_ = 0, least_ = 0;  // with so many held it ends; were held when somebody last ran, or since
   std::uint64_t since_ = 0;           // something has gone
+  std::int64_t gone_ = 0;             // when it began, or last went on
   std::uint64_t wait_ = 0;
   std::int64_t most_ = 0;    // with so many held it has been in vain
   std::uint64_t spent_ = 0;  // in vain, this time

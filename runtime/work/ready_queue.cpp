@@ -202,7 +202,8 @@ std::uint32_t ReadyQueue::first_group(Running running) const {
       return newest;
     }
     case Running::last_first:
-      return nearest_to_end(true);
+      if (growing == nullptr || !growing->of_one()) return nearest_to_end(true);
+      [[fallthrough]];
     default:
       return first == kNone || weights_ == nullptr ? first : next_group();
   }
@@ -288,14 +289,42 @@ bool ReadyQueue::has(Making then, Running running) {
   return first_ != nullptr || first_group(running) != kNone || may_make(then);
 }
 
-bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, bool here) {
+bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, bool here, Running running) {
   if (making == Making::nothing) return false;
   if (structured_.head != nullptr) {
     work.cf = structured_.head;
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  const Loops::Place next = loops_.make_by_next(making, here);
+  if (running == Running::last_first && growing != nullptr) {
+    if (const Loops::Place p = next_maker(making, true); p.cf != nullptr) {
+      work.tried = this;
+      return claim(work, loops_.make_by(p, here), chunk);
+    }
+  }
+  return claim(work, loops_.make_by_next(making, here), chunk);
+}
+
+// The one that lets most go, or makes least grow; of these the one nearest to the end of the program, and the first.
+Loops::Place ReadyQueue::next_maker(Making making, bool growing_too) {
+  Loops::Place nearest;
+  Growing::Does does{};
+  std::size_t seen = 0;
+  loops_.for_each([&](const Loops::Place& p) {
+    const abi::Block& b = *p.cf->block;
+    const bool may = making == Making::all || p.due || (making == Making::movable && (b.flags & abi::kStays) == 0);
+    if (may && groups_[b.group].vain != round_) {
+      const Growing::Does now = growing->makes(b);
+      if ((growing_too || now != Growing::Does::grows) &&
+          (nearest.cf == nullptr || now < does || (now == does && b.group > nearest.cf->block->group)))
+        nearest = p, does = now;
+    }
+    return ++seen < kSeen;
+  });
+  return nearest;
+}
+
+bool ReadyQueue::claim(Work& work, const Loops::Place& next, std::int64_t chunk) {
   if (next.cf == nullptr) return false;
   Cf* const range = next.cf;
   work.cf = range;
@@ -325,9 +354,27 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, 
     const Cf* c = loops_.next(first).cf;
     if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
   }
-  if (pop_expandable(work, first, chunk, true)) return true;
-  work.cf = pop_atomic(running);
-  return work.cf != nullptr || pop_expandable(work, then, chunk, true);
+  if (!pop_expandable(work, first, chunk, true, running)) {
+    work.cf = pop_atomic(running);
+    if (work.cf == nullptr && !pop_expandable(work, then, chunk, true, running)) return false;
+  }
+  if (running != Running::no_growing) ++round_;
+  return true;
+}
+
+bool ReadyQueue::pop_maker(Work& work, Making making, std::int64_t chunk, bool here) {
+  if (making < Making::due || growing == nullptr) return false;
+  const std::lock_guard hold(mutex_);
+  if (here) loops_.begin_body(making);
+  const Loops::Place p = next_maker(making, false);
+  if (p.cf == nullptr) return false;
+  work.tried = this;
+  return claim(work, loops_.make_by(p, here), chunk);
+}
+
+void ReadyQueue::in_vain(std::uint32_t group) {
+  const std::lock_guard hold(mutex_);
+  groups_[group].vain = round_;
 }
 
 std::optional<ReadyQueue::Grows> ReadyQueue::next_that_grows() {
@@ -342,12 +389,27 @@ std::optional<ReadyQueue::Grows> ReadyQueue::next_that_grows() {
 bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
   work.cf = pop_atomic(running);
-  return work.cf != nullptr || pop_expandable(work, then, chunk, false);
+  return work.cf != nullptr || pop_expandable(work, then, chunk, false, running);
 }
 
 bool ReadyQueue::another_loop_first() {
   const std::lock_guard hold(mutex_);
   return loops_.another_first();
+}
+
+void ReadyQueue::loop_first_of(const std::vector<std::uint32_t>& groups) {
+  const auto is_one = [&](std::uint32_t g) { return std::find(groups.begin(), groups.end(), g) != groups.end(); };
+  const std::lock_guard hold(mutex_);
+  loops_.first_of([&](const abi::Block& b) {
+    for (const std::uint32_t* g = b.body_groups; g != nullptr && *g != ~0u; ++g) {
+      if (is_one(*g)) return true;
+    }
+    for (const std::uint32_t* w = b.within; w != nullptr && *w != ~0u; w += 2) {
+      if (std::any_of(groups.begin(), groups.end(), [w](std::uint32_t g) { return w[0] <= g && g < w[1]; }))
+        return true;
+    }
+    return is_one(b.group);
+  });
 }
 
 void ReadyQueue::in_order() {
@@ -472,15 +534,16 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
   if (!is_offered(c, making)) return 0;
   std::int64_t part = std::min(n, iterations_left(c));
   if (making != Making::all) part = std::min(part, most_of_loop(*c->block));
-  std::int64_t& last = abi::frame_int(c, 1);
+  // The first ones: what is made last of a loop may be read last, and would be kept until then.
+  std::int64_t& first = abi::frame_int(c, 0);
   // Enrolled here, under the lock: the original's own count of the scope still covers it.
-  Cf* copy = copy_range(c, last - part + 1, last);
+  Cf* copy = copy_range(c, first, first + part - 1);
   if (copy->scope != nullptr) {
     static_cast<ScopeRecord*>(copy->scope)->count.add();
     copy->flags |= kEnrolled;
   }
   out.push_back(copy);
-  last -= part;
+  first += part;
   if (iterations_left(c) == 0) {
     remove_loop(p);
     if (drop_hold(c)) exhausted.push_back(c);

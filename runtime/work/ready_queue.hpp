@@ -34,8 +34,9 @@ struct Work {
   Cf* cf = nullptr;
   std::int64_t first = 0;
   std::int64_t last = -1;
-  bool stolen = false;       // from another worker's queue
-  HeldHull* hold = nullptr;  // iterations: what they may still read of swept names
+  bool stolen = false;                // from another worker's queue
+  HeldHull* hold = nullptr;           // iterations: what they may still read of swept names
+  class ReadyQueue* tried = nullptr;  // while values pile up: of whom; is what it makes there to be run (in_vain)?
 };
 
 // Which atomic fragments: in the usual order; or, while values pile up, none of a group that makes them grow
@@ -61,8 +62,15 @@ class ReadyQueue {
   // Next thing to do: `first`, so that more fragments become visible to the balancer, else what is ready, else `then`.
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk, Running = Running::usual);
+  // While values pile up: the next loop, `while` or call whose fragments do not make them grow (Growing::makes), but
+  // for those that are in vain.
+  bool pop_maker(Work&, Making, std::int64_t chunk, bool here);
+  // What those of the group have made last only waits: it is for what makes values grow to go on.
+  void in_vain(std::uint32_t group);
   // As Loops has them.
   bool another_loop_first();
+  // One by which some of these groups may be made.
+  void loop_first_of(const std::vector<std::uint32_t>& groups);
   void in_order();
   void take_turns(std::uint32_t number);
   // Whether pop(.., then, .., running) would find something.
@@ -124,6 +132,7 @@ class ReadyQueue {
       std::int64_t structured = 0, behind = 0;
     };
     Listed may_stay, others;
+    std::uint64_t vain = 0;               // in this round
     const abi::Block* staying = nullptr;  // the block of one of the first
   };
   static constexpr std::int64_t kLookedAt = 4096;
@@ -138,7 +147,9 @@ class ReadyQueue {
   Cf* pop_front(std::uint32_t group);
   std::uint32_t next_group() const;
   static void put_nearest_first(GroupList&, std::int64_t n, balancer::Rank to);
-  bool pop_expandable(Work&, Making, std::int64_t chunk, bool here);
+  bool pop_expandable(Work&, Making, std::int64_t chunk, bool here, Running);
+  Loops::Place next_maker(Making, bool growing_too);
+  bool claim(Work&, const Loops::Place&, std::int64_t chunk);
   bool may_make(Making) const;
   std::int64_t most_of_loop(const abi::Block& range) const;
   std::int64_t take_of_loop(const Loops::Place&, std::int64_t n, std::vector<Cf*>& out, std::vector<Cf*>& exhausted,
@@ -161,6 +172,7 @@ class ReadyQueue {
   BiasedMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
+  std::uint64_t round_ = 1;                         // one ends when something is popped that may make values grow
   Cf *first_ = nullptr, *last_of_first_ = nullptr;  // put_first
   struct {
     Cf* head = nullptr;

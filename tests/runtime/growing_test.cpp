@@ -163,6 +163,77 @@ TEST_F(Piles, WhatLetsGoComesFirstThenWhatStandsLastThenWhatGrows) {
   EXPECT_EQ(pop(Running::last_first), 2) << "what grows comes last";
 }
 
+// Who reads what piles up may have to be made first: loops by what their iterations do.
+class PiledLoops : public Piles {
+ protected:
+  PiledLoops() {
+    const std::uint32_t of[3][2] = {{0, ~0u}, {1, ~0u}, {2, ~0u}};
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      body[k][0] = of[k][0], body[k][1] = of[k][1];
+      loops[k].index = loops[k].group = k;
+      loops[k].layout = "ii";
+      loops[k].frame_words = loops[k].capacity = 2;
+      loops[k].kind = abi::Kind::range;
+      loops[k].body_groups = body[k];
+    }
+    hold(0, kMuch);
+    one.grew(0, 8000);
+    one.grew(2, -8000);
+    for (std::uint32_t k : {2u, 1u, 0u}) {  // the last one that is pushed stands first
+      Cf* c = allocate_cf(loops[k], nullptr, {});
+      abi::frame_int(c, 0) = 1, abi::frame_int(c, 1) = 100;
+      queue.push(c);
+      Work nothing;
+      queue.pop(nothing, Making::nothing, Making::nothing, 1);
+    }
+  }
+  int maker(bool in_vain) {
+    Work w;
+    if (!queue.pop_maker(w, Making::all, 1, true)) return -1;
+    EXPECT_EQ(w.tried, &queue);
+    ReadyQueue::chunk_done(w.cf);
+    if (in_vain) queue.in_vain(w.cf->block->group);
+    return static_cast<int>(w.cf->block->group);
+  }
+  int next(Running running) {
+    Work w;
+    EXPECT_TRUE(queue.pop(w, Making::nothing, Making::all, 1, running));
+    ReadyQueue::chunk_done(w.cf);
+    return static_cast<int>(w.cf->block->group);
+  }
+  std::uint32_t body[3][2];
+  abi::Block loops[3]{};
+};
+
+TEST_F(PiledLoops, WhoReadsIsMadeBeforeWhoMakes) {
+  EXPECT_EQ(next(Running::usual), 0) << "the order of the program";
+  EXPECT_EQ(maker(false), 2) << "lets go";
+  EXPECT_EQ(maker(true), 2);
+  EXPECT_EQ(maker(true), 1) << "keeps; 2 only waits";
+  EXPECT_EQ(maker(false), -1) << "what is left makes values grow";
+  EXPECT_EQ(next(Running::last_first), 0);
+  EXPECT_EQ(maker(false), 2) << "in the next round";
+  // Of what makes them grow the last of the program, in turn with what stands before it where it only waits.
+  one.grew(1, 8000), one.grew(1, 8000), one.grew(1, 8000);
+  hold(1, kMuch);
+  EXPECT_EQ(maker(true), 2);
+  EXPECT_EQ(next(Running::last_first), 1);
+  queue.in_vain(2);
+  queue.in_vain(1);
+  EXPECT_EQ(next(Running::last_first), 0);
+}
+
+// What somebody else waits for may be made by a loop that stands behind others.
+TEST_F(PiledLoops, WhoMakesWhatIsNeededComesFirst) {
+  EXPECT_EQ(next(Running::usual), 0);
+  queue.loop_first_of({1});
+  EXPECT_EQ(next(Running::usual), 1);
+  queue.loop_first_of({7});
+  EXPECT_EQ(next(Running::usual), 1) << "nobody makes it here";
+  queue.loop_first_of({0, 2});
+  EXPECT_EQ(next(Running::usual), 0);
+}
+
 // What somebody waits for (node/needs.hpp) is popped before all others, whatever else may run.
 TEST_F(Piles, WhatIsNeededComesFirst) {
   hold(0, kMuch);

@@ -93,6 +93,20 @@ TEST(Pileup, OnOneRankNonePass) {
   EXPECT_FALSE(p.passes());
 }
 
+// As much comes as goes, for others go on: what was in vain before that is forgotten, and it lasts.
+TEST(Pileup, WhileMuchGoesItIsNotInVain) {
+  Pileup p;
+  p.look(2 * kMb, kFrom, 0, 0);
+  std::uint64_t now = kFrom;
+  for (int step = 1; step < 200; ++step) {
+    const std::uint64_t idle = now;
+    p.look(2 * kMb, now += kPatience, 0, idle, Pileup::Ends::unknown, 2 * kMb * step);
+    ASSERT_TRUE(p.lasts()) << step;
+  }
+  ends_in_vain(p, 2 * kMb, now);
+  EXPECT_FALSE(p.lasts());
+}
+
 // As many as make much more again end it; so do many. From then on it is twice as patient.
 TEST(Pileup, InVainItEnds) {
   Pileup p;

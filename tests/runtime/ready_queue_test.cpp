@@ -353,8 +353,8 @@ TEST(ReadyQueue, TakesOfAGroupAndSplitsRanges) {
   EXPECT_EQ(q.take(3, 4, balancer::Rank{1}, out, exhausted, Making::subs), 0);
   EXPECT_EQ(q.take(3, 4, balancer::Rank{1}, out, exhausted), 4);
   ASSERT_EQ(out.size(), 3u);
-  EXPECT_EQ(abi::frame_int(out[2], 0), 7);
-  EXPECT_EQ(abi::frame_int(out[2], 1), 10);
+  EXPECT_EQ(abi::frame_int(out[2], 0), 1) << "the first ones: the last ones may be read last";
+  EXPECT_EQ(abi::frame_int(out[2], 1), 4);
   EXPECT_TRUE(exhausted.empty());
   EXPECT_EQ(q.take(3, 100, balancer::Rank{1}, out, exhausted), 6);
   EXPECT_EQ(exhausted.size(), 1u) << "nothing is left of it, nobody runs a chunk";

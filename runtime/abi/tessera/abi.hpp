@@ -252,7 +252,7 @@ struct Block {
   std::uint16_t output_count;
   std::uint16_t var_count;
   const VarInfo* vars;
-  // range: groups of the atomic calls directly in one iteration (for weights); ends with ~0u
+  // range, loop: groups of the atomic calls directly in one iteration, or turn (for weights); ends with ~0u
   const std::uint32_t* body_groups;
   // In subs: where the user calls them; ends with 0. Elsewhere null.
   const Pos* callers;
@@ -280,6 +280,8 @@ struct Block {
   // range: the indices of the blocks that stand in its body and in subs that it calls, from, below, from, .., ~0u.
   // Null: an iteration makes atomic fragments only.
   const std::uint32_t* within = nullptr;
+  // The groups that may assign what the fragment reads, ~0u. Null: it reads nothing, or it is not known.
+  const std::uint32_t* fed_by = nullptr;
 };
 inline constexpr std::int64_t kAnywhere = INT64_MIN;
 inline constexpr std::uint8_t kStealable = 1;
