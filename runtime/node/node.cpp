@@ -74,6 +74,9 @@ constexpr std::int64_t kVisibleLeast = 64;
 // A worker runs light fragments as long as there are more than so many of them to each that is not.
 constexpr int kLightOfOne = 8, kManyLight = 64;
 
+// So often a loop is looked for when values have piled up: the first turn may be a `while`'s.
+constexpr int kReadersTurns = 2;
+
 // `ticks`: what those like the one that it runs next have taken, on average; 0: none has been timed.
 void note_light(Worker& w, double ticks) {
   if (ticks != 0) w.light = std::clamp(w.light + (ticks < kLightTicks ? 1 : -kLightOfOne), 0, kManyLight);
@@ -92,13 +95,13 @@ void take_turns(Crew& crew, Worker& w) {
 }
 
 // Of the loops that it makes by, which may be another worker's, who runs something long meanwhile.
-void look_elsewhere(Crew& crew, Worker& w) {
+// True: it makes few fragments, and after it another one may come.
+bool look_elsewhere(Crew& crew, Worker& w) {
   for (std::size_t i = 0; i < crew.workers.size(); ++i) {
     ReadyQueue& queue = crew.workers[(static_cast<std::size_t>(w.number) + i) % crew.workers.size()]->queue;
-    if (queue.loops() == 0) continue;
-    queue.another_loop_first();
-    return;
+    if (queue.loops() > 0) return queue.another_loop_first();
   }
+  return false;
 }
 
 }  // namespace
@@ -227,10 +230,12 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     Crew::publish(w);
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  if (makes_in_vain(w, seen) || held->grows()) look_elsewhere(crew, w);
+  const bool in_order = pileup.drains() && crew.growing.large();  // so are those, then
+  const bool grows = held->grows() || (piles && !in_order && w.grew > 0);
+  const bool few = (makes_in_vain(w, seen) || grows) && look_elsewhere(crew, w);
   w.leaves = false;
   if (w.lets_go) Crew::set_lets_go(w, false);
-  if (pileup.drains()) [[unlikely]] {
+  if (piles || in_order) [[unlikely]] {
     chunk = std::min(chunk, kPiledChunk);
     if (find_while_piled(w, work)) return true;
     if (piles) leave_to_others(w);
@@ -238,9 +243,9 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     if (piles && w.idle_since != 0 && works_alone()) look_elsewhere(crew, w);
   }
   // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what light fragments
-  // take.
+  // take. For each light one that makes values pile up some of those who read them.
   const bool goes_deep = w.light > 0 && !w.has_placed;
-  const bool enough = piles || goes_deep || w.queue.atomics() >= w.visible;
+  const bool enough = piles ? in_order || w.grew == 0 : goes_deep || w.queue.atomics() >= w.visible;
   const Making first = enough || many || w.leaves ? Making::nothing
                        : ahead >= Lead::kAhead    ? Making::movable
                                                   : Making::all;
@@ -249,6 +254,11 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
                       find_earlier(w, work)) ||
                      w.queue.pop(work, first, may_make(w), chunk, running) || steal(w, work, may_make(w), running);
   const bool atomic = found && work.cf->block->kind == abi::Kind::atomic;
+  if (atomic || few) {
+    w.grew = piles ? kReadersTurns : 0;
+  } else if (w.grew > 0) {
+    w.grew = found && work.cf->block->kind != abi::Kind::range ? w.grew - 1 : 0;
+  }
   if (atomic && facts.balancing) note_light(w, w.stats.mean(work.cf->block->group));
   const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
   if (runs) w.idle_since = 0;

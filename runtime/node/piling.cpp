@@ -18,7 +18,7 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
               : flows && backlogs.busy() ? Pileup::Ends::likely
                                          : Pileup::Ends::unknown,
               held->made() - held->now());
-  if (pileup.drains()) crew.growing.look();
+  if (pileup.drains()) crew.growing.look(!several_);
   if (!pileup.lasts()) [[likely]]
     return false;
   if (several_)
@@ -29,13 +29,13 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
 
 Running Node::may_run(const Worker& w) const {
   if (w.leaves) return Running::no_growing;
-  return pileup.drains() ? Running::last_first : Running::usual;
+  return pileup.drains() && (bounded_ || crew.growing.large()) ? Running::last_first : Running::usual;
 }
 
 // First what does not add to what piles up, of any worker, or what makes such.
 bool Node::find_while_piled(Worker& w, Work& work) {
   if (w.queue.pop(work, Making::nothing, Making::nothing, 0, Running::no_growing) ||
-      steal(w, work, Making::nothing, Running::no_growing) || find_maker(w, work))
+      steal(w, work, Making::nothing, Running::no_growing) || (crew.growing.large() && find_maker(w, work)))
     return runs_on(w);
   return false;
 }

@@ -27,21 +27,28 @@ class Growing {
   Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
   // Looks at how much values hold now. It only decides what goes first; of one worker that is all there is to it.
-  void look() {
+  // `by_itself`: no other rank has what is read here, so loops may be put in an order (large).
+  void look(bool by_itself) {
     const std::int64_t now = held_.now();
     if (now == seen_.exchange(now, std::memory_order_relaxed)) return;
     std::int64_t passed_on = 0;
+    bool large = false;
     for (std::uint32_t g = 0; g < held_.groups(); ++g) {
       const std::int64_t of_group = held_.of_group(g);
       if (of_group > 0 && !makes_more(g)) passed_on += of_group;
+      large = large || (of_group >= kMuch / 4 && growth(g) * static_cast<float>(of_.size()) >= kLarge);
     }
     passed_on_.store(passed_on, std::memory_order_relaxed);
+    if (large && by_itself) large_.store(true, std::memory_order_relaxed);
   }
   // Of several ranks. `sends`: much has been sent to others, so what a group holds may be on its way to who reads it.
   void press(bool pressed, bool sends) {
     const Press now = pressed ? Press::pressed : sends ? Press::sends : Press::no;
     if (press_.load(std::memory_order_relaxed) != now) press_.store(now, std::memory_order_relaxed);
   }
+  // On one rank: what piles up, or has before, are large values. A fragment that waits takes much less than one of
+  // these.
+  bool large() const { return large_.load(std::memory_order_relaxed); }
   bool grows(std::uint32_t group) const {
     const Press press = press_.load(std::memory_order_relaxed);
     if (press != Press::no && (press == Press::pressed || held_.of_group(group) >= kMuchPassedOn) && makes_large(group))
@@ -100,6 +107,7 @@ class Growing {
   enum class Press : std::uint8_t { no, sends, pressed };
   std::atomic<Press> press_{Press::no};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};
+  std::atomic<bool> large_{false};
   std::vector<const GroupStats*> of_;
 };
 

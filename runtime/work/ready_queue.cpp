@@ -296,7 +296,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  if (running == Running::last_first && growing != nullptr) {
+  if (running == Running::last_first && growing != nullptr && growing->large()) {
     if (const Loops::Place p = next_maker(making, true); p.cf != nullptr) {
       work.tried = this;
       return claim(work, loops_.make_by(p, here), chunk);
@@ -358,7 +358,10 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, 
     work.cf = pop_atomic(running);
     if (work.cf == nullptr && !pop_expandable(work, then, chunk, true, running)) return false;
   }
-  if (running != Running::no_growing) ++round_;
+  if (running == Running::no_growing) return true;
+  if (work.cf->block->kind == abi::Kind::atomic && ++grown_ < kInRound) return true;
+  grown_ = 0;
+  ++round_;
   return true;
 }
 

@@ -172,7 +172,10 @@ class ReadyQueue {
   BiasedMutex mutex_;
   std::vector<GroupList> groups_;
   std::uint32_t newest_ = kNone;
-  std::uint64_t round_ = 1;                         // one ends when something is popped that may make values grow
+  // A round ends when a loop is made by that may make values grow, or so many fragments are popped that may.
+  static constexpr int kInRound = 16;
+  std::uint64_t round_ = 1;
+  int grown_ = 0;
   Cf *first_ = nullptr, *last_of_first_ = nullptr;  // put_first
   struct {
     Cf* head = nullptr;

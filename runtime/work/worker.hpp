@@ -59,6 +59,7 @@ struct Worker {
   bool lets_go = false;  // it runs what does not add to them (others look)
   bool leaves = false;   // it makes no more by loops, and runs nothing that makes values grow, for others let them go
   std::uint64_t idle_since = 0;  // ticks; it has had nothing to run since then, for that reason
+  int grew = 0;                  // what it ran last may have made them grow: who reads that may have to be made
   bool holds_on() const { return leaves || lead.held(); }
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {

@@ -96,7 +96,7 @@ TEST_F(Piles, SourcesOfWhatOthersPassOn) {
   of_one.join(one);
   for (Growing* g : {&growing, &of_one}) {
     EXPECT_FALSE(g->grows(0));
-    g->look();
+    g->look(true);
     EXPECT_EQ(g->does(0), Growing::Does::grows);
     EXPECT_EQ(g->does(1), Growing::Does::keeps);
     EXPECT_FALSE(g->grows(1));
@@ -179,6 +179,8 @@ class PiledLoops : public Piles {
     hold(0, kMuch);
     one.grew(0, 8000);
     one.grew(2, -8000);
+    growing.look(true);
+    EXPECT_TRUE(growing.large());
     for (std::uint32_t k : {2u, 1u, 0u}) {  // the last one that is pushed stands first
       Cf* c = allocate_cf(loops[k], nullptr, {});
       abi::frame_int(c, 0) = 1, abi::frame_int(c, 1) = 100;
