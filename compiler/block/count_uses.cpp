@@ -149,7 +149,14 @@ class Counting {
     const auto [it, fresh] = outputs_.emplace(w.block->out.front().base, w);
     if (!fresh) it->second.reset();
     path_.push_back(w.turns);
-    if (const ExprPtr last = last_turn(c)) path_.back().last = last, path_.back().decided = nullptr;
+    const std::size_t outside = path_.size() - 1;
+    if (const ExprPtr bound = bound_of(c)) {
+      path_.back().last = bound;
+      path_.back().decided = nullptr;
+      const syntax::Operator op = w.block->condition->op;
+      const bool turn_at_bound = op == syntax::Operator::le || op == syntax::Operator::ge;
+      if (!turn_at_bound) path_.emplace_back().condition = w.block->condition;
+    }
     in_condition_ = true;
     for (std::size_t at = 0; at < c.blocks.size(); ++at) {
       for (std::size_t k = 0; k < c.blocks[at]->inputs.size(); ++k) read(c, at, k);
@@ -157,11 +164,11 @@ class Counting {
     }
     in_condition_ = false;
     body(*w.block->body);
-    path_.pop_back();
+    path_.resize(outside);
   }
 
-  // `while i <= e, i = .. out w`, where `e` is no data: a `for` by another name. The last turn; or null.
-  static ExprPtr last_turn(const Chain& c) {
+  // `while i <= e, i = .. out w`, where `e` is an int and no data: a `for` by another name. That bound; or null.
+  static ExprPtr bound_of(const Chain& c) {
     const Block& b = *c.blocks.back();
     if (c.blocks.size() > 1 || !b.inputs.empty() || b.condition->kind != Expr::Kind::binary) return nullptr;
     const std::set<const Variable*, ById> counter{b.counter};
@@ -172,9 +179,8 @@ class Counting {
     const bool down = op == syntax::Operator::ge || op == syntax::Operator::gt;
     if (!(up && counts(left)) && !(down && counts(right))) return nullptr;
     const ExprPtr& bound = up ? right : left;
-    if (mentioned(*bound, counter) != nullptr) return nullptr;
-    const bool including = op == syntax::Operator::le || op == syntax::Operator::ge;
-    return including ? bound : binary(syntax::Operator::sub, bound, semantics::make_integer(1, bound->at));
+    const bool is_int = bound->type == semantics::Type::integer;
+    return is_int && mentioned(*bound, counter) == nullptr ? bound : nullptr;
   }
 
   void assigns(Block& b) {

@@ -59,8 +59,11 @@ std::string Writer::turns(const Visible& v) {
             look("own", row(t, 0) + "[" + n + "] + " + row(t, 0) + "[0]");
   }
   const std::string until =
-      random_.chance(15) ? "" : row(t, random_.below(far)) + "[0] % " + std::to_string(random_.between(2, 6)) + " != 1";
-  const std::string limit = t + " < " + std::to_string(most);
+      random_.chance(30) ? "" : row(t, random_.below(far)) + "[0] % " + std::to_string(random_.between(2, 6)) + " != 1";
+  // Alone they are no less than a `for`, but for the real one.
+  const std::string limits[] = {t + " < " + std::to_string(most), std::to_string(most) + " > " + t,
+                                t + " <= " + std::to_string(most - 1), t + " < " + std::to_string(most - 1) + ".5"};
+  const std::string limit = limits[until.empty() && random_.chance(40) ? 3 : random_.below(3)];
   std::string condition = until.empty() ? limit : random_.chance(50) ? until + " && " + limit : limit + " && " + until;
   if (surely) condition = t + " == " + from + " || " + condition;
   std::string turning =
