@@ -2,7 +2,7 @@
 // the fragments that wait for one value more these are the ones that let most go. Who is to assign it is looked for: a
 // fragment that is ready runs first (ReadyQueue::put_first), one that makes values grow only if nothing runs here; of
 // one that waits that is needed which it waits for. What nobody assigns here others are asked for (`Need`), who do the
-// same.
+// same; and the loop comes first by which calls may be made that assign it.
 //
 //   rank 0   s[k] = add(s[k - 1], z[k])      waits for z[18] only; much is held for it
 //   rank 1   z[k] = filter(y[k])             z[18] is ready, behind a hundred others that are not needed yet
@@ -24,7 +24,7 @@ namespace tessera::runtime {
 class Needs {
  public:
   static constexpr std::size_t kMost = 8, kMostOfOthers = 4 * kMost;  // values are looked for at once
-  // So often, at most; and of the time no more than one part in so many.
+  // So often, at most; and of the thread's processor time no more than one part in so many.
   static constexpr Clock::duration kEvery = std::chrono::milliseconds(2);
   static constexpr int kPart = 16;
   // Who has been asked whether it is busy looks for so long: the one who asks waits.

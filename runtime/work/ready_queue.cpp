@@ -545,6 +545,13 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
     static_cast<ScopeRecord*>(copy->scope)->count.add();
     copy->flags |= kEnrolled;
   }
+  // Likewise what they may still read, until they board a shipment.
+  if ((c->flags & kHolding) != 0) {
+    abi::Hulls hulls;
+    c->block->hulls(copy, first, first + part - 1, &hulls);
+    reinterpret_cast<HeldHull*&>(abi::frame_int(copy, c->block->hold_word)) = Horizon::hold(hulls, horizons);
+    copy->flags |= kHolding;
+  }
   out.push_back(copy);
   first += part;
   if (iterations_left(c) == 0) {
