@@ -43,6 +43,14 @@ Cf* unpack(const abi::Program& program, PackedCf&& p, abi::Scope* scope) {
   return c;
 }
 
+abi::Hulls hulls_of(const Cf* c) {
+  abi::Hulls hulls;
+  if ((c->block->flags & abi::kHolds) == 0) return hulls;
+  const bool range = c->block->kind == abi::Kind::range;
+  c->block->hulls(c, range ? abi::frame_int(c, 0) : 0, range ? abi::frame_int(c, 1) : 0, &hulls);
+  return hulls;
+}
+
 Cf* copy_range(const Cf* c, std::int64_t first, std::int64_t last) {
   Cf* copy = allocate_words(*c->block, c->capacity, c->scope, c->id);
   std::memcpy(copy->words(), c->words(), c->block->frame_words * sizeof(std::uint64_t));

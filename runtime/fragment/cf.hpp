@@ -120,6 +120,9 @@ std::int64_t input_bytes(const abi::Block&, const Cf*);
 PackedCf pack(const Cf*);
 Cf* unpack(const abi::Program&, PackedCf&&, abi::Scope*);
 
+// What it may still read of swept names (fragment/horizon.hpp).
+abi::Hulls hulls_of(const Cf*);
+
 // A copy of a range CF with its own bounds, for splitting.
 Cf* copy_range(const Cf*, std::int64_t first, std::int64_t last);
 

@@ -69,6 +69,10 @@ class alignas(64) Horizon {
   static Horizon& of(std::int64_t handle) { return *reinterpret_cast<Horizon*>(handle); }
   std::int64_t handle() const { return all_ == nullptr ? reinterpret_cast<std::int64_t>(this) : handle_; }
   Horizon* next() const { return next_; }  // of the same scope
+  // Of several ranks, the home: no fragment that may read a name of the same scope has left this rank. What is held of
+  // any of them may be passed on as what is held of another.
+  bool is_own() const { return !first_->shared_.load(std::memory_order_acquire); }
+  void share() { first_->shared_.store(true, std::memory_order_release); }
 
   // The hulls of one holder; null: there are none. `all`: of several ranks.
   static HeldHull* hold(const abi::Hulls&, Horizons* all);
@@ -143,8 +147,8 @@ class alignas(64) Horizon {
   void find_dead(std::vector<Box>, const std::function<void(const abi::Id&)>& dead);
   void remove(const std::unordered_set<std::uint64_t>& gone);  // by the low halves of ids
   std::vector<Box> held(const Box& within, std::size_t& holds);
-  // Of several ranks, the home, whose rank cuts: what is held here of what there is. Only that may be found dead by the
-  // sweep: what is held far ahead of all values, as of steps that are made but have not run, is no part of it.
+  // Of several ranks, the home, when it writes down: what is held here of what there is. Only that may be found dead by
+  // the sweep: what is held far ahead of all values, as of steps that are made but have not run, is no part of it.
   std::vector<Box> cut();
   void leave_all();
   void add(HeldHull*);
@@ -158,10 +162,12 @@ class alignas(64) Horizon {
   std::vector<std::int64_t> handed_to_;  // these have some of this; of several ranks
   Box cut_ = kNothing;                   // around what there was at the last cut; of several ranks, the home
   std::atomic<bool> left_{false};        // there is no holder any more, and will be none
+  std::atomic<bool> shared_{false};      // of the first one of a scope: see share()
   std::atomic<int> goes_{0};             // the first index of what is held becomes larger (1), smaller (-1)
   const std::int64_t handle_ = 0;
   Horizons* const all_ = nullptr;  // null: there is one rank
   Horizon* const next_;
+  Horizon* const first_ = next_ == nullptr ? this : next_->first_;
   std::array<Part, 4> parts_;
 };
 

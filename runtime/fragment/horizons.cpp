@@ -58,8 +58,9 @@ void Horizons::forget(const Horizon& h) {
   }
   std::size_t values = 0, bytes = 0;
   for (const Horizon::Part& p : h.parts_) values += p.values.size(), bytes += p.bytes;
-  values_.fetch_sub(std::min(values, values_.load()));
-  bytes_.fetch_sub(std::min(bytes, bytes_.load()));
+  Noted& its = noted(h);
+  its.values.fetch_sub(std::min(values, its.values.load()));
+  its.bytes.fetch_sub(std::min(bytes, its.bytes.load()));
 }
 
 // The caller holds the lock. An empty one of another home goes with the next look.
@@ -108,18 +109,28 @@ bool Horizons::is_left(Horizon& h, const std::vector<Horizon::Box>& told) {
 }
 
 void Horizons::note(std::int64_t handle, std::size_t part, const Horizon::Value& v) {
+  auto whose = Whose::shared;
   {
     const std::lock_guard lock(mutex_);
     const auto it = all_.find(handle);
     if (it == all_.end()) return;
     it->second->keep(part, v);
+    if (it->second->is_own()) whose = Whose::own;
   }
-  const std::size_t values = values_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const std::size_t bytes = bytes_.fetch_add(v.bytes, std::memory_order_relaxed) + v.bytes;
-  const std::size_t most = std::max(most_.load(std::memory_order_relaxed), kTimesAsMany * least_to_sweep);
-  const std::size_t most_bytes = std::max(most_bytes_.load(std::memory_order_relaxed), kLeastBytesOfRank);
+  Noted& n = noted_[static_cast<std::size_t>(whose)];
+  const std::size_t values = n.values.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::size_t bytes = n.bytes.fetch_add(v.bytes, std::memory_order_relaxed) + v.bytes;
+  const std::size_t most = std::max(n.most.load(std::memory_order_relaxed), kTimesAsMany * least_to_sweep);
+  const std::size_t most_bytes = std::max(n.most_bytes.load(std::memory_order_relaxed), kLeastBytesOfRank);
   if (values < most && bytes < most_bytes) return;
-  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) want_();
+  if (!n.asked.load(std::memory_order_relaxed) && !n.asked.exchange(true)) want_(whose);
+}
+
+void Horizons::share(const abi::Hulls& hulls) {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t k = 0; k < hulls.count; ++k) {
+    if (const auto h = all_.find(hulls.at[k].horizon); h != all_.end()) h->second->share();
+  }
 }
 
 Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
@@ -128,7 +139,7 @@ Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
   for (const auto& [handle, h] : all_) {
     if (std::find(homes.begin(), homes.end(), home_of(handle)) == homes.end()) continue;
     if (home_of(handle) == self_) {
-      out.emplace(handle, h->cut());
+      if (!h->is_own()) out.emplace(handle, h->cut());
       continue;
     }
     std::size_t holds = 0;
@@ -136,6 +147,23 @@ Horizons::Boxes Horizons::write_down(const std::vector<std::int32_t>& homes) {
     if (!boxes.empty()) out.emplace(handle, std::move(boxes));
   }
   return out;
+}
+
+Horizons::Boxes Horizons::write_down_own() {
+  Boxes out;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, h] : all_) {
+    if (home_of(handle) == self_ && h->is_own()) out.emplace(handle, h->cut());
+  }
+  return out;
+}
+
+void Horizons::leave_own(Boxes& held) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(held, [this](const auto& of) {
+    const auto at = all_.find(of.first);
+    return at == all_.end() || !at->second->is_own();
+  });
 }
 
 std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around) {
@@ -146,38 +174,43 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around) {
     if (h->handed_ == nullptr || told == around.end() || !is_left(*h, told->second)) continue;
     Horizon::release(std::exchange(h->handed_, nullptr));
   }
-  looks_ = 0;
   for (const auto& [handle, h] : all_) {
     const auto told = around.find(handle);
     if (home_of(handle) != self_ || told == around.end()) continue;
     std::size_t holds = 0;
     std::vector<Horizon::Box> boxes = h->held(h->cut_, holds);
-    looks_ += holds + told->second.size();
+    noted(*h).looks += holds + told->second.size();
     boxes.insert(boxes.end(), told->second.begin(), told->second.end());
     h->find_dead(std::move(boxes), [&, name = handle](const abi::Id& id) { dead.push_back({name, id}); });
   }
   return dead;
 }
 
-void Horizons::remove(const std::vector<Dead>& gone) {
+void Horizons::remove(const std::vector<Dead>& gone, Whose whose) {
   std::map<std::int64_t, std::unordered_set<std::uint64_t>> of;
   for (const Dead& d : gone) of[d.handle].insert(d.id.lo);
   const std::lock_guard lock(mutex_);
-  std::size_t values = 0, bytes = 0;
+  std::size_t values[2] = {}, bytes[2] = {};
   for (const auto& [handle, h] : all_) {
     if (home_of(handle) != self_) continue;
+    const std::size_t n = h->is_own() ? 0 : 1;
     if (const auto its = of.find(handle); its != of.end()) h->remove(its->second);
     for (Horizon::Part& p : h->parts_) {
       const std::lock_guard parts(p.mutex);
-      values += p.values.size();
-      bytes += p.bytes;
+      values[n] += p.values.size();
+      bytes[n] += p.bytes;
     }
   }
-  values_.store(values);
-  bytes_.store(bytes);
-  most_.store(least_to_sweep == 0 ? 0 : 2 * values + looks_);  // so looking costs as much as was assigned
-  most_bytes_.store(least_to_sweep == 0 ? 0 : 2 * bytes + kBytesPerLook * looks_);
-  asked_.store(false);
+  for (const std::size_t n : {0, 1}) {
+    noted_[n].values.store(values[n]);
+    noted_[n].bytes.store(bytes[n]);
+  }
+  const auto at = static_cast<std::size_t>(whose);
+  Noted& n = noted_[at];
+  const std::size_t looks = std::exchange(n.looks, 0);
+  n.most.store(least_to_sweep == 0 ? 0 : 2 * values[at] + looks);  // so looking costs as much as was assigned
+  n.most_bytes.store(least_to_sweep == 0 ? 0 : 2 * bytes[at] + kBytesPerLook * looks);
+  n.asked.store(false);
 }
 
 void Horizons::rely(const abi::Id& id) {

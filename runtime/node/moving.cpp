@@ -25,6 +25,7 @@ constexpr std::size_t kMostAboard = 64;
 void board(Node& node, Ship& ship, Cf* c, Rank to, bool leaves_now, std::uint64_t promised) {
   if (ship.fragments.empty()) ship.mark = node.sweeping->ships(to);
   node.enroll(c);
+  if (node.horizons->has_any()) node.sweeping->leaves(c);
   const bool moved = (c->flags & (kGathered | kMoved)) != 0;
   if ((c->flags & kGathered) != 0) {
     const InputNames names(c);

@@ -144,7 +144,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
   evacuation = std::make_unique<Evacuation>(*this);
   if (several_) {
     sweeping = std::make_unique<Sweeping>(*this);
-    horizons = std::make_unique<Horizons>(balancer::index(self()), [this] { sweeping->want(); });
+    horizons = std::make_unique<Horizons>(balancer::index(self()), [this](Horizons::Whose w) { sweeping->want(w); });
     data.horizons = horizons.get();
     for (auto& w : crew.workers) {
       w->queue.horizons = horizons.get();

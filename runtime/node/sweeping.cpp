@@ -44,41 +44,48 @@ void Sweeping::say_all(const M& m) {
   on(node_.self(), M(m));
 }
 
-void Sweeping::want() {
-  if (!sweep_alone() && !wanted_.exchange(true)) node_.wake_communication();
+void Sweeping::want(Horizons::Whose whose) {
+  if (whose == Horizons::Whose::own) return sweep_own();
+  if (!wanted_.exchange(true)) node_.wake_communication();
 }
 
 void Sweeping::turn() {
   if (wanted_.load(std::memory_order_relaxed) && wanted_.exchange(false)) say(Rank{0}, SweepWanted{});
 }
 
-bool Sweeping::is_alone() {
-  const std::lock_guard lock(mutex_);
-  return rank_.alone();
-}
-
-// As long as this rank has everything nobody is asked, and who makes the values frees them: the communication thread
-// could not keep up. What boards the first shipment after the second look was held when it was written down; what
-// waits, and leaves then, is remembered (relies).
-bool Sweeping::sweep_alone() {
-  if (!is_alone()) return false;
+// Nobody is asked about names of which this rank has everything, and who makes the values frees them: the communication
+// thread could not keep up. What leaves after the second look was held when it was written down; what waits, and leaves
+// then, is remembered (relies), which it is already while a wave is on.
+void Sweeping::sweep_own() {
+  Horizons& horizons = *node_.data.horizons;
   const std::lock_guard one(one_);
-  if (homes_left_ > 0) return false;
-  node_.data.horizons->relies(true);
-  const Horizons::Boxes held = node_.data.horizons->write_down({balancer::index(node_.self())});
-  const bool alone = is_alone();
-  if (alone) {
-    std::vector<Horizons::Dead> found = node_.data.horizons->find_dead(held);
-    free(found, {});
-  }
-  node_.data.horizons->relies(false);
-  return alone;
+  const bool wave = homes_left_ > 0;
+  if (!wave) horizons.relies(true);
+  Horizons::Boxes held = horizons.write_down_own();
+  horizons.leave_own(held);
+  std::vector<Horizons::Dead> found = horizons.find_dead(held);
+  free(found, {}, Horizons::Whose::own);
+  if (!wave) horizons.relies(false);
 }
 
-void Sweeping::free(std::vector<Horizons::Dead>& found, const std::unordered_set<std::uint64_t>& awaited) {
+void Sweeping::free(std::vector<Horizons::Dead>& found, const std::unordered_set<std::uint64_t>& awaited,
+                    Horizons::Whose whose) {
   node_.data.free_dead(found, awaited);
   if (found_dead != nullptr) *found_dead += found.size();
-  node_.data.horizons->remove(found);
+  node_.data.horizons->remove(found, whose);
+}
+
+void Sweeping::leaves(const Cf* c) {
+  node_.data.horizons->share(hulls_of(c));
+  try {  // and what it waits for or has
+    const InputNames names(c);
+    for (unsigned k = 0; k < names.size(); ++k) {
+      if (!abi::is_swept(names[k])) continue;
+      const ScopeRecord* const scope = node_.scopes.find_home(names[k].scope);
+      if (scope != nullptr && scope->horizons != nullptr) scope->horizons->share();
+    }
+  } catch (const ProgramError&) {  // it will not read them
+  }
 }
 
 std::uint64_t Sweeping::ships(Rank to) {
@@ -113,15 +120,11 @@ void Sweeping::add(const PackedCf& p) {
     }
   } catch (const ProgramError&) {  // it will not read them either
   }
-  if ((c->block->flags & abi::kHolds) != 0) {
-    const bool range = c->block->kind == abi::Kind::range;
-    abi::Hulls hulls;
-    c->block->hulls(c, range ? abi::frame_int(c, 0) : 0, range ? abi::frame_int(c, 1) : 0, &hulls);
-    for (std::uint32_t k = 0; k < hulls.count; ++k) {
-      const abi::Hull& h = hulls.at[k];
-      if (!is_asked(Horizons::home_of(h.horizon))) continue;
-      written_[h.horizon].push_back({{h.first[0], h.first[1]}, {h.last[0], h.last[1]}});
-    }
+  const abi::Hulls hulls = hulls_of(c);
+  for (std::uint32_t k = 0; k < hulls.count; ++k) {
+    const abi::Hull& h = hulls.at[k];
+    if (!is_asked(Horizons::home_of(h.horizon))) continue;
+    written_[h.horizon].push_back({{h.first[0], h.first[1]}, {h.last[0], h.last[1]}});
   }
   free_cf(c);
 }
@@ -170,8 +173,8 @@ void Sweeping::on(Rank, SweepCut&& m) {
     homes_left_ = homes_.size();
     // In this order: who leaves when it has been written down that nobody holds what it waits for is remembered.
     node_.data.horizons->relies(true);
+    written_ = node_.data.horizons->write_down(homes_);
   }
-  written_ = node_.data.horizons->write_down(homes_);
   SweepHasCut answer;
   {
     const std::lock_guard lock(mutex_);
@@ -212,7 +215,7 @@ void Sweeping::on(Rank, SweepTold&& m) {
   for_each_box(m.boxes, [&](std::int64_t horizon, const Horizon::Box& b) { around_[horizon].push_back(b); });
   if (++told_ < static_cast<std::size_t>(node_.ranks())) return;
   told_ = 0;
-  // Not those that have been opened since: nobody has been asked about them.
+  // Not those that have been opened or shared since: nobody has been asked about them.
   Horizons::Boxes around;
   for (const auto& [horizon, boxes] : written_) {
     if (Horizons::home_of(horizon) == balancer::index(node_.self())) around[horizon] = std::move(around_[horizon]);
@@ -236,7 +239,7 @@ void Sweeping::on(Rank, SweepAwaited&& m) {
   for (const abi::Id& id : m.values) awaited_.insert(id.lo);
   if (++answered_ + 1 < static_cast<std::size_t>(node_.ranks())) return;
   answered_ = 0;
-  free(found_, std::exchange(awaited_, {}));
+  free(found_, std::exchange(awaited_, {}), Horizons::Whose::shared);
   found_.clear();
   done_with_home();
   say(Rank{0}, SweepHeard{});

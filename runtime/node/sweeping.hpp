@@ -1,5 +1,6 @@
 // Sweeping: this rank's part in the sweeps of several ranks (protocol/sweeping.hpp says how, docs/protocol.md why).
-// Communication thread, but for want(), ships() and stay(). Who wants a sweep of a rank that has everything makes it.
+// Communication thread, but for want(), ships(), leaves() and stay(). Who wants a sweep of names that are this rank's
+// own makes it.
 #pragma once
 
 #include <atomic>
@@ -21,10 +22,12 @@ class Sweeping {
  public:
   explicit Sweeping(Node&);
 
-  // The values of names that are at home here have doubled. Any thread.
-  void want();
+  // The values of these names that are at home here have doubled. Any thread.
+  void want(Horizons::Whose);
   // The first fragment is to board a shipment; none is let go of before: its mark. Any thread.
   std::uint64_t ships(Rank to);
+  // This one is to leave, and is not let go of yet: the names that it may read are not this rank's own any more.
+  void leaves(const Cf*);
   // One has come, and is not looked at yet.
   void came(const Ship&);
   // Who makes these holds them as long as their names live; any thread.
@@ -46,9 +49,8 @@ class Sweeping {
   void say(Rank to, M m);  // also to itself
   template <class M>
   void say_all(const M& m);
-  bool sweep_alone();
-  bool is_alone();
-  void free(std::vector<Horizons::Dead>&, const std::unordered_set<std::uint64_t>& awaited);
+  void sweep_own();
+  void free(std::vector<Horizons::Dead>&, const std::unordered_set<std::uint64_t>& awaited, Horizons::Whose);
   void begin();
   void tell();
   void done_with_home();
@@ -59,7 +61,7 @@ class Sweeping {
   std::atomic<bool> wanted_{false};
   SpinMutex mutex_;  // of rank_
   protocol::SweepRank rank_;
-  std::mutex one_;                   // sweep at a time, by itself or a wave: of homes_left_ and what is remembered
+  std::mutex one_;  // writes down at a time, for names of this rank or a wave: of homes_left_ and what is remembered
   std::vector<std::int32_t> homes_;  // of the sweep that is on
   Horizons::Boxes written_;          // of their names
   // That have not asked yet what is awaited here; itself: that has not freed yet.

@@ -23,10 +23,13 @@
 // rank remembers it. Who has the value is seen by nobody. So if it moves, the value goes along, or the home remembers
 // it until the sweep is over.
 //
+// Nobody is asked about a name that is a rank's own: no fragment that may read it has ever left. That rank writes down,
+// looks once more whether none has left since, and frees; what leaves meanwhile is remembered as above. A fragment is
+// noted to leave before it is let go of. The cut of a wave waits for the end of such a sweep.
+//
 // Pure, as step.hpp. The caller has a lock for SweepRank; the lead and the homes are of one thread.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -68,11 +71,6 @@ struct SweepRank {
   bool tells() {
     if (told || !expects || before != expected) return false;
     return told = true;
-  }
-
-  // No fragment has ever left this rank, and none has come: nobody else has heard of its names.
-  bool alone() const {
-    return before + since + early == 0 && std::all_of(sent.begin(), sent.end(), [](std::uint64_t n) { return n == 0; });
   }
 
   std::vector<std::uint64_t> sent;                 // to each rank, since the start

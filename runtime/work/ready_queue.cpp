@@ -547,9 +547,7 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
   }
   // Likewise what they may still read, until they board a shipment.
   if ((c->flags & kHolding) != 0) {
-    abi::Hulls hulls;
-    c->block->hulls(copy, first, first + part - 1, &hulls);
-    reinterpret_cast<HeldHull*&>(abi::frame_int(copy, c->block->hold_word)) = Horizon::hold(hulls, horizons);
+    reinterpret_cast<HeldHull*&>(abi::frame_int(copy, c->block->hold_word)) = Horizon::hold(hulls_of(copy), horizons);
     copy->flags |= kHolding;
   }
   out.push_back(copy);

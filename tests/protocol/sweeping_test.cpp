@@ -32,10 +32,11 @@ struct SweepingRules {
   bool remembers = true;               // the home remembers who has left it since its cut without the value
   bool keeps_awaited = true;           // ... and frees nothing that is waited for there
   bool home_waits_for_all = true;
-  bool sweeps_alone_only_if = true;  // it is: no fragment has ever left it
-  bool looks_again = true;           // ... also when it has written down what it holds
-  bool alone_remembers = true;       // ... from when it writes down until it has freed
-  bool alone_is_no_part = true;      // a wave waits for the end of such a sweep
+  bool sweeps_own_only = true;  // by itself a home sweeps what is its own: no fragment that may read it has left
+  bool notes_first = true;      // who leaves is noted before it is let go of
+  bool looks_again = true;      // the home, whether any has, when it has written down what it holds
+  bool own_remembers = true;    // who leaves then, until it has freed
+  bool own_is_no_part = true;   // a wave waits for the end of such a sweep
 };
 void PrintTo(const SweepingRules& r, std::ostream* out) { *out << r.name; }
 
@@ -86,16 +87,17 @@ class SweepingWorld {
         continue;
       }
       for (std::size_t from = 0; from < kSweepers; ++from) {
-        const bool cuts = !wires_[from][r].empty() && wires_[from][r].front().is == SweepWord::cut;
-        if (cuts && r == home_ && alone_ != 0 && rules_->alone_is_no_part) continue;
-        if (!wires_[from][r].empty()) with([=](SweepingWorld& w) { w.deliver(from, r); });
+        if (wires_[from][r].empty()) continue;
+        if (r == home_ && own_ != 0 && rules_->own_is_no_part && is_of_wave(wires_[from][r].front().is)) continue;
+        with([=](SweepingWorld& w) { w.deliver(from, r); });
       }
     }
-    if (alone_ != 0) with([](SweepingWorld& w) { w.go_on_alone(); });
-    if (budget_.waves > 0 && alone_ == 0 && !remembers_[home_] && is_alone()) {
+    if (own_ != 0) with([](SweepingWorld& w) { w.go_on_own(); });
+    if (budget_.waves > 0 && own_ == 0 && is_own()) {
       with([](SweepingWorld& w) {
         --w.budget_.waves;
-        w.alone_ = 1;
+        w.own_ = 1;
+        w.in_wave_ = w.remembers_[w.home_];
       });
     }
     if (budget_.waves > 0) {
@@ -158,7 +160,7 @@ class SweepingWorld {
     put(lead_.number), put(lead_.homes.size()), put(lead_.next.size()), put(lead_.cuts), put(lead_.homes_left);
     for (const std::uint64_t n : lead_.expected) put(n);
     for (std::size_t r = 0; r < kSweepers; ++r) put(relied_[r]), put(remembers_[r]);
-    put(alone_), put(written_alone_);
+    put(own_), put(written_own_), put(in_wave_), put(shared_), put(swept_);
     put(heard_), put(answered_), put(around_), put(found_), put(awaited_), put(freed_), put(budget_.makes),
         put(budget_.moves), put(budget_.waves);
     return b;
@@ -204,12 +206,14 @@ class SweepingWorld {
     h.leaves = true;
     h.to = to;
     if (rules_->marks_first) h.mark = ranks_[r].ships(to);
+    if (rules_->notes_first && r == home_) shared_ = true;
     if (h.reader.loop || (h.reader.has && along && (r == home_ || rules_->takes_along))) return;
     if (remembers_[r] && (r == home_ ? rules_->remembers : rules_->tells_of_leavers)) relied_[r] |= h.reader.hull();
     h.reader.has = false;
   }
   void depart(std::size_t r, std::size_t k) {
     const Held& h = at_[r][k];
+    if (r == home_) shared_ = true;
     wires_[r][h.to].push_back({SweepWord::ship, h.reader, rules_->marks_first ? h.mark : ranks_[r].ships(h.to)});
     let_go(r, k);
   }
@@ -242,7 +246,7 @@ class SweepingWorld {
         return tell(to);
       case SweepWord::tell:
         around_ |= m.hull;
-        if (++heard_ == (rules_->home_waits_for_all ? kSweepers : kSweepers - 1)) found_ = kAll & ~around_;
+        if (++heard_ == (rules_->home_waits_for_all ? kSweepers : kSweepers - 1) && swept_) found_ = kAll & ~around_;
         if (heard_ == (rules_->asks_behind_all ? kSweepers : 1U)) {
           for (std::size_t r = 0; r < kSweepers; ++r) {
             if (r != home_) say(home_, r, {SweepWord::found});
@@ -265,19 +269,24 @@ class SweepingWorld {
     if (!lead_.begins()) return;
     for (std::size_t r = 0; r < kSweepers; ++r) say(0, r, {SweepWord::cut, {}, lead_.number});
   }
-  bool is_alone() const { return !rules_->sweeps_alone_only_if || ranks_[home_].alone(); }
-  // It has looked whether it is alone; writes down; looks again; and frees.
-  void go_on_alone() {
-    ++alone_;
-    if (alone_ == 2) {
-      relied_[home_] = 0, remembers_[home_] = rules_->alone_remembers;
-      written_alone_ = loops_at(home_);
+  // At home these take the lock of a sweep by itself: what begins to remember, and what ends that.
+  static bool is_of_wave(SweepWord::Is is) {
+    return is == SweepWord::cut || is == SweepWord::tell || is == SweepWord::awaited;
+  }
+  bool is_own() const { return !rules_->sweeps_own_only || !shared_; }
+  // The home has looked whether the name is its own; writes down; looks again; and frees.
+  void go_on_own() {
+    ++own_;
+    if (own_ == 2) {
+      if (!in_wave_) relied_[home_] = 0, remembers_[home_] = rules_->own_remembers;
+      written_own_ = loops_at(home_);
       return;
     }
-    if (alone_ == 3 && (is_alone() || !rules_->looks_again)) return;
-    if (alone_ == 4) freed_ |= static_cast<std::uint8_t>(kAll & ~(written_alone_ | relied_[home_] | waits_at(home_)));
-    alone_ = written_alone_ = 0;
-    remembers_[home_] = false;
+    if (own_ == 3 && (is_own() || !rules_->looks_again)) return;
+    if (own_ == 4) freed_ |= static_cast<std::uint8_t>(kAll & ~(written_own_ | relied_[home_] | waits_at(home_)));
+    if (!in_wave_) remembers_[home_] = false;
+    own_ = written_own_ = 0;
+    in_wave_ = false;
   }
   std::uint8_t loops_at(std::size_t r) const {
     std::uint8_t all = 0;
@@ -287,6 +296,7 @@ class SweepingWorld {
     return all;
   }
   void write_down(std::size_t r) {
+    if (r == home_) swept_ = shared_ || !rules_->sweeps_own_only;
     relied_[r] = 0, remembers_[r] = true;
     written_[r] = loops_at(r);
   }
@@ -323,7 +333,10 @@ class SweepingWorld {
   std::array<std::uint8_t, kSweepers> written_{}, half_{};  // the wave for which a rank is in the middle of its cut
   SweepLead lead_{kSweepers};
   std::uint8_t heard_ = 0, around_ = 0, found_ = 0, answered_ = 0, awaited_ = 0, freed_ = 0;
-  std::uint8_t alone_ = 0, written_alone_ = 0;  // of a sweep of the home by itself
+  std::uint8_t own_ = 0, written_own_ = 0;  // of a sweep of the home by itself
+  bool in_wave_ = false;                    // which began while a wave was on
+  bool shared_ = false;                     // a fragment that may read the name has left the home
+  bool swept_ = false;                      // it had when the home cut, so the wave is about it
   std::array<std::uint8_t, kSweepers> relied_{};
   std::array<bool, kSweepers> remembers_{};
 };
@@ -371,8 +384,8 @@ TEST_P(BrokenSweeping, IsFoundOut) {
   SweepingResult result = explore_sweeping(0, {1, 1, 1}, GetParam());
   if (result.wrong.empty()) result = explore_sweeping(1, {0, 1, 2}, GetParam());
   if (result.wrong.empty())
-    result = GetParam().alone_is_no_part ? explore_sweeping(1, {1, 2, 1}, GetParam())
-                                         : explore_sweeping(0, {1, 1, 2}, GetParam());
+    result = GetParam().own_is_no_part ? explore_sweeping(1, {1, 2, 1}, GetParam())
+                                       : explore_sweeping(0, {1, 1, 2}, GetParam());
   EXPECT_NE(result.wrong, "");
   std::printf("%s: %s, after %zu worlds\n", GetParam().name.c_str(), result.wrong.c_str(), result.worlds);
 }
@@ -391,10 +404,11 @@ INSTANTIATE_TEST_SUITE_P(
                     SweepingRules{.name = "who has left home since the cut is forgotten", .remembers = false},
                     SweepingRules{.name = "the home frees what is waited for there", .keeps_awaited = false},
                     SweepingRules{.name = "a home does not wait for all", .home_waits_for_all = false},
-                    SweepingRules{.name = "a home that is not alone asks nobody", .sweeps_alone_only_if = false},
-                    SweepingRules{.name = "a home that was alone looks once", .looks_again = false},
-                    SweepingRules{.name = "who leaves a home that was alone is forgotten", .alone_remembers = false},
-                    SweepingRules{.name = "a wave cuts into a sweep of the home alone", .alone_is_no_part = false}),
+                    SweepingRules{.name = "a home asks nobody about what others may read", .sweeps_own_only = false},
+                    SweepingRules{.name = "who leaves is let go of before it is noted", .notes_first = false},
+                    SweepingRules{.name = "a home that sweeps its own looks once", .looks_again = false},
+                    SweepingRules{.name = "who leaves such a home is forgotten", .own_remembers = false},
+                    SweepingRules{.name = "a wave cuts into a sweep of a home by itself", .own_is_no_part = false}),
     [](const auto& of) { return std::to_string(of.index); });
 
 // A rank that has left could not pass a value on, and says so when nobody waits for it any more, and it has been freed.

@@ -248,7 +248,7 @@ TEST(DataFragments, OfCountedUsesElsewhereNothingIsLeft) {
 TEST(DataFragments, WhatIsNeededAllTheSameStays) {
   Parts all(1);
   Part& a = all[0];
-  Horizons horizons(0, [] {});
+  Horizons horizons(0, [](Horizons::Whose) {});
   a.data.horizons = &horizons;
   abi::Name x = all.name(1);
   x.scope |= abi::kUsesKnown | abi::kSwept;
@@ -279,7 +279,7 @@ TEST(DataFragments, WhatIsNeededAllTheSameStays) {
 TEST(DataFragments, WhatWasPromisedAndFreedSinceIsNotRemembered) {
   Parts all(2);
   Part& home = all.home();
-  Horizons horizons(0, [] {});
+  Horizons horizons(0, [](Horizons::Whose) {});
   home.data.horizons = &horizons;
   abi::Name x = all.name(1);
   x.scope |= abi::kUsesKnown | abi::kSwept;
@@ -302,7 +302,7 @@ TEST(DataFragments, WhatWasPromisedAndFreedSinceIsNotRemembered) {
 TEST(DataFragments, WhatPassesHomeIsForgottenThoughAnotherOfItsReadersHasLeft) {
   Parts all(2);
   Part& home = all.home();
-  Horizons horizons(0, [] {});
+  Horizons horizons(0, [](Horizons::Whose) {});
   home.data.horizons = &horizons;
   abi::Name x = all.name(1);
   x.scope |= abi::kUsesKnown | abi::kSwept;

@@ -97,6 +97,7 @@ class SweepOfRanks : public testing::Test {
 
   void SetUp() override {
     horizon_->close();  // what the body held
+    horizon_->share();
     for (std::int64_t t = 0; t < kMade; ++t) note(t);
     hold(kRead);
     for (std::int64_t t = 0; t < kAhead; ++t) hold(100 + t);
@@ -117,7 +118,7 @@ class SweepOfRanks : public testing::Test {
     return rows;
   }
 
-  Horizons all_{0, [] {}};
+  Horizons all_{0, [](Horizons::Whose) {}};
   Horizon* const horizon_ = all_.open(nullptr);
   std::vector<HeldHull*> held_;
 };
@@ -126,6 +127,27 @@ TEST_F(SweepOfRanks, TellsWhatIsHeldOfTheValuesThereAre) {
   const Horizons::Boxes told = all_.write_down({0});
   EXPECT_EQ(told.at(horizon_->handle()).size(), 1u) << "not what is held ahead";
   EXPECT_EQ(dead(told), (std::vector<std::int64_t>{0, 1, 2, 3, 5, 6, 7, 8, 9}));
+}
+
+// What is a rank's own is in no wave; once a fragment that may read any name of its scope leaves, all of these are.
+TEST_F(SweepOfRanks, OwnNamesAreInNoWaveUntilOneLeaves) {
+  Horizon* const own = all_.open(nullptr);
+  Horizon* const beside = all_.open(own);
+  const auto are_in = [](const Horizons::Boxes& told, const Horizon* h) { return told.count(h->handle()) != 0; };
+  EXPECT_FALSE(are_in(all_.write_down({0}), own));
+  Horizons::Boxes held = all_.write_down_own();
+  EXPECT_TRUE(are_in(held, own) && are_in(held, beside));
+  EXPECT_FALSE(are_in(held, horizon_));
+  abi::Hulls hulls;
+  hulls.add(beside->handle(), 3, 4);
+  all_.share(hulls);
+  all_.leave_own(held);
+  EXPECT_FALSE(are_in(held, own) || are_in(held, beside)) << "one has left since it was written down";
+  EXPECT_TRUE(are_in(all_.write_down({0}), own));
+  for (Horizon* h : {own, beside}) {
+    h->close();
+    delete h;
+  }
 }
 
 // A scope that ends while the others are asked finds what was found dead as well.
@@ -138,7 +160,7 @@ TEST_F(SweepOfRanks, WhatIsFoundDeadStaysNotedUntilItIsGone) {
   };
   EXPECT_EQ(noted(), static_cast<std::size_t>(kMade));
   found.pop_back();  // somebody waits for it
-  all_.remove(found);
+  all_.remove(found, Horizons::Whose::shared);
   EXPECT_EQ(noted(), 2u);
 }
 
