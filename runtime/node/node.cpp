@@ -242,13 +242,14 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     // What it has made last was nothing to run.
     if (piles && w.idle_since != 0 && works_alone()) look_elsewhere(crew, w);
   }
+  look_at_outer(w, seen, now);
   // What is made ahead waits in cold memory, and asks other ranks for its inputs: several times of what light fragments
   // take. For each light one that makes values pile up some of those who read them.
   const bool goes_deep = w.light > 0 && !w.has_placed;
   const bool enough = piles ? in_order || w.grew == 0 : goes_deep || w.queue.atomics() >= w.visible;
-  const Making first = enough || many || w.leaves ? Making::nothing
-                       : ahead >= Lead::kAhead    ? Making::movable
-                                                  : Making::all;
+  const Making first = enough || many || w.leaves || w.outer.held() ? Making::nothing
+                       : ahead >= Lead::kAhead                      ? Making::movable
+                                                                    : Making::all;
   const Running running = may_run(w);
   const bool found = (first == Making::nothing && running == Running::last_first && crew.workers.size() > 1 &&
                       find_earlier(w, work)) ||
@@ -263,7 +264,12 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
   const bool runs = found && !(w.leaves && work.cf->block->kind == abi::Kind::range);
   if (runs) w.idle_since = 0;
   if (!runs && w.leaves && w.idle_since == 0) w.idle_since = ticks();
-  found ? w.lead.found() : Crew::publish(w);
+  if (found) {
+    w.lead.found();
+    w.outer.found();
+  } else {
+    Crew::publish(w);
+  }
   return found;
 }
 
@@ -280,6 +286,7 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 Making Node::may_make(const Worker& w) const {
   // Of who is alone nobody else makes those who read what piles up, and all that is ready adds to that.
   if (w.leaves && !(works_alone() && crew.look(w).waiting < Lead::kMany)) return Making::few;
+  if (w.outer.held()) return Making::due;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);

@@ -150,6 +150,7 @@ class Node final : public Surroundings {
   std::int64_t visible_of(const Worker&, const abi::Block& loop) const;
   bool find_while_piled(Worker&, Work&);
   void leave_to_others(Worker&);
+  void look_at_outer(Worker&, const WaitCounts::Seen&, std::uint64_t now);
   bool find_maker(Worker&, Work&);
   void run_tried(Worker&, Work);
   bool find_earlier(Worker&, Work&);

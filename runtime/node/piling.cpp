@@ -6,6 +6,12 @@
 
 namespace tessera::runtime {
 
+namespace {
+
+constexpr std::uint64_t kWeighs = 2'500'000;  // ticks, about 1 ms
+
+}  // namespace
+
 bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   const std::int64_t bytes = piled();
   const bool leaves = several_ && comm.outstanding.on_its_way() >= Growing::kMuchPassedOn;
@@ -49,6 +55,17 @@ void Node::leave_to_others(Worker& w) {
   w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
 }
 
+// A loop around others runs ahead of what its iterations make, which waits for other ranks and will hold much: what
+// waits counts by what it makes.
+void Node::look_at_outer(Worker& w, const WaitCounts::Seen& seen, std::uint64_t now) {
+  if (several_ && now - w.weighed > kWeighs) {
+    w.weighed = now;
+    crew.growing.weigh();
+  }
+  if (!several_ || crew.growing.weight() == 1 || !w.queue.is_around_others_next()) return w.outer.is_alone();
+  w.outer.enough(crew.growing.weight() * seen.waiting, seen.ceased, now, crew.calls());
+}
+
 // Who reads what piles up may have to be made first.
 bool Node::find_maker(Worker& w, Work& work) {
   const Making making = may_make(w);
@@ -90,6 +107,7 @@ bool Node::find_earlier(Worker& w, Work& work) {
 
 bool Node::runs_on(Worker& w) {
   w.lead.found();
+  w.outer.found();
   w.idle_since = 0;
   Crew::set_lets_go(w, true);
   return true;

@@ -22,6 +22,7 @@ class Growing {
   static constexpr std::int64_t kMuch = 4 << 20, kPart = 16;
   static constexpr std::int64_t kMuchPassedOn = 16 << 20;
   static constexpr std::int64_t kLarge = 4 << 10;
+  static constexpr std::int64_t kMostWeight = 16;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
   Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone) {}
@@ -41,6 +42,20 @@ class Growing {
     passed_on_.store(passed_on, std::memory_order_relaxed);
     if (large && by_itself) large_.store(true, std::memory_order_relaxed);
   }
+  // Of several ranks, now and then: how large are the values that fragments make here?
+  void weigh() {
+    double count = 0, bytes = 0;
+    for (std::uint32_t g = 0; g < held_.groups(); ++g) {
+      GroupStats::Snapshot all;
+      for (const GroupStats* s : of_) all += s->read(g);
+      if (all.bytes_out == 0) continue;
+      count += static_cast<double>(all.count);
+      bytes += static_cast<double>(all.count) * static_cast<double>(all.mean_bytes_out());
+    }
+    if (count == 0) return;
+    const auto mean = static_cast<std::int64_t>(bytes / count);
+    weight_.store(std::clamp<std::int64_t>(mean / kLarge, 1, kMostWeight), std::memory_order_relaxed);
+  }
   // Of several ranks. `sends`: much has been sent to others, so what a group holds may be on its way to who reads it.
   void press(bool pressed, bool sends) {
     const Press now = pressed ? Press::pressed : sends ? Press::sends : Press::no;
@@ -48,6 +63,9 @@ class Growing {
   }
   // On one rank: what piles up, or has before, are large values. A fragment that waits takes much less than one of
   // these.
+  // A fragment of this rank that waits counts as so many, for it will make large values: as many as they have times
+  // kLarge, on average. Until the first have run here they may be large.
+  std::int64_t weight() const { return weight_.load(std::memory_order_relaxed); }
   bool large() const { return large_.load(std::memory_order_relaxed); }
   bool grows(std::uint32_t group) const {
     const Press press = press_.load(std::memory_order_relaxed);
@@ -108,6 +126,7 @@ class Growing {
   std::atomic<Press> press_{Press::no};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};
   std::atomic<bool> large_{false};
+  std::atomic<std::int64_t> weight_{kMostWeight};  // until something is known
   std::vector<const GroupStats*> of_;
 };
 

@@ -297,7 +297,12 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     return true;
   }
   if (running == Running::last_first && growing != nullptr && growing->large()) {
-    if (const Loops::Place p = next_maker(making, true); p.cf != nullptr) {
+    Loops::Place p = next_maker(making, true);
+    if (p.cf == nullptr) {
+      ++round_;
+      p = next_maker(making, true);
+    }
+    if (p.cf != nullptr) {
       work.tried = this;
       return claim(work, loops_.make_by(p, here), chunk);
     }
@@ -305,19 +310,38 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
   return claim(work, loops_.make_by_next(making, here), chunk);
 }
 
-// The one that lets most go, or makes least grow; of these the one nearest to the end of the program, and the first.
+// The one that lets most go, or makes least grow; of these the one nearest to the end of the program, and of one loop
+// that which has been listed longest: those stand last, but for those of a family. A loop around others makes the next
+// ones when these have come to their end, though they have been in vain this round.
 Loops::Place ReadyQueue::next_maker(Making making, bool growing_too) {
   Loops::Place nearest;
   Growing::Does does{};
   std::size_t seen = 0;
+  std::vector<std::uint32_t> vain;
+  std::as_const(loops_).for_each([&](const Cf* c) {
+    const std::uint32_t g = c->block->group;
+    if (groups_[g].vain == round_ && (vain.empty() || vain.back() != g)) vain.push_back(g);
+    return ++seen < kSeen;
+  });
+  const auto is_around_one = [&](const abi::Block& b) {
+    if ((b.flags & abi::kNested) == 0) return false;
+    for (const std::uint32_t* w = b.within; w != nullptr && *w != ~0u; w += 2) {
+      if (std::any_of(vain.begin(), vain.end(), [w](std::uint32_t g) { return w[0] <= g && g < w[1]; })) return true;
+    }
+    return false;
+  };
+  seen = 0;
   loops_.for_each([&](const Loops::Place& p) {
     const abi::Block& b = *p.cf->block;
     const bool may = making == Making::all || p.due || (making == Making::movable && (b.flags & abi::kStays) == 0);
-    if (may && groups_[b.group].vain != round_) {
+    if (may && groups_[b.group].vain != round_ && !is_around_one(b)) {
       const Growing::Does now = growing->makes(b);
-      if ((growing_too || now != Growing::Does::grows) &&
-          (nearest.cf == nullptr || now < does || (now == does && b.group > nearest.cf->block->group)))
-        nearest = p, does = now;
+      const auto comes_first = [&] {
+        if (nearest.cf == nullptr || now != does) return nearest.cf == nullptr || now < does;
+        const std::uint32_t other = nearest.cf->block->group;
+        return b.group > other || (b.group == other && (p.cf->flags & kFamily) == 0);
+      };
+      if ((growing_too || now != Growing::Does::grows) && comes_first()) nearest = p, does = now;
     }
     return ++seen < kSeen;
   });
@@ -393,6 +417,12 @@ bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running runn
   const std::lock_guard hold(mutex_);
   work.cf = pop_atomic(running);
   return work.cf != nullptr || pop_expandable(work, then, chunk, false, running);
+}
+
+bool ReadyQueue::is_around_others_next() {
+  const std::lock_guard hold(mutex_);
+  const Cf* const c = loops_.next(Making::all).cf;
+  return c != nullptr && c->block->kind == abi::Kind::range && (c->block->flags & abi::kNested) != 0;
 }
 
 bool ReadyQueue::another_loop_first() {

@@ -69,6 +69,8 @@ class ReadyQueue {
   void in_vain(std::uint32_t group);
   // As Loops has them.
   bool another_loop_first();
+  // Are loops made by the one that comes next?
+  bool is_around_others_next();
   // One by which some of these groups may be made.
   void loop_first_of(const std::vector<std::uint32_t>& groups);
   void in_order();

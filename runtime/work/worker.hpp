@@ -54,13 +54,15 @@ struct Worker {
   bool drives = false;              // it holds the communication role
   std::uint64_t leave_by = 0;       // ticks; ... and runs brief work
   runtime::Lead lead;               // where there are several workers
+  runtime::Lead outer;              // of several ranks, where values are large: of a loop around others that comes next
+  std::uint64_t weighed = 0;        // ticks: when it last looked how much that is
   runtime::Vain vain;
   // While values pile up (work/pileup.hpp):
   bool lets_go = false;  // it runs what does not add to them (others look)
   bool leaves = false;   // it makes no more by loops, and runs nothing that makes values grow, for others let them go
   std::uint64_t idle_since = 0;  // ticks; it has had nothing to run since then, for that reason
   int grew = 0;                  // what it ran last may have made them grow: who reads that may have to be made
-  bool holds_on() const { return leaves || lead.held(); }
+  bool holds_on() const { return leaves || lead.held() || outer.held(); }
   std::uint64_t steals_from = 0;  // ticks; until then it leaves the other workers' queues alone
   struct Boarding {
     runtime::Rank to;

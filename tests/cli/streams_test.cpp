@@ -51,6 +51,13 @@ C++ sub join(value x, value z, int us, name y) ${{
   int *to = y.create<int>(size);
   for (int i = 0; i < size; ++i) to[i] = from[i] + other[i] % 7;
 $}}
+C++ sub digest(value x, name y) ${{ y = x.getData<int>()[x.getSize() / 4 - 1] % 101; $}}
+C++ sub put(value x, int b, int us, name y) ${{
+  if (us > 0) usleep(us);
+  const int *from = x.getData<int>(), size = static_cast<int>(x.getSize() / 4);
+  int *to = y.create<int>(size);
+  for (int i = 0; i < size; ++i) to[i] = (from[i] + b) % 101;
+$}}
 C++ sub merge(int before, value y, int us, name after) ${{
   if (us > 0) usleep(us);
   after = (before * 3 + y.getData<int>()[y.getSize() / 4 - 1]) % 10007;
@@ -153,6 +160,45 @@ Stream drawn_in_loops(unsigned seed) {
   return out;
 }
 
+// Steps of some parts, which have places: some of what a step makes reads nothing, or only what another step has left,
+// so it is ready long before the rest; and all of it is read when the parts have told each other something.
+Stream drawn_in_steps(unsigned seed) {
+  std::mt19937 random(seed + 2000);
+  const auto below = [&](std::uint32_t n) { return random() % n; };
+  const std::uint32_t parts = 2 + below(4), size = 32'000u << below(4);
+  const std::uint32_t steps = (static_cast<std::uint32_t>(kAll) << 20) / (4 * size * parts);
+  const std::string last = std::to_string(parts - 1), n = std::to_string(size), t = std::to_string(steps);
+  const char* const places[] = {"", " @ { locator_cyclic: s; }", " @ { locator_cyclic: s / 2; }"};
+  const std::string at = places[below(3)], us = std::to_string(below(2) * 200);
+  const std::string each = "for s = 0.." + last + " { ", shown = at + "; ";
+  Words calls{"digest(u[t][s], b[s])" + shown};
+  calls.push_back(below(3) == 0 ? "slow(u[t][s], 0, a[s][0])" + shown
+                                : "slow_source(t, " + n + ", " + us + ", a[s][0])" + shown);
+  std::string made = "a[s][0]";
+  if (below(2) == 0) {
+    calls.push_back("for k = 0.." + last + " put(a[s][k], b[k], " + us + ", a[s][k + 1])" + shown);
+    made = "a[s][" + last + " + 1]";
+  } else {
+    calls.push_back("put(a[s][0], b[" + last + " - s], " + us + ", a[s][1])" + shown);
+    made = "a[s][1]";
+  }
+  if (below(2) == 0) {
+    calls.push_back("join(" + made + ", u[t][(s + 1) % " + std::to_string(parts) + "], 0, u[t + 1][s])" + shown);
+  } else {
+    calls.push_back("slow(" + made + ", " + us + ", u[t + 1][s])" + shown);
+  }
+  if (below(3) == 0) std::shuffle(calls.begin(), calls.end(), random);
+  Stream out;
+  out.body = "df u; " + each + "slow_source(s, " + n + ", 0, u[0][s])" + shown + "} for t = 0.." + t +
+             " - 1 { df a, b; " + each;
+  for (const std::string& call : calls) {
+    out.body += call;
+    if (below(4) == 0) out.body += "} " + each;
+  }
+  out.body += "} } " + each + "df e; digest(u[" + t + "][s], e); show(e); }";
+  return out;
+}
+
 class Streams : public Command {
  protected:
   double peak_mb() {
@@ -230,6 +276,38 @@ TEST_F(Streams, StagesInLoopsOfTheirOwn) {
       if (more != nullptr)
         printf("%u: %s ranks, %s threads, %s: %.0f MB\n", k, how[1].c_str(), how[3].c_str(), how.back().c_str(),
                peak_mb());
+    }
+  }
+}
+
+// What a step makes ahead of what it reads is bounded, on a rank and on two: 450 to 1,600 MB of these stayed.
+TEST_F(Streams, StepsOfPartsDoNotRunAhead) {
+  std::vector<unsigned> seeds{3, 7, 9};
+  const char* const more = std::getenv("TESSERA_STREAMS");
+  if (more != nullptr) {
+    seeds.resize(static_cast<std::size_t>(std::atoi(more)));
+    std::iota(seeds.begin(), seeds.end(), 0u);
+  }
+  std::string program = std::string(kKernels) + kSlowKernels + "sub main(int which) {\n";
+  for (const unsigned k : seeds)
+    program += "if which == " + std::to_string(k) + " { " + drawn_in_steps(k).body + " }\n";
+  write("p.fa", program + "}\n");
+  for (const unsigned k : seeds) {
+    std::string expected;
+    for (const Words& how : std::vector<Words>{{"-n", "1", "-t", "1", "--balancer", "none"},
+                                               {"-n", "2", "-t", "1", "--balancer", "none"},
+                                               {"-n", "2", "-t", "1", "--balancer", "auto"}}) {
+      Words words{"run", "-q", "p.fa", "--summary", "s.json"};
+      words.insert(words.end(), how.begin(), how.end());
+      words.insert(words.end(), {"--", std::to_string(k)});
+      const Outcome o = tessera(words);
+      EXPECT_TRUE(ended(o, 0));
+      std::string out = o.out;
+      std::sort(out.begin(), out.end());
+      if (expected.empty()) expected = out;
+      EXPECT_EQ(out, expected) << how[1] << " " << how.back() << ": " << drawn_in_steps(k).body;
+      EXPECT_LT(peak_mb(), how[1] == "1" ? 150 : 300) << how[1] << " " << how.back() << ": " << drawn_in_steps(k).body;
+      if (more != nullptr) printf("%u: %s ranks, %s: %.0f MB\n", k, how[1].c_str(), how.back().c_str(), peak_mb());
     }
   }
 }

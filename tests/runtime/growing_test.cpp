@@ -133,6 +133,28 @@ TEST_F(Piles, WherePressedAllThatMakesLargeValues) {
   EXPECT_FALSE(growing.grows(0)) << "nothing is sent";
 }
 
+// Of several ranks: how far loops around others may go ahead.
+TEST_F(Piles, HowLargeValuesAre) {
+  const auto makes = [&](std::uint32_t group, std::int64_t bytes) {
+    one.begin(group);
+    one.add_bytes_out(group, bytes);
+    one.pause();
+  };
+  EXPECT_EQ(growing.weight(), Growing::kMostWeight);
+  growing.weigh();
+  EXPECT_EQ(growing.weight(), Growing::kMostWeight) << "nothing has run";
+  makes(0, 8);
+  growing.weigh();
+  EXPECT_EQ(growing.weight(), 1);
+  for (int k = 0; k < 3; ++k) makes(1, 8 * Growing::kLarge);
+  growing.weigh();
+  EXPECT_GT(growing.weight(), 3) << "on average; of the last one it is not known whether it has ended";
+  EXPECT_LT(growing.weight(), Growing::kMostWeight);
+  for (int k = 0; k < 10; ++k) makes(2, 1 << 20);
+  growing.weigh();
+  EXPECT_EQ(growing.weight(), Growing::kMostWeight);
+}
+
 TEST_F(Piles, ItsFragmentsMayBeLeft) {
   hold(1, kMuch);
   one.grew(1, 8000);
@@ -223,6 +245,34 @@ TEST_F(PiledLoops, WhoReadsIsMadeBeforeWhoMakes) {
   queue.in_vain(2);
   queue.in_vain(1);
   EXPECT_EQ(next(Running::last_first), 0);
+}
+
+// A loop around others makes the next one when those that it has made have come to their end; and when all have been in
+// vain the next round begins.
+TEST_F(PiledLoops, WhatIsAroundOthersWaitsForThese) {
+  const std::uint32_t within[] = {2, 3, ~0u};
+  loops[1].flags = abi::kNested;
+  loops[1].within = within;
+  EXPECT_EQ(maker(true), 2);
+  EXPECT_EQ(maker(false), -1) << "1 is around 2";
+  EXPECT_EQ(next(Running::last_first), 0);
+  queue.in_vain(2);
+  queue.in_vain(0);
+  EXPECT_EQ(next(Running::last_first), 2);
+}
+
+// Of a loop that each iteration of another one makes the first: what it makes is read before what the next one makes.
+TEST_F(PiledLoops, OfOneLoopWhatHasBeenListedLongestComesFirst) {
+  Cf* newer = allocate_cf(loops[2], nullptr, {});
+  abi::frame_int(newer, 0) = 1001, abi::frame_int(newer, 1) = 1100;
+  queue.push(newer);
+  for (const Running running : {Running::no_growing, Running::last_first}) {
+    Work w;
+    EXPECT_TRUE(running == Running::no_growing ? queue.pop_maker(w, Making::all, 1, true)
+                                               : queue.pop(w, Making::nothing, Making::all, 1, running));
+    EXPECT_LE(w.last, 100);
+    ReadyQueue::chunk_done(w.cf);
+  }
 }
 
 // What somebody else waits for may be made by a loop that stands behind others.
