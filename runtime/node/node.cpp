@@ -148,7 +148,7 @@ Node::Node(const abi::Program& program_, const RunOptions& options_, Transport& 
     data.horizons = horizons.get();
     for (auto& w : crew.workers) {
       w->queue.horizons = horizons.get();
-      w->queue.others = std::clamp(ranks() - 1, 1, 63);
+      w->queue.set_others(std::clamp(ranks() - 1, 1, 63));
     }
   }
   membership = std::make_unique<Membership>(*this);

@@ -17,7 +17,7 @@ Crew::Crew(Node& node, const RunFacts& facts, const Held& held, std::int32_t thr
     workers.push_back(std::make_unique<Worker>(node, facts, i, groups, plenty));
     if (simulation != nullptr) workers.back()->held.often();
     growing.join(workers.back()->stats);
-    workers.back()->queue.growing = &growing;
+    workers.back()->queue.set_growing(growing);
     sleepers.announce();  // until its thread has started
   }
   outside = std::make_unique<Worker>(node, facts, -1, 0, 0);

@@ -4,10 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "balancer/ready_order.hpp"
 #include "runtime/fragment/horizons.hpp"
 #include "runtime/fragment/scope_record.hpp"
-#include "runtime/memory/value.hpp"
 #include "runtime/threads/ticks.hpp"
 #include "runtime/work/growing.hpp"
 #include "runtime/work/worth_giving.hpp"
@@ -15,7 +13,6 @@
 namespace tessera::runtime {
 namespace {
 
-constexpr auto kSeen = static_cast<std::size_t>(balancer::kSeen);
 constexpr std::uint64_t kOnlyTicks = 2'500'000;  // about 1 ms
 // Of so many loops the iterations are counted: who is told of fewer than there are has enough.
 constexpr std::size_t kMostCounted = 1024, kMostLookedAt = 8 * kMostCounted;
@@ -26,66 +23,6 @@ bool drop_hold(Cf* range) { return __atomic_sub_fetch(&range->pending, 1u, __ATO
 // Iterations of a loop that are given away together: so many that they make kBytesAtOnce, but in any case kFewAtOnce.
 constexpr double kBytesAtOnce = 32 << 20;
 constexpr std::int64_t kFewAtOnce = 32;
-
-// What moving this fragment would have to carry of its inputs, in kUnit. A value that several
-// fragments use travels once to each rank; the first of them to be ready here bears it, so that
-// the mean of a group is what one more of it costs. When that runs here the next one to come does: what
-// each iteration reads has to travel in each, to the ranks that do not have it. Kept in `pending`, which a
-// queued fragment has no other use for, so that what is taken off the group's sum is what was added.
-constexpr std::int64_t kUnit = 64;
-std::uint32_t units_to_move(const Cf* c, int others) {
-  if ((c->flags & kGathered) == 0) return 0;
-  std::uint64_t bytes = 0;
-  for (unsigned k = 0; k < c->block->input_count; ++k) {
-    abi::Value* v = abi::input(c, *c->block, k);
-    // Two queues that see it at once may both count it: an estimate.
-    if (v == nullptr || (__atomic_load_n(&v->borne, __ATOMIC_RELAXED) & 1) != 0) continue;
-    __atomic_fetch_or(&v->borne, std::uint16_t{1}, __ATOMIC_RELAXED);
-    const auto have = static_cast<std::uint64_t>(std::min(ranks_that_have(v), others));
-    const std::uint64_t lacks = v->size - v->size / static_cast<std::uint64_t>(others) * have;
-    bytes += lacks / static_cast<std::uint64_t>(1 + read_here(v));
-  }
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / kUnit, UINT32_MAX));
-}
-
-// It runs here: the next one to read these bears them.
-void bears_no_longer(const Cf* c) {
-  for (unsigned k = 0; k < c->block->input_count; ++k) {
-    abi::Value* v = abi::input(c, *c->block, k);
-    if (v == nullptr) continue;
-    if ((__atomic_fetch_and(&v->borne, static_cast<std::uint16_t>(~1), __ATOMIC_RELAXED) & 1) != 0) note_read(v);
-  }
-}
-
-// The inputs that decide where a fragment goes.
-template <class F>
-void for_decisive_inputs(const Cf* c, F f) {
-  if ((c->flags & kGathered) == 0) return;
-  for (unsigned k = 0; k < c->block->input_count; ++k) {
-    abi::Value* v = abi::input(c, *c->block, k);
-    if (v != nullptr && (v->size >= balancer::kLargeInput || c->block->series != nullptr)) f(v);
-  }
-}
-bool has_decisive_input(const Cf* c) {
-  bool any = false;
-  for_decisive_inputs(c, [&](const abi::Value*) { any = true; });
-  return any;
-}
-// What would have to travel, and whether a third rank has something of it.
-struct Lacking {
-  std::uint64_t bytes = 0;
-  bool elsewhere = false;
-  auto operator<=>(const Lacking&) const = default;
-};
-Lacking lacking(const Cf* c, balancer::Rank to) {
-  Lacking lacks;
-  for_decisive_inputs(c, [&](const abi::Value* v) {
-    if (believed_on(v, to)) return;
-    lacks.bytes += std::max<std::uint64_t>(v->size, 1);
-    lacks.elsewhere = lacks.elsewhere || believed_on_others(v, to);
-  });
-  return lacks;
-}
 
 // What iterations that are claimed may still read is held by whoever runs them, the rest by what is left of the range.
 HeldHull* hold_iterations(Cf* range, std::int64_t first, std::int64_t last, Horizons* all) {
@@ -117,125 +54,16 @@ void ReadyQueue::push(Cf* c, bool behind) {
     // the first one runs.
     return behind || (c->flags & kHolding) != 0 ? push_loop(c) : push_structured(c);
   }
-  if (weights_ != nullptr) c->pending = units_to_move(c, others);
-  append(c);
-}
-
-void ReadyQueue::append(Cf* c) {
-  const std::uint32_t g = c->block->group;
-  GroupList& list = groups_[g];
-  c->next = nullptr;
-  if (list.head == nullptr) {
-    list.head = c;
-    list.older = newest_;
-    list.newer = kNone;
-    if (newest_ != kNone) groups_[newest_].newer = g;
-    newest_ = g;
-  } else {
-    list.tail->next = c;
-  }
-  list.tail = c;
-  ++list.count;
-  if (weights_ != nullptr) list.bytes += c->pending * kUnit;
-  add_atomics(1);
-}
-
-// Of the group's list, where `before` comes before it.
-void ReadyQueue::unlink(std::uint32_t group, Cf* c, Cf* before) {
-  GroupList& list = groups_[group];
-  (before == nullptr ? list.head : before->next) = c->next;
-  if (list.tail == c) list.tail = before;
-  --list.count;
-  if (weights_ != nullptr) list.bytes -= c->pending * kUnit;
-  if (list.head != nullptr) return;
-  if (list.newer != kNone) groups_[list.newer].older = list.older;
-  if (list.older != kNone) groups_[list.older].newer = list.newer;
-  if (newest_ == group) newest_ = list.older;
-  list.newer = list.older = kNone;
-}
-
-Cf* ReadyQueue::pop_front(std::uint32_t group) {
-  Cf* c = groups_[group].head;
-  unlink(group, c, nullptr);
-  add_atomics(-1);
-  return c;
-}
-
-void ReadyQueue::put_first(std::uint32_t group, Cf* c, Cf* before) {
-  unlink(group, c, before);
-  c->next = nullptr;
-  (first_ == nullptr ? first_ : last_of_first_->next) = c;
-  last_of_first_ = c;
-}
-
-Cf* ReadyQueue::pop_first() {
-  Cf* c = first_;
-  first_ = c->next;
-  add_atomics(-1);
-  return c;
-}
-
-// All may be taken: they are listed again.
-void ReadyQueue::none_first() {
-  while (first_ != nullptr) append(pop_first());
-}
-
-std::uint32_t ReadyQueue::next_group() const {
-  const GroupList& newest = groups_[newest_];
-  if (newest.older == kNone || newest.count >= plenty_ || newest.bytes >= balancer::kPlentyBytes) {
-    return newest_;
-  }
-  const auto older = [&](auto visit) {
-    for (std::uint32_t g = newest.older; g != kNone; g = groups_[g].older) visit(g);
-  };
-  return balancer::next_group(newest_, older, [this](std::uint32_t g) { return weights_->mean(g); });
-}
-
-std::uint32_t ReadyQueue::first_group(Running running) const {
-  const std::uint32_t first = newest_;
-  switch (running) {
-    case Running::no_growing: {
-      if (growing == nullptr || !growing->of_one()) return nearest_to_end(false);
-      // Of one worker: what it has made last, which is warm.
-      std::uint32_t newest = first;
-      while (newest != kNone && growing->grows(newest)) newest = groups_[newest].older;
-      return newest;
-    }
-    case Running::last_first:
-      if (growing == nullptr || !growing->of_one()) return nearest_to_end(true);
-      [[fallthrough]];
-    default:
-      return first == kNone || weights_ == nullptr ? first : next_group();
-  }
-}
-
-std::uint32_t ReadyQueue::nearest_to_end(bool growing_too) const {
-  std::uint32_t nearest = kNone;
-  Growing::Does does{};
-  for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
-    const Growing::Does now = growing == nullptr ? Growing::Does::keeps : growing->does(g);
-    if (now == Growing::Does::grows && !growing_too) continue;
-    if (nearest == kNone || now < does || (now == does && g > nearest)) nearest = g, does = now;
-  }
-  return nearest;
-}
-
-Cf* ReadyQueue::pop_atomic(Running running) {
-  const std::uint32_t g = first_ != nullptr ? kNone : first_group(running);
-  if (g == kNone && first_ == nullptr) return nullptr;
-  Cf* c = g == kNone ? pop_first() : pop_front(g);
-  if (weights_ == nullptr) return c;
-  if (c->pending > 0) bears_no_longer(c);
-  return c;
+  atomics_.push(c);
 }
 
 // What is listed beside atomic fragments that are ready, and beside ranges, is counted by group.
 void ReadyQueue::note_listed(const Cf* c, std::int64_t by, bool behind) {
   const abi::Block& b = *c->block;
   if (b.kind == abi::Kind::range) return;
-  GroupList& g = groups_[b.group];
+  Listed& g = listed_[b.group];
   const bool may_stay = b.kind == abi::Kind::loop || b.kind == abi::Kind::atomic || (b.flags & abi::kStays) != 0;
-  GroupList::Listed& listed = may_stay ? g.may_stay : g.others;
+  Listed::Count& listed = may_stay ? g.may_stay : g.others;
   (behind ? listed.behind : listed.structured) += by;
   if (may_stay) g.staying = &b;
   if (b.kind != abi::Kind::loop) return;
@@ -286,7 +114,7 @@ bool ReadyQueue::may_make(Making making) const {
 
 bool ReadyQueue::has(Making then, Running running) {
   const std::lock_guard hold(mutex_);
-  return first_ != nullptr || first_group(running) != kNone || may_make(then);
+  return atomics_.has(running) || may_make(then);
 }
 
 bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, bool here, Running running) {
@@ -297,10 +125,10 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     return true;
   }
   if (running == Running::last_first && growing != nullptr && growing->large()) {
-    Loops::Place p = next_maker(making, true);
+    Loops::Place p = makers_.next(loops_, making, *growing, true);
     if (p.cf == nullptr) {
-      ++round_;
-      p = next_maker(making, true);
+      makers_.end_round();
+      p = makers_.next(loops_, making, *growing, true);
     }
     if (p.cf != nullptr) {
       work.tried = this;
@@ -308,44 +136,6 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     }
   }
   return claim(work, loops_.make_by_next(making, here), chunk);
-}
-
-// The one that lets most go, or makes least grow; of these the one nearest to the end of the program, and of one loop
-// that which has been listed longest: those stand last, but for those of a family. A loop around others makes the next
-// ones when these have come to their end, though they have been in vain this round.
-Loops::Place ReadyQueue::next_maker(Making making, bool growing_too) {
-  Loops::Place nearest;
-  Growing::Does does{};
-  std::size_t seen = 0;
-  std::vector<std::uint32_t> vain;
-  std::as_const(loops_).for_each([&](const Cf* c) {
-    const std::uint32_t g = c->block->group;
-    if (groups_[g].vain == round_ && (vain.empty() || vain.back() != g)) vain.push_back(g);
-    return ++seen < kSeen;
-  });
-  const auto is_around_one = [&](const abi::Block& b) {
-    if ((b.flags & abi::kNested) == 0) return false;
-    for (const std::uint32_t* w = b.within; w != nullptr && *w != ~0u; w += 2) {
-      if (std::any_of(vain.begin(), vain.end(), [w](std::uint32_t g) { return w[0] <= g && g < w[1]; })) return true;
-    }
-    return false;
-  };
-  seen = 0;
-  loops_.for_each([&](const Loops::Place& p) {
-    const abi::Block& b = *p.cf->block;
-    const bool may = making == Making::all || p.due || (making == Making::movable && (b.flags & abi::kStays) == 0);
-    if (may && groups_[b.group].vain != round_ && !is_around_one(b)) {
-      const Growing::Does now = growing->makes(b);
-      const auto comes_first = [&] {
-        if (nearest.cf == nullptr || now != does) return nearest.cf == nullptr || now < does;
-        const std::uint32_t other = nearest.cf->block->group;
-        return b.group > other || (b.group == other && (p.cf->flags & kFamily) == 0);
-      };
-      if ((growing_too || now != Growing::Does::grows) && comes_first()) nearest = p, does = now;
-    }
-    return ++seen < kSeen;
-  });
-  return nearest;
 }
 
 bool ReadyQueue::claim(Work& work, const Loops::Place& next, std::int64_t chunk) {
@@ -374,18 +164,16 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, 
   const std::lock_guard hold(mutex_);
   structured_.last = nullptr;
   loops_.begin_body(then);
-  if (first != Making::nothing && atomics_ > 0 && structured_.head == nullptr) {
+  if (first != Making::nothing && atomics_.count() > 0 && structured_.head == nullptr) {
     const Cf* c = loops_.next(first).cf;
     if (c != nullptr && c->block->kind == abi::Kind::atomic) first = Making::nothing;  // it has gone behind all others
   }
   if (!pop_expandable(work, first, chunk, true, running)) {
-    work.cf = pop_atomic(running);
+    work.cf = atomics_.pop(running);
     if (work.cf == nullptr && !pop_expandable(work, then, chunk, true, running)) return false;
   }
   if (running == Running::no_growing) return true;
-  if (work.cf->block->kind == abi::Kind::atomic && ++grown_ < kInRound) return true;
-  grown_ = 0;
-  ++round_;
+  makers_.popped(work.cf->block->kind == abi::Kind::atomic);
   return true;
 }
 
@@ -393,29 +181,16 @@ bool ReadyQueue::pop_maker(Work& work, Making making, std::int64_t chunk, bool h
   if (making < Making::due || growing == nullptr) return false;
   const std::lock_guard hold(mutex_);
   if (here) loops_.begin_body(making);
-  const Loops::Place p = next_maker(making, false);
+  const Loops::Place p = makers_.next(loops_, making, *growing, false);
   if (p.cf == nullptr) return false;
   work.tried = this;
   return claim(work, loops_.make_by(p, here), chunk);
 }
 
-void ReadyQueue::in_vain(std::uint32_t group) {
-  const std::lock_guard hold(mutex_);
-  groups_[group].vain = round_;
-}
-
-std::optional<ReadyQueue::Grows> ReadyQueue::next_that_grows() {
-  const std::lock_guard hold(mutex_);
-  if (first_ != nullptr || growing == nullptr) return std::nullopt;
-  const std::uint32_t g = nearest_to_end(true);
-  if (g == kNone || growing->does(g) != Growing::Does::grows) return std::nullopt;
-  return Grows{g, first_counter(groups_[g].head)};
-}
-
 // The body that this queue's worker is running goes on behind what it has made.
 bool ReadyQueue::steal(Work& work, Making then, std::int64_t chunk, Running running) {
   const std::lock_guard hold(mutex_);
-  work.cf = pop_atomic(running);
+  work.cf = atomics_.pop(running);
   return work.cf != nullptr || pop_expandable(work, then, chunk, false, running);
 }
 
@@ -459,46 +234,13 @@ void ReadyQueue::take_turns(std::uint32_t number) {
 
 bool ReadyQueue::chunk_done(Cf* range) { return drop_hold(range); }
 
-// The first n become those for which the least has to travel: again and again the one whose decisive inputs
-// `to` lacks least, counting as there what the ones before it bring; among equals one that no third rank has something
-// of, the earliest of those. So fragments that share inputs go together, and what a rank has made is left for it. Looks
-// at the first kSeen only.
-void ReadyQueue::put_nearest_first(GroupList& list, std::int64_t n, balancer::Rank to) {
-  if (n >= list.count || !has_decisive_input(list.head)) return;
-  std::vector<std::pair<Lacking, Cf*>> seen;
-  Cf* rest = list.head;
-  for (; rest != nullptr && seen.size() < kSeen; rest = rest->next) seen.emplace_back(Lacking{}, rest);
-  Cf** end = &list.head;
-  const auto append = [&](Cf* c) {
-    *end = c;
-    end = &c->next;
-    if (rest == nullptr) list.tail = c;
-  };
-  for (bool changed = true; n > 0 && !seen.empty(); --n) {
-    if (changed) {
-      for (auto& [lacks, c] : seen) lacks = lacking(c, to);
-    }
-    const auto nearest =
-        std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    changed = nearest->first.bytes > 0;
-    for_decisive_inputs(nearest->second, [to](abi::Value* v) { believe_on(v, to); });
-    append(nearest->second);
-    seen.erase(nearest);
-  }
-  for (const auto& [lacks, c] : seen) append(c);
-  *end = rest;
-}
-
 std::int64_t ReadyQueue::take(std::uint32_t group, std::int64_t n, balancer::Rank to, std::vector<Cf*>& out,
                               std::vector<Cf*>& exhausted, Making making) {
   const std::lock_guard hold(mutex_);
-  if (making == Making::all) none_first();
+  if (making == Making::all) atomics_.none_first();
   std::int64_t taken = 0;
-  if (groups_[group].head != nullptr) put_nearest_first(groups_[group], n, to);
-  while (taken < n && groups_[group].head != nullptr && !stays(*groups_[group].head->block, making)) {
-    out.push_back(pop_front(group));
-    ++taken;
-  }
+  if (const abi::Block* b = atomics_.block_of(group); b != nullptr && !stays(*b, making))
+    taken = atomics_.take(group, n, to, out);
   Cf* before = nullptr;
   for (Cf* c = structured_.head; c != nullptr && taken < n;) {
     Cf* next = c->next;
@@ -592,7 +334,7 @@ std::int64_t ReadyQueue::take_of_loop(const Loops::Place& p, std::int64_t n, std
 std::vector<Cf*> ReadyQueue::take_all() {
   const std::lock_guard hold(mutex_);
   std::vector<Cf*> all;
-  while (Cf* c = pop_atomic()) all.push_back(c);
+  while (Cf* c = atomics_.pop()) all.push_back(c);
   while (structured_.head != nullptr) {
     all.push_back(structured_.head);
     unlink_structured(structured_.head, nullptr);
@@ -609,7 +351,7 @@ void ReadyQueue::hand_over(ReadyQueue& to) {
   std::vector<Cf*> others, loops;
   {
     const std::lock_guard hold(mutex_);
-    while (Cf* c = pop_atomic()) others.push_back(c);
+    while (Cf* c = atomics_.pop()) others.push_back(c);
     for (; structured_.head != nullptr; unlink_structured(structured_.head, nullptr))
       others.push_back(structured_.head);
     loops_.for_each([&](const Loops::Place& p) {
@@ -635,20 +377,20 @@ void ReadyQueue::look_for_only_while(Making making) {
 
 void ReadyQueue::count(std::vector<std::int64_t>& ready, std::vector<std::int64_t>& bytes, Making making) {
   const std::lock_guard hold(mutex_);
-  if (making == Making::all) none_first();
+  if (making == Making::all) atomics_.none_first();
   look_for_only_while(making);
-  for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
-    if (stays(*groups_[g].head->block, making)) continue;
-    ready[g] += groups_[g].count;
-    bytes[g] += groups_[g].bytes;
-  }
-  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
-    const auto listed = [making](const GroupList::Listed& l) {
+  atomics_.for_each_group([&](std::uint32_t g, std::int64_t count, std::int64_t of_inputs) {
+    if (stays(*atomics_.block_of(g), making)) return;
+    ready[g] += count;
+    bytes[g] += of_inputs;
+  });
+  for (std::uint32_t g = 0; g < listed_.size(); ++g) {
+    const auto listed = [making](const Listed::Count& l) {
       return l.structured + (making < Making::movable ? 0 : l.behind);
     };
-    ready[g] += listed(groups_[g].others);
-    const std::int64_t may_stay = listed(groups_[g].may_stay);
-    if (may_stay == 0 || stays(*groups_[g].staying, making)) continue;
+    ready[g] += listed(listed_[g].others);
+    const std::int64_t may_stay = listed(listed_[g].may_stay);
+    if (may_stay == 0 || stays(*listed_[g].staying, making)) continue;
     ready[g] +=
         may_stay - (only_while_ != nullptr && only_while_->block->group == g && is_only_while(only_while_) ? 1 : 0);
   }

@@ -21,7 +21,7 @@ class Piles : public ::testing::Test {
   Piles() {
     growing.join(one);
     growing.join(other);
-    queue.growing = &growing;
+    queue.set_growing(growing);
     for (std::uint32_t g = 0; g < 3; ++g) {
       blocks[g].index = blocks[g].group = g;
       blocks[g].layout = "i";

@@ -74,7 +74,7 @@ TEST(ReadyQueue, WhatIsReadAgainIsBorneAgain) {
   constexpr std::int64_t kBytes = 64 * 1024, kFragments = 4;
   const GroupStats weights{1};
   ReadyQueue q{1, &weights};
-  q.others = 4;
+  q.set_others(4);
   abi::Value* const shared = abi::value_bytes(kBytes);
   abi::Value* own[kFragments];
   for (abi::Value*& v : own) v = abi::value_bytes(kBytes);
