@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/block/same_names.hpp"
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
@@ -29,7 +30,7 @@ class FindFeeders {
     for_each_chain(program_, [this](Chain& c) {
       for (const auto& b : c.blocks) {
         for (const Input& in : b->inputs) {
-          for (const Chain* feeder : makers_[of(in.name.base)]) add(c.fed_by, feeder);
+          for (const Chain* feeder : makers_[same_.of(in.name.base)]) add(c.fed_by, feeder);
         }
       }
       if (c.fed_by.size() > kMostFeeders) c.fed_by.clear();
@@ -44,13 +45,8 @@ class FindFeeders {
     list.push_back(c);
   }
   void assigned_by(const Variable* name, const Chain& c) {
-    std::vector<const Chain*>& makers = makers_[of(name)];
+    std::vector<const Chain*>& makers = makers_[same_.of(name)];
     if (makers.size() <= kMostFeeders) add(makers, &c);
-  }
-  // Names that may be the same stand for one another: the one that stands for all.
-  const Variable* of(const Variable* v) {
-    for (auto it = same_.find(v); it != same_.end(); it = same_.find(v)) v = it->second;
-    return v;
   }
   void pass_on(const Body& b) {
     for (const Step& step : b.steps) {
@@ -60,14 +56,13 @@ class FindFeeders {
       for (std::size_t k = 0; k < spawn->arguments.size(); ++k) {
         const semantics::Argument& a = spawn->arguments[k];
         if (a.type != semantics::ParameterType::name) continue;
-        const Variable *from = of(a.name.base), *to = of(spawn->chain->parameters[k]);
-        if (from != to) same_[from] = to;
+        same_.are_same(a.name.base, spawn->chain->parameters[k]);
       }
     }
   }
 
   Program& program_;
-  std::map<const Variable*, const Variable*, ById> same_;
+  SameNames same_;
   std::map<const Variable*, std::vector<const Chain*>, ById> makers_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/block/hulls.hpp"
+#include "compiler/block/same_names.hpp"
 #include "compiler/block/walk.hpp"
 
 namespace tessera::compiler::block {
@@ -47,12 +48,7 @@ class Sweeping {
  private:
   // ---- which names go together: what is passed, and what it is passed as
 
-  const Variable* of(const Variable* v) {
-    const Variable* at = v;
-    for (auto it = class_.find(at); it != class_.end() && it->second != at; it = class_.find(at)) at = it->second;
-    class_[v] = at;
-    return at;
-  }
+  const Variable* of(const Variable* v) { return same_.of(v); }
   void exclude(const NameUse& n) { excluded_.insert(n.base); }
 
   void chain(const Chain& c, bool once = false) {
@@ -121,7 +117,7 @@ class Sweeping {
 
   void pass_on() {
     for (const Passed& p : passed_) {
-      class_[of(p.name->base)] = of(p.parameter);
+      same_.are_same(p.name->base, p.parameter);
       if (p.loop) exclude(*p.name);  // where a `while` puts its last counter, found once
     }
     const std::map<const Variable*, std::size_t, ById> prefix = prefixes();
@@ -457,7 +453,7 @@ class Sweeping {
   };
   Program& program_;
   Diagnostics& diagnostics_;
-  std::map<const Variable*, const Variable*, ById> class_;  // towards the one that stands for all
+  SameNames same_;
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
   Names in_loop_, once_;  // once: declared by main, in no loop
