@@ -65,9 +65,9 @@ class Loops {
   // its parts the one with the lowest indices; or, if these are calls, all of them. Where something is due, once what
   // is ahead comes first, until who pops may make only what is due, once not. True: it makes few fragments.
   bool another_first();
-  // That one of which f(block) is true, if there is one.
+  // That one of which f(block) is true; null: there is none.
   template <class F>
-  void first_of(F f);
+  const abi::Block* first_of(F f);
   // They come in the order again in which they would have stood had none been put first.
   void in_order();
   bool are_out_of_order() const { return __atomic_load_n(&out_of_order_, __ATOMIC_RELAXED); }  // may be stale
@@ -125,14 +125,17 @@ class Loops {
 };
 
 template <class F>
-void Loops::first_of(F f) {
+const abi::Block* Loops::first_of(F f) {
   for (List* list : {&due_, &ahead_}) {
     for (Cf* c = list->head; c != nullptr; c = c->next) {
       if (!f(*c->block)) continue;
       ahead_first_ = list == &ahead_ && due_.head != nullptr;
-      return put_first(*list, c->block);
+      const abi::Block* const block = c->block;
+      put_first(*list, block);
+      return block;
     }
   }
+  return nullptr;
 }
 
 template <class F>

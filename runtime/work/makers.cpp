@@ -39,8 +39,9 @@ Loops::Place Makers::next(Loops& loops, Making making, const Growing& growing, b
       const Growing::Does now = growing.makes(b);
       const auto comes_first = [&] {
         if (nearest.cf == nullptr || now != does) return nearest.cf == nullptr || now < does;
-        // What is listed longest stands last, but for what is of a family.
         const std::uint32_t other = nearest.cf->block->group;
+        if (b.group != other && (b.group == needed_ || other == needed_)) return b.group == needed_;
+        // What is listed longest stands last, but for what is of a family.
         return b.group > other || (b.group == other && (p.cf->flags & kFamily) == 0);
       };
       if ((growing_too || now != Growing::Does::grows) && comes_first()) nearest = p, does = now;

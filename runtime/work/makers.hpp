@@ -19,10 +19,13 @@ class Makers {
  public:
   explicit Makers(std::uint32_t groups) : vain_(groups) {}
 
-  // The one that lets most go, or makes least grow; of these the one nearest to the end of the program, and of one loop
-  // that which has been listed longest. A loop around others makes the next ones when these have come to their end,
-  // though they have been in vain. Nothing: all have been. `growing_too`: also what makes values grow.
+  // The one that lets most go, or makes least grow; of these the one that is needed, or the one nearest to the end of
+  // the program, and of one loop that which has been listed longest. A loop around others makes the next ones when
+  // these have come to their end, though they have been in vain. Nothing: all have been. `growing_too`: also what makes
+  // values grow.
   Loops::Place next(Loops&, Making, const Growing&, bool growing_too) const;
+  // Somebody waits for what those of the group make: of those that make values grow they come first.
+  void need(std::uint32_t group) { needed_ = group; }
   // What those of the group have made last only waits.
   void in_vain(std::uint32_t group) { vain_[group] = round_; }
   // A round ends when something is popped that makes more and may make values grow, or so many atomic fragments that
@@ -40,6 +43,7 @@ class Makers {
   std::vector<std::uint64_t> vain_;  // by group: in this round
   std::uint64_t round_ = 1;
   int grown_ = 0;
+  std::uint32_t needed_ = ~0u;
 };
 
 }  // namespace tessera::runtime

@@ -167,12 +167,20 @@ std::uint32_t ReadyAtomics::first_group(Running running) const {
 }
 
 std::uint32_t ReadyAtomics::nearest_to_end(bool growing_too) const {
+  const auto is_needed = [this](std::uint32_t g) {
+    return std::find(needed_.begin(), needed_.end(), g) != needed_.end();
+  };
   std::uint32_t nearest = kNone;
   Growing::Does does{};
   for (std::uint32_t g = newest_; g != kNone; g = groups_[g].older) {
     const Growing::Does now = growing == nullptr ? Growing::Does::keeps : growing->does(g);
     if (now == Growing::Does::grows && !growing_too) continue;
-    if (nearest == kNone || now < does || (now == does && g > nearest)) nearest = g, does = now;
+    const auto comes_first = [&] {
+      if (nearest == kNone || now != does) return nearest == kNone || now < does;
+      if (now == Growing::Does::grows && is_needed(g) != is_needed(nearest)) return is_needed(g);
+      return g > nearest;
+    };
+    if (comes_first()) nearest = g, does = now;
   }
   return nearest;
 }

@@ -55,6 +55,8 @@ class ReadyAtomics {
   bool put_first(F needed);
   // All may be taken: they are listed again.
   void none_first();
+  // Somebody waits for what these make: of groups that make values grow they come first, while such come last.
+  void need(const std::vector<std::uint32_t>& groups) { needed_ = groups; }
 
   // Takes up to n of a group for rank `to`: of those with large inputs the ones whose inputs it lacks least and no
   // third rank has, else in their order.
@@ -93,6 +95,7 @@ class ReadyAtomics {
   std::vector<List> groups_;
   std::uint32_t newest_ = kNone;
   Cf *first_ = nullptr, *last_of_first_ = nullptr;  // put_first
+  std::vector<std::uint32_t> needed_;
   std::int64_t count_ = 0;
   const GroupStats* weights_;
   std::int64_t plenty_;

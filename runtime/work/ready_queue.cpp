@@ -208,7 +208,7 @@ bool ReadyQueue::another_loop_first() {
 void ReadyQueue::loop_first_of(const std::vector<std::uint32_t>& groups) {
   const auto is_one = [&](std::uint32_t g) { return std::find(groups.begin(), groups.end(), g) != groups.end(); };
   const std::lock_guard hold(mutex_);
-  loops_.first_of([&](const abi::Block& b) {
+  const abi::Block* const first = loops_.first_of([&](const abi::Block& b) {
     for (const std::uint32_t* g = b.body_groups; g != nullptr && *g != ~0u; ++g) {
       if (is_one(*g)) return true;
     }
@@ -218,6 +218,8 @@ void ReadyQueue::loop_first_of(const std::vector<std::uint32_t>& groups) {
     }
     return is_one(b.group);
   });
+  if (first != nullptr) makers_.need(first->group);
+  atomics_.need(groups);
 }
 
 void ReadyQueue::in_order() {

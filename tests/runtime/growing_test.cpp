@@ -247,6 +247,23 @@ TEST_F(PiledLoops, WhoReadsIsMadeBeforeWhoMakes) {
   EXPECT_EQ(next(Running::last_first), 0);
 }
 
+// Of two sources, of which one piles up for what the other one is to make: the other one.
+TEST_F(PiledLoops, WhatIsNeededComesFirstOfWhatGrows) {
+  for (int k = 0; k < 3; ++k) one.grew(1, 8000);
+  hold(1, kMuch);
+  EXPECT_EQ(maker(true), 2);
+  EXPECT_EQ(next(Running::last_first), 1) << "nearest to the end";
+  queue.loop_first_of({0});
+  EXPECT_EQ(maker(true), 2);
+  EXPECT_EQ(next(Running::last_first), 0);
+  push(0, 1);
+  push(1, 1);
+  EXPECT_EQ(pop(Running::last_first), 0);
+  queue.loop_first_of({1});
+  push(0, 1);
+  EXPECT_EQ(pop(Running::last_first), 1);
+}
+
 // A loop around others makes the next one when those that it has made have come to their end; and when all have been in
 // vain the next round begins.
 TEST_F(PiledLoops, WhatIsAroundOthersWaitsForThese) {
