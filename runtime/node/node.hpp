@@ -143,6 +143,15 @@ class Node final : public Surroundings {
   [[gnu::cold]] static void abandon(Cf*, const abi::Block& reached);
   void start_main();
   void worker_loop(Worker&);
+  // Who shares what it makes with others makes fragments until balancer::kVisible are ready before it runs any: the
+  // balancer is to see them, and a value whose readers wait where it is assigned stays there. So many where nobody
+  // knows yet how large what they make is. Unless `most_ahead` of the rank wait for inputs already; of loops whose
+  // fragments have a place not as many (Lead). Nor while it runs light ones, which nobody wants one by one.
+  static constexpr std::int64_t kVisibleUnknown = 256;
+  // How long a worker that has nothing to do looks on before it sleeps, in ticks (about 20 us): what waking it costs
+  // the others is more than that. Stealing what is done sooner than kWorthStealing costs more than it saves: the next
+  // theft has to wait as long.
+  static constexpr std::uint64_t kLook = 50'000, kWorthStealing = 1000;
   bool find_work(Worker&, Work&, std::int64_t chunk);
   bool makes_in_vain(Worker&, const WaitCounts::Seen&);
   Making may_make(const Worker&) const;  // when nothing is ready
