@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/block/boxes.hpp"
 #include "compiler/block/equations.hpp"
 #include "compiler/block/undecided.hpp"
 #include "compiler/block/walk.hpp"
