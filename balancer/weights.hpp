@@ -94,9 +94,9 @@ class Weights {
     return std::max<Time>(1, static_cast<Time>(sum));
   }
 
-  // cautious is the weight that a decision to move may count on: less where a group's weights vary,
-  // and after one or two completions, which may have been slow for reasons of their own (the first
-  // use of fresh memory above all). At least half the mean in the long run: some groups do vary.
+  // cautious is the weight that a decision to move may count on: so much less than the mean as that may be wrong by, of
+  // so many that vary as these do (two standard errors), and after one or two completions, which may have been slow for
+  // reasons of their own (the first use of fresh memory above all). At least half the mean in the long run.
   Time cautious(Group g) const {
     if (body(g).empty()) return cautious_of(moments(g), weight(g));
     Time sum = 0;
@@ -136,7 +136,8 @@ class Weights {
   }
   static Time cautious_of(const Moments& m, Time weight) {
     const auto mean = static_cast<double>(weight);
-    const double low = std::max(mean - std::sqrt(m.variance()), mean / 2);
+    const double low =
+        std::max(mean - 2 * std::sqrt(m.variance() / std::max<double>(1, static_cast<double>(m.count))), mean / 2);
     return static_cast<Time>(low * m.count / (m.count + 1));
   }
   Entry& entry(Group g) {

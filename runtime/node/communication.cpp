@@ -69,7 +69,7 @@ void Node::handle(Rank from, Message&& m) {
           leave_scope(*crew.outside, scopes.find(x.scope));
         } else if constexpr (std::is_same_v<T, Backlog>) {
           if (x.asks) needs.asked(Clock::now());
-          backlogs.on(from, x, !crew.all_idle());
+          backlogs.on(from, x, is_busy(Clock::now()));
         } else if constexpr (std::is_same_v<T, MakeMore>) {
           crew.call();
         } else if constexpr (std::is_same_v<T, PolicyMessage>) {
@@ -133,7 +133,7 @@ bool Node::turn(bool busy) {
     links->turn(now);
     if (outside_load_ != nullptr) outside_load_->turn(now);
     look_at_workers(now);
-    backlogs.turn(now, !crew.all_idle());
+    backlogs.turn(now, is_busy(now));
     needs.turn(now, bounded_ && pileup.drains());
     observing->turn(now);
     data.trim_copies(now);
@@ -146,6 +146,12 @@ bool Node::turn(bool busy) {
     transport.abort(kExitInternal);
     return false;
   }
+}
+
+// Workers have run something just now: between two fragments they may be idle for a message's time.
+bool Node::is_busy(Clock::time_point now) {
+  if (!crew.all_idle()) busy_at_ = now;
+  return now - busy_at_ < kBusyFor;
 }
 
 // What they run where they do not time each fragment (GroupStats).

@@ -174,6 +174,7 @@ class Node final : public Surroundings {
   void wait_for_traffic(bool idle, Clock::time_point latest = Clock::time_point::max());
   bool sleep_without_role();  // communication thread; whether it has the role again
   void look_at_workers(Clock::time_point now);
+  bool is_busy(Clock::time_point now);
   bool drive(Worker&, Work&);  // by an idle worker: until there is work worth leaving for
   void communication_loop();
   bool brief(const Worker&, const Work&) const;
@@ -217,6 +218,8 @@ class Node final : public Surroundings {
   Role role_;
   std::uint64_t next_chores_ = 0;  // ticks; role held
   Clock::time_point next_look_{};  // likewise
+  static constexpr Clock::duration kBusyFor = std::chrono::milliseconds(2);
+  Clock::time_point busy_at_{};  // likewise
   Clock::duration look_every_ = std::chrono::milliseconds(1);
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::int32_t> left_{0};     // workers whose loop has ended

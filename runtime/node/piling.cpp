@@ -18,11 +18,12 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   // Most of what has been made has been read; so will be the rest, where somebody else goes on who may do so.
   // What others have may be here, too.
   const bool flows = several_ && held->made() >= 2 * std::max(held->now(), comm.outstanding.bytes());
-  if (flows && w.idle_since != 0 && pileup.lasts()) backlogs.want();
+  if (several_ && w.idle_since != 0 && pileup.lasts()) backlogs.want();
   pileup.look(bytes, now, crew.calls(), w.idle_since,
-              leaves                     ? Pileup::Ends::sure
-              : flows && backlogs.busy() ? Pileup::Ends::likely
-                                         : Pileup::Ends::unknown,
+              leaves                         ? Pileup::Ends::sure
+              : flows && backlogs.busy()     ? Pileup::Ends::likely
+              : several_ && !backlogs.busy() ? Pileup::Ends::idle
+                                             : Pileup::Ends::unknown,
               held->made() - held->now());
   if (pileup.drains()) crew.growing.look(!several_);
   if (!pileup.lasts()) [[likely]]

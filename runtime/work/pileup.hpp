@@ -15,7 +15,9 @@
 //
 // Of several ranks it may be known that it will be over: what is on its way to others comes there, whatever else goes
 // on (`sure`: then it lasts), and if most of what was made has been read, who runs fragments elsewhere may be about to
-// read the rest (`likely`: then it is kLikely times as patient).
+// read the rest (`likely`: then it is kLikely times as patient). If nobody else runs anything (`idle`), others wait for
+// what this rank is to make, as it waits for them: then it is in vain after a quarter of kPatience, however patient it
+// was before, and at once where the time for that is spent; and what has gone is no reason to go on.
 //
 // A pure machine. Any worker may look, and what several of them see at once is about right.
 #pragma once
@@ -43,7 +45,7 @@ class Pileup {
   // `lets`: so many pass in vain before it ends. Others of one rank wait for what they see: there none do.
   explicit Pileup(std::int64_t least = kMore, std::int32_t lets = kMostLets) : least_more_(least), most_lets_(lets) {}
 
-  enum class Ends { unknown, likely, sure };
+  enum class Ends { idle, unknown, likely, sure };
 
   // The values of this rank hold so many bytes; so many have `gone` since it began. Who looks has had nothing to run
   // since `idle_since`; 0: it has.
@@ -73,7 +75,12 @@ class Pileup {
 
  private:
   std::int64_t more(std::int64_t bytes) const { return std::max(least_more_, bytes / 8); }
-  static std::uint64_t times(Ends ends) { return ends == Ends::unknown ? 1 : kLikely; }
+  // Until it is in vain.
+  std::uint64_t patience(Ends ends, std::uint64_t now) const {
+    if (ends != Ends::idle) return wait_ * times(ends);
+    return in_vain_ < kLeast + (now - first_) / kShare ? std::min(wait_, kPatience / 4) : 0;
+  }
+  static std::uint64_t times(Ends ends) { return ends < Ends::likely ? 1 : kLikely; }
   void begin(std::int64_t bytes, std::uint64_t now, std::uint32_t calls, Ends ends, std::int64_t gone) {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || lasts()) return;
@@ -103,13 +110,13 @@ class Pileup {
     const std::unique_lock only(mutex_, std::try_to_lock);
     if (!only.owns_lock() || !lasts()) return;
     seen_.store(bytes, std::memory_order_relaxed);
-    if (gone - gone_ >= more(bytes)) goes_on(now, gone);
+    if (ends != Ends::idle && gone - gone_ >= more(bytes)) goes_on(now, gone);
     if (bytes < least_) since_ = now;
     if (bytes < least_ || idle_since == 0) least_ = bytes;
     const std::uint64_t since = std::max(since_, idle_since == 0 ? now : idle_since);
     const std::uint64_t vain = now > since ? now - since : 0;
     const bool ends_well = bytes <= low_, called = calls != calls_;
-    if (!ends_well && !called && vain < wait_ * times(ends)) return;
+    if (!ends_well && !called && vain < patience(ends, now)) return;
     if (!ends_well) {
       if (!called) in_vain_ += vain, spent_ += vain;
       if (lets_ <= most_lets_ && bytes < most_) return let_pass(bytes, now, calls);

@@ -179,6 +179,32 @@ TEST(Pileup, WhatIsInVainTakesAShareOfTheTime) {
   EXPECT_GT(lasted, Pileup::kLeast);
 }
 
+// Two ranks, each of which has what the other one waits for, would wait for each other, however patient they were
+// before, and though as much comes as goes. In a run of 0.2 s they did so for 1.5.
+TEST(Pileup, WhereNobodyElseRunsAnythingItIsNotPatient) {
+  Pileup p;
+  std::uint64_t now = kFrom, waited = 0;
+  std::int64_t bytes = 0;
+  for (int k = 0; k < 3; ++k) {  // it becomes patient
+    p.look(bytes += 4 * kMb, now, 0, 0, Pileup::Ends::likely);
+    now = ends_in_vain(p, bytes, now);
+  }
+  const std::uint64_t from = now;
+  int lasted = 0;
+  for (int k = 1; k < 100; ++k) {
+    p.look(bytes += 4 * kMb, now, 0, 0, Pileup::Ends::likely);
+    const std::uint64_t idle = now;
+    lasted += p.lasts() ? 1 : 0;
+    while (p.lasts()) p.look(bytes, now += kPatience / 64, 0, idle, Pileup::Ends::idle, 4 * k * bytes);
+    waited += now - idle;
+    now += kPatience;
+    bytes = 4 * kMb;
+    p.look(bytes, now, 0, 0, Pileup::Ends::idle);
+  }
+  EXPECT_GT(lasted, 10);
+  EXPECT_LE(waited, (now - from) / 4);
+}
+
 // Who runs fragments elsewhere may be about to read it.
 TEST(Pileup, WhereItsEndIsLikelyItIsMorePatient) {
   Pileup p;
