@@ -59,7 +59,7 @@ void Node::leave_to_others(Worker& w) {
 // A loop around others runs ahead of what its iterations make, which waits for other ranks and will hold much: what
 // waits counts by what it makes.
 void Node::look_at_outer(Worker& w, const WaitCounts::Seen& seen, std::uint64_t now) {
-  if (several_ && now - w.weighed > kWeighs) {
+  if (several_ && (now - w.weighed > kWeighs || !crew.growing.is_weighed())) {
     w.weighed = now;
     crew.growing.weigh();
   }

@@ -48,11 +48,12 @@ class Growing {
     for (std::uint32_t g = 0; g < held_.groups(); ++g) {
       GroupStats::Snapshot all;
       for (const GroupStats* s : of_) all += s->read(g);
-      if (all.bytes_out == 0) continue;
+      if (all.ended == 0) continue;
       count += static_cast<double>(all.count);
       bytes += static_cast<double>(all.count) * static_cast<double>(all.mean_bytes_out());
     }
     if (count == 0) return;
+    weighed_.store(true, std::memory_order_relaxed);
     const auto mean = static_cast<std::int64_t>(bytes / count);
     weight_.store(std::clamp<std::int64_t>(mean / kLarge, 1, kMostWeight), std::memory_order_relaxed);
   }
@@ -65,6 +66,7 @@ class Growing {
   // these.
   // A fragment of this rank that waits counts as so many, for it will make large values: as many as they have times
   // kLarge, on average. Until the first have run here they may be large.
+  bool is_weighed() const { return weighed_.load(std::memory_order_relaxed); }
   std::int64_t weight() const { return weight_.load(std::memory_order_relaxed); }
   bool large() const { return large_.load(std::memory_order_relaxed); }
   bool grows(std::uint32_t group) const {
@@ -125,7 +127,7 @@ class Growing {
   enum class Press : std::uint8_t { no, sends, pressed };
   std::atomic<Press> press_{Press::no};
   std::atomic<std::int64_t> seen_{0}, passed_on_{0};
-  std::atomic<bool> large_{false};
+  std::atomic<bool> large_{false}, weighed_{false};
   std::atomic<std::int64_t> weight_{kMostWeight};  // until something is known
   std::vector<const GroupStats*> of_;
 };
