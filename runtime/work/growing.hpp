@@ -22,7 +22,7 @@ class Growing {
   static constexpr std::int64_t kMuch = 4 << 20, kPart = 16;
   static constexpr std::int64_t kMuchPassedOn = 16 << 20;
   static constexpr std::int64_t kLarge = 4 << 10;
-  static constexpr std::int64_t kMostWeight = 16;
+  static constexpr std::int64_t kMostWeight = 256;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
   Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone) {}

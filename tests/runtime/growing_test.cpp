@@ -150,7 +150,7 @@ TEST_F(Piles, HowLargeValuesAre) {
   growing.weigh();
   EXPECT_GT(growing.weight(), 3) << "on average; of the last one it is not known whether it has ended";
   EXPECT_LT(growing.weight(), Growing::kMostWeight);
-  for (int k = 0; k < 10; ++k) makes(2, 1 << 20);
+  for (int k = 0; k < 10; ++k) makes(2, 8 << 20);
   growing.weigh();
   EXPECT_EQ(growing.weight(), Growing::kMostWeight);
 }
