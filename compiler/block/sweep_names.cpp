@@ -32,7 +32,7 @@ class Sweeping {
       Hulls hulls(program_, names_, writes_, parameters_);
       for (auto& sub : program_.subs) look_for_loops(*sub, {});
       for (auto& sub : program_.subs) look(hulls, *sub, {});
-      choose();
+      choose(hulls);
       for_each_chain(program_, [&](const Chain& c) { follow(hulls, c); });
       if (!program_.swept.empty()) {
         for (auto& sub : program_.subs) tell_subs(*sub);
@@ -315,9 +315,10 @@ class Sweeping {
     });
   }
 
+  using Keys = std::map<const Variable*, std::vector<std::size_t>, ById>;
   // By class: those first by which an outermost loop moves on, and first of these, where it makes what it reads.
-  void choose() {
-    std::map<const Variable*, std::vector<std::size_t>, ById> keys;
+  void choose(const Hulls& hulls) {
+    Keys keys;
     // What one loop makes and another goes through, for as long as the program runs.
     for (const LongLived& l : program_.long_lived) {
       if (names_.count(l.variable) == 0 || once_.count(l.variable) == 0) continue;
@@ -336,6 +337,10 @@ class Sweeping {
       }
       list.resize(std::min(list.size(), kMostKeys));
     }
+    find_read();
+    for (auto& sub : program_.subs) {
+      if (hulls.is_recursive(sub.get())) for_each_step(*sub, [&](const Spawn& s) { look_at_levels(hulls, s, keys); });
+    }
     for (const Variable* v : names_) {
       const auto it = keys.find(of(v));
       if (it == keys.end()) continue;
@@ -345,6 +350,48 @@ class Sweeping {
       const auto p = parameters_.find(v);
       if (p != parameters_.end()) s.prefix = p->second.prefix;
       for (const std::size_t k : s.keys) s.given.push_back(k < s.prefix ? p->second.given[k] : nullptr);
+    }
+  }
+
+  // What each level of a recursion declares, and the next one reads, has no index that tells, but goes with who may
+  // still read it: its block ends when all further levels have. (What the next one only assigns is counted:
+  // count-passed.)
+  void look_at_levels(const Hulls& hulls, const Spawn& call, Keys& keys) {
+    if (call.owned != nullptr || !hulls.is_recursive(call.chain)) return;
+    for (std::size_t k = 0; k < call.arguments.size(); ++k) {
+      const semantics::Argument& a = call.arguments[k];
+      if (a.type != semantics::ParameterType::name || declared_.count(a.name.base) == 0) continue;
+      if (names_.count(a.name.base) == 0 || read_.count(call.chain->parameters[k]) == 0) continue;
+      if (keys.try_emplace(of(a.name.base), 1, 0).second) levels_.insert(of(a.name.base));
+    }
+  }
+  // Names that something reads, by themselves or by what they are passed as.
+  void find_read() {
+    for_each_chain(program_, [this](const Chain& c) {
+      for (const auto& b : c.blocks) {
+        for (const Input& in : b->inputs) read_.insert(in.name.base);
+      }
+    });
+    for (bool more = true; more;) {
+      more = false;
+      for (const Passed& p : passed_)
+        more = (read_.count(p.parameter) != 0 && read_.insert(p.name->base).second) || more;
+    }
+  }
+  template <class F>
+  static void for_each_step(const Chain& c, const F& f) {
+    for (const auto& b : c.blocks) {
+      if (b->body) for_each_step(*b->body, f);
+    }
+  }
+  template <class F>
+  static void for_each_step(const Body& b, const F& f) {
+    for (const Step& step : b.steps) {
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_step((*when)->body, f);
+      const auto* spawn = std::get_if<Spawn>(&step);
+      if (spawn == nullptr) continue;
+      f(*spawn);
+      if (spawn->owned != nullptr) for_each_step(*spawn->owned, f);
     }
   }
 
@@ -382,7 +429,7 @@ class Sweeping {
           Hull h{{base, {}, c.at}, {}};
           for (const std::size_t key : it->second.keys) h.sides.push_back(box[key]);
           const bool any_row = !h.sides.empty() && h.sides[0].first == nullptr && h.sides[0].last == nullptr;
-          if (any_row && !b.inputs.empty()) kept_.emplace(of(base), c.at);
+          if (any_row && !b.inputs.empty() && levels_.count(of(base)) == 0) kept_.emplace(of(base), c.at);
           const bool all = std::all_of(h.sides.begin(), h.sides.end(),
                                        [](const Side& s) { return s.first == nullptr && s.last == nullptr; });
           if (all) list.clear();
@@ -457,6 +504,8 @@ class Sweeping {
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
   Names in_loop_, once_;  // once: declared by main, in no loop
+  Names read_;            // and what is passed as such
+  Names levels_;          // by class: of these there is one in each level of a recursion
   Names late_;            // assigned when all under a call has finished
   Hulls::Parameters parameters_;
   bool too_many_ = false;

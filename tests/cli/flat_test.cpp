@@ -55,6 +55,13 @@ sub go(name x, int t, int n) {
   for i = 0..9 step(x[t - 1][i], x[t - 1][9 - i], x[t][i]);
   if t < n go(x, t + 1, n);
 }
+sub down(name a, int t, int n) {
+  df b;
+  read_all(a, b);
+  if t % 100 == 0 show(a);
+  if t < n down(b, t + 1, n);
+  if t == n show(b);
+}
 sub leap(name x, name p, int t, int n) {
   for i = 0..9 step(x[t - 1][p[i]], x[t - 2][i], x[t][i]);
   if t < n leap(x, p, t + 1, n);
@@ -215,6 +222,7 @@ constexpr Steps kShapes[] = {
      "init(1, x[0]); for t = 0..n - 1 move(x[t], x[t + 1]) >> (k[t]); show(x[n]); if k[n - 1] show(x[n]);"},
     {"a recursion with names of its own in each step", 8000,
      "init(1, x[0]); for t = 0..n - 1 level(2, x[t], x[t + 1]); show(x[n]);"},
+    {"a recursion that hands a name of its own on", 1000, "large(0, x[0]); down(x[0], 1, n);"},
     {"sums by calls, some of which nobody reads", 2000, "for t = 0..n { df o; sums(3, t, o); if t == n show(o); }"},
     {"a tree with names of its own in a while", 4000,
      "init(1, x[0]); number(1, k[0]); while k[t] > 0 && t < n, t = 0 .. out w {\n"
