@@ -55,6 +55,7 @@ class Writer::Cells {
       parts.push_back(tree + "(" + x_ + "[" + plus(out_, -r_.between(1, far_)) + "], 0, " + std::to_string(n_ - 1) +
                       ");\n");
     }
+    if (steps_ % 3 == 0) parts.push_back(handed_on());  // no number is drawn: the other programs stay as they are
     if (w_.fault_ == Fault::assigned_twice) {
       parts.push_back("if " + l_ + "[0] >= 0 mix(1, 2, " + at(x_, std::to_string(r_.below(far_)), "0") + ");\n");
     }
@@ -231,6 +232,21 @@ class Writer::Cells {
     const std::string shown = r_.chance(30) ? "show(\"deep\", " + at("x", "t - 1", "0") + ");\n" : "";
     sub("go", "name x, name y, name l, int t", backwards ? again + shown + body : body + shown + again);
     return more + w_.sub_ + "go(" + x_ + ", " + y_ + ", " + l_ + ", " + std::to_string(far_) + ");\n";
+  }
+
+  // Each level of a recursion declares what the next one reads, or that one's next.
+  std::string handed_on() {
+    const std::string last = std::to_string(2 * steps_), next = w_.sub_ + "hand(";
+    const bool swaps = n_ % 2 == 0, late = far_ % 2 == 0;
+    const std::string down =
+        "if t < " + last + (late ? " && a >= 0 " : " ") +
+        (swaps ? "{\nif b % 2 == 0 " + next + "b, d, a, t + 1);\nif b % 2 != 0 " + next + "d, b, c, t + 1);\n}\n"
+               : next + "b, d, a, t + 1);\n");
+    const std::string shown = "if t % 3 == 0 show(\"handed\", c);\n";
+    sub("hand", "name a, name c, name g, int t",
+        "df b, d;\n" + (late ? down + shown : shown) + "if g % 2 == 0 mix(a, b, d);\nif g % 2 != 0 mix(c, t, d);\n" +
+            "mix(a, g, b);\n" + (late ? "" : down) + "if t == " + last + " show(\"handed\", d);\n");
+    return "if 1 " + w_.braces("same(3, h0);\nsame(5, h1);\nsame(7, h2);\n" + next + "h0, h1, h2, 0);\n", "h0, h1, h2");
   }
 
   // Who reads other rows.
