@@ -190,7 +190,7 @@ TEST_F(Placed, WhoReadsIsSentItUnasked) {
     for (const auto& rank : summary.at("ranks")) sent += rank.at("messages_sent").get<int>();
     return sent;
   };
-  EXPECT_LT(messages({}), 2.6 * 2500) << "to its reader, and to its home";
+  EXPECT_LT(messages({}), 2.75 * 2500) << "to its reader, and to its home; some are early where others use the cores";
   EXPECT_GT(messages({"--without", "find-readers"}), 2.9 * 2500) << "the check can fail";
 }
 
