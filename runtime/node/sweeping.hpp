@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/comm/messages.hpp"
+#include "runtime/fragment/cf.hpp"
 #include "runtime/fragment/horizons.hpp"
 #include "runtime/memory/lock.hpp"
 #include "runtime/protocol/sweeping.hpp"
