@@ -167,7 +167,7 @@ class alignas(64) Horizon {
   const std::int64_t handle_ = 0;
   Horizons* const all_ = nullptr;  // null: there is one rank
   Horizon* const next_;
-  Horizon* const first_ = next_ == nullptr ? this : next_->first_;
+  Horizon* const first_ = next_ == nullptr ? this : next_->first_;  // which goes last
   std::array<Part, 4> parts_;
 };
 

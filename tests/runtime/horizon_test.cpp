@@ -144,7 +144,7 @@ TEST_F(SweepOfRanks, OwnNamesAreInNoWaveUntilOneLeaves) {
   all_.leave_own(held);
   EXPECT_FALSE(are_in(held, own) || are_in(held, beside)) << "one has left since it was written down";
   EXPECT_TRUE(are_in(all_.write_down({0}), own));
-  for (Horizon* h : {own, beside}) {
+  for (Horizon* h : {beside, own}) {  // as their scope does: the first one last
     h->close();
     delete h;
   }
