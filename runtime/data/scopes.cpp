@@ -78,6 +78,7 @@ ScopeRecord* Scopes::record(Part& part, std::uint64_t ref) {
 }
 
 ScopeRecord* Scopes::find_home(std::uint64_t ref) {
+  if (home_of(ref) != self_) return nullptr;  // its slot may have one of this rank's here
   Part& part = part_of(slot_of(ref));
   const std::lock_guard hold(part.mutex);
   return record(part, ref);

@@ -39,7 +39,7 @@ class Scopes {
   ~Scopes();
 
   ScopeRecord* open(ScopeRecord* parent, abi::Id id);
-  // The record of a home scope, or null when it has ended (stale references are normal).
+  // The record of a home scope, or null when it has ended (stale references are normal) or is another rank's.
   ScopeRecord* find_home(std::uint64_t ref);
 
   // The home record or the proxy of this scope, or null.

@@ -128,5 +128,14 @@ TEST(Scopes, StaleReferencesFindNothing) {
   scopes.free_retired(b);
 }
 
+// Slots have the same numbers on all ranks: a scope of another one is none of this rank's, though its slot has one.
+TEST(Scopes, OfAnotherRankIsNoneOfThisOne) {
+  Scopes here(Rank{0}), there(Rank{1});
+  const std::uint64_t own = here.open(nullptr, {1, 1})->ref, other = there.open(nullptr, {2, 2})->ref;
+  EXPECT_NE(here.find_home(own), nullptr);
+  EXPECT_EQ(here.find_home(other), nullptr);
+  EXPECT_NE(there.find_home(other), nullptr);
+}
+
 }  // namespace
 }  // namespace tessera::runtime
