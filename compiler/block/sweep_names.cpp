@@ -247,20 +247,12 @@ class Sweeping {
   }
   template <class F>
   static void for_each_token(const Chain& c, const F& f) {
-    for (const auto& b : c.blocks) {
-      std::for_each(b->done.begin(), b->done.end(), f);
-      if (b->body) for_each_token(*b->body, f);
-    }
-  }
-  template <class F>
-  static void for_each_token(const Body& b, const F& f) {
-    for (const Step& step : b.steps) {
-      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_token((*when)->body, f);
-      const auto* spawn = std::get_if<Spawn>(&step);
-      if (spawn == nullptr) continue;
-      std::for_each(spawn->done.begin(), spawn->done.end(), f);
-      if (spawn->owned != nullptr) for_each_token(*spawn->owned, f);
-    }
+    for_each_within(c, [&](const Chain& within) {
+      for (const auto& b : within.blocks) {
+        std::for_each(b->done.begin(), b->done.end(), f);
+        if (b->body) for_each_spawn(*b->body, [&](const Spawn& s) { std::for_each(s.done.begin(), s.done.end(), f); });
+      }
+    });
   }
   static bool any_is_all(const std::vector<Box>& list) {
     return std::any_of(list.begin(), list.end(), [](const Box& b) {
@@ -339,7 +331,12 @@ class Sweeping {
     }
     find_read();
     for (auto& sub : program_.subs) {
-      if (hulls.is_recursive(sub.get())) for_each_step(*sub, [&](const Spawn& s) { look_at_levels(hulls, s, keys); });
+      if (!hulls.is_recursive(sub.get())) continue;
+      for_each_within(*sub, [&](const Chain& c) {
+        for (const auto& b : c.blocks) {
+          if (b->body) for_each_spawn(*b->body, [&](const Spawn& call) { look_at_levels(hulls, call, keys); });
+        }
+      });
     }
     for (const Variable* v : names_) {
       const auto it = keys.find(of(v));
@@ -353,8 +350,8 @@ class Sweeping {
     }
   }
 
-  // What each level of a recursion declares, and the next one reads, has no index that tells, but goes with who may
-  // still read it: its block ends when all further levels have. (What the next one only assigns is counted:
+  // What each level of a recursion declares, and the next one reads whole, has no index that tells, but goes with who
+  // may still read it: its block ends when all further levels have. (What the next one only assigns is counted:
   // count-passed.)
   void look_at_levels(const Hulls& hulls, const Spawn& call, Keys& keys) {
     if (call.owned != nullptr || !hulls.is_recursive(call.chain)) return;
@@ -365,11 +362,24 @@ class Sweeping {
       if (keys.try_emplace(of(a.name.base), 1, 0).second) levels_.insert(of(a.name.base));
     }
   }
-  // Names that something reads, by themselves or by what they are passed as.
+  // Names that something reads whole, by themselves or by what they are passed as. What is read as a number is smaller
+  // than what it takes to watch it.
   void find_read() {
     for_each_chain(program_, [this](const Chain& c) {
       for (const auto& b : c.blocks) {
-        for (const Input& in : b->inputs) read_.insert(in.name.base);
+        const auto read = [&](const ExprPtr& e) {
+          if (e != nullptr && e->kind == Expr::Kind::input) read_.insert(b->inputs[e->integer].name.base);
+        };
+        const auto arguments = [&](const std::vector<semantics::Argument>& list) {
+          for (const semantics::Argument& a : list) {
+            if (a.type == semantics::ParameterType::value || a.type == semantics::ParameterType::string) read(a.value);
+          }
+        };
+        for (const Set& set : b->sets) {
+          if (set.variable->letter == 'v' || set.variable->letter == 's') read(set.value);
+        }
+        if (b->call) arguments(b->call->arguments);
+        if (b->body) for_each_spawn(*b->body, [&](const Spawn& s) { arguments(s.arguments); });
       }
     });
     for (bool more = true; more;) {
@@ -378,20 +388,20 @@ class Sweeping {
         more = (read_.count(p.parameter) != 0 && read_.insert(p.name->base).second) || more;
     }
   }
+  // It and those nested in it.
   template <class F>
-  static void for_each_step(const Chain& c, const F& f) {
+  static void for_each_within(const Chain& c, const F& f) {
+    f(c);
     for (const auto& b : c.blocks) {
-      if (b->body) for_each_step(*b->body, f);
+      if (b->body) for_each_chain(*b->body, f);
     }
   }
+  // Those of its own: what they make stands in other chains.
   template <class F>
-  static void for_each_step(const Body& b, const F& f) {
+  static void for_each_spawn(const Body& b, const F& f) {
     for (const Step& step : b.steps) {
-      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_step((*when)->body, f);
-      const auto* spawn = std::get_if<Spawn>(&step);
-      if (spawn == nullptr) continue;
-      f(*spawn);
-      if (spawn->owned != nullptr) for_each_step(*spawn->owned, f);
+      if (const auto* when = std::get_if<std::unique_ptr<When>>(&step)) for_each_spawn((*when)->body, f);
+      if (const auto* spawn = std::get_if<Spawn>(&step)) f(*spawn);
     }
   }
 
@@ -504,7 +514,7 @@ class Sweeping {
   std::vector<Passed> passed_;
   Names declared_, excluded_, names_, writes_;
   Names in_loop_, once_;  // once: declared by main, in no loop
-  Names read_;            // and what is passed as such
+  Names read_;            // whole, and what is passed as such
   Names levels_;          // by class: of these there is one in each level of a recursion
   Names late_;            // assigned when all under a call has finished
   Hulls::Parameters parameters_;

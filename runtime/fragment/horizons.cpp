@@ -179,7 +179,7 @@ std::vector<Horizons::Dead> Horizons::find_dead(const Boxes& around) {
     if (home_of(handle) != self_ || told == around.end()) continue;
     std::size_t holds = 0;
     std::vector<Horizon::Box> boxes = h->held(h->cut_, holds);
-    noted(*h).looks += holds + told->second.size();
+    noted(*h).looks += 1 + holds + told->second.size();
     boxes.insert(boxes.end(), told->second.begin(), told->second.end());
     h->find_dead(std::move(boxes), [&, name = handle](const abi::Id& id) { dead.push_back({name, id}); });
   }

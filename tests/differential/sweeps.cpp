@@ -244,8 +244,9 @@ class Writer::Cells {
                : next + "b, d, a, t + 1);\n");
     const std::string shown = "if t % 3 == 0 show(\"handed\", c);\n";
     sub("hand", "name a, name c, name g, int t",
-        "df b, d;\n" + (late ? down + shown : shown) + "if g % 2 == 0 mix(a, b, d);\nif g % 2 != 0 mix(c, t, d);\n" +
-            "mix(a, g, b);\n" + (late ? "" : down) + "if t == " + last + " show(\"handed\", d);\n");
+        "df b, d;\n" + (late ? down + shown : shown) +
+            "if g % 2 == 0 either(a, b, t, d);\nif g % 2 != 0 same(c, d);\n" + "mix(a, g, b);\n" + (late ? "" : down) +
+            "if t == " + last + " show(\"handed\", d);\n");
     return "if 1 " + w_.braces("same(3, h0);\nsame(5, h1);\nsame(7, h2);\n" + next + "h0, h1, h2, 0);\n", "h0, h1, h2");
   }
 
