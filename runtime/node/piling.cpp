@@ -8,7 +8,8 @@ namespace tessera::runtime {
 
 namespace {
 
-constexpr std::uint64_t kWeighs = 2'500'000;  // ticks, about 1 ms
+// Ticks, about 1 ms; and 16 us, until something has run.
+constexpr std::uint64_t kWeighs = 2'500'000, kWeighsFirst = kWeighs / 64;
 
 }  // namespace
 
@@ -59,7 +60,7 @@ void Node::leave_to_others(Worker& w) {
 // A loop around others runs ahead of what its iterations make, which waits for other ranks and will hold much: what
 // waits counts by what it makes.
 void Node::look_at_outer(Worker& w, const WaitCounts::Seen& seen, std::uint64_t now) {
-  if (several_ && (now - w.weighed > kWeighs || !crew.growing.is_weighed())) {
+  if (several_ && now - w.weighed > (crew.growing.is_weighed() ? kWeighs : kWeighsFirst)) {
     w.weighed = now;
     crew.growing.weigh();
   }

@@ -62,12 +62,12 @@ class Growing {
     const Press now = pressed ? Press::pressed : sends ? Press::sends : Press::no;
     if (press_.load(std::memory_order_relaxed) != now) press_.store(now, std::memory_order_relaxed);
   }
-  // On one rank: what piles up, or has before, are large values. A fragment that waits takes much less than one of
-  // these.
   // A fragment of this rank that waits counts as so many, for it will make large values: as many as they have times
   // kLarge, on average. Until the first have run here they may be large.
   bool is_weighed() const { return weighed_.load(std::memory_order_relaxed); }
   std::int64_t weight() const { return weight_.load(std::memory_order_relaxed); }
+  // On one rank: what piles up, or has before, are large values. A fragment that waits takes much less than one of
+  // these.
   bool large() const { return large_.load(std::memory_order_relaxed); }
   bool grows(std::uint32_t group) const {
     const Press press = press_.load(std::memory_order_relaxed);

@@ -24,7 +24,7 @@ class Makers {
   // these have come to their end, though they have been in vain. Nothing: all have been. `growing_too`: also what makes
   // values grow.
   Loops::Place next(Loops&, Making, const Growing&, bool growing_too) const;
-  // Somebody waits for what those of the group make: of those that make values grow they come first.
+  // Somebody waits for what those of the group make: of those that do alike they come first.
   void need(std::uint32_t group) { needed_ = group; }
   // What those of the group have made last only waits.
   void in_vain(std::uint32_t group) { vain_[group] = round_; }

@@ -124,11 +124,11 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  if (running == Running::last_first && growing != nullptr && growing->large()) {
-    Loops::Place p = makers_.next(loops_, making, *growing, true);
+  if (running == Running::last_first && atomics_.growing != nullptr && atomics_.growing->large()) {
+    Loops::Place p = makers_.next(loops_, making, *atomics_.growing, true);
     if (p.cf == nullptr) {
       makers_.end_round();
-      p = makers_.next(loops_, making, *growing, true);
+      p = makers_.next(loops_, making, *atomics_.growing, true);
     }
     if (p.cf != nullptr) {
       work.tried = this;
@@ -178,10 +178,10 @@ bool ReadyQueue::pop(Work& work, Making first, Making then, std::int64_t chunk, 
 }
 
 bool ReadyQueue::pop_maker(Work& work, Making making, std::int64_t chunk, bool here) {
-  if (making < Making::due || growing == nullptr) return false;
+  if (making < Making::due || atomics_.growing == nullptr) return false;
   const std::lock_guard hold(mutex_);
   if (here) loops_.begin_body(making);
-  const Loops::Place p = makers_.next(loops_, making, *growing, false);
+  const Loops::Place p = makers_.next(loops_, making, *atomics_.growing, false);
   if (p.cf == nullptr) return false;
   work.tried = this;
   return claim(work, loops_.make_by(p, here), chunk);
@@ -288,11 +288,11 @@ bool ReadyQueue::is_offered(const Cf* range, Making making) const {
 // Whoever gets iterations runs them one after the other, and what comes to him later waits for all of them: no more
 // than make so much, and few that nobody has seen run.
 std::int64_t ReadyQueue::most_of_loop(const abi::Block& range) const {
-  if (growing == nullptr || weights_ == nullptr || range.body_groups == nullptr) return INT64_MAX;
+  if (atomics_.growing == nullptr || weights_ == nullptr || range.body_groups == nullptr) return INT64_MAX;
   double each = 0;
   for (const std::uint32_t* g = range.body_groups; *g != ~0u; ++g) {
     if (weights_->mean(*g) == 0) return kFewAtOnce;
-    each += static_cast<double>(growing->growth(*g));
+    each += static_cast<double>(atomics_.growing->growth(*g));
   }
   return each * kFewAtOnce <= kBytesAtOnce && each > 0 ? static_cast<std::int64_t>(kBytesAtOnce / each)
          : each > 0                                    ? kFewAtOnce

@@ -45,10 +45,9 @@ class ReadyQueue {
   explicit ReadyQueue(std::uint32_t groups, const GroupStats* weights = nullptr, std::int64_t plenty = 0)
       : atomics_(groups, weights, plenty), makers_(groups), listed_(groups), weights_(weights) {}
 
-  Horizons* horizons = nullptr;      // of several ranks
-  const Growing* growing = nullptr;  // null: nothing makes values grow
+  Horizons* horizons = nullptr;  // of several ranks
   // As ReadyAtomics has them.
-  void set_growing(const Growing& g) { growing = atomics_.growing = &g; }
+  void set_growing(const Growing& g) { atomics_.growing = &g; }
   void set_others(int n) { atomics_.others = n; }
 
   // `behind`: also what is structured comes after the loops that its body has made before it.
