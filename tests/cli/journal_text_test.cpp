@@ -105,7 +105,8 @@ TEST_F(Journal, WhatASignalEndsEndsWithALine) {
       const Outcome killed =
           run({"sh", "-c",
                std::string(attempt == 0 ? ": >out; " : "") + "before=$(stat -c %s out); env --default-signal=INT " +
-                   begin + " >>out & p=$!; until test $(stat -c %s out) -gt $before; do sleep 0.01; done; sleep 0.0" +
+                   begin + " >>out & p=$!; until test $(stat -c %s out) -gt $before || ! kill -0 $p; do sleep 0.01; done; "
+                   "sleep 0.0" +
                    std::to_string(attempt * 3) + "; kill -" + signal + " $p; wait $p"});
       const std::string out = read("out");
       // Beside other tests the signal may come when all is out (CI, once).
