@@ -1,5 +1,9 @@
 #include "compiler/emit/body.hpp"
 
+#include <algorithm>
+
+#include "compiler/emit/uses.hpp"
+
 namespace tessera::compiler::emit {
 namespace {
 
@@ -134,7 +138,7 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
     out_ += indent + "  const int first = " + expr_.integer(*s.arguments[0].value) +
             ", last = " + expr_.integer(*s.arguments[1].value) + ";\n" + indent + "  if (first <= last) {\n";
   }
-  const std::string inside = indent + (range ? "    " : "  ");
+  std::string inside = indent + (range ? "    " : "  ");
   const bool own_scope = s.has_end() || !s.holds.empty();
   if (own_scope) {
     scope = "d";
@@ -150,8 +154,15 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
       out_ += inside + "scope_notify(w, d, " + expr_.name(n) + spot(context_, expr_, environment_, n) + ");\n";
     }
   }
-  out_ += inside + "Cf* t = cf_new(w, " + hole(Hole::block, "B" + std::to_string(s.chain->group())) + ", " + scope +
-          ", " + mixed(id, s.ordinal) + ");\n";
+  const auto block = [](const block::Block& b) { return hole(Hole::block, "B" + std::to_string(b.index)); };
+  std::string made = block(*s.chain->blocks.front());
+  const bool decided = !own_scope && s.rank == nullptr && decides(s, inside);
+  if (decided) {
+    out_ += inside + "if (holds) {\n";
+    inside += "  ";
+    made = "decided ? " + block(*s.chain->blocks[1]) + " : " + made;
+  }
+  out_ += inside + "Cf* t = cf_new(w, " + made + ", " + scope + ", " + mixed(id, s.ordinal) + ");\n";
   for (std::size_t k = 0; k < s.chain->parameters.size(); ++k) {
     const block::FrameVariable& to = s.chain->frame[k];
     out_ += inside;
@@ -170,9 +181,35 @@ void BodyWriter::spawn(const block::Spawn& s, const std::string& id, const std::
     out_ += inside + slot(to, "t") + " = " + hidden(s, s.chain->hidden[k]) + ";\n";
   }
   out_ += inside + "cf_submit(w, t);\n";
+  if (decided) out_ += indent + "  }\n";
   if (own_scope) out_ += inside + "scope_close(w, d);\n";
   if (range) out_ += indent + "  }\n";
   out_ += indent + "}\n";
+}
+
+bool BodyWriter::decides(const block::Spawn& s, const std::string& indent) {
+  const block::Chain& chain = *s.chain;
+  const block::Block& first = *chain.blocks.front();
+  const bool alone = chain.kind == block::Kind::atomic && first.kind == block::Kind::eval && chain.hold == nullptr &&
+                     chain.hidden.empty() && chain.parameters.empty() && first.sets.empty() &&
+                     first.locate == nullptr && first.counted.empty() && !first.inputs.empty();
+  const bool always =
+      std::all_of(first.inputs.begin(), first.inputs.end(), [](const block::Input& in) { return in.when == nullptr; });
+  if (!alone || first.condition == nullptr || !always) return false;
+  const std::string count = std::to_string(first.inputs.size());
+  std::string names;
+  for (const block::Input& in : first.inputs) names += (names.empty() ? "" : ", ") + expr_.name(in.name);
+  // What would be wrong in it is wrong in its fragment.
+  out_ += indent + "bool decided = false, holds = true;\n" + indent + "try {\n" + indent + "  const Name n[] = {" +
+          names + "};\n" + indent + "  Value v[" + count + "];\n" + indent + "  if (look(w, n, " + count + ", v)) {\n" +
+          indent + "    holds = " + ExpressionWriter(context_, environment_, "v").condition(*first.condition) + ";\n" +
+          indent + "    decided = true;\n" + indent + "    looked(w, n, " + count + ");\n" + indent + "  }\n" + indent +
+          "} catch (...) {\n" + indent + "}\n";
+  if (!first.otherwise.empty()) {
+    out_ += indent + "if (!holds) {\n" +
+            taking_back(context_, environment_, first.index, first.otherwise, indent + "  ") + indent + "}\n";
+  }
+  return true;
 }
 
 void BodyWriter::argument(const block::FrameVariable& to, const semantics::Argument& a) {

@@ -18,6 +18,8 @@ class BodyWriter {
  private:
   void statements(const block::Body& body, const std::string& id, const std::string& scope, const std::string& indent);
   void spawn(const block::Spawn& spawn, const std::string& id, const std::string& scope, const std::string& indent);
+  // decides writes the condition of a fragment that need not be made, where it is known by then; false: there is none.
+  bool decides(const block::Spawn& spawn, const std::string& indent);
   void argument(const block::FrameVariable& to, const semantics::Argument& a);
   std::string hidden(const block::Spawn& s, const block::Hidden& h) const;
   void copy(const block::FrameVariable& to);

@@ -60,6 +60,7 @@ std::string ExpressionWriter::name(const semantics::NameUse& n) const {
 
 std::string ExpressionWriter::borrowed(const Expr& e) const {
   if (e.kind == Expr::Kind::input) {
+    if (!inputs_.empty()) return "&" + inputs_ + "[" + std::to_string(e.integer) + "]";
     return "input(c, " + hole(Hole::known, "B" + std::to_string(block_), "*c->block") + ", " +
            std::to_string(e.integer) + ")";
   }

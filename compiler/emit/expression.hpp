@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/block/program.hpp"
 #include "compiler/emit/alike.hpp"
@@ -29,6 +30,9 @@ class ExpressionWriter {
  public:
   ExpressionWriter(const Context& context, const Environment& environment, std::uint32_t block)
       : context_(context), environment_(environment), block_(block) {}
+  // Inputs are the elements of an array.
+  ExpressionWriter(const Context& context, const Environment& environment, std::string inputs)
+      : context_(context), environment_(environment), inputs_(std::move(inputs)) {}
 
   std::string integer(const semantics::Expr& e) const;     // int; reals are truncated
   std::string longint(const semantics::Expr& e) const;     // std::int64_t; reals are truncated
@@ -50,7 +54,8 @@ class ExpressionWriter {
 
   const Context& context_;
   const Environment& environment_;
-  std::uint32_t block_;
+  std::uint32_t block_ = 0;
+  std::string inputs_;
 };
 
 }  // namespace tessera::compiler::emit

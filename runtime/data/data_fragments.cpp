@@ -77,6 +77,30 @@ inline abi::Value* DataFragments::use(Shard& shard, DfEntry* e) {
   return v;
 }
 
+inline bool is_number(const abi::Value& v) {
+  return v.type == abi::Type::integer || v.type == abi::Type::real || v.type == abi::Type::longint;
+}
+
+DataFragments::Seen DataFragments::look(const abi::Name& n, abi::Value& copy) {
+  if (!is_home(n)) return Seen::not_here;
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  const DfEntry* e = shard.find(n.id);
+  if (e == nullptr || e->value == nullptr) return Seen::not_yet;
+  if (e->others != nullptr || !is_number(*e->value)) return Seen::not_here;
+  copy = {1, e->value->type, 0, 0, e->value->size, {.l = e->value->l}, nullptr};
+  return Seen::here;
+}
+
+void DataFragments::looked(const abi::Name& n) {
+  Shard& shard = table_.shard(n.id);
+  const std::lock_guard hold(shard.mutex);
+  DfEntry* e = shard.find(n.id);
+  if (e == nullptr || !e->counted) return;
+  e->set_uses_left(e->uses_left() - 1);
+  if (e->uses_left() <= 0) free_entry(shard.remove(n.id));
+}
+
 // Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where
 // ranks leave and join; nor for a fragment that was moved: its uses may have been counted (restore).
 bool DataFragments::made_here(const abi::Cf* c, unsigned input) const {

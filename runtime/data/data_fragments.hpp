@@ -89,6 +89,11 @@ class DataFragments {
   Untold untold;
   // Fragments that were counted will not be made: one use less of the name; and what other homes are to hear of that.
   void take_back(Worker&, const abi::Name&);
+  // look copies the value of one that is here, of this home, and a number that no other rank reads; it stays, and is
+  // not read: looked says that it has been.
+  enum class Seen : std::uint8_t { here, not_yet, not_here };
+  Seen look(const abi::Name&, abi::Value& copy);
+  void looked(const abi::Name&);
   void tell_taken_back(Worker&, const abi::Cf*);
 
   // Everything of this scope, here and elsewhere; true when other ranks had to be told.

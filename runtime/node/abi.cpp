@@ -237,6 +237,22 @@ void hulls_stay(const Hulls& hulls, std::int64_t until) {
   if (until != 0) runtime::Horizon::of(until).hand(held);
 }
 
+// What waits for values that come late is looked at now and then only.
+bool look(Worker* w, const Name* names, unsigned count, Value* copies) {
+  constexpr std::uint8_t kAgain = 8;
+  if (w->watched) return false;
+  if (w->blind > 0) return --w->blind, false;
+  for (unsigned k = 0; k < count; ++k) {
+    const runtime::DataFragments::Seen seen = w->node.data.look(names[k], copies[k]);
+    if (seen == runtime::DataFragments::Seen::not_yet) w->blind = kAgain;
+    if (seen != runtime::DataFragments::Seen::here) return false;
+  }
+  return true;
+}
+void looked(Worker* w, const Name* names, unsigned count) {
+  for (unsigned k = 0; k < count; ++k) w->node.data.looked(names[k]);
+}
+
 void take_back(Worker* w, const Name& n) {
   if (w->doing != nullptr) [[unlikely]]
     w->doing->took_back(n.id);

@@ -102,12 +102,12 @@ TEST_F(Journal, WhatASignalEndsEndsWithALine) {
     const std::string begin =
         TESSERA_COMMAND " run many.fa -q --journal J --journal-interval 0.1" + way + " -- " + std::to_string(kLines);
     for (int attempt = 0; attempt < 2; ++attempt) {
-      const Outcome killed =
-          run({"sh", "-c",
-               std::string(attempt == 0 ? ": >out; " : "") + "before=$(stat -c %s out); env --default-signal=INT " +
-                   begin + " >>out & p=$!; until test $(stat -c %s out) -gt $before || ! kill -0 $p; do sleep 0.01; done; "
-                   "sleep 0.0" +
-                   std::to_string(attempt * 3) + "; kill -" + signal + " $p; wait $p"});
+      const Outcome killed = run(
+          {"sh", "-c",
+           std::string(attempt == 0 ? ": >out; " : "") + "before=$(stat -c %s out); env --default-signal=INT " + begin +
+               " >>out & p=$!; until test $(stat -c %s out) -gt $before || ! kill -0 $p; do sleep 0.01; done; "
+               "sleep 0.0" +
+               std::to_string(attempt * 3) + "; kill -" + signal + " $p; wait $p"});
       const std::string out = read("out");
       // Beside other tests the signal may come when all is out (CI, once).
       const bool all_out = std::count(out.begin(), out.end(), '\n') >= kLines;

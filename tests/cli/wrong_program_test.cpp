@@ -77,6 +77,26 @@ TEST_F(Command, AnArgumentThatNobodyNeedsIsWrongAllTheSame) {
   }
 }
 
+// Known before there is a fragment for it, or only when that has waited, or seen by a trace.
+TEST_F(Command, AConditionIsWrongInItsFragmentWheneverItIsKnown) {
+  const std::string flags = "  for i = 0..9 put(i % 4, f[i]);\n", calls = "  for i = 0..9 if 6 / f[i] == 3 say(i);\n";
+  for (const bool known : {true, false}) {
+    write("p.fa",
+          "C++ sub put(int i, name x) ${{ x = i; $}}\n"
+          "C++ sub say(int i) ${{ printf(\"%d\\n\", i); $}}\n"
+          "sub main() {\n"
+          "  df f;\n" +
+              (known ? flags + calls : calls + flags) + "}\n");
+    const std::string line = known ? "6" : "5";
+    const std::initializer_list<std::string> said{"p.fa:" + line + ": error: division by zero [T406]",
+                                                  "` at p.fa:" + line + " (i="};
+    for (const std::string way : {"-q", "--without=fuse-branches", "--record=trace"}) {
+      SCOPED_TRACE(way);
+      EXPECT_TRUE(ended(tessera({"run", "-t", "1", way, "p.fa"}), 1, said));
+    }
+  }
+}
+
 TEST_F(Command, WhatFailsInASubNamesItsCalls) {
   write("p.fa",
         "C++ sub show(int v) ${{ printf(\"%d\", v); $}}\n"
