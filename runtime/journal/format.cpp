@@ -320,20 +320,38 @@ File::File(const std::filesystem::path& path, const Header& header)
   serialize_header(out, header);
   try {
     frame(static_cast<std::uint32_t>(Frame::header), bytes, {});
+    flush();
   } catch (...) {
     close(file_);
     throw;
   }
 }
-File::~File() { close(file_); }
+File::~File() {
+  try {
+    flush();
+  } catch (const std::exception&) {  // a file that is cut off
+  }
+  close(file_);
+}
 
 void File::write(std::span<const std::byte> bytes) {
+  size_ += bytes.size();
+  if (buffer_.size() + bytes.size() > kBuffer) flush();
+  if (bytes.size() > kBuffer) return write_out(bytes);
+  put_all(buffer_, bytes);
+}
+
+void File::flush() {
+  const std::vector<std::byte> bytes = std::exchange(buffer_, {});
+  write_out(bytes);
+}
+
+void File::write_out(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_writing(path_);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
-    size_ += static_cast<std::uint64_t>(n);
   }
 }
 
@@ -374,6 +392,7 @@ void File::value(const ValueOf& v) {
 }
 
 void File::sync() {
+  flush();
   if (fdatasync(file_) != 0) fail_writing(path_);
 }
 

@@ -137,7 +137,7 @@ void append(std::vector<std::byte>& to, const NeedsText&);
 // Values of more bytes have a frame of their own.
 inline constexpr std::size_t kSmallValue = 512;
 // A frame of records has about so many bytes: one that is damaged takes no more along.
-inline constexpr std::size_t kFrame = 64 << 10;
+inline constexpr std::size_t kFrame = 64 << 10, kBuffer = 256 << 10;
 
 // An open file to be written. All throw std::system_error.
 class File {
@@ -153,16 +153,20 @@ class File {
   void end_sweep();  // it is whole
   void records(std::span<const std::byte> rows);
   void value(const ValueOf&);
+  // What is there goes to the system, and with sync() to the disk. Before that some of it is kept here: many small
+  // frames are one write.
+  void flush();
   void sync();
   std::uint64_t size() const { return size_; }
 
  private:
   void frame(std::uint32_t kind, std::span<const std::byte> head, std::span<const std::byte> rest);
   void write(std::span<const std::byte>);
+  void write_out(std::span<const std::byte>);
   std::filesystem::path path_;
   int file_ = -1;
   std::uint64_t size_ = 0, sweep_ = 0, frames_ = 0;
-  std::vector<std::byte> needs_;
+  std::vector<std::byte> needs_, buffer_;
 };
 
 // RowWriter puts records into frames of about kFrame bytes; large values into their own.

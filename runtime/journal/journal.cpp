@@ -283,7 +283,7 @@ void Journal::write(const std::vector<Page::Taken>& all) try {
   }
   write_learned();
   if (whole) file_->end_sweep();
-  if (simulation == nullptr) file_->sync();
+  simulation == nullptr ? file_->sync() : file_->flush();
 } catch (const std::exception& e) {
   on_.store(false);
   if (captured_ != nullptr) captured_->let_go();

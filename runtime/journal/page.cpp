@@ -10,7 +10,7 @@
 namespace tessera::runtime::journal {
 namespace {
 
-std::uint64_t bytes_of(const abi::Value* v) { return v->size + sizeof(Slot); }
+std::uint64_t bytes_of(const abi::Value* v) { return v->size + sizeof(Slot) + sizeof(abi::Value); }
 
 // The thread that has let go of its last reference.
 bool lets_go_here(abi::Value* v) {

@@ -25,7 +25,7 @@ class Doing;
 
 // A page that has kept so many bytes of values for the next sweep has it come at once; one with more keeps no further
 // ones.
-inline constexpr std::uint64_t kPageFull = std::uint64_t{32} << 20, kPageMost = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kPageFull = std::uint64_t{16} << 20, kPageMost = std::uint64_t{256} << 20;
 
 class alignas(64) Page {
  public:

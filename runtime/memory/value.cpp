@@ -141,8 +141,12 @@ void value_free(Value* v) {
     if (runtime::lets_go(v)) runtime::pool_free(v, sizeof(Value));
     return;
   }
+  // What only a journal holds until it is written is nobody's pile.
+  if ((pool & kSampled) != 0) {
+    __atomic_fetch_and(&v->pool, static_cast<std::uint8_t>(~kSampled), __ATOMIC_RELAXED);
+    runtime::no_longer_held(v);
+  }
   if ((pool & kNoted) != 0 && !runtime::lets_go(v)) return;
-  if ((pool & kSampled) != 0) runtime::no_longer_held(v);
   if (!is_block(v)) return runtime::pool_free(v, sizeof(Value));
   delete_decoded(large(v)->decoded);
   runtime::block_bytes -= static_cast<std::int64_t>(v->size);
