@@ -109,7 +109,11 @@ class Calls {
     if (calls_.size() > kMostUses) return;
     while (std::count_if(calls_.begin(), calls_.end(),
                          [this](Call& c) { return !c.waits && (c.waits = does_wait(c)); }) > 0) {}
-    for (const Call& c : calls_) (c.waits ? range.waiting : range.free).push_back(c.chain);
+    for (const Call& c : calls_) {
+      // Wherever an iteration is made, what has a place runs there.
+      const bool stays = c.chain->locator != nullptr || c.chain->placed;
+      if (c.waits || !stays) (c.waits ? range.waiting : range.free).push_back(c.chain);
+    }
     if (range.waiting.empty()) range.free.clear();
   }
 

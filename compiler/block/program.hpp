@@ -207,8 +207,8 @@ struct Chain {
   // where it is, so it is nothing to be balanced.
   bool spreads = false, stays = false;
   bool placed = false;  // all that it makes has a place, in the end; no call. Pass find-placed
-  // Ranges, pass find-carried: of what an iteration makes the chains that wait for other iterations, and all others.
-  // None of either where nothing waits so.
+  // Ranges, pass find-carried: of what an iteration makes the chains that wait for other iterations, and all others
+  // that have no place. None of either where nothing waits so.
   std::vector<const Chain*> waiting, free;
   std::vector<const Variable*> parameters;   // filled by Spawn::arguments
   std::vector<const Variable*> captured;     // pass close-frames

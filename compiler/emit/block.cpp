@@ -496,7 +496,7 @@ class Writer {
     if (block_.kind == Kind::loop)
       return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(*block_.body) + "~0u};\n";
     return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(chain_.waiting) + "~0u, " +
-           groups_of(chain_.free) + "~0u};\n";
+           groups_of(chain_.free) + "~0u, " + groups_of(*block_.body, true) + "~0u};\n";
   }
   bool is_around() const { return block_.kind == Kind::range && nested(*block_.body); }
   std::string within() const {
@@ -521,13 +521,16 @@ class Writer {
     for (const std::uint32_t g : groups) out += std::to_string(g) + ", ";
     return out;
   }
-  static std::string groups_of(const block::Body& body) {
+  // `once`: without those that repeat.
+  static std::string groups_of(const block::Body& body, bool once = false) {
     std::string out;
     for (const block::Step& step : body.steps) {
       const auto* when = std::get_if<std::unique_ptr<block::When>>(&step);
-      if (when != nullptr && (*when)->condition == nullptr) out += groups_of((*when)->body);
+      if (when != nullptr && (*when)->condition == nullptr) out += groups_of((*when)->body, once);
       const auto* spawn = std::get_if<block::Spawn>(&step);
       if (spawn == nullptr || spawn->chain->kind != Kind::atomic) continue;
+      if (once && (spawn->chain->last().last != nullptr || spawn->chain->blocks.front()->condition != nullptr))
+        continue;
       out += std::to_string(spawn->chain->group()) + ", ";
     }
     return out;

@@ -52,8 +52,8 @@ inline bool is_light(const abi::Block& range, const GroupStats& stats) {
   return known > 0 && ((range.flags & abi::kBulk) != 0 ? made > 0 && sum < kLightBulkTicks : heavy == 0);
 }
 
-// By the time of all that has run here, and of one of each group: a rank that has got a part may have run only what
-// waits for nothing. False until what waits is known.
+// By the time of all that has run here, and of what one iteration makes: a rank that has got a part may have run only
+// what waits for nothing. False until what waits is known.
 inline bool worth_giving(const abi::Block& range, std::int64_t iterations, const GroupStats& stats) {
   const std::uint32_t* g = range.carried;
   if (g == nullptr) return true;
@@ -66,7 +66,12 @@ inline bool worth_giving(const abi::Block& range, std::int64_t iterations, const
     ++g;
     return c;
   };
-  const Calls waiting = next_list(), free = next_list();
+  const Calls waiting = next_list();
+  Calls free = next_list();
+  // Of calls that depend on a condition fewer are made, of inner loops more.
+  double made = 0;
+  for (; *g != ~0u; ++g) made = std::max(made, static_cast<double>(stats.read(*g).count));
+  if (made > 0) free.of_one = free.time / made;
   return waiting.of_one > 0 && free.of_one > std::max(waiting.of_one, kLightTicks) && free.time > waiting.time &&
          free.bytes * static_cast<double>(iterations) < kMostWaitingBytes;
 }

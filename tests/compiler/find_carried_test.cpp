@@ -66,6 +66,15 @@ TEST(FindCarried, WhereverItIs) {
   EXPECT_EQ(waits("for t = 1..n use(t > 5 ? x[t - 5] : 0, x[t]);"), Lines{}) << "not all of them";
 }
 
+// It runs there, wherever the iteration is made.
+TEST(FindCarried, WhatHasAPlaceIsNoReasonToGiveIterations) {
+  EXPECT_EQ(waits("for t = 1..n { set(t, y[t]) @ { locator_cyclic: t; }; add(s[t - 1], y[t], s[t]); show(t); }"),
+            Lines{"add; not show"});
+  EXPECT_EQ(
+      waits("for t = 1..n { for i = 0..9 set(i, y[t][i]) @ { locator_cyclic: i; }; add(s[t - 1], y[t][4], s[t]); }"),
+      Lines{"add"});
+}
+
 TEST(FindCarried, ASubMayReadAndAssign) {
   EXPECT_EQ(waits("for t = 1..n { twice(x[t - 1], x[t], n); set(t, y[t]); }", {"inline-subs"}),
             Lines{"twice; not set"});

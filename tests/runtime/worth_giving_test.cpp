@@ -27,7 +27,7 @@ class WorthGiving : public ::testing::Test {
       now_ += took;
     }
   }
-  static constexpr std::uint32_t kGroups[] = {kWaits, ~0u, kFree, ~0u};
+  static constexpr std::uint32_t kGroups[] = {kWaits, ~0u, kFree, ~0u, ~0u};
   abi::Block loop_{};
   GroupStats stats_{3};
   std::uint64_t now_ = 1;
@@ -56,6 +56,18 @@ TEST_F(WorthGiving, WhatHasRunOftenCountsAsOne) {
   ran(kWaits, kMs);
   ran(kFree, kMs / 100, 1000);
   EXPECT_FALSE(worth_giving(loop_, 100, stats_));
+}
+
+// Every tenth iteration prints a line.
+TEST_F(WorthGiving, NotForWhatFewIterationsMake) {
+  static constexpr std::uint32_t kAlsoOnce[] = {kWaits, ~0u, kFree, ~0u, kWaits, ~0u};
+  ran(kFree, kMs / 50, 10);
+  ran(kWaits, kMs / 10'000, 100);
+  EXPECT_TRUE(worth_giving(loop_, 100, stats_)) << "20 us, for all that is known";
+  loop_.carried = kAlsoOnce;
+  EXPECT_FALSE(worth_giving(loop_, 100, stats_)) << "2 us";
+  ran(kFree, kMs / 50, 200);
+  EXPECT_TRUE(worth_giving(loop_, 100, stats_)) << "an inner loop: 20 us";
 }
 
 TEST_F(WorthGiving, NotWhereManyWaitForEachOther) {

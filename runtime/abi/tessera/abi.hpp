@@ -274,8 +274,9 @@ struct Block {
   // the runtime holds.
   void (*hulls)(const Cf*, std::int64_t first, std::int64_t last, Hulls*) = nullptr;
   std::uint16_t hold_word = 0;
-  // range: the groups of what waits for other iterations, ~0u, those of all else that an iteration makes, ~0u. Null:
-  // nothing waits so. loop each turn of which reads what others make meanwhile: those of its calls, ~0u.
+  // range: the groups of what waits for other iterations, ~0u, those of all else that an iteration makes and that has
+  // no place, ~0u, those of which each iteration makes one, ~0u. Null: nothing waits so. loop each turn of which reads
+  // what others make meanwhile: those of its calls, ~0u.
   const std::uint32_t* carried = nullptr;
   // range: the indices of the blocks that stand in its body and in subs that it calls, from, below, from, .., ~0u.
   // Null: an iteration makes atomic fragments only.
