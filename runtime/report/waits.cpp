@@ -21,10 +21,10 @@ bool only_reads(const abi::Cf* c, const abi::Name& n) {
   return as_read == in_hand;
 }
 
-// A call of a kernel that runs once, and has only to run.
+// A call of a kernel that runs once, and has only to run. (One that repeats assigns what its later turns do, too.)
 bool only_calls(const abi::Program& program, const abi::Block& b) {
   const bool last = b.index + 1 == program.block_count || program.blocks[b.index + 1]->group != b.group;
-  return b.kind == abi::Kind::atomic && (b.flags & abi::kBulk) == 0 && last;
+  return b.kind == abi::Kind::atomic && (b.flags & abi::kRepeats) == 0 && last;
 }
 
 // A record knows the names that it has in hand, but not which of them is written as what. Those that make its inputs

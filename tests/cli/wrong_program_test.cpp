@@ -288,6 +288,24 @@ TEST_F(Command, AWhileThatWaitsHidesNoOther) {
   EXPECT_EQ(o.err.find("wait for each other"), std::string::npos) << o.err;
 }
 
+// A chain that is one fragment waits in one of its turns: what later ones assign waits for the cause, and is none.
+TEST_F(Command, AChainThatWaitsIsNotTheCause) {
+  write("p.fa",
+        "C++ sub init(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub add(int v, int w, name x) ${{ x = v + w; $}}\n"
+        "C++ sub show(int v) ${{ printf(\"%d\\n\", v); $}}\n"
+        "sub main(int n) { df r, s; init(0, s[0]);\n"
+        "  for i = 1..n if i != 2 init(i, r[i]);\n"
+        "  for i = 1..n add(s[i - 1], r[i], s[i]);\n"
+        "  for i = 1..n show(s[i]); }\n");
+  for (const char* ranks : {"1", "2"}) {
+    const Outcome o = tessera({"run", "-q", "-n", ranks, "p.fa", "--", "30"});
+    EXPECT_TRUE(ended(o, 1, {"[T401]", "waits for `r[2]`"})) << o.err;
+    EXPECT_EQ(o.err.find("waits for `s"), std::string::npos) << o.err;
+    EXPECT_EQ(o.err.find("more data fragment"), std::string::npos) << o.err;
+  }
+}
+
 TEST_F(Command, TheCompilerKnowsTheColumn) {
   write("p.fa",
         "C++ sub f(int i) ${{ int q = nosuch; $}}\n"
