@@ -23,7 +23,8 @@ class Growth {
     const std::int64_t ran = running_;
     running_ = after > 0 ? threads_ : std::clamp<std::int64_t>(ran + before - finished, 0, threads_);
     if (finished == 0) return;
-    born_ += static_cast<double>(std::max<std::int64_t>(0, after - before + finished + running_ - ran));
+    const std::int64_t born = std::max<std::int64_t>(0, after - before + finished + running_ - ran);
+    born_ += static_cast<double>(std::min(born, kMostOfOne * finished));
     finished_ += static_cast<double>(finished);
     if (finished_ > kMemory) {
       born_ *= kMemory / finished_;
@@ -57,6 +58,7 @@ class Growth {
   static constexpr double kMemory = 1000;  // completions
   static constexpr double kSamples = 16;   // before it is more than a guess
   static constexpr double kMost = 100;
+  static constexpr std::int64_t kMostOfOne = 16;  // more is a loop that is spread out, and no search
   static constexpr double kGrows = 4;
   static constexpr double kFew = 0.25;  // each made
 
