@@ -107,6 +107,17 @@ const Token& Parser::expect(std::string_view word, std::string_view where) {
   unexpected(wanted);
 }
 
+// This keyword has been told of: what follows of it, and can't be one, is the same name.
+void Parser::meant_as_name(std::string_view keyword) {
+  for (std::size_t k = pos_ + 1; k + 1 < tokens_.size(); ++k) {
+    if (tokens_[k].kind != TokenKind::keyword || tokens_[k].text != keyword) continue;
+    for (const char* follower :
+         {"[", "]", ",", ")", ";", "+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "?"}) {
+      if (tokens_[k + 1].is(follower)) tokens_[k].kind = TokenKind::name;
+    }
+  }
+}
+
 Word Parser::name(std::string_view what) {
   const Token& t = peek();
   if (t.kind == TokenKind::name) {
@@ -118,6 +129,7 @@ Word Parser::name(std::string_view what) {
                        quote(t.text) + " is a keyword and can't be " + std::string(what) + ": choose another name");
     for (const char* follower : {",", ")", "(", ";", "=", "["}) {
       if (!peek(1).is(follower)) continue;
+      meant_as_name(t.text);
       take();  // clearly meant as a name: go on as if it were one
       return {std::string(t.text), t.extent};
     }

@@ -79,6 +79,7 @@ class Parser {
   bool accept(std::string_view word);
   const Token& expect(std::string_view word, std::string_view where);
   Word name(std::string_view what);
+  void meant_as_name(std::string_view keyword);
   Extent behind() const;  // the place just behind the last token taken
   [[noreturn]] void fail(std::string_view code, Extent at, std::string text) const;
   [[noreturn]] void unexpected(std::string_view wanted) const;

@@ -104,6 +104,18 @@ TEST(Declarations, AKeywordIsNoNameOfAParameter) {
         << declaration;
 }
 
+TEST(Declarations, AKeywordForANameIsToldOfOnce) {
+  const std::string kernel = "C++ sub put(int v, name x) ${{ x = v; $}}\n", main = "sub main() { df x; f(3, x); }\n";
+  EXPECT_EQ(codes(translate_text(
+                kernel + "sub f(int n, name out) { for i = 0..n put(i, out[i]); put(n, out[n + 1]); }\n" + main)),
+            "T133");
+  EXPECT_EQ(codes(translate_text(kernel + "sub f(int in, name r) { put(in + 1, r[in]); }\n" + main)), "T133");
+  EXPECT_EQ(codes(translate_text(
+                kernel + "sub f(int n, name out) { while i < n, i = 0 .. out out[9] put(i, out[i]); }\n" + main)),
+            "T133")
+      << "one of them is a keyword";
+}
+
 TEST(Declarations, APlainNameBesideAnIndexedOneIsAnotherFragment) {
   const std::string kernels = "C++ sub init(int v, name x) ${{ x = v; $}}\nC++ sub show(int v) ${{ $}}\n";
   EXPECT_EQ(
