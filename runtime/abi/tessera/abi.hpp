@@ -33,7 +33,7 @@ inline std::uint64_t fold(std::uint64_t x, std::uint64_t k) {
 
 // mix derives the id of child number `v` of `a`. For one parent it is injective in v, and for one
 // v injective in the parent (each line is a bijection of the 128-bit state).
-inline Id mix(Id a, std::uint64_t v) {
+TESSERA_HOT Id mix(Id a, std::uint64_t v) {
   a.lo ^= (v + 1) * 0x9E3779B97F4A7C15u;
   a.hi ^= fold(a.lo, 0xD6E8FEB86659FD93u);
   a.lo ^= fold(a.hi, 0xA0761D6478BD642Fu);
