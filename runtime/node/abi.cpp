@@ -159,6 +159,7 @@ std::string name_and_file(const abi::Program& program, const abi::Block& b, std:
 
 [[gnu::noinline, gnu::cold]] void sample_output(Worker* w, const Cf* c, std::uint32_t output, Value* v) {
   w->held.again();
+  if (recalled(c)) return;  // what a journal gives may stay to the end, and nobody makes more of it
   w->node.held->sample(name_and_file(w->node.facts.program, *c->block, c->block->input_count + output), c->block->group,
                        v);
 }
