@@ -259,6 +259,26 @@ class Holding {
       if (auto* when = std::get_if<std::unique_ptr<When>>(&step)) body((*when)->body, around, covered, forced);
       if (auto* spawn = std::get_if<Spawn>(&step)) statement(*spawn, around, covered, forced);
     }
+    for (std::size_t k = 1; k < b.steps.size(); ++k) {
+      const auto *first = std::get_if<Spawn>(&b.steps[k - 1]), *second = std::get_if<Spawn>(&b.steps[k]);
+      if (first != nullptr && second != nullptr && second->otherwise) choice(*first, *second, b, covered);
+    }
+  }
+
+  // What an `if` deletes its `else` may have to read, to know that it is not to be.
+  void choice(const Spawn& yes, const Spawn& no, Body& b, const Variables& covered) {
+    std::vector<Access> all;
+    Variables bound;
+    collect(yes, false, all, bound);
+    for (const auto& block : no.chain->blocks) {
+      for (const Input& in : block->inputs) {
+        const Variable* v = in.name.base;
+        const auto meets = [&](const Access& a) { return a.deletes && of(a.name.base) == of(v); };
+        if (covered.count(v) != 0 || std::none_of(all.begin(), all.end(), meets)) continue;
+        add(b.holds, {v, {}, in.name.at});
+        held_classes_.insert(of(v));
+      }
+    }
   }
 
   void statement(Spawn& s, const std::vector<Body*>& around, Variables covered, Variables forced) {

@@ -87,6 +87,7 @@ class Lowering {
       Spawn spawn = own(make(Kind::branch, "if", s.at));
       spawn.chain->last().condition = i->condition;
       spawn.chain->last().body = body(*i->body);
+      spawn.otherwise = i->otherwise;
       out.steps.emplace_back(std::move(spawn));
     }
   }

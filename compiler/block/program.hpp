@@ -48,6 +48,7 @@ struct Spawn {
   std::uint32_t end_ordinal = 0;             // of the scope opened for that
   std::vector<semantics::ReadCount> counts;  // subs only: until pass defer-arguments
   ExprPtr locator;                           // subs only: until pass defer-arguments gives it a chain
+  bool otherwise = false;                    // an `else`: the step before it is its `if`
   // Made only if the chain's locator means `rank` of `ranks`; null: always. Pass spread-loops.
   const Variable* rank = nullptr;
   const Variable* ranks = nullptr;

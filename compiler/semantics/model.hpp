@@ -133,6 +133,7 @@ struct While {
 struct If {
   ExprPtr condition;
   std::unique_ptr<Body> body;
+  bool otherwise = false;  // an `else`: the statement before it is its `if`
 };
 
 struct Statement {

@@ -80,6 +80,7 @@ void Resolver::statement(const syntax::Statement& s, Body& body) {
       If other;
       other.condition = limited(make_not(std::move(condition), diagnostics_));
       other.body = inner(*node->otherwise, nullptr);
+      other.otherwise = true;
       body.statements.push_back({node->else_at, std::move(other)});
     }
   } else if (const auto* node = std::get_if<syntax::Let>(&s.node)) {
