@@ -260,24 +260,31 @@ class Holding {
       if (auto* spawn = std::get_if<Spawn>(&step)) statement(*spawn, around, covered, forced);
     }
     for (std::size_t k = 1; k < b.steps.size(); ++k) {
-      const auto *first = std::get_if<Spawn>(&b.steps[k - 1]), *second = std::get_if<Spawn>(&b.steps[k]);
-      if (first != nullptr && second != nullptr && second->otherwise) choice(*first, *second, b, covered);
+      auto *yes = std::get_if<Spawn>(&b.steps[k - 1]), *no = std::get_if<Spawn>(&b.steps[k]);
+      if (yes == nullptr || no == nullptr || !no->otherwise) continue;
+      beside(*yes, *no, around, covered);
+      beside(*no, *yes, around, covered);
     }
   }
 
-  // What an `if` deletes its `else` may have to read, to know that it is not to be.
-  void choice(const Spawn& yes, const Spawn& no, Body& b, const Variables& covered) {
+  // Of an `if` and its `else`: what the one deletes the other has to read, to know whether it is to be.
+  void beside(const Spawn& deletes, Spawn& reads, const std::vector<Body*>& around, const Variables& covered) {
     std::vector<Access> all;
     Variables bound;
-    collect(yes, false, all, bound);
-    for (const auto& block : no.chain->blocks) {
+    collect(deletes, false, all, bound);
+    std::map<const Variable*, std::vector<Access>, ById> held;
+    for (const auto& block : reads.chain->blocks) {
       for (const Input& in : block->inputs) {
         const Variable* v = in.name.base;
         const auto meets = [&](const Access& a) { return a.deletes && of(a.name.base) == of(v); };
-        if (covered.count(v) != 0 || std::none_of(all.begin(), all.end(), meets)) continue;
-        add(b.holds, {v, {}, in.name.at});
-        held_classes_.insert(of(v));
+        if (covered.count(v) == 0 && std::any_of(all.begin(), all.end(), meets))
+          held[v].push_back({in.name, false, false, {}});
       }
+    }
+    for (const auto& [v, list] : held) {
+      std::vector<const Access*> accesses;
+      for (const Access& a : list) accesses.push_back(&a);
+      hold(reads, around, accesses, {});
     }
   }
 

@@ -243,6 +243,7 @@ class Copy {
   Spawn spawn(const Spawn& s) {
     Spawn out;
     out.ordinal = s.ordinal;
+    out.otherwise = s.otherwise;
     out.arguments = arguments(s.arguments);
     out.done = names(s.done);
     out.deletes = names(s.deletes);

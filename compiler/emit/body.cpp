@@ -196,14 +196,15 @@ bool BodyWriter::decides(const block::Spawn& s, const std::string& indent) {
   const bool always =
       std::all_of(first.inputs.begin(), first.inputs.end(), [](const block::Input& in) { return in.when == nullptr; });
   if (!alone || first.condition == nullptr || !always) return false;
-  const std::string count = std::to_string(first.inputs.size());
+  const std::string count = std::to_string(first.inputs.size()),
+                    block = hole(Hole::block, "B" + std::to_string(first.index));
   std::string names;
   for (const block::Input& in : first.inputs) names += (names.empty() ? "" : ", ") + expr_.name(in.name);
   // What would be wrong in it is wrong in its fragment.
   out_ += indent + "bool decided = false, holds = true;\n" + indent + "try {\n" + indent + "  const Name n[] = {" +
-          names + "};\n" + indent + "  Value v[" + count + "];\n" + indent + "  if (look(w, n, " + count + ", v)) {\n" +
+          names + "};\n" + indent + "  Value v[" + count + "];\n" + indent + "  if (look(w, " + block + ", n, v)) {\n" +
           indent + "    holds = " + ExpressionWriter(context_, environment_, "v").condition(*first.condition) + ";\n" +
-          indent + "    decided = true;\n" + indent + "    looked(w, n, " + count + ");\n" + indent + "  }\n" + indent +
+          indent + "    decided = true;\n" + indent + "    looked(w, " + block + ", n);\n" + indent + "  }\n" + indent +
           "} catch (...) {\n" + indent + "}\n";
   if (!first.otherwise.empty()) {
     out_ += indent + "if (!holds) {\n" +

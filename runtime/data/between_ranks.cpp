@@ -164,7 +164,11 @@ void DataFragments::take_back(Worker& w, const abi::Name& n) {
   if (!is_home(n)) return w.taken_back.push_back(n);
   Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
-  DfEntry* e = shard.find(n.id);
+  count_off(shard, shard.find(n.id), n);
+}
+
+// One use less. At home; lock held.
+void DataFragments::count_off(Shard& shard, DfEntry* e, const abi::Name& n) {
   if (e == nullptr || !e->counted || e->value == nullptr || e->others != nullptr) {
     happens(shard, e, n, protocol::Used{});
     return;

@@ -96,9 +96,7 @@ void DataFragments::looked(const abi::Name& n) {
   Shard& shard = table_.shard(n.id);
   const std::lock_guard hold(shard.mutex);
   DfEntry* e = shard.find(n.id);
-  if (e == nullptr || !e->counted) return;
-  e->set_uses_left(e->uses_left() - 1);
-  if (e->uses_left() <= 0) free_entry(shard.remove(n.id));
+  if (e != nullptr && e->counted) count_off(shard, e, n);  // another rank may have asked for it meanwhile
 }
 
 // Whoever assigns this input does so here, or sees to it that the value comes here (due). Nobody relies on that where

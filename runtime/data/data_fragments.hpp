@@ -221,6 +221,7 @@ class DataFragments {
   void fail_at(const abi::Name&, std::uint32_t block, const std::string& text);
   std::uint64_t hold(ScopeRecord*, Rank home);
   bool is_home(const abi::Name& n) const;
+  void count_off(Shard&, DfEntry*, const abi::Name&);
 
   Surroundings& rank_;
   const RunFacts& facts_;

@@ -239,19 +239,20 @@ void hulls_stay(const Hulls& hulls, std::int64_t until) {
 }
 
 // What waits for values that come late is looked at now and then only.
-bool look(Worker* w, const Name* names, unsigned count, Value* copies) {
+bool look(Worker* w, const Block& b, const Name* names, Value* copies) {
   constexpr std::uint8_t kAgain = 8;
   if (w->watched) return false;
-  if (w->blind > 0) return --w->blind, false;
-  for (unsigned k = 0; k < count; ++k) {
+  std::uint8_t& blind = w->blind[b.index % w->blind.size()];
+  if (blind > 0) return --blind, false;
+  for (unsigned k = 0; k < b.input_count; ++k) {
     const runtime::DataFragments::Seen seen = w->node.data.look(names[k], copies[k]);
-    if (seen == runtime::DataFragments::Seen::not_yet) w->blind = kAgain;
+    if (seen == runtime::DataFragments::Seen::not_yet) blind = kAgain;
     if (seen != runtime::DataFragments::Seen::here) return false;
   }
   return true;
 }
-void looked(Worker* w, const Name* names, unsigned count) {
-  for (unsigned k = 0; k < count; ++k) w->node.data.looked(names[k]);
+void looked(Worker* w, const Block& b, const Name* names) {
+  for (unsigned k = 0; k < b.input_count; ++k) w->node.data.looked(names[k]);
 }
 
 void take_back(Worker* w, const Name& n) {

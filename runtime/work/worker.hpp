@@ -2,6 +2,7 @@
 // hand while it runs fragments.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -84,7 +85,7 @@ struct Worker {
   std::uint64_t tells_by = 0;                   // ticks
   Places places;                                // of readers of what it is assigning
   std::vector<Name> taken_back;                 // of other homes: not told yet
-  std::uint8_t blind = 0;                       // so many conditions are not looked at before they are fragments
+  std::array<std::uint8_t, 16> blind{};         // by block: so often its condition is not looked at beforehand
   std::vector<Id> dead;                         // of swept names: to be freed
   runtime::HeldCountdown held;                  // to the next of its outputs by which held bytes are counted
   bool sent = false;                            // something went to the outbox since the last flush

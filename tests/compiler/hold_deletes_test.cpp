@@ -50,13 +50,15 @@ TEST(HoldDeletes, LoopsAndSubsBesideIt) {
              "holds a"}));  // while main is run, the loop, the call; the sub does not know who calls
 }
 
-// What an `if` deletes its `else` reads to know that it is not to be.
+// What the one deletes the other reads, to know whether it is to be.
 TEST(HoldDeletes, AnElseBesideTheDelete) {
   const std::string begins = "sub main() { df x, y; set(1, x[0]); for t = 0..8 { ", ends = " } show(x[9]); }";
   const auto holds = [&](const std::string& choice) { return lines(begins + choice + ends, "holds").size(); };
-  EXPECT_EQ(holds("if x[t] == 1 use(x[t], x[t + 1]) --> (x[t]); else use(2, x[t + 1]);"), 1u);
-  EXPECT_EQ(holds("if x[t] == 1 use(2, x[t + 1]); else use(x[t], x[t + 1]) --> (x[t]);"), 0u) << "it is read by then";
+  EXPECT_EQ(holds("if x[t] == 1 use(x[t], x[t + 1]) --> (x[t]); else use(2, x[t + 1]);"), 2u) << "also its body";
+  EXPECT_EQ(holds("if x[t] == 1 use(2, x[t + 1]); else use(x[t], x[t + 1]) --> (x[t]);"), 2u);
   EXPECT_EQ(holds("if t == 1 use(x[t], x[t + 1]) --> (x[t]); else use(2, x[t + 1]);"), 0u) << "it reads nothing";
+  const std::string sub = "sub main() { df x; set(1, x[0]); c(x); show(x[9]); } sub c(name x) for t = 0..8 ";
+  EXPECT_EQ(lines(sub + "if x[t] == 1 use(x[t], x[t + 1]) --> (x[t]); else use(2, x[t + 1]);", "holds").size(), 2u);
 }
 
 TEST(HoldDeletes, WithTheIndicesThatAreKnown) {

@@ -56,6 +56,7 @@ class Writer::Cells {
                       ");\n");
     }
     if (steps_ % 3 == 0) parts.push_back(handed_on());  // no number is drawn: the other programs stay as they are
+    if (steps_ % 3 == 1) parts.push_back(chosen());
     if (w_.fault_ == Fault::assigned_twice) {
       parts.push_back("if " + l_ + "[0] >= 0 mix(1, 2, " + at(x_, std::to_string(r_.below(far_)), "0") + ");\n");
     }
@@ -248,6 +249,18 @@ class Writer::Cells {
             "if g % 2 == 0 either(a, b, t, d);\nif g % 2 != 0 same(c, d);\n" + "mix(a, g, b);\n" + (late ? "" : down) +
             "if t == " + last + " show(\"handed\", d);\n");
     return "if 1 " + w_.braces("same(3, h0);\nsame(5, h1);\nsame(7, h2);\n" + next + "h0, h1, h2, 0);\n", "h0, h1, h2");
+  }
+
+  // What one branch of a choice deletes the other one reads, to know that it is not to be.
+  std::string chosen() {
+    const std::string freed = " --> (w[t])", left;
+    const std::string yes = "mix(w[t], t, w[t + 1])" + (far_ % 2 == 0 || n_ % 2 == 0 ? freed : left) + ";\n",
+                      no = "same(w[t] * 3 % 1001 + 2, w[t + 1])" + (n_ % 2 == 0 ? left : freed) + ";\n";
+    sub("chosen", "name w, name k",
+        "while t < " + std::to_string(2 * steps_) + " && w[t] == w[t], t = 0 .. out k {\nif w[t] % 2 == 0 " + yes +
+            "else " + no + "}\n");
+    return "if 1 " +
+           w_.braces("same(3, w0[0]);\n" + w_.sub_ + "chosen(w0, k0);\nshow(\"chosen\", w0[k0]);\n", "w0, k0");
   }
 
   // Who reads other rows.

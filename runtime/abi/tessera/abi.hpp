@@ -402,11 +402,11 @@ void horizon_close(Worker*, std::int64_t horizon);
 // them; 0: as long as they live.
 void hulls_stay(const Hulls&, std::int64_t until);
 
-// look copies the values of these names where all are numbers that are on this rank, and says whether they are: so a
-// condition is known before there is a fragment for it. looked counts them as read, by a fragment that need not be
-// made.
-bool look(Worker*, const Name*, unsigned count, Value* copies);
-void looked(Worker*, const Name*, unsigned count);
+// look copies the values of the inputs of this block, by their names, where all are numbers that are on this rank, and
+// says whether they are: so a condition is known before there is a fragment for it. looked counts them as read, by a
+// fragment that need not be made.
+bool look(Worker*, const Block&, const Name*, Value* copies);
+void looked(Worker*, const Block&, const Name*);
 // A use that was counted of this element will not be made; and that was all that this fragment takes back.
 void take_back(Worker*, const Name&);
 void taken_back(Worker*, const Cf*);
