@@ -85,6 +85,46 @@ TEST_F(HeldJournal, WhatAllRanksSkipCountsOnce) {
   EXPECT_LE(recalled, 30'002);
 }
 
+// Each turn's value decides whether there is a next one, so it is written, and given when the run goes on. What only
+// the journal has is no pile: else all that makes more would be held back, and all would be alive at once.
+TEST_F(Journal, WhatDecidesIsNoPile) {
+  write("p.fa",
+        "C++ sub first(int e, name x) ${{\n"
+        "  if (e == 20000 && unlink(\"die\") == 0) kill(getpid(), SIGTERM);\n"
+        "  x = e * 0.5;\n$}}\n"
+        "C++ sub step(real x, name y) ${{ y = x * 0.99 + 1; $}}\n"
+        "C++ sub add(real a, real b, name c) ${{ c = a * 0.9 + b; $}}\n"
+        "C++ sub show(real v) ${{ printf(\"%.17g\\n\", v); $}}\n"
+        "sub chain(int e, name r) {\n"
+        "  df x, k;\n  first(e, x[0]);\n"
+        "  while t < 20 && x[t] > -1, t = 0 .. out k step(x[t], x[t + 1]);\n"
+        "  last(x, k, r);\n}\n"
+        "sub last(name x, int n, name r) step(x[n], r);\n"
+        "sub main() {\n  df r, s;\n  first(0, s[0]);\n"
+        "  for e = 1..40000 { chain(e, r[e]); add(s[e - 1], r[e], s[e]); }\n"
+        "  show(s[40000]);\n}\n");
+  const auto run_it = [&] {
+    return run({"sh", "-c",
+                "CXXFLAGS='-include csignal -include unistd.h' exec " TESSERA_COMMAND
+                " run p.fa -q -t 1 --journal J --summary s.json"});
+  };
+  const auto held_mb = [&] {
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    double bytes = 0;
+    for (const auto& h : summary.at("held")) bytes += h.at("bytes").get<double>();
+    return bytes / 1e6;
+  };
+  const Outcome all = run_it();
+  ASSERT_TRUE(ended(all, 0));
+  EXPECT_LT(held_mb(), 4);
+  deadly();
+  EXPECT_EQ(run_it().exit_code, 75);
+  const Outcome rest = run_it();
+  EXPECT_TRUE(ended(rest, 0));
+  EXPECT_EQ(rest.out, all.out);
+  EXPECT_LT(held_mb(), 4);
+}
+
 // What ran in an earlier run counts apart, and is not shipped about.
 TEST_F(Journal, WhatIsRecalledCountsApart) {
   deadly();

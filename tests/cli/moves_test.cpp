@@ -74,7 +74,8 @@ TEST_F(Command, WhatIsReadAgainTravelsOnce) {
     EXPECT_TRUE(ended(
         tessera({"run", "p.fa", "-n", "2", "-t", "1", "--balancer", balancer, "--summary", "s.json", "--", "40"}), 0));
     double sent = 0;
-    for (const auto& r : nlohmann::json::parse(read("s.json")).at("ranks")) sent += r.at("bytes_sent").get<double>();
+    const auto summary = nlohmann::json::parse(read("s.json"));
+    for (const auto& r : summary.at("ranks")) sent += r.at("bytes_sent").get<double>();
     EXPECT_LT(sent, 30e6) << balancer << ": 8 MB are read";
     EXPECT_GE(moved(read("s.json")), 4) << balancer;
   }
