@@ -9,6 +9,30 @@ const char* spelling(Kind k) {
   return kText[static_cast<int>(k)];
 }
 
+std::vector<const NameUse*> Block::slots() const {
+  std::vector<const NameUse*> result;
+  for (const Input& in : inputs) result.push_back(&in.name);
+  for (const NameUse* n : outputs()) result.push_back(n);
+  return result;
+}
+
+std::size_t Block::index_count() const {
+  std::size_t count = 0;
+  for (const NameUse* n : slots()) count += n->indices.size();
+  return count;
+}
+
+bool Block::has_makers() const {
+  return std::any_of(makers.begin(), makers.end(), [](const Maker& m) { return m.place != nullptr; });
+}
+
+FrameVariable Chain::place(const Variable* v) const {
+  for (const FrameVariable& f : frame) {
+    if (f.variable == v) return f;
+  }
+  return {v, 0};
+}
+
 std::vector<const NameUse*> Block::outputs() const {
   std::vector<const NameUse*> result;
   if (call) {

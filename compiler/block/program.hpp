@@ -179,6 +179,10 @@ struct Block {
 
   // outputs lists what the block assigns, in the order of its output numbers.
   std::vector<const NameUse*> outputs() const;
+  // slots: the inputs, then the outputs; index_count: how many indices they have together.
+  std::vector<const NameUse*> slots() const;
+  std::size_t index_count() const;
+  bool has_makers() const;
 };
 
 struct FrameVariable {
@@ -228,6 +232,7 @@ struct Chain {
   // What it counts the reads of, when it does nothing else; else null.
   const NameUse* counted_only() const;
   std::size_t capacity() const;
+  FrameVariable place(const Variable*) const;  // in the frame
 };
 
 // Uses: how many fragments will read element [k0][k1]... of a name, as a function of the indices. The
