@@ -105,15 +105,31 @@ class Builder {
     for (const auto& i : use.indices) reads(*i, owner, where, maybe, locator);
   }
 
-  // reads records what an expression reads. The parts of `?:`, `&&` and `||` that need not be
-  // evaluated are read perhaps.
+  // reads records what an expression reads. The parts of `?:`, `&&` and `||` that need not be evaluated are read
+  // perhaps, and only where the first one says so, as far as that is known.
   void reads(const Expr& e, NodeId owner, NodeId where, bool maybe = false, bool locator = false) {
     if (!e.reads) return;
     if (e.kind == Expr::Kind::read) read(e.name, owner, where, maybe, locator);
-    const bool lazy = e.kind == Expr::Kind::choice || (e.kind == Expr::Kind::binary && syntax::is_logic(e.op));
-    for (std::size_t k = 0; k < e.kids.size(); ++k) {
-      reads(*e.kids[k], owner, where, maybe || (lazy && k > 0), locator);
+    const bool choice = e.kind == Expr::Kind::choice, logic = e.kind == Expr::Kind::binary && syntax::is_logic(e.op);
+    if (!choice && !logic) {
+      for (const auto& kid : e.kids) reads(*kid, owner, where, maybe, locator);
+      return;
     }
+    reads(*e.kids[0], owner, where, maybe, locator);
+    const Condition holds = values_.condition(*e.kids[0]);
+    reads_when(e.op == syntax::Operator::lor ? negated(holds) : holds, *e.kids[1], owner, where, locator);
+    if (choice) reads_when(negated(holds), *e.kids[2], owner, where, locator);
+  }
+  void reads_when(Condition holds, const Expr& e, NodeId owner, NodeId where, bool locator) {
+    if (!e.reads) return;
+    const bool outer = dead_;
+    dead_ = dead_ || holds.kind == Condition::Kind::never;
+    if (!holds.alternatives.empty()) {
+      where = node(Kind::branch, where, e.at);
+      flow_.nodes[where].condition = std::move(holds.alternatives);
+    }
+    reads(e, owner, where, true, locator);
+    dead_ = outer;
   }
 
   void write(const NameUse& use, NodeId owner, std::vector<AccessId> Node::*list) {

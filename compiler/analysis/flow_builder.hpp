@@ -19,6 +19,9 @@ struct Condition {
   Alternatives alternatives;  // exact: equivalent; unknown: necessary (may be empty)
 };
 
+// negated holds when `c` does not; as much as is known of that.
+Condition negated(const Condition& c);
+
 // Values gives expressions their values. Variables have one binding at a time: a sub is followed by
 // one call at a time.
 class Values {

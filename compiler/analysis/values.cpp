@@ -76,20 +76,6 @@ Condition against_zero(Operator op, const Linear& d) {
   }
 }
 
-// negated: of each alternative at least one part is false.
-Condition negated(const Condition& c) {
-  if (c.kind == Condition::Kind::always) return known(false);
-  if (c.kind == Condition::Kind::never) return known(true);
-  if (c.kind != Condition::Kind::exact) return {};
-  Condition r = known(true);
-  for (const auto& alternative : c.alternatives) {
-    Condition some = known(false);
-    for (const Linear& l : alternative) some = either(some, against_zero(Operator::lt, l));
-    r = both(r, some);
-  }
-  return r;
-}
-
 Operator mirrored(Operator op) {
   switch (op) {
     case Operator::lt:
@@ -123,6 +109,20 @@ bool holds(Operator op, std::int64_t d) {
 }
 
 }  // namespace
+
+// Of each alternative at least one part is false.
+Condition negated(const Condition& c) {
+  if (c.kind == Condition::Kind::always) return known(false);
+  if (c.kind == Condition::Kind::never) return known(true);
+  if (c.kind != Condition::Kind::exact) return {};
+  Condition r = known(true);
+  for (const auto& alternative : c.alternatives) {
+    Condition some = known(false);
+    for (const Linear& l : alternative) some = either(some, against_zero(Operator::lt, l));
+    r = both(r, some);
+  }
+  return r;
+}
 
 Values::NameRef Values::resolve(const semantics::NameUse& use) {
   NameRef r = names_[use.base->id];

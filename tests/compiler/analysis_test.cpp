@@ -296,6 +296,22 @@ TEST(RandomLoops, AssignedTwiceExactlyWhenEnumerationSaysSo) {
   EXPECT_LT(twice, 1000);
 }
 
+// What the first part of a condition leaves out is not read. (All of the first were told of, with T311.)
+TEST(Flow, ReadsThatAreLeftOut) {
+  const Workspace w;
+  const auto said = [&](const std::string& goes_on) {
+    const std::string text =
+        std::string(kHead) + "  df a, n;\n  while " + goes_on + ", i = 0 .. out n set(1, a[i + 1]);\n";
+    return has(translate(w.write("prog.fa", text + "  show(n);\n}\n"), {}), "T311");
+  };
+  for (const char* c : {"i == 0 || a[i] != 3", "i < 1 || a[i] != 3", "i == 0 ? 1 : a[i] != 3", "i > 0 ? a[i] != 3 : 1",
+                        "!(i > 0 && a[i] == 3)", "i < 3 && (i == 0 || a[i] != 3)"}) {
+    EXPECT_FALSE(said(c)) << c;
+  }
+  for (const char* c : {"i == 1 || a[i] != 3", "i == 0 && a[i] != 3", "i != 0 ? 1 : a[i] != 3"})
+    EXPECT_TRUE(said(c)) << c;
+}
+
 TEST(RandomLoops, NeverAssignedOnlyWhenEnumerationSaysSo) {
   Dice dice(5);
   const Workspace w;

@@ -166,7 +166,8 @@ std::string Writer::through_local(Kind kind, const std::string& target, const Vi
   return "if " + std::string(random_.chance(50) ? "1" : "2 > 1") + " " + braces(parts[0] + parts[1] + parts[2], local);
 }
 
-// while: the number of steps until a chain of values meets a condition.
+// while: the number of steps until a chain of values meets a condition. The chain has a first value, or the first
+// turn does not look at one.
 std::string Writer::counted(const std::string& target, const Visible& v, int depth) {
   const int start = random_.below(3);
   const int most = start + random_.between(0, 6);
@@ -176,16 +177,23 @@ std::string Writer::counted(const std::string& target, const Visible& v, int dep
   const Protected no_new_name_hides(targets_, c);
   const std::string i = name("i", inner);
   inner = with(inner, {i, Kind::integer, double(start), double(most)});
-  inner.fragments.push_back({c + "[" + i + "]", Kind::integer, {}, 0, 999});
+  const bool skips = random_.chance(30);
+  if (!skips) inner.fragments.push_back({c + "[" + i + "]", Kind::integer, {}, 0, 999});
   const std::string modulus = std::to_string(random_.between(2, 9));
   weight_ *= most - start + 1;
   cost_ += weight_;
   const std::string step = produce(Kind::integer, c + "[" + i + " + 1]", inner, std::min(depth, 1));
   const std::string seen = random_.chance(50) ? show(inner) : "";
   weight_ /= most - start + 1;
-  const std::string loop = "while " + pragma() + c + "[" + i + "] % " + modulus + " != 1 && " + i + " < " +
-                           std::to_string(most) + ", " + i + " = " + std::to_string(start) + " .. out " + target + " " +
-                           braces(step + seen);
+  const std::string begin = std::to_string(start);
+  std::string goes_on = c + "[" + i + "] % " + modulus + " != 1";
+  if (skips) {
+    goes_on = random_.chance(50) ? "(" + i + " == " + begin + " || " + goes_on + ")"
+                                 : "(" + i + " > " + begin + " ? " + goes_on + " : 1)";
+  }
+  const std::string loop = "while " + pragma() + goes_on + " && " + i + " < " + std::to_string(most) + ", " + i +
+                           " = " + begin + " .. out " + target + " " + braces(step + seen);
+  if (skips) return "if 1 " + braces(loop, c);
   return "if 1 " + braces(random_.chance(50) ? first + loop : loop + first, c);
 }
 
