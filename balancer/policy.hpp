@@ -30,6 +30,8 @@ struct GroupInfo {
   bool stealable = false;   // the program says so
   bool range = false;       // iterations of a `for`
   std::vector<Group> body;  // range: groups of the calls in one iteration
+  // range: those of all other calls that come of one, perhaps: under conditions, in loops and in subs
+  std::vector<Group> below;
   // One that is shipped takes along what costs no shipment of its own: fragments that it makes (positions of a search),
   // runs of a call that repeats, iterations that read nothing of others.
   bool bulk = false;

@@ -53,6 +53,7 @@ class Weights {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const GroupInfo& info = groups[g];
       if (info.range) groups_[g].body = info.body;
+      if (info.range) groups_[g].below = info.below;
       groups_[g].bulk = info.bulk;
       if (info.profile_count > 0) {
         // A prior, not a verdict: this run's own measurements outweigh it soon.
@@ -74,34 +75,38 @@ class Weights {
     }
   }
 
-  // known: something completed, or a profile said; for a range, all groups of its body.
+  // known: something completed, or a profile said; for a range, all groups of its body, or where it has none, one of
+  // those below.
   bool known(Group g) const {
     if (index(g) >= groups_.size()) return false;
     const Entry& e = groups_[index(g)];
-    if (e.body.empty()) return e.moments.count > 0;
-    return std::all_of(e.body.begin(), e.body.end(),
-                       [&](Group b) { return index(b) < groups_.size() && groups_[index(b)].moments.count > 0; });
+    const auto measured = [this](Group b) { return moments(b).count > 0; };
+    if (!e.body.empty()) return std::all_of(e.body.begin(), e.body.end(), measured);
+    return e.moments.count > 0 || std::any_of(e.below.begin(), e.below.end(), measured);
   }
 
   Time weight(Group g) const {
     if (index(g) >= groups_.size()) return fallback();
     const Entry& e = groups_[index(g)];
-    if (e.body.empty()) return of(e);
     double sum = 0;
     for (const Group b : e.body) {
       sum += static_cast<double>(index(b) < groups_.size() ? of(groups_[index(b)]) : fallback());
     }
-    return std::max<Time>(1, static_cast<Time>(sum));
+    // Of what comes perhaps, or often, as if it came once.
+    for (const Group b : e.below) sum += moments(b).mean;
+    return e.body.empty() && sum <= 0 ? of(e) : std::max<Time>(1, static_cast<Time>(sum));
   }
 
   // cautious is the weight that a decision to move may count on: so much less than the mean as that may be wrong by, of
   // so many that vary as these do (two standard errors), and after one or two completions, which may have been slow for
   // reasons of their own (the first use of fresh memory above all). At least half the mean in the long run.
   Time cautious(Group g) const {
-    if (body(g).empty()) return cautious_of(moments(g), weight(g));
     Time sum = 0;
     for (const Group b : body(g)) sum += cautious_of(moments(b), weight(b));
-    return sum;
+    if (index(g) < groups_.size()) {
+      for (const Group b : groups_[index(g)].below) sum += cautious_of(moments(b), static_cast<Time>(moments(b).mean));
+    }
+    return body(g).empty() && sum == 0 ? cautious_of(moments(g), weight(g)) : sum;
   }
 
   // ship_cost is what a decision to move a fragment counts of `of_one`, Setup::ship_cost: nothing while its weight is a
@@ -128,7 +133,7 @@ class Weights {
  private:
   struct Entry {
     Moments moments;
-    std::vector<Group> body;
+    std::vector<Group> body, below;
     bool bulk = false;
   };
   Time of(const Entry& e) const {

@@ -117,7 +117,13 @@ class Tables {
     return "const std::uint32_t cd" + number_ + "[] = {" + groups_of(chain_.waiting) + "~0u, " +
            groups_of(chain_.free) + "~0u, " + groups_of(*block_.body, true) + "~0u};\n";
   }
-  bool is_around() const { return block_.kind == Kind::range && nested(*block_.body); }
+  static bool decides(const block::Body& body) {
+    return std::any_of(body.steps.begin(), body.steps.end(), [](const block::Step& step) {
+      const auto* when = std::get_if<std::unique_ptr<block::When>>(&step);
+      return when != nullptr && ((*when)->condition != nullptr || decides((*when)->body));
+    });
+  }
+  bool is_around() const { return block_.kind == Kind::range && (nested(*block_.body) || decides(*block_.body)); }
   std::string within() const {
     if (!is_around()) return "";
     std::string out = "const std::uint32_t wi" + number_ + "[] = {";

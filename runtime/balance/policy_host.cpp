@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -11,6 +12,21 @@
 #include "runtime/words/describe.hpp"
 
 namespace tessera::runtime {
+
+// The calls of kernels within a range, but those that `body` has.
+static std::vector<balancer::Group> below(const abi::Program& program, const abi::Block& range,
+                                          const std::vector<balancer::Group>& body) {
+  constexpr std::size_t kMost = 64;  // weights are sums of these
+  std::vector<balancer::Group> all;
+  for (const std::uint32_t* w = range.within; w != nullptr && *w != ~0u; w += 2) {
+    for (std::uint32_t i = w[0]; i < w[1] && all.size() < kMost; ++i) {
+      const balancer::Group g{i};
+      if (program.blocks[i]->group != i || !calls_kernel(program, i)) continue;
+      if (std::find(body.begin(), body.end(), g) == body.end()) all.push_back(g);
+    }
+  }
+  return all;
+}
 
 std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
   std::vector<balancer::GroupInfo> infos(program.block_count);
@@ -24,6 +40,7 @@ std::vector<balancer::GroupInfo> group_infos(const abi::Program& program) {
     for (const std::uint32_t* p = b.body_groups; g.range && p != nullptr && *p != ~0u; ++p) {
       g.body.push_back(balancer::Group{*p});
     }
+    if (g.range) g.below = below(program, b, g.body);
     g.bulk = (b.flags & abi::kBulk) != 0 || (!g.range && !calls_kernel(program, i));
   }
   return infos;

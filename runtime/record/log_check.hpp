@@ -99,7 +99,7 @@ class LogCheck {
     LogBounds::number(s.ship_cost, 0, LogBounds::kMost, "the cost of a shipment");
     bounds_(s.rank);
     for (balancer::GroupInfo& g : s.groups) {
-      bounds_(g.body, g.profile_weight);
+      bounds_(g.body, g.below, g.profile_weight);
       LogBounds::number(g.profile_count, 0, LogBounds::kMostCounted, "a number of fragments");
     }
     if (balancer::executing_ranks(info, s.settings, s.ranks) < 1) {

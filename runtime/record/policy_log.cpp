@@ -20,11 +20,12 @@ constexpr Time kFlush = 100'000'000;  // ns
 Json groups_text(const std::vector<GroupInfo>& groups) {
   Json list = Json::array();
   for (const GroupInfo& g : groups) {
-    const auto& [label, stealable, range, body, bulk, count, weight, variance, never_moved] = g;
+    const auto& [label, stealable, range, body, below, bulk, count, weight, variance, never_moved] = g;
     list.push_back({{"label", label},
                     {"stealable", stealable},
                     {"range", range},
                     {"body", JsonWriter::text_of(body)},
+                    {"below", JsonWriter::text_of(below)},
                     {"bulk", bulk},
                     {"profile_count", count},
                     {"profile_weight", weight},
@@ -42,6 +43,7 @@ std::vector<GroupInfo> groups_of(const Json& list) {
     j.at("stealable").get_to(g.stealable);
     j.at("range").get_to(g.range);
     JsonReader::read(j.at("body"), g.body);
+    if (j.contains("below")) JsonReader::read(j.at("below"), g.below);
     g.bulk = j.value("bulk", false);  // as ship_cost
     JsonReader::read(j.at("profile_count"), g.profile_count);
     JsonReader::read(j.at("profile_weight"), g.profile_weight);

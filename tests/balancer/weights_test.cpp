@@ -62,6 +62,28 @@ TEST(Weights, ARangeWeighsItsBody) {
   EXPECT_EQ(w.weight(Group{0}), 5'000'000'000);
 }
 
+// What an iteration makes under conditions, in loops or in subs: these were never known, and one after the other was
+// stolen to find out what it weighs (V-cycles by recursive subs took 2.3 times as long with thieves as without).
+TEST(Weights, ARangeWeighsWhatIsBelowIt) {
+  std::vector<GroupInfo> groups(4);
+  groups[0].range = groups[3].range = true;
+  groups[0].below = {Group{1}, Group{2}};
+  groups[3].body = {Group{1}};
+  groups[3].below = {Group{2}};
+  Weights w(groups, 0);
+  EXPECT_FALSE(w.known(Group{0}));
+  w.completed(done(2, {1}));
+  EXPECT_TRUE(w.known(Group{0}));
+  EXPECT_EQ(w.weight(Group{0}), 1'000'000'000) << "of the other nothing has come yet";
+  EXPECT_FALSE(w.known(Group{3})) << "its own call has not ended";
+  w.completed(done(1, {2}));
+  EXPECT_TRUE(w.known(Group{3}));
+  EXPECT_EQ(w.weight(Group{0}), 3'000'000'000);
+  EXPECT_EQ(w.weight(Group{3}), 3'000'000'000);
+  EXPECT_GE(w.cautious(Group{0}), 1'500'000'000 / 2);
+  EXPECT_LE(w.cautious(Group{0}), 1'500'000'000);
+}
+
 TEST(Weights, AProfileIsAPriorThatMeasurementsOverrule) {
   std::vector<GroupInfo> groups(1);
   groups[0].profile_count = 1'000'000;

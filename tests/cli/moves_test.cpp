@@ -1,6 +1,8 @@
 // What moves between ranks, what stays, and how values reach their readers.
 #include <map>
 #include <regex>
+#include <utility>
+#include <vector>
 
 #include "command.hpp"
 #include "nlohmann/json.hpp"
@@ -22,6 +24,31 @@ std::int64_t moves(const std::string& summary) {
   const auto ranks = nlohmann::json::parse(summary).at("ranks");
   for (const auto& r : ranks) sum += r.at("moved_out").get<std::int64_t>();
   return sum;
+}
+
+// Balancers are told what comes of an iteration, also under conditions, in loops within and in subs.
+TEST_F(Command, WhatIsBelowALoop) {
+  write("p.fa",
+        "C++ sub make(int i, name x) ${{ x = i; $}}\n"
+        "C++ sub pass(int v, name x) ${{ x = v; $}}\n"
+        "C++ sub show(int v) ${{ (void)v; $}}\n"
+        "sub both(name x, name y) { for k = 0..1 pass(x[k], y[k]); }\n"
+        "sub main() {\n"
+        "  df x, y, z;\n"
+        "  for i = 0..9 make(i, x[i][0]);\n"
+        "  for i = 0..9 if i > 3 make(i, x[i][1]);\n"
+        "  for i = 4..9 both(x[i], y[i]);\n"
+        "  for i = 4..9 { make(i, z[i]); if i > 5 show(y[i][1]); }\n"
+        "}\n");
+  ASSERT_TRUE(ended(tessera({"run", "-q", "p.fa", "--inproc-ranks", "2", "-b", "steal", "--record-policy", "log"}), 0));
+  const std::string log = read("log/rank-0.policy.jsonl");
+  const auto groups = nlohmann::json::parse(log.substr(0, log.find('\n'))).at("groups");
+  std::vector<std::pair<std::size_t, std::size_t>> loops;  // calls in the body, and all others
+  for (const auto& g : groups) {
+    if (g.at("label").get<std::string>().rfind("for i", 0) == 0)
+      loops.emplace_back(g.at("body").size(), g.at("below").size());
+  }
+  EXPECT_EQ(loops, (decltype(loops){{1, 0}, {0, 1}, {0, 1}, {1, 1}}));
 }
 
 // Values of 12 kB that take 120 ms to travel, made and used in a third of a millisecond each, or in some where the

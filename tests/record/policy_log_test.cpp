@@ -35,6 +35,7 @@ class Log : public testing::Test {
     s.groups[0].bulk = bulk_;
     s.groups[1].range = true;
     s.groups[1].body = {Group{0}};
+    s.groups[1].below = below_;
     s.groups[1].profile_variance = 1.0 / 3;
     return s;
   }
@@ -88,6 +89,7 @@ class Log : public testing::Test {
   std::string file_;
   balancer::Time ship_cost_ = 0;
   bool bulk_ = false;
+  std::vector<Group> below_;
 };
 
 TEST_F(Log, EveryPolicyAnswersTheSameAgain) {
@@ -95,6 +97,7 @@ TEST_F(Log, EveryPolicyAnswersTheSameAgain) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       ship_cost_ = seed % 3 == 0 ? 0 : 2'000'000;
       bulk_ = seed % 2 == 0;
+      if (seed % 3 == 0) below_ = {Group{0}};
       record(std::string(p.name), seed);
       const Replay r = replay(file_);
       EXPECT_EQ(r.difference, "") << p.name;
@@ -134,7 +137,7 @@ TEST_F(Log, ALogOfAnOlderTesseraIsReplayed) {
   std::vector<std::string> all = lines();
   Json header = Json::parse(all[0]);
   EXPECT_EQ(header.erase("ship_cost"), 1u);
-  for (Json& group : header.at("groups")) EXPECT_EQ(group.erase("bulk"), 1u);
+  for (Json& group : header.at("groups")) EXPECT_EQ(group.erase("bulk") + group.erase("below"), 2u);
   all.resize(2);
   all[0] = header.dump();
   write(all);

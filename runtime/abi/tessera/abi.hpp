@@ -156,7 +156,7 @@ struct Block {
   // what others make meanwhile: those of its calls, ~0u.
   const std::uint32_t* carried = nullptr;
   // range: the indices of the blocks that stand in its body and in subs that it calls, from, below, from, .., ~0u.
-  // Null: an iteration makes atomic fragments only.
+  // Null: an iteration makes what `body_groups` names, and nothing else.
   const std::uint32_t* within = nullptr;
   // The groups that may assign what the fragment reads, ~0u. Null: it reads nothing, or it is not known.
   const std::uint32_t* fed_by = nullptr;
