@@ -397,6 +397,7 @@ struct Backlog {
   std::int64_t came = 0, gone = 0;
   bool busy = false;  // fragments run here, which may read them
   bool asks = false;  // is the other one busy?
+  bool answers = false;
 };
 
 // a rank -> others: fragments wait for these only, and values pile up: who can makes them first (node/needs.hpp)

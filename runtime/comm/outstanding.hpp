@@ -35,7 +35,11 @@ class Outstanding {
   }
   // In all.
   std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // ... of which nobody has said that it has come.
+  // ... with this one.
+  std::int64_t with(balancer::Rank r) const {
+    return counted(with_[static_cast<std::size_t>(balancer::index(r))].bytes.load(std::memory_order_relaxed));
+  }
+  // In all, of which nobody has said that it has come.
   std::int64_t on_its_way() const { return on_its_way_.load(std::memory_order_relaxed); }
 
  private:

@@ -22,17 +22,22 @@ void Backlogs::on(Rank from, const Backlog& m, bool busy) {
   comm_.outstanding.told(from, m.came, m.gone);
   busy_.store(busy_.load(std::memory_order_relaxed) + (m.busy ? 1 : 0) - (std::exchange(other.busy, m.busy) ? 1 : 0),
               std::memory_order_relaxed);
-  if (m.asks) tell(balancer::index(from), busy, false);
+  if (m.answers) set_silent(other, false);
+  if (m.asks) tell(balancer::index(from), busy, Why::asked);
 }
 
-void Backlogs::tell(std::int32_t to, bool busy, bool asks) {
+void Backlogs::set_silent(Other& other, bool silent) {
+  silent_.fetch_add((silent ? 1 : 0) - (std::exchange(other.silent, silent) ? 1 : 0), std::memory_order_relaxed);
+}
+
+void Backlogs::tell(std::int32_t to, bool busy, Why why) {
   Other& other = others_[static_cast<std::size_t>(to)];
   const std::int64_t gone = other.gone();
   other.told = looked_;
   other.told_busy = busy;
   any_ = any_ || busy;
   comm_.send(Rank{to}, Backlog{other.came - std::exchange(other.told_came, other.came),
-                               gone - std::exchange(other.told_gone, gone), busy, asks});
+                               gone - std::exchange(other.told_gone, gone), busy, why == Why::asks, why == Why::asked});
 }
 
 void Backlogs::ask(Clock::time_point now) {
@@ -41,7 +46,9 @@ void Backlogs::ask(Clock::time_point now) {
   const auto ranks = static_cast<std::int32_t>(others_.size());
   for (std::int32_t k = 1; k < std::min(ranks, kAsked); ++k) {
     const std::int32_t to = (self_ + k) % ranks;
-    tell(to, others_[static_cast<std::size_t>(to)].told_busy, true);
+    Other& other = others_[static_cast<std::size_t>(to)];
+    set_silent(other, comm_.outstanding.with(Rank{to}) > 0);
+    tell(to, other.told_busy, Why::asks);
   }
 }
 
@@ -62,7 +69,7 @@ void Backlogs::turn(Clock::time_point now, bool busy) {
     Other& other = others_[r];
     if (is_due(other, now, busy))
       tell(static_cast<std::int32_t>(r), busy && (other.told_busy || other.came - other.gone() >= Outstanding::kLeast),
-           false);
+           Why::changed);
     any_ = any_ || other.came > other.told_gone || other.told_busy;
     // By what has been told so far, which may be all that keeps that rank waiting.
     much = much || other.told_busy || other.told_came - other.told_gone >= Outstanding::kLeast / 2;

@@ -38,6 +38,8 @@ class Backlogs {
   // ---- any thread
   // Somebody else runs fragments, as was told last: they may read values of this rank.
   bool busy() const { return busy_.load(std::memory_order_relaxed) > 0; }
+  // Somebody who has much of this rank does not answer: fragments may keep it from that.
+  bool silent() const { return silent_.load(std::memory_order_relaxed) > 0; }
   // Somebody waits for others to read values, and wants to know whether they are busy.
   void want() { wanted_.store(true, std::memory_order_relaxed); }
 
@@ -47,10 +49,12 @@ class Backlogs {
     std::int64_t gone() const { return here == nullptr ? 0 : here->gone(); }
     std::int64_t came = 0, told_came = 0, told_gone = 0;
     Clock::time_point told{};
-    bool told_busy = false, busy = false;
+    bool told_busy = false, busy = false, silent = false;
   };
   static bool is_due(const Other& other, Clock::time_point now, bool busy);
-  void tell(std::int32_t to, bool busy, bool asks);
+  enum class Why { changed, asked, asks };
+  void tell(std::int32_t to, bool busy, Why);
+  void set_silent(Other&, bool);
   void ask(Clock::time_point now);
   Communicator& comm_;
   const std::shared_ptr<Held> held_;  // of this rank
@@ -59,7 +63,7 @@ class Backlogs {
   bool any_ = false;  // something is yet to be told
   Clock::time_point looked_{}, next_{}, asks_{};
   std::atomic<bool> wanted_{false};
-  std::atomic<int> busy_{0};
+  std::atomic<int> busy_{0}, silent_{0};
 };
 
 }  // namespace tessera::runtime

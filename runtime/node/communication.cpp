@@ -148,9 +148,11 @@ bool Node::turn(bool busy) {
   }
 }
 
-// Workers have run something just now: between two fragments they may be idle for a message's time.
+// Workers have run something just now: between two fragments they may be idle for a message's time, and that is when
+// one of them looks that communicates itself.
 bool Node::is_busy(Clock::time_point now) {
-  if (!crew.all_idle()) busy_at_ = now;
+  const std::uint64_t transitions = crew.sleepers.transitions();
+  if (std::exchange(busy_seen_, transitions) != transitions || !crew.all_idle()) busy_at_ = now;
   return now - busy_at_ < kBusyFor;
 }
 

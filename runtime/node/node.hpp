@@ -220,6 +220,7 @@ class Node final : public Surroundings {
   Clock::time_point next_look_{};  // likewise
   static constexpr Clock::duration kBusyFor = std::chrono::milliseconds(2);
   Clock::time_point busy_at_{};  // likewise
+  std::uint64_t busy_seen_ = 0;  // by transitions of sleepers
   Clock::duration look_every_ = std::chrono::milliseconds(1);
   std::atomic<bool> driver_idle_{false};  // the driver is an idle worker: wake it by the transport
   std::atomic<std::int32_t> left_{0};     // workers whose loop has ended

@@ -21,10 +21,10 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   const bool flows = several_ && held->made() >= 2 * std::max(held->now(), comm.outstanding.bytes());
   if (several_ && w.idle_since != 0 && pileup.lasts()) backlogs.want();
   pileup.look(bytes, now, crew.calls(), w.idle_since,
-              leaves                         ? Pileup::Ends::sure
-              : flows && backlogs.busy()     ? Pileup::Ends::likely
-              : several_ && !backlogs.busy() ? Pileup::Ends::idle
-                                             : Pileup::Ends::unknown,
+              leaves                                            ? Pileup::Ends::sure
+              : (flows && backlogs.busy()) || backlogs.silent() ? Pileup::Ends::likely
+              : several_ && !backlogs.busy()                    ? Pileup::Ends::idle
+                                                                : Pileup::Ends::unknown,
               held->made() - held->now());
   if (pileup.drains()) crew.growing.look(!several_);
   if (!pileup.lasts()) [[likely]]
@@ -54,6 +54,7 @@ void Node::leave_to_others(Worker& w) {
   // Nobody else has anything of this rank, or runs: nobody is waited for. (To look at very many loops takes longer.)
   const bool by_itself =
       works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy() && w.queue.loops() < Lead::kMany;
+  if (several_ && by_itself) backlogs.want();  // they may be busy by now
   w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
 }
 
@@ -84,11 +85,10 @@ bool Node::find_maker(Worker& w, Work& work) {
 // What it makes is to be run, unless it only waits.
 void Node::run_tried(Worker& w, Work work) {
   ReadyQueue& queue = *std::exchange(work.tried, nullptr);
-  const std::uint32_t group = work.cf->block->group;
-  const bool nested = work.cf->block->kind == abi::Kind::range && (work.cf->block->flags & abi::kNested) != 0;
+  const abi::Block& block = *work.cf->block;
   const std::int64_t waits = w.waits.load();
   run_work(w, work);
-  if (nested || w.waits.load() != waits) queue.in_vain(group);
+  queue.has_made(block, w.waits.load() != waits);
 }
 
 // Each worker has made a part of its own of what sets out. Another one may have what comes earlier in the program: what

@@ -37,9 +37,9 @@ class Lead {
   // and so much idleness is looked at for its share of the time, of which so many parts of one more are too much.
   static constexpr std::uint64_t kLong = 10'000'000;
   static constexpr std::uint64_t kMostIdle = 3;
-  // With `most_ahead` waiting: some 0.1 s, and 13 s.
-  static constexpr std::uint64_t kLongPatience = 250'000'000;
-  static constexpr std::uint64_t kLongestPatience = kLongPatience << 7;
+  // With `most_ahead` waiting: some 10 ms, and 10 s.
+  static constexpr std::uint64_t kLongPatience = 25'000'000;
+  static constexpr std::uint64_t kLongestPatience = kLongPatience << 10;
   // What can run of the loop that comes first then does not wait, and does not count.
   static constexpr std::int64_t kFewMore = 64;
   static constexpr std::uint32_t kInOrder = 3;

@@ -11,8 +11,10 @@ namespace {
 
 constexpr auto kSeenMakers = static_cast<std::size_t>(balancer::kSeen);
 
+bool is_around_others(const abi::Block& b) { return b.kind == abi::Kind::range && (b.flags & abi::kNested) != 0; }
+
 bool is_around_one(const abi::Block& b, const std::vector<std::uint32_t>& groups) {
-  if ((b.flags & abi::kNested) == 0) return false;
+  if (!is_around_others(b)) return false;
   for (const std::uint32_t* w = b.within; w != nullptr && *w != ~0u; w += 2) {
     if (std::any_of(groups.begin(), groups.end(), [w](std::uint32_t g) { return w[0] <= g && g < w[1]; })) return true;
   }
@@ -20,6 +22,14 @@ bool is_around_one(const abi::Block& b, const std::vector<std::uint32_t>& groups
 }
 
 }  // namespace
+
+void Makers::has_made(const abi::Block& b, bool waits) {
+  bool vain = waits;
+  for (const std::uint32_t* w = b.within; is_around_others(b) && w != nullptr && *w != ~0u && !vain; w += 2) {
+    vain = std::any_of(vain_.begin() + w[0], vain_.begin() + w[1], [this](std::uint64_t v) { return v == round_; });
+  }
+  if (vain) vain_[b.group] = round_;
+}
 
 Loops::Place Makers::next(Loops& loops, Making making, const Growing& growing, bool growing_too) const {
   std::size_t seen = 0;

@@ -26,8 +26,8 @@ class Makers {
   Loops::Place next(Loops&, Making, const Growing&, bool growing_too) const;
   // Somebody waits for what those of the group make: of those that do alike they come first.
   void need(std::uint32_t group) { needed_ = group; }
-  // What those of the group have made last only waits.
-  void in_vain(std::uint32_t group) { vain_[group] = round_; }
+  // What this one has made last waits: it has been in vain. So has one around others, if one of these has been.
+  void has_made(const abi::Block&, bool waits);
   // A round ends when something is popped that makes more and may make values grow, or so many atomic fragments that
   // may.
   void popped(bool atomic) {

@@ -35,7 +35,7 @@ struct Work {
   std::int64_t last = -1;
   bool stolen = false;                // from another worker's queue
   HeldHull* hold = nullptr;           // iterations: what they may still read of swept names
-  class ReadyQueue* tried = nullptr;  // while values pile up: of whom; is what it makes there to be run (in_vain)?
+  class ReadyQueue* tried = nullptr;  // while values pile up: of whom; is what it makes there to be run (has_made)?
 };
 
 class ReadyQueue {
@@ -58,11 +58,11 @@ class ReadyQueue {
   // `chunk`: iterations to claim of a range.
   bool pop(Work&, Making first, Making then, std::int64_t chunk, Running = Running::usual);
   // While values pile up: the next loop, `while` or call whose fragments do not make them grow, but for those that are
-  // in vain (Makers).
+  // in vain; what one has made last waits, or may run (Makers).
   bool pop_maker(Work&, Making, std::int64_t chunk, bool here);
-  void in_vain(std::uint32_t group) {
+  void has_made(const abi::Block& block, bool waits) {
     const std::lock_guard hold(mutex_);
-    makers_.in_vain(group);
+    makers_.has_made(block, waits);
   }
   // As Loops has them.
   bool another_loop_first();

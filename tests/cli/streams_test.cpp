@@ -51,6 +51,7 @@ C++ sub join(value x, value z, int us, name y) ${{
   int *to = y.create<int>(size);
   for (int i = 0; i < size; ++i) to[i] = from[i] + other[i] % 7;
 $}}
+C++ sub peek(value x, int s, int us) ${{ if (us > 0) usleep(us); if (x.getSize() < 4) printf("%d\n", s); $}}
 C++ sub digest(value x, name y) ${{ y = x.getData<int>()[x.getSize() / 4 - 1] % 101; $}}
 C++ sub put(value x, int b, int us, name y) ${{
   if (us > 0) usleep(us);
@@ -150,6 +151,11 @@ Stream drawn_in_loops(unsigned seed) {
         loops.push_back(all + merge + "; }");
     }
     loops.push_back("show(" + s + "[" + n + "]);");
+  }
+  // Loops around others that read, and nothing else.
+  for (std::uint32_t k = 0, readers = seed % 2; k < readers; ++k) {
+    loops.push_back(all + "for s = 0.." + std::to_string(seed % 3) + " { peek(" + names.front() + "[i], s, " + us() +
+                    "); } }");
   }
   if (below(3) == 0) std::shuffle(loops.begin(), loops.end(), random);
   Stream out;
@@ -278,6 +284,32 @@ TEST_F(Streams, StagesInLoopsOfTheirOwn) {
                peak_mb());
     }
   }
+}
+
+// 20 kB each, made in places by loops around others, and read on one rank: that had all it could read, and seemed to
+// run nothing, for it was asked when it had no core for messages, or not at all. The other one kept 150 to 300 of 940
+// MB.
+TEST_F(Streams, WhoReadsIsWaitedForThoughItIsSilent) {
+  write("p.fa", std::string(kKernels) + kSlowKernels + R"fa(
+C++ sub joined(value a, value b, name y) ${{
+  long h = 0;
+  for (int i = 0, n = a.getSize() / 4; i < n; ++i) h = (h * 31 + a.getData<int>()[i] * 3 + b.getData<int>()[i]) % 10007;
+  y = int(h);
+$}}
+C++ sub next(int before, int y, name after) ${{ after = (before * 3 + y) % 10007; $}}
+sub main() {
+  df x, j, acc;
+  for t = 0..16000 - 1 for s = 0..2 slow_source(t, 5000, 0, x[s][t]) @ { locator_cyclic: s; };
+  for s = 0..1 zero(acc[s][0]);
+  for t = 0..16000 - 1 for s = 0..1 { joined(x[s][t], x[s + 1][t], j[s][t]); next(acc[s][t], j[s][t], acc[s][t + 1]); }
+  for s = 0..1 show(acc[s][16000]);
+}
+)fa");
+  const Outcome one = tessera({"run", "-q", "p.fa", "-t", "1"});
+  const Outcome o = tessera({"run", "-q", "p.fa", "-n", "2", "-t", "1", "-b", "none", "--summary", "s.json"});
+  EXPECT_TRUE(ended(o, 0));
+  EXPECT_EQ(o.out, one.out);
+  EXPECT_LT(peak_mb(), 120);
 }
 
 // What a step makes ahead of what it reads is bounded, on a rank and on two: 450 to 1,600 MB of these stayed.

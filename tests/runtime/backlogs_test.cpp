@@ -132,8 +132,27 @@ TEST_F(OfOthers, WhoWaitsAsksAndIsAnswered) {
   const auto answer = heard_by(2, true);
   ASSERT_FALSE(answer.empty());
   EXPECT_TRUE(answer.back().busy);
+  EXPECT_TRUE(answer.back().answers);
   EXPECT_FALSE(answer.back().asks);
   EXPECT_FALSE(heard_by(2, false, Backlogs::kTellsLittle).at(0).busy);
+}
+
+// Who runs fragments may have no core for messages: what it has not said is no reason to think that it runs none.
+TEST_F(OfOthers, WhoHasMuchOfThisRankAndDoesNotAnswerIsSilent) {
+  backlogs.want();
+  heard_by(1);
+  EXPECT_FALSE(backlogs.silent()) << "nobody has anything";
+  comm.outstanding.sent(Rank{2}, Outstanding::kLeast);
+  backlogs.want();
+  heard_by(1, false, Backlogs::kAsks);
+  EXPECT_TRUE(backlogs.silent());
+  backlogs.on(Rank{2}, {.came = kMb}, false);
+  EXPECT_TRUE(backlogs.silent()) << "that was no answer";
+  backlogs.on(Rank{1}, {.answers = true}, false);
+  EXPECT_TRUE(backlogs.silent()) << "it was another one";
+  backlogs.on(Rank{2}, {.answers = true}, false);
+  EXPECT_FALSE(backlogs.silent());
+  EXPECT_FALSE(backlogs.busy());
 }
 
 TEST_F(OfOthers, SmallValuesAreNotLookedAt) {
