@@ -47,7 +47,7 @@ void Backlogs::ask(Clock::time_point now) {
   for (std::int32_t k = 1; k < std::min(ranks, kAsked); ++k) {
     const std::int32_t to = (self_ + k) % ranks;
     Other& other = others_[static_cast<std::size_t>(to)];
-    set_silent(other, comm_.outstanding.with(Rank{to}) > 0);
+    set_silent(other, other.busy || comm_.outstanding.with(Rank{to}) > 0);
     tell(to, other.told_busy, Why::asks);
   }
 }

@@ -38,7 +38,8 @@ class Backlogs {
   // ---- any thread
   // Somebody else runs fragments, as was told last: they may read values of this rank.
   bool busy() const { return busy_.load(std::memory_order_relaxed) > 0; }
-  // Somebody who has much of this rank does not answer: fragments may keep it from that.
+  // Somebody who has much of this rank, or was busy when it last said so, does not answer: fragments may keep it from
+  // that.
   bool silent() const { return silent_.load(std::memory_order_relaxed) > 0; }
   // Somebody waits for others to read values, and wants to know whether they are busy.
   void want() { wanted_.store(true, std::memory_order_relaxed); }
