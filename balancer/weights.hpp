@@ -85,6 +85,11 @@ class Weights {
     return e.moments.count > 0 || std::any_of(e.below.begin(), e.below.end(), measured);
   }
 
+  // guessed: it weighs what is below it, and nobody knows how often that comes.
+  bool guessed(Group g) const {
+    return index(g) < groups_.size() && groups_[index(g)].body.empty() && !groups_[index(g)].below.empty();
+  }
+
   Time weight(Group g) const {
     if (index(g) >= groups_.size()) return fallback();
     const Entry& e = groups_[index(g)];

@@ -20,11 +20,13 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   // What others have may be here, too.
   const bool flows = several_ && held->made() >= 2 * std::max(held->now(), comm.outstanding.bytes());
   if (several_ && w.idle_since != 0 && pileup.lasts()) backlogs.want();
+  // What a balancer has shipped may be just what they wait for: who waits for them then keeps twice as much.
+  const bool quiet = several_ && !facts.balancing && backlogs.silent();
   pileup.look(bytes, now, crew.calls(), w.idle_since,
-              leaves                                            ? Pileup::Ends::sure
-              : (flows && backlogs.busy()) || backlogs.silent() ? Pileup::Ends::likely
-              : several_ && !backlogs.busy()                    ? Pileup::Ends::idle
-                                                                : Pileup::Ends::unknown,
+              leaves                                ? Pileup::Ends::sure
+              : (flows && backlogs.busy()) || quiet ? Pileup::Ends::likely
+              : several_ && !backlogs.busy()        ? Pileup::Ends::idle
+                                                    : Pileup::Ends::unknown,
               held->made() - held->now());
   if (pileup.drains()) crew.growing.look(!several_);
   if (!pileup.lasts()) [[likely]]

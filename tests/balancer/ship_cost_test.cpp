@@ -84,6 +84,25 @@ TEST(ShipCost, OfALoopItsKernelsCount) {
   }
 }
 
+// Iterations that weigh what may come of them: what is light stays, and of what is worth a message one goes for each
+// request, for nobody knows how often that comes, nor what it reads (rows of an elimination: a quarter slower when many
+// went at once).
+TEST(ShipCost, OfWhatMayComeOfALoopOneGoes) {
+  for (const Time weight : {500, 50'000}) {
+    balancer::Setup s = setup(0, 2, 2);
+    s.ship_cost = kShipCost;
+    s.groups[0].range = true;
+    s.groups[0].below = {Group{1}};
+    Script rank("steal", s);
+    rank.at(0, LinkMeasured{Rank{1}, 1'000, 1e9});
+    rank.at(0, WentBusy{});
+    rank.at(0, LoadChanged{{{Group{0}, 10'000, 0}}, {done(1, 100, weight)}});
+    const auto ships = all<Ship>(rank.at(kMs, Received{Rank{1}, StealRequest{1, true}}));
+    ASSERT_EQ(ships.size(), weight > 500 ? 1u : 0u) << weight;
+    for (const Ship& one : ships) EXPECT_EQ(one.fragments, (std::vector<GroupCount>{{Group{0}, 1}}));
+  }
+}
+
 // The fragments of searches make others; their weights are never known live, and then one goes for each request.
 TEST(ShipCost, OfWhatNobodyHasSeenRunOneGoes) {
   balancer::Setup s = setup(0, 2, 2);
