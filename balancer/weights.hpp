@@ -48,7 +48,8 @@ class Weights {
   static constexpr Time kNeutral = 1'000'000;  // 1 ms: worth a message, not worth megabytes
 
   Weights() = default;
-  Weights(const std::vector<GroupInfo>& groups, double memory) : memory_(memory) {
+  // `light`: what weighs less costs more to move than to run.
+  Weights(const std::vector<GroupInfo>& groups, double memory, Time light = 0) : memory_(memory), light_(light) {
     groups_.resize(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const GroupInfo& info = groups[g];
@@ -75,19 +76,14 @@ class Weights {
     }
   }
 
-  // known: something completed, or a profile said; for a range, all groups of its body, or where it has none, one of
-  // those below.
+  // known: something completed, or a profile said; for a range, all groups of its body. One that has none weighs what
+  // may come of an iteration. Nobody knows how often that does, nor what it reads: it is known only that it is light.
   bool known(Group g) const {
     if (index(g) >= groups_.size()) return false;
     const Entry& e = groups_[index(g)];
     const auto measured = [this](Group b) { return moments(b).count > 0; };
     if (!e.body.empty()) return std::all_of(e.body.begin(), e.body.end(), measured);
-    return e.moments.count > 0 || std::any_of(e.below.begin(), e.below.end(), measured);
-  }
-
-  // guessed: it weighs what is below it, and nobody knows how often that comes.
-  bool guessed(Group g) const {
-    return index(g) < groups_.size() && groups_[index(g)].body.empty() && !groups_[index(g)].below.empty();
+    return e.moments.count > 0 || (std::any_of(e.below.begin(), e.below.end(), measured) && weight(g) < light_);
   }
 
   Time weight(Group g) const {
@@ -156,6 +152,7 @@ class Weights {
   }
 
   double memory_ = 0;
+  Time light_ = 0;
   Moments all_;
   std::vector<Entry> groups_;
 };

@@ -1,8 +1,11 @@
 #include "cli/precompiled.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "cli/depfile.hpp"
 #include "cli/hash.hpp"
@@ -51,10 +54,13 @@ std::string key_of(Prelude p, const Compiler& c, const Installation& where, cons
 fs::path built_file(Prelude p, const Compiler& c, const Installation& where, const std::vector<std::string>& flags) {
   Key key;
   key.add(key_of(p, c, where, flags));
-  for (const char* header : {"ucenv.h", "tessera.hpp", "tessera/cereal.hpp", "tessera/abi.hpp", "tessera/df.hpp",
-                             "tessera/kernel_error.hpp", "tessera/kernels.hpp"}) {
-    key.add_identity(where.headers / header);
+  std::vector<fs::path> headers;
+  for (const fs::path& folder : {where.headers, where.headers / "tessera"}) {
+    std::error_code none;  // what is missing is told when it is included
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) headers.push_back(file.path());
   }
+  std::sort(headers.begin(), headers.end());
+  for (const fs::path& header : headers) key.add_identity(header);
   return where.precompiled / key.hex() / known(p).file;
 }
 

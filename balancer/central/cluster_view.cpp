@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::balancer {
 namespace {
@@ -11,11 +12,11 @@ constexpr double kBytesMemory = 1000;  // fragments
 
 }  // namespace
 
-ClusterView::ClusterView(const std::vector<GroupInfo>& groups, Members members, double weight_memory,
+ClusterView::ClusterView(Weights weights, const std::vector<GroupInfo>& groups, Members members,
                          const std::vector<double>& powers)
     : members_(members),
       never_moved_(groups.size()),
-      weights_(groups, weight_memory),
+      weights_(std::move(weights)),
       body_(groups.size()),
       bytes_(groups.size()),
       produced_(groups.size()),

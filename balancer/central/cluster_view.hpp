@@ -30,8 +30,7 @@ struct Members {
 class ClusterView {
  public:
   // `powers`: relative speed by rank, as far as it is known beforehand.
-  ClusterView(const std::vector<GroupInfo>& groups, Members, double weight_memory,
-              const std::vector<double>& powers = {});
+  ClusterView(Weights, const std::vector<GroupInfo>& groups, Members, const std::vector<double>& powers = {});
 
   void report(Time now, Rank from, const Report&);
   void ordered(std::uint64_t ticket, Rank from, Rank to, const std::vector<GroupCount>& fragments, std::int64_t bytes);

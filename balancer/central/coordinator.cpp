@@ -5,6 +5,7 @@
 
 #include "balancer/central/plan_price.hpp"
 #include "balancer/central/reasons.hpp"
+#include "balancer/price.hpp"
 #include "balancer/settings.hpp"
 
 namespace tessera::balancer {
@@ -55,7 +56,8 @@ Coordinator::Coordinator(const Setup& setup, const CentralParameters& p, Members
       members_(members),
       p_(p),
       ship_cost_(setup.ship_cost),
-      view_(setup.groups, members, p.weight_memory, setup.powers),
+      view_(Weights(setup.groups, p.weight_memory, p.faithful ? 0 : kShippings * setup.ship_cost), setup.groups,
+            members, setup.powers),
       links_(Hosts(setup.hosts)),
       ticket_(static_cast<std::uint64_t>(index(members.first)) << 32) {}
 

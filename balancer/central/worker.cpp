@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "balancer/price.hpp"
 #include "balancer/settings.hpp"
 
 namespace tessera::balancer {
@@ -18,7 +19,7 @@ CentralWorker::CentralWorker(const Setup& setup, const CentralParameters& p, Ran
       workers_(std::max(1, setup.workers)),
       p_(p),
       never_moved_(setup.groups.size()),
-      weights_(setup.groups, p.weight_memory),
+      weights_(setup.groups, p.weight_memory, p.faithful ? 0 : kShippings * setup.ship_cost),
       growth_(workers_),
       ready_(setup.groups.size()),
       hosts_(setup.hosts),

@@ -40,7 +40,7 @@ class Stealer : public Policy {
         workers_(std::max(1, setup.workers)),
         ship_cost_(setup.ship_cost),
         never_moved_(setup.groups.size()),
-        weights_(setup.groups, kWeightMemory),
+        weights_(setup.groups, kWeightMemory, kShippings * setup.ship_cost),
         ready_(setup.groups.size()),
         growth_(workers_),
         links_(Hosts(setup.hosts)),
@@ -308,8 +308,6 @@ class Stealer : public Policy {
     const auto add = [&](std::size_t g, std::int64_t count) {
       const Group group{static_cast<std::uint32_t>(g)};
       if (count <= 0) return;
-      // What is worth a message by itself goes by itself: nobody knows how much of it comes, nor what it reads.
-      if (weights_.guessed(group) && weights_.cautious(group) >= kShippings * ship_cost_) count = 1;
       const std::int64_t each = bytes_to(thief, group, count);
       if (!weights_.known(group)) {
         count = 1;  // nothing measured yet: an idle thief finds out what one weighs

@@ -4,7 +4,8 @@
 //   bench_auto_set --judge          the other half: no rows, only what `--cases` of it come to together
 //   bench_auto_set --show N         case N under every policy; its cluster as a file
 //   --cases N   of each half (default 100); --seeds N   whose times are averaged (3); --jobs N   at a time (2)
-//   --hindsight instead of `auto` the fixed policy that was best for as many other seeds: what nobody can do better
+//   --hindsight instead of `auto` the fixed policy that was best for as many other seeds: what a choice among them can
+//   reach
 //   --set KEY=VALUE   a parameter of `auto`
 //   --save FILE   the best fixed policies; --against FILE   takes them from there, and runs `auto` only
 #include <algorithm>

@@ -115,6 +115,7 @@ class Builder {
       for (const auto& kid : e.kids) reads(*kid, owner, where, maybe, locator);
       return;
     }
+    const Values::Keeping keeping(values_);
     reads(*e.kids[0], owner, where, maybe, locator);
     const Condition holds = values_.condition(*e.kids[0]);
     reads_when(e.op == syntax::Operator::lor ? negated(holds) : holds, *e.kids[1], owner, where, locator);

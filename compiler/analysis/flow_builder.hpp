@@ -48,6 +48,17 @@ class Values {
   Symbol counter(NodeId node, const std::string& text, const Linear& first, const Linear* last);
   Symbol unknown(const std::string& text);  // a value nobody knows: an argument of main
 
+  // While there is one, no part of an expression is looked at twice. Nothing may be bound meanwhile.
+  struct Keeping {
+    explicit Keeping(Values& v) : values(v) { ++values.keeping_; }
+    ~Keeping() {
+      if (--values.keeping_ != 0) return;
+      values.kept_values_.clear();
+      values.kept_conditions_.clear();
+    }
+    Values& values;
+  };
+
  private:
   NodeId deepest(NodeId a, NodeId b) const { return flow_.nodes[a].depth >= flow_.nodes[b].depth ? a : b; }
   Linear symbol(const std::string& key, NodeId node, const std::string& text);
@@ -58,16 +69,6 @@ class Values {
   Condition compare_number(semantics::Operator op, const Linear& a, std::int64_t number);
   Value fresh_value(const semantics::Expr& e);
   Condition fresh_condition(const semantics::Expr& e);
-
-  struct Keeping {  // what is kept is forgotten when the outermost expression is done
-    explicit Keeping(Values& v) : values(v) { ++values.keeping_; }
-    ~Keeping() {
-      if (--values.keeping_ != 0) return;
-      values.kept_values_.clear();
-      values.kept_conditions_.clear();
-    }
-    Values& values;
-  };
 
   Flow& flow_;
   std::vector<Value> values_;   // by variable

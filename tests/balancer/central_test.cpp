@@ -252,7 +252,7 @@ TEST(Coordinator, APartialShipmentCorrectsTheView) {
 // each says so, and it is still a tenth. (Taken for a correction of a correction, it rose until nothing was worth its
 // transfer.)
 TEST(ClusterView, BytesOfOrdersUnderWayAreLearnedOnce) {
-  ClusterView view({GroupInfo{}}, Members{Rank{0}, 2}, 0);
+  ClusterView view(Weights({GroupInfo{}}, 0), {GroupInfo{}}, Members{Rank{0}, 2});
   view.report(0, Rank{0}, report({{Group{0}, 100, 100'000}}));
   for (std::uint64_t ticket = 1; ticket <= 40; ++ticket) {
     view.ordered(ticket, Rank{0}, Rank{1}, {{Group{0}, 1}}, 1000);
@@ -265,7 +265,7 @@ TEST(ClusterView, BytesOfOrdersUnderWayAreLearnedOnce) {
 
 // Ten went to rank 1 and found there what they read; one went to rank 2 and did not.
 TEST(ClusterView, WhatFragmentsTakeAlongIsKnownByRank) {
-  ClusterView view({GroupInfo{}}, Members{Rank{0}, 4}, 0);
+  ClusterView view(Weights({GroupInfo{}}, 0), {GroupInfo{}}, Members{Rank{0}, 4});
   view.report(0, Rank{0}, report({{Group{0}, 100, 100'000}}));
   view.ordered(1, Rank{0}, Rank{2}, {{Group{0}, 1}}, 1000);
   view.confirmed({1, Rank{2}, {{Group{0}, 1}}, 1000});
@@ -288,7 +288,7 @@ TEST(ClusterView, WhatFragmentsTakeAlongIsKnownByRank) {
 
 // Known speeds count from the first plan on; measured ones replace them where they leave no doubt.
 TEST(ClusterView, PowersAreSpeedsUntilMeasured) {
-  ClusterView view({GroupInfo{}}, Members{Rank{0}, 3}, 0, {2, 1, 1});
+  ClusterView view(Weights({GroupInfo{}}, 0), {GroupInfo{}}, Members{Rank{0}, 3}, {2, 1, 1});
   const auto capacities = [&] {
     std::vector<double> all;
     for (const Load& l : view.loads(0)) all.push_back(l.capacity);
