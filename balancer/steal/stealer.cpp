@@ -15,7 +15,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,14 +22,23 @@
 #include "balancer/growth.hpp"
 #include "balancer/links.hpp"
 #include "balancer/price.hpp"
-#include "balancer/random.hpp"
 #include "balancer/ready_view.hpp"
 #include "balancer/settings.hpp"
 #include "balancer/steal/flow.hpp"
 #include "balancer/steal/steal.hpp"
+#include "balancer/steal/victims.hpp"
 
 namespace tessera::balancer {
 namespace {
+
+// Ranks of this host, itself too; none where hosts are not known.
+std::vector<Rank> mates_of(const Setup& setup) {
+  const Hosts hosts(setup.hosts);
+  std::vector<Rank> mates;
+  for (std::int32_t r = 0; hosts.known() && r < setup.ranks; ++r)
+    if (hosts.same(setup.rank, Rank{r})) mates.push_back(Rank{r});
+  return mates;
+}
 
 class Stealer : public Policy {
  public:
@@ -45,17 +53,15 @@ class Stealer : public Policy {
         growth_(workers_),
         links_(Hosts(setup.hosts)),
         powers_(setup.powers),
-        random_(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank))) {
+        victims_(self_, ranks_, mates_of(setup), SettingsReader(steal_info(), setup.settings).integer("attempts"),
+                 Random(setup.seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(index(setup.rank)))) {
     for (std::size_t g = 0; g < setup.groups.size(); ++g) {
       never_moved_[g] = setup.groups[g].never_moved;
     }
-    for (std::int32_t r = 0; links_.hosts().known() && r < ranks_; ++r)
-      if (links_.hosts().same(self_, Rank{r})) mates_.push_back(Rank{r});
     const SettingsReader read(steal_info(), setup.settings);
     priced_ = read.is_auto("transfer_margin");
     if (!priced_) margin_ = read.number("transfer_margin");
     max_transfer_ = read.duration("max_transfer");
-    attempts_ = read.integer("attempts");
     patience_ = read.duration("patience");
     for (std::int32_t r = 0; r < ranks_; ++r) powers_in_all_ += power(Rank{r});
   }
@@ -72,9 +78,7 @@ class Stealer : public Policy {
   }
 
  private:
-  // Where this thief is remembered: a victim that refused while something ran here would have
-  // refused less readily had nothing run, so an idle thief may ask it once more.
-  enum class Known : std::uint8_t { no, as_busy, as_idle };
+  using Known = Victims::Known;
   struct Thief {
     Rank rank;
     bool idle;
@@ -125,12 +129,11 @@ class Stealer : public Policy {
       give(r.from, *request, out);
     } else if (const auto* refuse = std::get_if<StealRefuse>(&r.message)) {
       if (asked_ && asked_->victim == r.from && asked_->number == refuse->number) {
-        remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
+        victims_.remembered_at(r.from, asked_->idle ? Known::as_idle : Known::as_busy);
         asked_.reset();
       }
     } else if (const auto* wake = std::get_if<StealWake>(&r.message)) {
-      remembered_at(r.from, Known::no);
-      woken_by_ = r.from;
+      victims_.wakes(r.from);
       if (wake->call) {
         call_heard_ = true;
         called(r.from, out);
@@ -142,7 +145,7 @@ class Stealer : public Policy {
   void handle(Time now, const Arrived& e, Actions& out) {
     ready_.arrived(e.fragments);
     for (const GroupCount& f : e.fragments) {
-      given_[e.from] += f.count;
+      victims_.gave(e.from, f.count);
       of(f.group).came = true;
       if (of(f.group).since < 0) of(f.group).since = now;
       of(f.group).flow.arrived(f.count);
@@ -175,14 +178,13 @@ class Stealer : public Policy {
   }
   void handle(Time, const TimerFired&, Actions&) { timer_set_ = false; }
   void handle(Time, const RankLeaving& e, Actions&) {
-    away_.insert(e.rank);
+    victims_.leaves(e.rank);
     std::erase_if(thieves_, [&](const Thief& t) { return t.rank == e.rank; });
-    remembered_at(e.rank, Known::no);
     if (asked_ && asked_->victim == e.rank) asked_.reset();
   }
   void handle(Time, const SeriesRan&, Actions&) {}
   void handle(Time, const OutsideLoad&, Actions&) {}
-  void handle(Time, const RankJoined& e, Actions&) { away_.erase(e.rank); }
+  void handle(Time, const RankJoined& e, Actions&) { victims_.joins(e.rank); }
 
   struct OfGroup {
     Flow flow;
@@ -212,11 +214,12 @@ class Stealer : public Policy {
 
   void ask(Time now, Actions& out) {
     if (asked_ || !needs_work() || !patient(now, out)) return;
-    const std::optional<Rank> victim = choose_victim();
+    const bool idle = idle_ && !early_;  // who asks early asks as if busy
+    const std::optional<Rank> victim = victims_.choose(idle);
+    call_heard_ = false;
     if (!victim) return;  // remembered by enough: sleep
-    const bool idle = idle_ && !early_;
     asked_ = Request{*victim, ++number_, now, idle};
-    remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
+    victims_.remembered_at(*victim, Known::no);  // a request replaces what its victim remembers
     out.push_back(Send{*victim, StealRequest{number_, idle, need(), growth_.made()}});
   }
 
@@ -227,7 +230,7 @@ class Stealer : public Policy {
     early_ = false;
     if (patience_ == 0 || growth_.may_grow() || call_heard_) return true;
     if (idle_ && now - idle_since_ >= patience_) return true;
-    early_ = fresh_ && remembered() < kCallers;
+    early_ = fresh_ && victims_.remembered() < kCallers;
     if (early_) return true;
     if (!idle_) return false;
     if (!timer_set_) out.push_back(SetTimer{kStealTimer, idle_since_ + patience_});
@@ -235,42 +238,6 @@ class Stealer : public Policy {
     return false;
   }
 
-  bool may_ask(Rank v) const {
-    if (v == self_ || !present(v)) return false;
-    const auto at = known_at_.find(v);
-    const Known k = at == known_at_.end() ? Known::no : at->second;
-    if (k == Known::as_busy) return idle_ && !early_;  // who asks early asks as if busy
-    return k == Known::no && remembered() < attempts_;
-  }
-  std::optional<Rank> choose_victim() {
-    const std::optional<Rank> woken_by = std::exchange(woken_by_, std::nullopt);
-    call_heard_ = false;
-    if (woken_by && may_ask(*woken_by)) return woken_by;
-    const auto most = std::max_element(given_.begin(), given_.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != given_.end() && may_ask(most->first)) return most->first;
-    // A random start, then the next that may be asked, those of the same host first: every rank is reached in turn.
-    const auto start = static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(ranks_)));
-    if (const std::optional<Rank> near = next_of(mates_, start, [](Rank r) { return r; })) return near;
-    // Who is remembered by enough asks only where it is: with thousands of ranks looking at all is most of the work.
-    if (remembered() >= attempts_) return next_of(known_at_, start, [](const auto& k) { return k.first; });
-    for (std::int32_t i = 0; i < ranks_; ++i) {
-      const Rank v{(start + i) % ranks_};
-      if (may_ask(v)) return v;
-    }
-    return std::nullopt;
-  }
-  // The first of them from `start` on, in a circle, that may be asked.
-  template <class Ranks, class Of>
-  std::optional<Rank> next_of(const Ranks& ranks, std::int32_t start, Of rank_of) const {
-    std::optional<Rank> next;
-    std::int32_t least = ranks_;
-    for (const auto& r : ranks) {
-      const std::int32_t away = (index(rank_of(r)) - start + ranks_) % ranks_;
-      if (away < least && may_ask(rank_of(r))) next = rank_of(r), least = away;
-    }
-    return next;
-  }
   // Beside this rank: weights are those that it has measured.
   double power(Rank r) const {
     const auto of = [this](Rank x) {
@@ -279,9 +246,7 @@ class Stealer : public Policy {
     };
     return of(r) / of(self_);
   }
-  bool present(Rank r) const { return !away_.contains(r); }
-  std::int64_t remembered() const { return std::ssize(known_at_); }
-  void remembered_at(Rank r, Known how) { how == Known::no ? void(known_at_.erase(r)) : void(known_at_[r] = how); }
+  bool present(Rank r) const { return victims_.present(r); }
 
   // ---- victim
 
@@ -298,7 +263,7 @@ class Stealer : public Policy {
     bool unmeasured = false;
     LineUse line = lines_[line_to(thief)].use(now_);
     // Who is near would have it from here sooner than who is far.
-    const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : on_this_host()));
+    const auto threads = static_cast<double>(workers_ * (line_to(thief) ? 1 : victims_.on_this_host()));
     const Time running = idle_ ? 0 : weights_.fallback() / 2;  // half of it is left, as far as one can tell
     Computing own{static_cast<double>(running) + static_cast<double>(ready_.load(weights_)) / threads, threads};
     Computing other{0, power(thief)};
@@ -394,7 +359,6 @@ class Stealer : public Policy {
   std::int64_t produced(Group group) const {
     return index(group) < produced_.size() ? static_cast<std::int64_t>(produced_[index(group)].mean) : 0;
   }
-  std::int32_t on_this_host() const { return std::max(1, static_cast<std::int32_t>(mates_.size())); }
   bool line_to(Rank to) const { return links_.hosts().same(self_, to); }
   std::int64_t movable(std::size_t g) const {
     return g < never_moved_.size() && never_moved_[g] ? 0 : ready_[g].count() - in_shipment(g);
@@ -543,17 +507,15 @@ class Stealer : public Policy {
   Links links_;
   std::vector<double> powers_;
   double powers_in_all_ = 0;
-  Random random_;
+  Victims victims_;
   std::vector<OfGroup> of_group_;
   Carried carried_;
   std::vector<Moments> produced_;   // by group: bytes, by one fragment
-  std::vector<Rank> mates_;         // ranks of this host, itself too, where hosts are known
   std::array<LineClock, 2> lines_;  // out of this host, and inside it
   Time now_ = 0;
   bool priced_ = true;
   double margin_ = 2;
   Time max_transfer_ = 0;
-  std::int64_t attempts_ = 0;
   Time patience_ = 0;
   bool idle_ = true;  // until told otherwise; rank 0 is, at once
   Time idle_since_ = 0;
@@ -562,12 +524,7 @@ class Stealer : public Policy {
   bool fresh_ = true;   // nothing has run here yet
   bool early_ = false;  // asks only to be known
 
-  // Of the others only those with which there was something: a rank takes as much room among thousands as among ten.
-  std::map<Rank, Known> known_at_;  // none is `no`
-  std::set<Rank> away_;
-  std::map<Rank, std::int64_t> given_;  // by each rank: fragments
   std::optional<Request> asked_;
-  std::optional<Rank> woken_by_;
   bool call_heard_ = false;  // and not followed yet
   std::uint64_t number_ = 0;
   Time steal_time_ = 0;  // from a request to the work
