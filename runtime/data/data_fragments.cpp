@@ -390,13 +390,30 @@ void DataFragments::free_left(Worker& w) {
   if (!w.dead.empty()) free_dead(w);
 }
 
+void DataFragments::free_found(DfEntry* e, Found& found) const {
+  const std::uint32_t by = e->assigned_by;
+  const ValuesHere before = ValuesHere::now();
+  free_entry(e);
+  const std::int64_t bytes = ValuesHere::set_aside_since(before);
+  if (bytes == 0 || by == 0) return;
+  const std::uint32_t group = facts_.program.blocks[by - 1]->group;
+  if (found.empty() || found.back().first != group) found.emplace_back(group, 0);
+  found.back().second += bytes;
+}
+
+void DataFragments::tell_found(const Found& found) {
+  for (const auto& [group, bytes] : found) crew_.growing.swept(group, bytes);
+}
+
 [[gnu::noinline]] void DataFragments::free_dead(Worker& w) {
+  Found found;
   for (const abi::Id& id : w.dead) {
     Shard& shard = table_.shard(id);
     const std::lock_guard hold(shard.mutex);
-    if (DfEntry* e = shard.remove(id)) free_entry(e);
+    if (DfEntry* e = shard.remove(id)) free_found(e, found);
   }
   w.dead.clear();
+  tell_found(found);
 }
 
 bool DataFragments::free_scope(ScopeRecord* scope) {

@@ -199,7 +199,11 @@ class DataFragments {
   void tell_copies(DfEntry*, std::map<Rank, Drop>&) const;
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
-  bool free_dead(const abi::Id&, std::map<Rank, Drop>&);
+  // What a sweep has found goes. It counts for those who have read it: bytes, by groups that have made it.
+  using Found = std::vector<std::pair<std::uint32_t, std::int64_t>>;
+  void free_found(DfEntry*, Found&) const;
+  void tell_found(const Found&);
+  bool free_dead(const abi::Id&, std::map<Rank, Drop>&, Found&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;

@@ -1,6 +1,8 @@
 // What the runtime alone knows of values (abi.hpp says what they are).
 #pragma once
 
+#include <utility>
+
 #include "balancer/types.hpp"
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/memory/pool.hpp"
@@ -21,6 +23,11 @@ class ValuesHere {
   std::int64_t since(const ValuesHere& before) const {
     static_assert(pool::kBatch == 1 << 8);
     return blocks_ - before.blocks_ + kBesideValue * static_cast<std::int8_t>(before.listed_ - listed_);
+  }
+
+  // What has been freed since then counts for nobody that this thread runs. Bytes, of blocks.
+  static std::int64_t set_aside_since(const ValuesHere& before) {
+    return before.blocks_ - std::exchange(block_bytes, before.blocks_);
   }
 
  private:

@@ -213,7 +213,10 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
   const std::uint64_t bytes = sizeof(Value) + v->size;
   note_output(w, c, output, n, v);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, nullptr, &spot}, n, v);
-  if (spot.horizon != 0) w->node.data.note_swept(*w, n, spot, bytes);
+  if (spot.horizon == 0) return;
+  if (bytes >= runtime::Growing::kLarge)
+    w->node.crew.growing.makes_swept(c->block->group, static_cast<std::int64_t>(bytes));
+  w->node.data.note_swept(*w, n, spot, bytes);
 }
 std::int64_t horizon_open(Worker* w, Scope* s) {
   auto* scope = static_cast<ScopeRecord*>(s);

@@ -13,6 +13,7 @@ constinit thread_local Worker* thread_worker = nullptr;
 Crew::Crew(Node& node, const RunFacts& facts, const Held& held, std::int32_t threads, std::uint32_t groups,
            std::int64_t plenty)
     : growing(held, threads == 1 && facts.ranks == 1), company(threads) {
+  growing.join(facts.program);
   for (std::int32_t i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(node, facts, i, groups, plenty));
     if (simulation != nullptr) workers.back()->held.often();

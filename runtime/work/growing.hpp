@@ -13,6 +13,7 @@
 #include "runtime/abi/tessera/abi.hpp"
 #include "runtime/memory/held.hpp"
 #include "runtime/work/group_stats.hpp"
+#include "runtime/work/swept_bytes.hpp"
 
 namespace tessera::runtime {
 
@@ -25,22 +26,37 @@ class Growing {
   static constexpr std::int64_t kMostWeight = 256;
 
   // Who is alone waits for nobody, and may begin earlier: then only the order changes.
-  Growing(const Held& held, bool alone) : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone) {}
+  Growing(const Held& held, bool alone)
+      : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone), swept_(held.groups()) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
+  void join(const abi::Program& program) { swept_.join(program); }
+  void add_reader(std::uint32_t maker, std::uint32_t reader) { swept_.add_reader(maker, reader); }
+  // A fragment of the group has made a large value of a swept name; and so many bytes of these are gone.
+  void makes_swept(std::uint32_t group, std::int64_t bytes) { swept_.made(group, bytes); }
+  void swept(std::uint32_t group, std::int64_t bytes) {
+    swept_.found(group, bytes, [this](std::uint32_t g) {
+      std::uint64_t count = 0;
+      for (const GroupStats* s : of_) count += s->read(g).count;
+      return count;
+    });
+  }
   // Looks at how much values hold now. It only decides what goes first; of one worker that is all there is to it.
   // `by_itself`: no other rank has what is read here, so loops may be put in an order (large).
   void look(bool by_itself) {
     const std::int64_t now = held_.now();
     if (now == seen_.exchange(now, std::memory_order_relaxed)) return;
     std::int64_t passed_on = 0;
-    bool large = false;
+    bool some = false, large = false;
     for (std::uint32_t g = 0; g < held_.groups(); ++g) {
       const std::int64_t of_group = held_.of_group(g);
+      const bool grows = growth(g) * static_cast<float>(of_.size()) >= kLarge;
       if (of_group > 0 && !makes_more(g)) passed_on += of_group;
-      large = large || (of_group >= kMuch / 4 && growth(g) * static_cast<float>(of_.size()) >= kLarge);
+      some = some || grows;
+      large = large || (grows && of_group >= kMuch / 4);
     }
+    large = large || (some && passed_on >= kMuchPassedOn);
     passed_on_.store(passed_on, std::memory_order_relaxed);
-    if (large && by_itself) large_.store(true, std::memory_order_relaxed);
+    if (large || !by_itself) large_.store(by_itself, std::memory_order_relaxed);
   }
   // Of several ranks, now and then: how large are the values that fragments make here?
   void weigh() {
@@ -105,11 +121,13 @@ class Growing {
     return grows ? Does::grows : lets_go ? Does::lets_go : Does::keeps;
   }
 
-  // Bytes, of each worker's latest ones, on average.
+  // Bytes, of each worker's latest ones, on average. What is swept is known for much at a time, and late: where it is
+  // about as much as is made, or more than half of it, it is taken to be all of it.
   float growth(std::uint32_t group) const {
     float sum = 0;
     for (const GroupStats* s : of_) sum += s->growth(group);
-    return sum / static_cast<float>(of_.size());
+    const float made = sum / static_cast<float>(of_.size()), swept = swept_.each(group);
+    return swept > made / 2 && swept < made * 3 / 2 ? 0 : made - swept;
   }
 
  private:
@@ -130,6 +148,7 @@ class Growing {
   std::atomic<bool> large_{false}, weighed_{false};
   std::atomic<std::int64_t> weight_{kMostWeight};  // until something is known
   std::vector<const GroupStats*> of_;
+  SweptBytes swept_;
 };
 
 }  // namespace tessera::runtime

@@ -13,6 +13,14 @@ constexpr auto kSeenMakers = static_cast<std::size_t>(balancer::kSeen);
 
 bool is_around_others(const abi::Block& b) { return b.kind == abi::Kind::range && (b.flags & abi::kNested) != 0; }
 
+bool is_within(const abi::Block& b, const abi::Block* outer) {
+  if (outer == nullptr || outer == &b) return outer != nullptr;
+  for (const std::uint32_t* w = outer->within; w != nullptr && *w != ~0u; w += 2) {
+    if (w[0] <= b.index && b.index < w[1]) return true;
+  }
+  return false;
+}
+
 bool is_around_one(const abi::Block& b, const std::vector<std::uint32_t>& groups) {
   if (!is_around_others(b)) return false;
   for (const std::uint32_t* w = b.within; w != nullptr && *w != ~0u; w += 2) {
@@ -50,7 +58,8 @@ Loops::Place Makers::next(Loops& loops, Making making, const Growing& growing, b
       const auto comes_first = [&] {
         if (nearest.cf == nullptr || now != does) return nearest.cf == nullptr || now < does;
         const std::uint32_t other = nearest.cf->block->group;
-        if (b.group != other && (b.group == needed_ || other == needed_)) return b.group == needed_;
+        const bool needed = is_within(b, needed_);
+        if (needed != is_within(*nearest.cf->block, needed_)) return needed;
         // What is listed longest stands last, but for what is of a family.
         return b.group > other || (b.group == other && (p.cf->flags & kFamily) == 0);
       };

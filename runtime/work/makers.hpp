@@ -24,8 +24,8 @@ class Makers {
   // these have come to their end, though they have been in vain. Nothing: all have been. `growing_too`: also what makes
   // values grow.
   Loops::Place next(Loops&, Making, const Growing&, bool growing_too) const;
-  // Somebody waits for what those of the group make: of those that do alike they come first.
-  void need(std::uint32_t group) { needed_ = group; }
+  // Somebody waits for what this one makes: of those that do alike it and what is within it come first.
+  void need(const abi::Block& b) { needed_ = &b; }
   // What this one has made last waits: it has been in vain. So has one around others, if one of these has been.
   void has_made(const abi::Block&, bool waits);
   // A round ends when something is popped that makes more and may make values grow, or so many atomic fragments that
@@ -43,7 +43,7 @@ class Makers {
   std::vector<std::uint64_t> vain_;  // by group: in this round
   std::uint64_t round_ = 1;
   int grown_ = 0;
-  std::uint32_t needed_ = ~0u;
+  const abi::Block* needed_ = nullptr;
 };
 
 }  // namespace tessera::runtime

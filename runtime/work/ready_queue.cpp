@@ -124,7 +124,8 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  if (running == Running::last_first && atomics_.growing != nullptr && atomics_.growing->large()) {
+  const bool in_order = running == Running::last_first && making > Making::due;
+  if (in_order && atomics_.growing != nullptr && atomics_.growing->large()) {
     Loops::Place p = makers_.next(loops_, making, *atomics_.growing, true);
     if (p.cf == nullptr) {
       makers_.end_round();
@@ -218,7 +219,7 @@ void ReadyQueue::loop_first_of(const std::vector<std::uint32_t>& groups) {
     }
     return is_one(b.group);
   });
-  if (first != nullptr) makers_.need(first->group);
+  if (first != nullptr) makers_.need(*first);
   atomics_.need(groups);
 }
 

@@ -68,6 +68,7 @@ Generated generate(std::uint64_t seed, int size, Fault fault, int swept) {
   shape("celled", 9, &Writer::cells);
   shape("dropping", 4, &Writer::dropped);
   shape("single", 6, &Writer::single);
+  shape("rowed", 8, &Writer::rows);
   for (int k = 0; k < swept; ++k) {
     shape("swept" + std::to_string(k), 11 + 2 * static_cast<std::uint64_t>(k), &Writer::sweeps, 75);
   }

@@ -92,6 +92,64 @@ std::string Writer::rings(const Visible& v) {
   return "let " + q + " = " + std::to_string(size) + " " + braces(all, x);
 }
 
+// One row of elements, made by loops around loops and read by others, which are divided in another way: around its end,
+// from behind, below zero, or several times.
+std::string Writer::rows(const Visible& v) {
+  Visible inner = v;
+  std::vector<Protected> kept;
+  const std::string x = declared("x", inner, kept), y = declared("x", inner, kept), i = declared("i", inner, kept),
+                    j = declared("i", inner, kept), k = declared("i", inner, kept), q = declared("l", inner, kept);
+  const int size = random_.one_of(std::vector<int>{12, 24, 36});
+  const std::string n = random_.chance(30) ? q : std::to_string(size), last = std::to_string(size - 1);
+  const auto number = [](int a) { return std::to_string(a); };
+  const auto loop = [](const std::string& counter, int from, int to) {
+    return "for " + counter + " = " + std::to_string(from) + " .. " + std::to_string(to) + " ";
+  };
+  // Loops over all elements; and which one they are at.
+  const auto all = [&](std::string& at) {
+    const int block = random_.one_of(std::vector<int>{1, 2, 3, 4, 6}), from = random_.between(0, 2);
+    const std::string outer = from == 0 ? i : "(" + i + " - " + number(from) + ")";
+    at = "(" + outer + " * " + number(block) + " + " + j + ")";
+    const std::string around = loop(i, from, from + size / block - 1);
+    if (block % 2 != 0 || random_.chance(70)) return around + loop(j, 0, block - 1);
+    return around + loop(k, 0, block / 2 - 1) + "for " + j + " = " + k + " * 2 .. " + k + " * 2 + 1 ";
+  };
+  const auto index = [&](const std::string& at) -> std::string {
+    const std::string by = number(random_.between(1, 3));
+    switch (random_.below(6)) {
+      case 0:
+        return last + " - " + at;
+      case 1:
+        return "(" + at + " + " + number(size) + " - " + by + ") % " + n;
+      case 2:  // of what is negative
+        return last + " + (" + at + " - " + number(random_.between(1, 3) * size) + ") % " + n;
+      case 3:  // several times around
+        return "(" + at + " * " + by + ") % " + n;
+      case 4:
+        return last + " - (" + at + " + " + by + ") % " + n;
+      default:
+        return "(" + at + " + " + by + ") % " + n;
+    }
+  };
+  cost_ += 60.0 * size * weight_;
+  std::string at;
+  std::vector<std::string> parts;
+  const auto part = [&](const std::string& call) { parts.push_back(call + advice(inner) + ";\n"); };
+  std::string loops = all(at);
+  part(loops + "mix(" + at + ", " + expressions_.text(Kind::integer, inner, 1) + ", " + x + "[" + at + "])");
+  loops = all(at);
+  part(loops + "mix(" + x + "[" + at + "], " + x + "[" + index(at) + "], " + y + "[" + at + "])");
+  for (int r = random_.between(1, 2); r > 0; --r) {
+    loops = all(at);
+    const std::string other = random_.chance(50) ? x : y;
+    part(loops + "show(\"row\", " + y + "[" + index(at) + "] + " + other + "[" + at + "])");
+  }
+  random_.shuffle(parts);
+  std::string text;
+  for (const std::string& p : parts) text += p;
+  return "let " + q + " = " + number(size) + " " + braces(text, x + ", " + y);
+}
+
 // Loops whose bounds are counters of loops around them, as factorisations have them; indices that tell of all counters,
 // or only of some.
 std::string Writer::triangles(const Visible& v) {

@@ -56,6 +56,7 @@ class Writer {
   std::string sub(int statements);  // declares one more and returns its text
   std::string recursive_sub();
   std::string rings(const Visible& v);  // statements by themselves
+  std::string rows(const Visible& v);
   std::string turns(const Visible& v);
   std::string triangles(const Visible& v);
   std::string cells(const Visible& v);

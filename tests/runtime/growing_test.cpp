@@ -185,6 +185,64 @@ TEST_F(Piles, WhatLetsGoComesFirstThenWhatStandsLastThenWhatGrows) {
   EXPECT_EQ(pop(Running::last_first), 2) << "what grows comes last";
 }
 
+// Values of swept names go long after who read them has run, and for whoever makes the next ones.
+class Swept : public Piles {
+ protected:
+  Swept() {
+    growing.add_reader(0, 1);
+    growing.add_reader(0, 2);
+    for (const std::uint32_t g : {0u, 1u, 2u}) one.grew(g, 8000), other.grew(g, 8000);
+  }
+  void run(std::uint32_t group, int count) {
+    for (int k = 0; k < count; ++k) {
+      one.begin(group);
+      one.timed(group, 0, 1'000'000);
+    }
+  }
+};
+
+TEST_F(Swept, WhoReadsThemLetsThemGo) {
+  EXPECT_EQ(growing.growth(1), 8000);
+  growing.makes_swept(0, 20'000);
+  EXPECT_EQ(growing.growth(1), -12'000) << "until something has gone it is expected";
+  EXPECT_EQ(growing.growth(0), 8000);
+  hold(1, kMuch);
+  EXPECT_FALSE(growing.grows(1));
+  // Each value of 20,000 bytes is read by both.
+  for (int k = 0; k < 8; ++k) {
+    run(1, 50);
+    run(2, 50);
+    growing.swept(0, 50 * 20'000);
+  }
+  EXPECT_NEAR(growing.growth(1), 0, 1) << "10,000 is about as much as it makes: it is taken to be that";
+  run(1, 400);
+  growing.swept(0, 0);
+  run(1, 400);
+  growing.swept(0, 0);
+  EXPECT_GT(growing.growth(1), 4000) << "they let nothing go any more";
+}
+
+TEST_F(Swept, NobodyIsKnownToReadThem) {
+  growing.makes_swept(1, 20'000);
+  growing.swept(1, 20'000);
+  EXPECT_EQ(growing.growth(0), 8000);
+  EXPECT_EQ(growing.growth(2), 8000);
+}
+
+// Who may read them makes none of large ones: what has been passed on is much, and somebody makes large values.
+TEST_F(Swept, WhatIsPassedOnIsLarge) {
+  growing.makes_swept(0, 8000);
+  hold(1, Growing::kMuchPassedOn / 2);
+  growing.look(true);
+  EXPECT_FALSE(growing.large());
+  hold(2, Growing::kMuchPassedOn / 2);
+  growing.look(true);
+  EXPECT_TRUE(growing.large());
+  hold(2, 1);
+  growing.look(false);
+  EXPECT_FALSE(growing.large()) << "others may have what is read here";
+}
+
 // Who reads what piles up may have to be made first: loops by what their iterations do.
 class PiledLoops : public Piles {
  protected:
@@ -263,6 +321,22 @@ TEST_F(PiledLoops, WhatIsNeededComesFirstOfWhatGrows) {
   queue.loop_first_of({1});
   push(0, 1);
   EXPECT_EQ(pop(Running::last_first), 1);
+}
+
+// ... and before a loop around others that is needed the one that it has made: it would make one after the other, and
+// what is in them never.
+TEST_F(PiledLoops, OfWhatIsNeededWhatIsWithinComesFirst) {
+  const std::uint32_t within[] = {2, 3, ~0u};
+  loops[1].flags = abi::kNested;
+  loops[1].within = within;
+  for (int k = 0; k < 4; ++k) one.grew(2, 8000), one.grew(1, 8000);
+  queue.loop_first_of({1});
+  EXPECT_EQ(maker(false), 2);
+  EXPECT_EQ(maker(false), 2);
+  queue.loop_first_of({0});
+  hold(2, kMuch);
+  EXPECT_EQ(maker(false), -1) << "all make values grow";
+  EXPECT_EQ(next(Running::last_first), 0);
 }
 
 // A loop around others makes the next one when those that it has made have come to their end; and when all have been in
