@@ -52,17 +52,6 @@ ExprPtr extreme(const ExprPtr& a, const ExprPtr& b, bool upper) {
   return e;
 }
 
-// That which an index is made of by sums; null: there is none.
-const Expr* remainder_in(const Expr& e) {
-  if (e.kind == Expr::Kind::binary && e.op == Operator::mod) return &e;
-  if (e.kind != Expr::Kind::negate && e.kind != Expr::Kind::binary) return nullptr;
-  if (e.kind == Expr::Kind::binary && e.op != Operator::add && e.op != Operator::sub) return nullptr;
-  for (const ExprPtr& k : e.kids) {
-    if (const Expr* found = remainder_in(*k)) return found;
-  }
-  return nullptr;
-}
-
 ExprPtr limited(const ExprPtr& e) { return e == nullptr || e->size > kMostBound ? nullptr : e; }
 
 }  // namespace
@@ -301,52 +290,16 @@ void Hulls::name(const NameUse& n, Boxes& out) {
   const auto p = parameters_.find(n.base);
   const std::size_t before = prefix_of(n.base);
   Box box(kMostIndices);
-  std::size_t turns = kMostIndices;  // the first index that is not the same for all that is meant
-  const auto index_at = [&](std::size_t i) -> ExprPtr {
-    if (i < before) return as_bound(p->second.given[i], n.at);
-    return i - before < n.indices.size() ? n.indices[i - before] : nullptr;
-  };
   for (std::size_t i = 0; i < kMostIndices; ++i) {
-    const ExprPtr index = index_at(i);
-    if (index == nullptr) continue;
-    box[i] = {end(index, false), end(index, true)};
-    if (turns == kMostIndices && !is_fixed(*index)) turns = i;
+    ExprPtr index;
+    if (i < before) {
+      index = as_bound(p->second.given[i], n.at);
+    } else if (i - before < n.indices.size()) {
+      index = n.indices[i - before];
+    }
+    if (index != nullptr) box[i] = {end(index, false), end(index, true)};
   }
-  const ExprPtr index = turns == kMostIndices ? nullptr : index_at(turns);
-  const Expr* remainder = index == nullptr ? nullptr : remainder_in(*index);
-  const auto sides = remainder == nullptr ? std::nullopt : wraps(*remainder);
-  if (!sides) return add(n.base, std::move(box), out);
-  for (const Side& side : *sides) {
-    wrapped_ = {remainder, side};
-    box[turns] = {end(index, false), end(index, true)};
-    add(n.base, box, out);
-  }
-  wrapped_ = {};
-}
-
-// From `least` to `most` a remainder goes up to the divisor, and from 0 on; where it is not too long to be told.
-std::optional<std::array<Side, 2>> Hulls::wraps(const Expr& e) const {
-  const auto at = e.at;
-  const auto number = [at](std::int32_t n) { return semantics::make_integer(n, at); };
-  const ExprPtr least = end(e.kids[0], false), most = end(e.kids[0], true);
-  ExprPtr by = is_fixed(*e.kids[1]) ? end(e.kids[1], false) : nullptr;
-  if (least == nullptr || most == nullptr || by == nullptr) return std::nullopt;
-  if (const auto known = constant_of(*by); !known || *known <= 0) {
-    by = extreme(extreme(by, binary(Operator::sub, number(0), by), true), number(1), true);  // the sign says nothing
-  }
-  const ExprPtr first = binary(Operator::mod, least, by);
-  const ExprPtr last = binary(Operator::add, binary(Operator::sub, most, least), first);
-  const ExprPtr limit = binary(Operator::sub, by, number(1));
-  ExprPtr lowest = first;
-  if (const auto known = constant_of(*least); !known || *known < 0) {
-    lowest = choice(binary(Operator::ge, least, number(0)), first, binary(Operator::sub, number(0), limit));
-  }
-  const std::array<Side, 2> sides{Side{limited(lowest), limited(extreme(last, limit, false))},
-                                  Side{number(0), limited(binary(Operator::sub, last, by))}};
-  for (const Side& s : sides) {
-    if (s.first == nullptr || s.last == nullptr) return std::nullopt;
-  }
-  return sides;
+  add(n.base, std::move(box), out);
 }
 
 void Hulls::add(const Variable* base, Box box, Boxes& out) {
@@ -413,7 +366,6 @@ ExprPtr Hulls::end_of_both(const Expr& e, bool upper) const {
     case Operator::div:
       return right && *right > 0 ? both(upper, upper) : end_of_scaled(e, upper);
     case Operator::mod: {
-      if (&e == wrapped_.remainder) return upper ? wrapped_.side.last : wrapped_.side.first;
       if (!right || *right <= 0) return nullptr;
       const ExprPtr least = end(e.kids[0], false);
       if (least != nullptr && is_fixed(*e.kids[0])) return binary(e.op, least, semantics::make_integer(*right, e.at));

@@ -2,7 +2,6 @@
 // known where the record is. Loops inside it stand for all of their iterations; what is called, for its summary.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -78,7 +77,6 @@ class Hulls {
   void call(const Spawn& s, Boxes& out);
   void name(const NameUse& n, Boxes& out);
   void add(const Variable* base, Box box, Boxes& out);
-  std::optional<std::array<Side, 2>> wraps(const semantics::Expr& remainder) const;
   ExprPtr end(const ExprPtr& e, bool upper) const;
   ExprPtr end_of_both(const semantics::Expr& e, bool upper) const;
   ExprPtr end_of_scaled(const semantics::Expr& e, bool upper) const;
@@ -98,11 +96,6 @@ class Hulls {
   // What stands for an input that a `while` has given out; and by what name that is.
   std::map<const Block*, std::map<std::int64_t, const Variable*>> inputs_;
   std::map<const Variable*, const Variable*, ById> given_out_;
-  struct Wrapped {
-    const semantics::Expr* remainder = nullptr;
-    Side side{};
-  };
-  Wrapped wrapped_;            // of one remainder only this part is meant now
   const Block* at_ = nullptr;  // whose inputs are meant
   std::map<const Chain*, std::map<const Variable*, std::vector<Box>, ById>> after_;
   bool more_after_ = false;

@@ -142,6 +142,40 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
   rank_.asked(w, n, c, !is_home(n), now);
 }
 
+// So many of a chain's next inputs may be asked for before it is there: as many as hold so much, on average.
+std::int64_t DataFragments::asks_ahead(const abi::Block& b) const {
+  constexpr std::int64_t kBytes = 4 << 20, kMost = 64, kUnknown = 4;
+  std::int64_t each = 0;
+  for (const std::uint32_t* g = b.fed_by; g != nullptr && *g != ~0u; ++g)
+    each = std::max(each, crew_.growing.bytes_out(*g));
+  return each == 0 ? kUnknown : std::clamp<std::int64_t>(kBytes / each, 2, kMost);
+}
+
+// A chain (a call that repeats) would ask for what its next runs read one by one, each after a way there and back. What
+// other ranks have made of it by now is sent for at once. While the chain begins to wait: nobody else runs it.
+[[gnu::noinline]] void DataFragments::ask_ahead(Worker& w, const abi::Cf* c) {
+  const std::int64_t now = abi::frame_int(c, 0);
+  const std::int64_t last = std::min(abi::frame_int(c, 1), now + asks_ahead(*c->block));
+  const std::size_t words = sizeof(abi::Cf) / sizeof(std::uint64_t) + c->block->frame_words;
+  std::vector<std::uint64_t> next(reinterpret_cast<const std::uint64_t*>(c),
+                                  reinterpret_cast<const std::uint64_t*>(c) + words);
+  auto* const later = reinterpret_cast<abi::Cf*>(next.data());
+  try {
+    for (std::int64_t i = now + 1; i <= last; ++i) {
+      abi::frame_int(later, 0) = i;
+      const InputNames names(later);
+      for (unsigned k = 0; k < names.size(); ++k) {
+        if (!abi::is_needed(names[k]) || abi::is_swept(names[k]) || !is_home(names[k])) continue;
+        Shard& shard = table_.shard(names[k].id);
+        const std::lock_guard hold(shard.mutex);
+        DfEntry* const e = shard.find(names[k].id);
+        if (e != nullptr && e->state == State::kept && e->waiters == 0) want(w, shard, e, names[k], c, k, 0);
+      }
+    }
+  } catch (const ProgramError&) {  // it will say so when it is there
+  }
+}
+
 // A fragment that was looking for its input `k` can't have it. True: it waits for others, and will for ever. Else it
 // has nothing any more.
 [[gnu::noinline, gnu::cold]] bool DataFragments::is_stuck(abi::Cf* c, unsigned k, bool waits) {
@@ -195,6 +229,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
     rank_.fail_by_exception(c);
     return false;
   }
+  if (waits && (b.flags & abi::kRepeats) != 0 && b.kind == abi::Kind::atomic && facts_.balancing) ask_ahead(w, c);
   if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
   if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   c->flags |= kGathered;

@@ -199,6 +199,8 @@ class DataFragments {
   void tell_copies(DfEntry*, std::map<Rank, Drop>&) const;
   void free_swept(ScopeRecord*, std::map<Rank, Drop>&);
   void free_dead(Worker&);
+  std::int64_t asks_ahead(const abi::Block&) const;
+  void ask_ahead(Worker&, const abi::Cf* chain);
   // What a sweep has found goes. It counts for those who have read it: bytes, by groups that have made it.
   using Found = std::vector<std::pair<std::uint32_t, std::int64_t>>;
   void free_found(DfEntry*, Found&) const;

@@ -121,6 +121,12 @@ class Growing {
     return grows ? Does::grows : lets_go ? Does::lets_go : Does::keeps;
   }
 
+  // Bytes that a fragment of the group makes, on average, as far as it is known here.
+  std::int64_t bytes_out(std::uint32_t group) const {
+    GroupStats::Snapshot all;
+    for (const GroupStats* s : of_) all += s->read(group);
+    return all.mean_bytes_out();
+  }
   // Bytes, of each worker's latest ones, on average. What is swept is known for much at a time, and late: where it is
   // about as much as is made, or more than half of it, it is taken to be all of it.
   float growth(std::uint32_t group) const {

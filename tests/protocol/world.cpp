@@ -40,6 +40,7 @@ World::World(const Setting& setting, const Step& step) : setting_(&setting), ste
   }
   moves_left_ = setting.moves;
   evictions_left_ = setting.evictions;
+  aheads_left_ = setting.aheads;
 }
 
 World::World(const World& o) { *this = o; }
@@ -70,6 +71,7 @@ World& World::operator=(const World& o) {
   kept_back_ = o.kept_back_;
   moves_left_ = o.moves_left_;
   evictions_left_ = o.evictions_left_;
+  aheads_left_ = o.aheads_left_;
   left_ = o.left_;
   may_join_ = o.may_join_;
   spare_rests_ = o.spare_rests_;
@@ -114,6 +116,10 @@ std::vector<Choice> World::choices() const {
       if (slots_[r][n].entry.state == State::copy && !in_use) add(Does::evict, r, n);
     }
   }
+  for (int n = 0; n < static_cast<int>(setting_->names.size()) && aheads_left_ > 0; ++n) {
+    const Slot& s = slots_[kHome][n];
+    if (s.entry.state == State::kept && s.waiting == 0) add(Does::ahead, n);
+  }
   if (landing_[0].fragment >= 0) return all;
   if (left_ < setting_->leaves.size()) {
     const int who = setting_->leaves[left_];
@@ -147,6 +153,10 @@ std::string World::take(const Choice& c) {
     case Does::evict:
       --evictions_left_;
       happens(c.a, c.b, Evict{});
+      break;
+    case Does::ahead:
+      --aheads_left_;
+      happens(kHome, c.a, Wanted{});
       break;
     case Does::tell:
       tell_later(c.a, c.b);
@@ -362,7 +372,7 @@ void World::write(std::string& bytes) const {
   }
   for (const auto r : runs_) put(r);
   for (const auto k : kept_back_) put(k);
-  put(moves_left_, evictions_left_, left_, may_join_, spare_rests_, ended_);
+  put(moves_left_, evictions_left_, aheads_left_, left_, may_join_, spare_rests_, ended_);
   bytes.append(written, at);
 }
 
@@ -379,6 +389,8 @@ std::string World::tell(const Choice& c) const {
       return "fragment " + text(c.a) + " is moved from rank " + text(fragments_[c.a].at) + " to " + text(c.b);
     case Does::evict:
       return "rank " + text(c.a) + " evicts name " + text(c.b);
+    case Does::ahead:
+      return "the home sends for name " + text(c.a) + " before it is waited for";
     case Does::tell:
       return "rank " + text(c.a) + " tells rank " + text(c.b) + " what it has put off";
     case Does::publish:

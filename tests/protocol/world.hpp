@@ -42,6 +42,7 @@ struct Setting {
   std::vector<FragmentOf> fragments;
   int moves = 0;  // of fragments that are ready, in all
   int evictions = 0;
+  int aheads = 0;                // values are sent for before who reads them waits for them
   std::vector<int> leaves = {};  // these ranks may leave, in this order
   bool joins = false;            // and the first one join again
   int spare = -1;                // this rank takes no part, but may join
@@ -126,7 +127,7 @@ struct Later {
   std::array<std::uint8_t, kNames> passed{};  // drops, for sets of ranks
 };
 
-enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, tell, publish, leave, join, hand };
+enum class Does : std::uint8_t { submit, depart, deliver, run, move, evict, ahead, tell, publish, leave, join, hand };
 struct Choice {
   Does does;
   std::int8_t a = 0, b = 0;
@@ -188,7 +189,7 @@ class World {
   std::array<std::array<Later, kRanks>, kRanks> later_;  // of a rank for another
   std::array<std::uint8_t, kNames> runs_{};              // readers that have run
   std::array<std::uint8_t, kRanks> kept_back_{};         // sets of names, each with a count of the scope
-  int moves_left_ = 0, evictions_left_ = 0;
+  int moves_left_ = 0, evictions_left_ = 0, aheads_left_ = 0;
   std::size_t left_ = 0;  // of Setting::leaves
   bool may_join_ = false, spare_rests_ = false, ended_ = false;
   Actions actions_;

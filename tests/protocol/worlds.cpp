@@ -11,7 +11,7 @@ constexpr std::uint64_t kStays = 1, kEager = 5, kNotEager = 50, kRelayed = 500, 
 }  // namespace
 
 std::vector<Setting> large_worlds() {
-  return {
+  std::vector<Setting> worlds{
       {.name = "counted, large, moved twice, evicted",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kRelayed}, {.uses_known = true, .size = kEager}},
@@ -89,10 +89,26 @@ std::vector<Setting> large_worlds() {
        .evictions = 2,
        .leaves = {0}},
   };
+  for (Setting& s : worlds) s.aheads = 1;
+  return worlds;
 }
 
 std::vector<Setting> narrow_worlds() {
   return {
+      {.name = "sent for before it is waited for, and read at home or elsewhere",
+       .ranks = 3,
+       .names = {{.uses_known = true, .size = kNotEager}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 0}, {.reads = 1, .place = 2}},
+       .moves = 1,
+       .aheads = 2},
+      {.name = "sent for before it is waited for, and its maker's rank leaves",
+       .ranks = 2,
+       .names = {{.size = kNotEager}},
+       .fragments = {{.makes = 1, .place = 1}, {.reads = 1, .place = 0}},
+       .moves = 1,
+       .aheads = 2,
+       .leaves = {1},
+       .joins = true},
       {.name = "a reader moves to and fro with what is made and read on one rank only",
        .ranks = 3,
        .names = {{.uses_known = true, .size = kEager}},
@@ -199,6 +215,7 @@ Setting random_world(std::uint64_t seed) {
   // The fewer fragments, the more can happen to them.
   s.moves = below(readers == 1 ? 6 : 3);
   s.evictions = below(2);
+  s.aheads = static_cast<int>(seed % 3);
   if (below(2) == 1) {
     s.leaves.push_back(below(s.ranks));
     if (const int other = below(s.ranks); s.ranks == 3 && other != s.leaves[0] && below(2) == 1)
@@ -228,6 +245,7 @@ Setting moving_world(std::uint64_t seed) {
     s.fragments.push_back({.reads = 1, .place = below(4) != 0 ? together : below(s.ranks)});
   s.moves = 6 - static_cast<int>(s.fragments.size()) + below(2);
   s.evictions = below(3);
+  s.aheads = static_cast<int>(seed % 3);
   if (below(3) == 0) s.leaves.push_back(below(s.ranks));
   s.joins = !s.leaves.empty() && below(2) == 1;
   return s;
@@ -239,6 +257,7 @@ Setting deep_world(std::uint64_t seed) {
   s.name = "deep " + s.name;
   s.moves = 4 + static_cast<int>(random.below(20));
   s.evictions = static_cast<int>(random.below(6));
+  s.aheads = static_cast<int>(seed % 4);
   return s;
 }
 
