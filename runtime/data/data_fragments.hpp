@@ -201,11 +201,11 @@ class DataFragments {
   void free_dead(Worker&);
   std::int64_t asks_ahead(const abi::Block&) const;
   void ask_ahead(Worker&, const abi::Cf* chain);
-  // What a sweep has found goes. It counts for those who have read it: bytes, by groups that have made it.
+  // Of one rank, what a sweep has found goes. It counts for those who have read it: bytes, by groups that have made it.
   using Found = std::vector<std::pair<std::uint32_t, std::int64_t>>;
   void free_found(DfEntry*, Found&) const;
   void tell_found(const Found&);
-  bool free_dead(const abi::Id&, std::map<Rank, Drop>&, Found&);
+  bool free_dead(const abi::Id&, std::map<Rank, Drop>&);
   void report_uses(const abi::Cf*);
   bool made_here(const abi::Cf*, unsigned input) const;
   bool sent_to(Rank, const abi::Cf*, unsigned input) const;

@@ -38,15 +38,12 @@ void DataFragments::take_on(const abi::Cf* c, Ship& ship) {
 
 void DataFragments::free_dead(std::vector<Horizons::Dead>& dead, const std::unordered_set<std::uint64_t>& awaited) {
   std::map<Rank, Drop> drops;
-  Found found;
-  std::erase_if(dead,
-                [&](const Horizons::Dead& d) { return awaited.contains(d.id.lo) || !free_dead(d.id, drops, found); });
-  tell_found(found);
+  std::erase_if(dead, [&](const Horizons::Dead& d) { return awaited.contains(d.id.lo) || !free_dead(d.id, drops); });
   for (auto& [rank, drop] : drops) comm_.send(rank, drop);
 }
 
 // False: it is needed by a fragment here, which is to be sent it, or by one that is on its way to where a copy is.
-bool DataFragments::free_dead(const abi::Id& id, std::map<Rank, Drop>& drops, Found& found) {
+bool DataFragments::free_dead(const abi::Id& id, std::map<Rank, Drop>& drops) {
   DfEntry* e = nullptr;
   {
     Shard& shard = table_.shard(id);
@@ -58,7 +55,7 @@ bool DataFragments::free_dead(const abi::Id& id, std::map<Rank, Drop>& drops, Fo
     shard.remove(id);
   }
   tell_copies(e, drops);
-  free_found(e, found);
+  free_entry(e);
   return true;
 }
 

@@ -214,7 +214,7 @@ void assign_value(Worker* w, Cf* c, std::uint32_t output, const Name& n, Value* 
   note_output(w, c, output, n, v);
   w->node.data.assign(*w, {c->block->index, static_cast<ScopeRecord*>(c->scope), c, output, nullptr, &spot}, n, v);
   if (spot.horizon == 0) return;
-  if (bytes >= runtime::Growing::kLarge)
+  if (bytes >= runtime::Growing::kLarge && w->node.horizons == nullptr)  // of one rank: loops go in an order there
     w->node.crew.growing.makes_swept(c->block->group, static_cast<std::int64_t>(bytes));
   w->node.data.note_swept(*w, n, spot, bytes);
 }

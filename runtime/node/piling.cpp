@@ -33,7 +33,7 @@ bool Node::look_at_pile(Worker& w, std::uint64_t now) {
               : several_ && !backlogs.busy()        ? Pileup::Ends::idle
                                                     : Pileup::Ends::unknown,
               held->made() - held->now());
-  if (pileup.drains()) crew.growing.look(!several_ || (!facts.balancing && is_by_itself(w)));
+  if (pileup.drains()) crew.growing.look(!several_);
   if (!pileup.lasts()) [[likely]]
     return false;
   if (several_)
