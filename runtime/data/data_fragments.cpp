@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "runtime/data/happens.hpp"
 #include "runtime/fragment/horizon.hpp"
@@ -130,16 +132,17 @@ std::vector<Rank> DataFragments::due(const Assigner& by) const {
   return ranks;
 }
 
-// Sends for an input, if it does not come by itself. The caller holds the shard's lock.
-[[gnu::noinline]] void DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c,
+// Sends for an input, if it does not come by itself: true. The caller holds the shard's lock.
+[[gnu::noinline]] bool DataFragments::want(Worker& w, Shard& shard, DfEntry* e, const abi::Name& n, const abi::Cf* c,
                                            unsigned input, std::uint64_t promised) {
   const bool comes = input < 64 && (promised >> input & 1) != 0;
   const bool may_come = !comes && e->state == State::absent && e->others == nullptr;
-  if (may_come && (sent_to(facts_.self, c, input) || made_here(c, input))) return;
+  if (may_come && (sent_to(facts_.self, c, input) || made_here(c, input))) return false;
   const std::uint64_t now = ticks();
-  if (happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) return;
+  if (happens(shard, e, n, protocol::Wanted{comes}).actions.sends.empty()) return false;
   w.sent = true;
   rank_.asked(w, n, c, !is_home(n), now);
+  return true;
 }
 
 // So many of a chain's next inputs may be asked for before it is there: as many as hold so much, on average.
@@ -151,15 +154,15 @@ std::int64_t DataFragments::asks_ahead(const abi::Block& b) const {
   return each == 0 ? kUnknown : std::clamp<std::int64_t>(kBytes / each, 2, kMost);
 }
 
-// A chain (a call that repeats) would ask for what its next runs read one by one, each after a way there and back. What
-// other ranks have made of it by now is sent for at once. While the chain begins to wait: nobody else runs it.
+// A chain (a call that repeats) would ask for what its next runs read one by one, each after a way there and back. When
+// it begins to wait for what has been sent for, what other ranks have made of that by now is sent for as well.
 [[gnu::noinline]] void DataFragments::ask_ahead(Worker& w, const abi::Cf* c) {
   const std::int64_t now = abi::frame_int(c, 0);
   const std::int64_t last = std::min(abi::frame_int(c, 1), now + asks_ahead(*c->block));
-  const std::size_t words = sizeof(abi::Cf) / sizeof(std::uint64_t) + c->block->frame_words;
-  std::vector<std::uint64_t> next(reinterpret_cast<const std::uint64_t*>(c),
-                                  reinterpret_cast<const std::uint64_t*>(c) + words);
-  auto* const later = reinterpret_cast<abi::Cf*>(next.data());
+  // Its header and inputs are others' to write.
+  std::vector<std::uint64_t> words(sizeof(abi::Cf) / sizeof(std::uint64_t) + c->block->frame_words);
+  auto* const later = new (words.data()) abi::Cf{nullptr, c->block, c->scope, c->id, 0, 0, 0};
+  std::copy_n(c->words(), c->block->frame_words, later->words());
   try {
     for (std::int64_t i = now + 1; i <= last; ++i) {
       abi::frame_int(later, 0) = i;
@@ -193,7 +196,7 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
   if (n == 0) return true;
   const InputNames names(c);
 
-  bool waits = false;
+  bool waits = false, sent = false;
   unsigned have = 0;
   unsigned k = 0;
   try {
@@ -222,14 +225,15 @@ bool DataFragments::gather(Worker& w, abi::Cf* c, std::uint64_t promised) {
       }
       slot_word(c, k) = e->waiters;
       e->waiters = link_to(c, k);
-      if (e->state != State::unassigned && e->state != State::asked) want(w, shard, e, names[k], c, k, promised);
+      if (e->state != State::unassigned && e->state != State::asked)
+        sent = want(w, shard, e, names[k], c, k, promised) || sent;
     }
   } catch (...) {
     if (!is_stuck(c, k, waits)) throw;
     rank_.fail_by_exception(c);
     return false;
   }
-  if (waits && (b.flags & abi::kRepeats) != 0 && b.kind == abi::Kind::atomic && facts_.balancing) ask_ahead(w, c);
+  if (sent && (b.flags & abi::kRepeats) != 0 && b.kind == abi::Kind::atomic && facts_.balancing) ask_ahead(w, c);
   if (waits && __atomic_sub_fetch(&c->pending, have + 1, __ATOMIC_ACQ_REL) != 0) return false;
   if (waits) w.wakes.store(w.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   c->flags |= kGathered;

@@ -190,7 +190,7 @@ class DataFragments {
   static bool is_stuck(abi::Cf*, unsigned k, bool waits);
   abi::Value* use(Shard&, DfEntry*);
   abi::Value* use_shared(Shard&, DfEntry*);
-  void want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t promised);
+  bool want(Worker&, Shard&, DfEntry*, const abi::Name&, const abi::Cf*, unsigned input, std::uint64_t promised);
   void stay_listed(DfEntry*);
   void link(DfEntry*);
   bool leaves_scope(DfEntry*);

@@ -88,7 +88,7 @@ bool Node::find_work(Worker& w, Work& work, std::int64_t chunk) {
     Crew::publish(w);
   }
   // Loops make more and more of what others are to read: those that read it may be listed behind.
-  const bool in_order = this->in_order();  // so are those, then
+  const bool in_order = pileup.drains() && crew.growing.large();  // so are those, then
   const bool grows = held->grows() || (piles && !in_order && w.grew > 0);
   const bool few = (makes_in_vain(w, seen) || grows) && look_elsewhere(crew, w);
   w.leaves = false;
@@ -144,7 +144,7 @@ bool Node::makes_in_vain(Worker& w, const WaitCounts::Seen& seen) {
 Making Node::may_make(const Worker& w) const {
   // Of who is alone nobody else makes those who read what piles up, and all that is ready adds to that.
   if (w.leaves && !(works_alone() && crew.look(w).waiting < Lead::kMany)) return Making::few;
-  if (w.outer.held() && !in_order()) return Making::due;
+  if (w.outer.held()) return Making::due;
   if (!w.lead.held()) return Making::all;
   const std::int64_t waiting = crew.look(w).waiting;
   return several_ && waiting < most_ahead ? Making::movable : Crew::in_any_case(waiting);

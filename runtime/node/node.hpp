@@ -158,8 +158,6 @@ class Node final : public Surroundings {
   Running may_run(const Worker&) const;
   std::int64_t visible_of(const Worker&, const abi::Block& loop) const;
   bool find_while_piled(Worker&, Work&);
-  bool is_by_itself(const Worker&) const;
-  bool in_order() const { return pileup.drains() && crew.growing.large(); }  // loops go in that of Makers
   void leave_to_others(Worker&);
   void look_at_outer(Worker&, const WaitCounts::Seen&, std::uint64_t now);
   bool find_maker(Worker&, Work&);

@@ -13,11 +13,6 @@ constexpr std::uint64_t kWeighs = 2'500'000, kWeighsFirst = kWeighs / 64;
 
 }  // namespace
 
-// Nobody else has anything of this rank, or runs: nobody is waited for. (To look at very many loops takes longer.)
-bool Node::is_by_itself(const Worker& w) const {
-  return works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy() && w.queue.loops() < Lead::kMany;
-}
-
 bool Node::look_at_pile(Worker& w, std::uint64_t now) {
   const std::int64_t bytes = piled();
   const bool leaves = several_ && comm.outstanding.on_its_way() >= Growing::kMuchPassedOn;
@@ -58,7 +53,9 @@ bool Node::find_while_piled(Worker& w, Work& work) {
 // Else, while others run such, nothing runs that does add to it: of a worker that is alone on its rank those may be on
 // other ranks.
 void Node::leave_to_others(Worker& w) {
-  const bool by_itself = is_by_itself(w);
+  // Nobody else has anything of this rank, or runs: nobody is waited for. (To look at very many loops takes longer.)
+  const bool by_itself =
+      works_alone() && comm.outstanding.bytes() == 0 && !backlogs.busy() && w.queue.loops() < Lead::kMany;
   if (several_ && by_itself) backlogs.want();  // they may be busy by now
   w.leaves = ((several_ && !by_itself) || crew.others_let_go(w)) && !pileup.passes();
 }

@@ -30,15 +30,10 @@ class Growing {
       : held_(held), much_(alone ? kMuch / 4 : kMuch), alone_(alone), swept_(held.groups()) {}
   void join(const GroupStats& stats) { of_.push_back(&stats); }
   void join(const abi::Program& program) { swept_.join(program); }
-  void add_reader(std::uint32_t maker, std::uint32_t reader) { swept_.add_reader(maker, reader); }
   // A fragment of the group has made a large value of a swept name; and so many bytes of these are gone.
   void makes_swept(std::uint32_t group, std::int64_t bytes) { swept_.made(group, bytes); }
   void swept(std::uint32_t group, std::int64_t bytes) {
-    swept_.found(group, bytes, [this](std::uint32_t g) {
-      std::uint64_t count = 0;
-      for (const GroupStats* s : of_) count += s->read(g).count;
-      return count;
-    });
+    swept_.found(group, bytes, [this](std::uint32_t g) { return of_all(g).count; });
   }
   // Looks at how much values hold now. It only decides what goes first; of one worker that is all there is to it.
   // `by_itself`: no other rank has what is read here, so loops may be put in an order (large).
@@ -56,14 +51,13 @@ class Growing {
     }
     large = large || (some && passed_on >= kMuchPassedOn);
     passed_on_.store(passed_on, std::memory_order_relaxed);
-    if (large || !by_itself) large_.store(by_itself, std::memory_order_relaxed);
+    if (large && by_itself) large_.store(true, std::memory_order_relaxed);
   }
   // Of several ranks, now and then: how large are the values that fragments make here?
   void weigh() {
     double count = 0, bytes = 0;
     for (std::uint32_t g = 0; g < held_.groups(); ++g) {
-      GroupStats::Snapshot all;
-      for (const GroupStats* s : of_) all += s->read(g);
+      const GroupStats::Snapshot all = of_all(g);
       if (all.ended == 0) continue;
       count += static_cast<double>(all.count);
       bytes += static_cast<double>(all.count) * static_cast<double>(all.mean_bytes_out());
@@ -122,11 +116,7 @@ class Growing {
   }
 
   // Bytes that a fragment of the group makes, on average, as far as it is known here.
-  std::int64_t bytes_out(std::uint32_t group) const {
-    GroupStats::Snapshot all;
-    for (const GroupStats* s : of_) all += s->read(group);
-    return all.mean_bytes_out();
-  }
+  std::int64_t bytes_out(std::uint32_t group) const { return of_all(group).mean_bytes_out(); }
   // Bytes, of each worker's latest ones, on average. What is swept is known for much at a time, and late: where it is
   // about as much as is made, or more than half of it, it is taken to be all of it.
   float growth(std::uint32_t group) const {
@@ -137,14 +127,15 @@ class Growing {
   }
 
  private:
+  GroupStats::Snapshot of_all(std::uint32_t group) const {
+    GroupStats::Snapshot all;
+    for (const GroupStats* s : of_) all += s->read(group);
+    return all;
+  }
   // Bytes, of all workers together: a number takes more.
   static constexpr float kLittle = 64;
   bool makes_more(std::uint32_t group) const { return growth(group) * static_cast<float>(of_.size()) > kLittle; }
-  bool makes_large(std::uint32_t group) const {
-    GroupStats::Snapshot all;
-    for (const GroupStats* s : of_) all += s->read(group);
-    return all.mean_bytes_out() >= kLarge && growth(group) >= -kLittle;
-  }
+  bool makes_large(std::uint32_t group) const { return bytes_out(group) >= kLarge && growth(group) >= -kLittle; }
   const Held& held_;
   const std::int64_t much_;
   const bool alone_;

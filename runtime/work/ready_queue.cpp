@@ -124,7 +124,7 @@ bool ReadyQueue::pop_expandable(Work& work, Making making, std::int64_t chunk, b
     unlink_structured(structured_.head, nullptr);
     return true;
   }
-  const bool in_order = running == Running::last_first && making > Making::due;
+  const bool in_order = running == Running::last_first && making >= Making::due;
   if (in_order && atomics_.growing != nullptr && atomics_.growing->large()) {
     Loops::Place p = makers_.next(loops_, making, *atomics_.growing, true);
     if (p.cf == nullptr) {

@@ -4,6 +4,7 @@
 // alike.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -21,15 +22,11 @@ class SweptBytes {
   void join(const abi::Program& program) {
     for (std::uint32_t k = 0; k < program.block_count; ++k) {
       const abi::Block& b = *program.blocks[k];
-      for (const std::uint32_t* g = b.fed_by; g != nullptr && *g != ~0u; ++g) add_reader(*g, b.group);
+      for (const std::uint32_t* g = b.fed_by; g != nullptr && *g != ~0u; ++g) {
+        std::vector<std::uint32_t>& readers = of_[*g].readers;
+        if (std::find(readers.begin(), readers.end(), b.group) == readers.end()) readers.push_back(b.group);
+      }
     }
-  }
-  void add_reader(std::uint32_t maker, std::uint32_t reader) {
-    auto& readers = of_[maker].readers;
-    for (const std::uint32_t r : readers) {
-      if (r == reader) return;
-    }
-    readers.push_back(reader);
   }
   // A value that will be swept is made. Until some are gone who reads one is taken to let go as much.
   void made(std::uint32_t maker, std::int64_t bytes) {
